@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "bindings/interpreter.hpp"
 #include "matching/matcher.hpp"
 
 namespace tokamata {
@@ -56,6 +57,7 @@ struct Shown {
 // Runs a task of the engine; its errors become those of tokamata.errors.
 template <class Task>
 auto guarded(const Shown& shown, Task&& task) {
+  const EngineCall call;
   const nanobind::object& pattern = shown.text;
   try {
     return task();
@@ -67,6 +69,12 @@ auto guarded(const Shown& shown, Task&& task) {
     raise("BudgetError", nanobind::make_tuple(shown.budget, error.needed));
   } catch (const TooFewTokens& error) {
     raise("LengthError", nanobind::make_tuple(pattern, error.least));
+  } catch (const Interrupted&) {
+    throw nanobind::python_error();  // of the handler of a signal
+  } catch (const Orphaned&) {
+    raise("ForkError", nanobind::make_tuple(pattern));
+  } catch (const HeldBySelf&) {
+    raise("BusyError", nanobind::make_tuple(pattern));
   } catch (const Cancelled&) {
     raise("Cancelled", nanobind::make_tuple("the CancelToken was cancelled; what the call was made on is unchanged"));
   } catch (const EmptyConstraint&) {
@@ -94,7 +102,7 @@ auto guarded(const Shown& shown, Task&& task) {
 template <class Task>
 auto without_interpreter(const Shown& shown, Task&& task) {
   return guarded(shown, [&] {
-    const nanobind::gil_scoped_release release;
+    const Released released;
     return task();
   });
 }

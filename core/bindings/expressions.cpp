@@ -102,7 +102,7 @@ void bind_expressions(nb::module_& m) {
           });
         },
         "text"_a, "limits"_a, "cancel"_a.none());
-  m.def("until", &Expression::until, "phrase"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def("until", &Expression::until, "phrase"_a, nb::call_guard<Released>());
   m.def("numbers",
         [](std::optional<std::string> minimum, bool exclusive_minimum, std::optional<std::string> maximum, bool exclusive_maximum,
            std::optional<std::string> multiple_of, bool integral, bool digits_only, bool any_spelling) {
@@ -114,7 +114,7 @@ void bind_expressions(nb::module_& m) {
         "digits_only"_a, "any_spelling"_a);
   m.def("spelled_in_json",
         [](const ExpressionPtr& expression, bool any_spelling) {
-          const nb::gil_scoped_release release;
+          const Released released;
           return json::spelled_in_json(expression, any_spelling);
         },
         "expression"_a, "any_spelling"_a);
@@ -130,7 +130,7 @@ void bind_expressions(nb::module_& m) {
   m.def("rules",
         [](const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start) {
           return guarded({nb::none(), false}, [&] {
-            const nb::gil_scoped_release unlocked;
+            const Released released;
             return Expression::grammar(std::make_shared<ExpressionRuleSet>(bodies, start));
           });
         },

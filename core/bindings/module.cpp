@@ -66,7 +66,7 @@ struct BoundConstraint {
   BoundConstraint(BoundConstraint&&) = default;
   ~BoundConstraint() {
     if (!constraint) return;
-    const nb::gil_scoped_release release;  // much may have to be given back
+    const Released released;  // much may have to be given back
     constraint.reset();
   }
 
@@ -391,11 +391,8 @@ void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads,
   const std::vector<std::optional<TokenCount>> budgets = checked_budgets(given_budgets, batch.bound.size());
   std::vector<std::uint32_t*> places;
   for (std::size_t i = 0; i < batch.bound.size(); ++i) places.push_back(rows + i * batch.vocabulary().words());
-  std::vector<std::exception_ptr> errors;
-  {
-    const nb::gil_scoped_release release;
-    errors = fill_masks(batch.matchers, places, threads, budgets, deadline);
-  }
+  const std::vector<std::exception_ptr> errors = without_interpreter(
+      batch.bound[0]->shown(), [&] { return fill_masks(batch.matchers, places, threads, budgets, deadline); });
   batch.raise_first(errors, budgets);
 }
 
@@ -434,11 +431,8 @@ nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::li
     all.push_back({{tokens[i], trees[i]}, budgets.empty() ? std::nullopt : budgets[i], rows});
     rows += (tokens[i].size() + 1) * batch.vocabulary().words();
   }
-  std::vector<std::exception_ptr> errors;
-  {
-    const nb::gil_scoped_release release;
-    errors = fill_draft_masks(batch.matchers, all, threads, count_stop, deadline);
-  }
+  const std::vector<std::exception_ptr> errors = without_interpreter(
+      batch.bound[0]->shown(), [&] { return fill_draft_masks(batch.matchers, all, threads, count_stop, deadline); });
   batch.raise_first(errors, budgets);
   for (const DraftRows& one : all) found.append(to_array(std::vector<std::uint8_t>(one.legal.begin(), one.legal.end())));
   return found;
@@ -472,6 +466,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.def("report_leaks", [] { nb::set_leak_warnings(true); });
 
+  watch_interpreter();
   bind_expressions(m);
   bind_json(m);
   bind_splitting(m);
@@ -499,7 +494,7 @@ NB_MODULE(_core, m) {
              v.use_segment_files(std::make_unique<SegmentFiles>(std::filesystem::path(std::u8string(folder.begin(), folder.end())),
                                                           v.text_words(), v.trie().node_count(), SegmentFiles::Duration(least_seconds), most_written));
            },
-           "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<nb::gil_scoped_release>())
+           "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<Released>())
       .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })
       .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });

@@ -182,7 +182,7 @@ BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vec
 // The rewrites by patterns with a template; of the others the number, begin and end.
 nb::tuple found(const BoundPatterns& self, std::string_view text, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
   const std::vector<BytePatterns::Found> places = guarded({nb::none(), false}, [&] {
-    const nb::gil_scoped_release release;
+    const Released released;
     Budget budget(limits, std::move(cancel), 0);
     return self.patterns.found(text, most, budget);
   });
@@ -202,52 +202,63 @@ nb::tuple found(const BoundPatterns& self, std::string_view text, std::size_t mo
   return nb::make_tuple(std::move(rewrites), std::move(others));
 }
 
-// A search; the rewrites in the order in which they were given, the doubts, and what its errors show.
-struct BoundSearch {
-  std::shared_ptr<RepairSearch> search;
+// What the edits of a text may be: the rewrites in the order in which they were given, and the doubts.
+struct GivenEdits {
   std::vector<Rewrite> rewrites;
   std::vector<EditCost> doubts;
+};
+
+// A search, and what its errors show.
+struct BoundSearch {
+  std::shared_ptr<RepairSearch> search;
+  std::shared_ptr<const GivenEdits> given;
   nb::object pattern;
 };
 
-bool is_doubtful(const BoundSearch& self, EditKind kind, std::size_t position) {
-  return kind == EditKind::Keep && !self.doubts.empty() && self.doubts[position] > 0;
+// The edits of an answer.  As objects of Python they take fifty times the memory and most of the time, so these are made
+// when they are asked for.
+struct BoundEdits {
+  std::shared_ptr<const GivenEdits> given;
+  RepairSearch::Answer answer;
+};
+
+bool is_doubtful(const GivenEdits& given, EditKind kind, std::size_t position) {
+  return kind == EditKind::Keep && !given.doubts.empty() && given.doubts[position] > 0;
 }
 
 // The position in the broken text after a step.
-std::size_t position_after(const BoundSearch& self, const EditStep& step, std::size_t position) {
-  return step.kind == EditKind::Rewrite ? self.rewrites[step.operand].end : position + (step.kind != EditKind::Insert);
+std::size_t position_after(const GivenEdits& given, const EditStep& step, std::size_t position) {
+  return step.kind == EditKind::Rewrite ? given.rewrites[step.operand].end : position + (step.kind != EditKind::Insert);
 }
 
-// How many edits_of has; it is asked before they take memory.
-std::size_t edit_count(const BoundSearch& self) {
+std::size_t edit_count(const BoundEdits& self) {
   std::size_t position = 0, count = 0;
-  for (const EditStep& step : self.search->best().steps) {
-    count += step.kind != EditKind::Keep || is_doubtful(self, step.kind, position);
-    position = position_after(self, step, position);
+  for (const EditStep& step : self.answer.steps) {
+    count += step.kind != EditKind::Keep || is_doubtful(*self.given, step.kind, position);
+    position = position_after(*self.given, step, position);
   }
   return count;
 }
 
-// The edits of the best answer: kind, begin and end of what was read, what was written, the number of the rewrite.  A byte
-// that is kept in spite of a doubt is one of them.
-nb::list edits_of(const BoundSearch& self) {
+// The edits: kind, begin and end of what was read, what was written, the number of the rewrite.  A byte that is kept in
+// spite of a doubt is one of them.
+nb::list edits_of(const BoundEdits& self) {
   static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
   nb::list edits;
   std::size_t position = 0, written_bytes = 0;
-  for (const EditStep& step : self.search->best().steps) {
+  for (const EditStep& step : self.answer.steps) {
     const auto [kind, operand] = step;
-    const std::size_t end = position_after(self, step, position);
-    const bool is_kept = is_doubtful(self, kind, position);
+    const std::size_t end = position_after(*self.given, step, position);
+    const bool is_kept = is_doubtful(*self.given, kind, position);
     if (kind != EditKind::Keep || is_kept) {
-      const char byte = is_kept ? self.search->best().text[written_bytes] : static_cast<char>(operand);
-      const std::string_view written = kind == EditKind::Rewrite  ? std::string_view(self.rewrites[operand].written)
+      const char byte = is_kept ? self.answer.text[written_bytes] : static_cast<char>(operand);
+      const std::string_view written = kind == EditKind::Rewrite  ? std::string_view(self.given->rewrites[operand].written)
                                        : kind == EditKind::Remove ? std::string_view()
                                                                   : std::string_view(&byte, 1);
       edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(kind)], position, end,
                                   nb::bytes(written.data(), written.size()), kind == EditKind::Rewrite ? operand : 0));
     }
-    if (kind != EditKind::Remove) written_bytes += kind == EditKind::Rewrite ? self.rewrites[operand].written.size() : 1;
+    if (kind != EditKind::Remove) written_bytes += kind == EditKind::Rewrite ? self.given->rewrites[operand].written.size() : 1;
     position = end;
   }
   return edits;
@@ -257,7 +268,7 @@ template <class Task>
 auto searching(const nb::object& pattern, Task&& task) {
   return guarded({pattern, false}, [&] {
     try {
-      const nb::gil_scoped_release release;
+      const Released released;
       return task();
     } catch (const EmptyLanguage&) {
       throw EmptyConstraint();
@@ -284,26 +295,26 @@ void bind_repair(nb::module_& m) {
            "text"_a, "most"_a, "limits"_a, "cancel"_a.none());
   nb::class_<KeptAutomata>(m, "KeptAutomata")
       .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
-      .def("accepts",
+      .def("refused_at",
            [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
              const std::string_view bytes(text.c_str(), text.size());
-             return searching(pattern, [&] { return accepts(self, bytes, limits, std::move(cancel)); });
+             return searching(pattern, [&] { return refused_at(self, bytes, limits, std::move(cancel)); });
            },
            "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def_static("idle_bytes", &KeptAutomata::idle_bytes);
+  nb::class_<BoundEdits>(m, "RepairEdits").def("__len__", &edit_count).def("all", &edits_of);
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
            [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const nb::bytes& costs,
               const Rewrites& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
              EditModel model = model_of(costs, rewrites.all, doubts, firm, text.size());
-             std::vector<Rewrite> kept = model.rewrites;
-             std::vector<EditCost> doubted = model.doubts;
+             auto given = std::make_shared<const GivenEdits>(GivenEdits{model.rewrites, model.doubts});
              std::string bytes(text.c_str(), text.size());
              auto search = searching(pattern, [&] {
                return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), std::move(model), weight, limits, std::move(cancel));
              });
-             new (self) BoundSearch{std::move(search), std::move(kept), std::move(doubted), std::move(pattern)};
+             new (self) BoundSearch{std::move(search), std::move(given), std::move(pattern)};
            },
            "automata"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("improve",
@@ -319,14 +330,13 @@ void bind_repair(nb::module_& m) {
         return nb::bytes(text.data(), text.size());
       })
       .def_prop_ro("cost", [](const BoundSearch& self) { return self.search->best().cost.cost; })
-      .def_prop_ro("edits", &edits_of)
-      .def_prop_ro("edit_count", &edit_count)
+      .def_prop_ro("edits", [](const BoundSearch& self) { return BoundEdits{self.given, self.search->best()}; })
       .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search->lower_bound(); })
       .def_prop_ro("expansions", [](const BoundSearch& self) { return self.search->expansions(); })
       .def_prop_ro("memory_bytes", [](const BoundSearch& self) { return self.search->memory_bytes(); })
       .def("proof", [](const BoundSearch& self) {
         const RepairSearch::Proof proof = [&] {
-          const nb::gil_scoped_release release;
+          const Released released;
           return self.search->proof();
         }();
         return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);

@@ -77,19 +77,25 @@ struct BoundSplit {
   nb::object pattern;
 };
 
+// Each call waits until no other split of the splitter works.
+template <class Task>
+auto asked(const BoundSplit& self, Task&& task) {
+  return without_interpreter({self.pattern, false}, task);
+}
+
 }  // namespace
 
 void bind_splitting(nb::module_& m) {
   nb::class_<BoundSplit>(m, "Split")
-      .def("fork", [](const BoundSplit& self) { return BoundSplit{self.split->fork(), self.pattern}; })
+      .def("fork", [](const BoundSplit& self) { return BoundSplit{asked(self, [&] { return self.split->fork(); }), self.pattern}; })
       .def("feed",
            [](BoundSplit& self, const nb::bytes& data) {
-             without_interpreter({self.pattern, false}, [&] { self.split->feed(view(data)); });
+             asked(self, [&] { self.split->feed(view(data)); });
            },
            "data"_a)
-      .def("certain", [](const BoundSplit& self, std::uint32_t skip) { return borders_as_pairs(self.split->certain(skip)); }, "skip"_a)
-      .def_prop_ro("bound", [](const BoundSplit& self) { return self.split->bound(); })
-      .def("end", [](const BoundSplit& self) { return optional_borders(self.split->end()); });
+      .def("certain", [](const BoundSplit& self, std::uint32_t skip) { return borders_as_pairs(asked(self, [&] { return self.split->certain(skip); })); }, "skip"_a)
+      .def_prop_ro("bound", [](const BoundSplit& self) { return asked(self, [&] { return self.split->bound(); }); })
+      .def("end", [](const BoundSplit& self) { return optional_borders(asked(self, [&] { return self.split->end(); })); });
   nb::class_<BoundSplitter>(m, "Splitter")
       .def("__init__",
            [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<nb::tuple>& code, const Limits& limits,

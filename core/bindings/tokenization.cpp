@@ -153,7 +153,7 @@ nb::dict merge_tables(const Numbers& left, const Numbers& right, const Numbers& 
   merges.reserve(count);
   for (std::size_t i = 0; i < count; ++i) merges.push_back({view(left)[i], view(right)[i], view(result)[i], view(rank)[i]});
   MergeTables tables = [&] {
-    const nb::gil_scoped_release release;
+    const Released released;
     return make_merge_tables(merges, lists);
   }();
   nb::dict arrays;
@@ -168,7 +168,7 @@ std::unique_ptr<const Pieces> byte_pair_pieces(const nb::dict& tables, const Voc
   const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
   for (const std::size_t size : {merges.sets.size(), in_model.size()})
     if (size != vocabulary.token_count()) throw nb::value_error("a table of tokens has another length than the vocabulary");
-  const nb::gil_scoped_release release;
+  const Released released;
   return std::make_unique<BytePairPieces>(Merges(std::move(merges)), std::vector<bool>(in_model.begin(), in_model.end()), ignore_merges,
                                           vocabulary.words());
 }
@@ -188,7 +188,7 @@ std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> voca
   auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
        never_first = to_vector<std::uint32_t>(tables, "never_first");
   auto pieces = tables.contains("roles") ? longest_match_pieces(tables, *vocabulary) : byte_pair_pieces(tables, *vocabulary);
-  const nb::gil_scoped_release release;
+  const Released released;
   return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added), std::move(byte_tokens),
                                         std::move(never_first));
 }

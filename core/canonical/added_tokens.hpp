@@ -25,6 +25,7 @@
 
 #include "common/ids.hpp"
 #include "common/memo.hpp"
+#include "common/mutex.hpp"
 
 namespace tokamata {
 
@@ -62,7 +63,7 @@ class AddedTokens {
   bool are_apart_;
   std::vector<Node> trie_;
   std::array<bool, 256> first_{};  // bytes that a match begins with
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::vector<std::vector<std::uint32_t>> sets_;  // by number
   mutable std::map<std::vector<std::uint32_t>, Open> numbers_;
   mutable std::unordered_map<std::uint64_t, Open> steps_;

@@ -35,6 +35,7 @@
 #include <unordered_map>
 
 #include "canonical/pieces.hpp"
+#include "common/mutex.hpp"
 #include "vocabulary/vocabulary.hpp"
 
 namespace tokamata {
@@ -91,7 +92,7 @@ class LongestMatchPieces final : public Pieces {
   Words beginning_, following_, settled_begun_, settled_following_;
   bool goes_on_ = false;
   std::vector<State> begun_, continued_;  // by token: what it leaves pending by itself
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::deque<Set> sets_;  // by state; never moved
   mutable std::map<Set, State> numbers_;
   mutable std::unordered_map<Node, Below> below_;

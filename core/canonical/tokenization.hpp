@@ -27,6 +27,7 @@
 #include "canonical/pieces.hpp"
 #include "canonical/text_rules.hpp"
 #include "common/memory_account.hpp"
+#include "common/mutex.hpp"
 #include "vocabulary/vocabulary.hpp"
 
 namespace tokamata {
@@ -269,7 +270,7 @@ class Tokenization {
   };
   std::vector<Spelling> spellings_;
   std::vector<SymbolNode> symbol_nodes_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
   mutable std::map<std::uint32_t, Words> fitting_;  // by starter and marks
   mutable std::map<std::string, WithinPtr> within_;

@@ -1,8 +1,8 @@
 // What a caller lets the engine spend, and the errors that say it was spent.
 //
 // A Budget is made at the start of every call that works and is asked at every step of every
-// loop that can be long.  Asking costs an increment; the clock, the cancel token and the memory
-// are examined once in 256 steps.
+// loop that can be long.  Asking costs an increment; the clock, the cancel token, the memory and what
+// may interrupt the thread are examined once in 256 steps.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/interruption.hpp"
 #include "common/memory_account.hpp"
 
 namespace tokamata {
@@ -61,10 +62,6 @@ struct LimitExceeded : std::runtime_error {
   std::int64_t position;
 };
 
-struct Cancelled : std::runtime_error {
-  Cancelled() : std::runtime_error("cancelled") {}
-};
-
 class Budget {
  public:
   using Clock = Deadline::Clock;
@@ -82,6 +79,7 @@ class Budget {
   void check() const {
     if (cancel_ && cancel_->cancelled()) throw Cancelled();
     const Clock::time_point now = Clock::now();
+    Interruption::check_current(now);
     if (spent_seconds(now) > limits_.seconds) throw LimitExceeded("seconds", limits_.seconds);
     if (now >= deadline_.at) throw LimitExceeded("deadline_seconds", deadline_.seconds);
     if (Charge::bytes() > limits_.memory_bytes)

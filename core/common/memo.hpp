@@ -10,6 +10,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "common/mutex.hpp"
+
 namespace tokamata {
 
 template <class Key, class Value>
@@ -65,7 +67,7 @@ class Memo {
   };
   std::size_t most_;
   std::size_t weight_ = 0;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::unordered_map<Key, Ptr> values_;
   std::deque<Place> order_;
 };

@@ -4,7 +4,10 @@
 #include <atomic>
 #include <cstring>
 #include <numeric>
+#include <semaphore>
 #include <thread>
+
+#include "common/interruption.hpp"
 
 namespace tokamata {
 
@@ -28,19 +31,24 @@ struct Runs {
   }
 };
 
-// Does the task for each matcher, a run on one thread.  Result: the error of each, or null.
+// Does the task for each matcher, a run on one thread.  Result: the error of each, or null.  The calling thread, which alone
+// may have an interruption, looks for it until all threads are done; then it throws Interrupted, and there is no result.
 template <class Task>
 std::vector<std::exception_ptr> for_each_on_threads(const Runs& runs, std::size_t threads, Task&& task) {
   std::vector<std::exception_ptr> errors(runs.order.size());
   std::atomic<std::size_t> next{0};
+  std::atomic<bool> is_over{false};
   const auto work = [&] {
-    while (true) {
+    while (!is_over) {
       const std::size_t run = next.fetch_add(1, std::memory_order_relaxed);
       if (run + 1 >= runs.begins.size()) return;
       for (std::size_t at = runs.begins[run]; at < runs.begins[run + 1]; ++at) {
         const std::size_t i = runs.order[at];
         try {
           task(i);
+        } catch (const Interrupted&) {
+          is_over = true;
+          return;
         } catch (...) {
           errors[i] = std::current_exception();
         }
@@ -48,16 +56,31 @@ std::vector<std::exception_ptr> for_each_on_threads(const Runs& runs, std::size_
     }
   };
   const std::size_t most = std::min(threads, runs.begins.size() - 1);
+  std::counting_semaphore<> done(0);
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < most; ++i) {
     try {
-      others.emplace_back(work);
+      others.emplace_back([&] {
+        RelayedInterruption relayed(is_over);
+        const Interruption::Set set(&relayed);
+        work();
+        done.release();
+      });
     } catch (const std::system_error&) {
       break;  // the system has no thread to give: those that there are do the work
     }
   }
   work();
+  for (std::size_t waits = others.size(); waits > 0;) {
+    waits -= done.try_acquire_for(Interruption::kPatience);
+    try {
+      Interruption::check_current(Interruption::Clock::now());
+    } catch (const Interrupted&) {
+      is_over = true;
+    }
+  }
   others.clear();  // joins them
+  if (is_over) throw Interrupted();
   return errors;
 }
 

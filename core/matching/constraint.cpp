@@ -43,11 +43,12 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
   end_charging();
 }
 
-std::unique_lock<std::timed_mutex> Constraint::locked(const Deadline& deadline) {
-  if (!deadline.is_set()) return std::unique_lock(mutex_);
-  std::unique_lock lock(mutex_, deadline.at);
-  if (!lock) throw LimitExceeded("deadline_seconds", deadline.seconds);
-  return lock;
+std::unique_lock<Mutex> Constraint::locked(const Deadline& deadline) {
+  if (!deadline.is_set())
+    mutex_.lock_interruptibly();
+  else if (!mutex_.try_lock_until(deadline.at))
+    throw LimitExceeded("deadline_seconds", deadline.seconds);
+  return {mutex_, std::adopt_lock};
 }
 
 void Constraint::collect() {
@@ -78,7 +79,7 @@ void Constraint::trim_masks(std::size_t limit) {
 }
 
 std::shared_ptr<History> Constraint::begin_history() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked();
   if (histories_.size() >= next_sweep_) {
     std::erase_if(histories_, [](const std::weak_ptr<History>& known) { return known.expired(); });
     next_sweep_ = 2 * histories_.size() + 16;

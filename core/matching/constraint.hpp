@@ -13,6 +13,7 @@
 #include "canonical/canonical_automaton.hpp"
 #include "common/limits.hpp"
 #include "common/memory_account.hpp"
+#include "common/mutex.hpp"
 #include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
 #include "composition/long_completions.hpp"
@@ -61,7 +62,7 @@ struct TooFewTokens : std::runtime_error {
 
 class Matcher;
 
-class Constraint : private Accounted {
+class Constraint : public std::enable_shared_from_this<Constraint>, private Accounted {
  public:
   Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
              std::shared_ptr<const Vocabulary> start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
@@ -97,7 +98,7 @@ class Constraint : private Accounted {
   auto work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, const Deadline& deadline, double& spent_seconds,
             Task&& task);
   // The lock, which another thread may hold for long.
-  std::unique_lock<std::timed_mutex> locked(const Deadline& deadline);
+  std::unique_lock<Mutex> locked(const Deadline& deadline = {});
   bool is_canonical() const { return canonical_.has_value(); }
   void collect();
   void trim_masks(std::size_t limit);
@@ -111,7 +112,7 @@ class Constraint : private Accounted {
   LongCompletions long_completions_{automaton_, completions_};
   std::optional<CanonicalAutomaton> canonical_;  // with canonical tokenization
   double compile_seconds_ = 0;
-  std::timed_mutex mutex_;
+  Mutex mutex_{[this] { return weak_from_this().lock(); }};
   bool is_working_ = false;  // a task is running, and may be reading what a collection would free
   // Those of destroyed matchers stay until the next sweep, so that a destructor never waits for the lock.
   std::vector<std::weak_ptr<History>> histories_;

@@ -29,7 +29,7 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
 
 std::unique_ptr<Matcher> Matcher::fork() {
   auto copy = std::make_unique<Matcher>(constraint_);
-  const std::lock_guard lock(constraint_->mutex_);
+  const auto lock = constraint_->locked();
   copy->steps() = steps();
   copy->has_start_rule_ = has_start_rule_;
   copy->least_ = least_;
@@ -55,7 +55,7 @@ void Matcher::set_stops(std::vector<TokenId> stops) {
   for (const TokenId stop : stops) row[stop.value / 32] |= 1u << (stop.value % 32);
   Mask after{Mask::kNoSerial, 0, stops.size(), MaskBits::few_of(row)};
   auto own = std::make_shared<const OwnStops>(OwnStops{std::move(stops), std::make_shared<const Mask>(std::move(after))});
-  const std::lock_guard lock(constraint_->mutex_);
+  const auto lock = constraint_->locked();
   own_stops_ = std::move(own);
 }
 
@@ -207,14 +207,14 @@ bool Matcher::advance_all(std::span<const TokenId> tokens) {
 }
 
 bool Matcher::rollback(std::size_t count) {
-  const std::lock_guard lock(constraint_->mutex_);
+  const auto lock = constraint_->locked();
   if (count >= steps().size()) return false;
   steps().remove_last(count);
   return true;
 }
 
 bool Matcher::is_accepting() {
-  const std::lock_guard lock(constraint_->mutex_);
+  const auto lock = constraint_->locked();
   return stopped() || accepts_here();
 }
 
@@ -226,7 +226,7 @@ bool Matcher::is_finished() {
 }
 
 std::vector<TokenId> Matcher::tokens() {
-  const std::lock_guard lock(constraint_->mutex_);
+  const auto lock = constraint_->locked();
   std::vector<TokenId> tokens;
   steps().visit([&](const Step& step) { tokens.push_back(step.token); });
   tokens.erase(tokens.begin());
@@ -234,7 +234,7 @@ std::vector<TokenId> Matcher::tokens() {
 }
 
 std::string Matcher::text() {
-  const std::lock_guard lock(constraint_->mutex_);
+  const auto lock = constraint_->locked();
   std::string text;
   std::size_t number = 0;
   steps().visit([&](const Step& step) {

@@ -3,6 +3,8 @@
 #include <list>
 #include <mutex>
 
+#include "common/mutex.hpp"
+
 namespace tokamata {
 
 namespace {
@@ -11,7 +13,7 @@ namespace {
 class Idle {
  public:
   static Idle& of_all_patterns() {
-    static Idle idle;
+    static Idle& idle = *new Idle;  // never destroyed: threads may still work when the process ends
     return idle;
   }
 
@@ -58,7 +60,7 @@ class Idle {
     std::unique_ptr<KeptAutomaton> automaton;
   };
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::list<Entry> entries_;
   std::size_t bytes_ = 0;
 };
@@ -84,18 +86,23 @@ void KeptAutomata::give_back(std::unique_ptr<KeptAutomaton> borrowed) noexcept {
 
 std::size_t KeptAutomata::idle_bytes() { return Idle::of_all_patterns().bytes(); }
 
-bool accepts(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
-             const std::shared_ptr<const CancelToken>& cancel) {
+std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
+                                      const std::shared_ptr<const CancelToken>& cancel) {
+  constexpr std::size_t kBetween = 256;  // bytes, each of which may make a few states
   Budget budget(limits, cancel, 0);
   const BorrowedAutomaton borrowed(automata, limits, cancel);
   ByteAutomaton& automaton = borrowed.automaton();
   StateId state = automaton.start();
-  for (const char byte : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
     budget.step();
-    state = automaton.next(state, static_cast<std::uint8_t>(byte), budget);
-    if (state == ByteAutomaton::kDead) return false;
+    if (at % kBetween == 0 && (borrowed.account().bytes() >= limits.memory_bytes / 2 || automaton.state_count() >= limits.states / 2)) {
+      StateId* const in_use[] = {&state};
+      automaton.keep_only(in_use);
+    }
+    state = automaton.next(state, static_cast<std::uint8_t>(text[at]), budget);
+    if (state == ByteAutomaton::kDead) return at;
   }
-  return automaton.accepting(state);
+  return automaton.accepting(state) ? std::nullopt : std::optional(text.size());
 }
 
 }  // namespace tokamata

@@ -94,8 +94,10 @@ class BorrowedAutomaton {
   std::optional<Charge> charge_;
 };
 
-// Whether the pattern accepts a text.  May end with LimitExceeded, Cancelled or std::bad_alloc.
-bool accepts(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
-             const std::shared_ptr<const CancelToken>& cancel);
+// Nothing if the pattern accepts a text; otherwise the length of its longest beginning with which some text of the pattern may
+// begin.  Of the states on the way only the last is needed: the others go before they fill the limits.  May end with
+// LimitExceeded, Cancelled or std::bad_alloc.
+std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
+                                      const std::shared_ptr<const CancelToken>& cancel);
 
 }  // namespace tokamata

@@ -324,8 +324,13 @@ const std::vector<bool>& Splitter::ends(std::uint32_t program, Looks& looks, Bud
   return looks.behind.emplace(program, std::move(found)).first->second;
 }
 
+std::unique_lock<Mutex> Splitter::locked() const {
+  mutex_.lock_interruptibly();
+  return {mutex_, std::adopt_lock};
+}
+
 Splitter::Whole Splitter::split(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked();
   const Charge charge(account_);
   Budget left = budget();
   Looks looks{text, {}, {}};
@@ -346,7 +351,12 @@ void Splitter::read_all(Run& run, std::string_view data, Looks* looks, Budget& b
 // Gives up what no text under way needs, before it fills the limits.
 void Splitter::make_room(Run& under_way) {
   std::vector<Run*> runs{&under_way};
-  for (Split* split : splits_) runs.push_back(&split->run_);
+  std::vector<std::shared_ptr<Run>> kept;  // so that none goes meanwhile
+  for (const std::weak_ptr<Run>& known : runs_)
+    if (std::shared_ptr<Run> one = known.lock()) {
+      runs.push_back(one.get());
+      kept.push_back(std::move(one));
+    }
   if (account_.bytes() >= limits_.memory_bytes / 2 || automaton_->state_count() >= limits_.states / 2)
     give_up_states(runs);
   if (borders_.size() >= most_borders_) give_up_borders(runs);
@@ -434,7 +444,7 @@ NotedId Splitter::common(const Run& run) const {
 // ---- a text that comes piece by piece -------------------------------------------------------------
 
 std::unique_ptr<Splitter::Split> Splitter::begin() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked();
   const Charge charge(account_);
   Budget left = budget();
   return split_of(started(0, 0, nullptr, left));
@@ -442,43 +452,39 @@ std::unique_ptr<Splitter::Split> Splitter::begin() {
 
 // The lock is held from when the run is made until the split is known: make_room changes the states of those it knows.
 std::unique_ptr<Splitter::Split> Splitter::split_of(Run run) {
-  std::shared_ptr<Splitter> self = shared_from_this();
-  std::unique_ptr<Split> split(new Split(std::move(run)));
-  splits_.insert(split.get());
-  split->splitter_ = std::move(self);
+  std::unique_ptr<Split> split(new Split(shared_from_this(), std::move(run)));
+  if (runs_.size() >= next_sweep_) {
+    std::erase_if(runs_, [](const std::weak_ptr<Run>& known) { return known.expired(); });
+    next_sweep_ = 2 * runs_.size() + 16;
+  }
+  runs_.push_back(split->run_);
   return split;
 }
 
-Splitter::Split::~Split() {
-  if (!splitter_) return;  // the splitter never knew it
-  const std::lock_guard lock(splitter_->mutex_);
-  splitter_->splits_.erase(this);
-}
-
 std::unique_ptr<Splitter::Split> Splitter::Split::fork() const {
-  const std::lock_guard lock(splitter_->mutex_);
-  return splitter_->split_of(run_);
+  const auto lock = splitter_->locked();
+  return splitter_->split_of(*run_);
 }
 
 void Splitter::Split::feed(std::string_view data) {
-  const std::lock_guard lock(splitter_->mutex_);
+  const auto lock = splitter_->locked();
   const Charge charge(splitter_->account_);
   Budget left = splitter_->budget();
-  Run run = run_;
+  Run run = *run_;
   splitter_->read_all(run, data, nullptr, left);
-  run_ = std::move(run);
+  *run_ = std::move(run);
 }
 
 std::vector<Splitter::Border> Splitter::Split::certain(std::uint32_t skip) const {
-  const std::lock_guard lock(splitter_->mutex_);
-  return splitter_->borders_to(splitter_->common(run_), skip);
+  const auto lock = splitter_->locked();
+  return splitter_->borders_to(splitter_->common(*run_), skip);
 }
 
 std::size_t Splitter::Split::bound() const {
-  const std::lock_guard lock(splitter_->mutex_);
-  const std::uint32_t known = splitter_->noted(splitter_->common(run_)).count;
-  std::size_t bound = run_.position;
-  for (const Thread& thread : run_.threads) {
+  const auto lock = splitter_->locked();
+  const std::uint32_t known = splitter_->noted(splitter_->common(*run_)).count;
+  std::size_t bound = run_->position;
+  for (const Thread& thread : run_->threads) {
     if (splitter_->noted(thread.borders).count == known) continue;
     const NotedId next = splitter_->ancestor(thread.borders, known + 1);
     bound = std::min(bound, splitter_->noted(next).border.position);
@@ -487,8 +493,8 @@ std::size_t Splitter::Split::bound() const {
 }
 
 std::optional<std::vector<Splitter::Border>> Splitter::Split::end() const {
-  const std::lock_guard lock(splitter_->mutex_);
-  return splitter_->accepted(run_);
+  const auto lock = splitter_->locked();
+  return splitter_->accepted(*run_);
 }
 
 }  // namespace tokamata

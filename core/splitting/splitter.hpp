@@ -36,10 +36,10 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "common/memory_account.hpp"
+#include "common/mutex.hpp"
 #include "expression/byte_automaton.hpp"
 #include "splitting/split_program.hpp"
 #include "splitting/turn_counts.hpp"
@@ -139,24 +139,27 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   void give_up_states(const std::vector<Run*>& runs);
   void give_up_borders(const std::vector<Run*>& runs);
   Budget budget();
+  std::unique_lock<Mutex> locked() const;
 
   SplitProgram program_;
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_{[this] { return weak_from_this().lock(); }};
   std::optional<ByteAutomaton> automaton_;
   counted::vector<StateId> starts_;  // by leaf
   bool sees_edges_ = false;
   TurnCounts counts_;
   counted::vector<Noted> borders_;  // each after the one before it
   std::size_t most_borders_ = kFewBorders;  // with more, those that no thread has are given up
-  std::unordered_set<Split*> splits_;  // whose states are in use
+  // Texts under way, whose states are in use.  Those of destroyed splits stay until the next sweep, so that a destructor
+  // never waits for the lock.
+  std::vector<std::weak_ptr<Run>> runs_;
+  std::size_t next_sweep_ = 16;
 };
 
 // A text that comes piece by piece.  Calls of one splitter's splits wait for each other.
 class Splitter::Split {
  public:
-  ~Split();
   Split(const Split&) = delete;
   Split& operator=(const Split&) = delete;
 
@@ -173,10 +176,11 @@ class Splitter::Split {
 
  private:
   friend class Splitter;
-  explicit Split(Run run) : run_(std::move(run)) {}
+  Split(std::shared_ptr<Splitter> splitter, Run run)
+      : splitter_(std::move(splitter)), run_(std::make_shared<Run>(std::move(run))) {}
 
   std::shared_ptr<Splitter> splitter_;
-  Run run_;
+  std::shared_ptr<Run> run_;
 };
 
 }  // namespace tokamata

@@ -532,8 +532,8 @@ class KeptAutomata:
     """
 
     def __init__(self, expression: Expression) -> None: ...
-    def accepts(self, text: bytes, limits: Limits, cancel: CancelToken | None, pattern: str) -> bool:
-        """Whether the pattern accepts a text.
+    def refused_at(self, text: bytes, limits: Limits, cancel: CancelToken | None, pattern: str) -> int | None:
+        """``None`` if the pattern accepts a text; otherwise how many bytes some text of it may begin with.
 
         Raises:
             LimitExceeded, Cancelled: the work was stopped.
@@ -646,6 +646,16 @@ class BytePatterns:
             LimitExceeded, Cancelled: the work was stopped, or there are more than ``most``.
         """
 
+class RepairEdits:
+    """The edits of an answer, which take memory and time when they are made."""
+
+    def __len__(self) -> int: ...
+    def all(self) -> list[tuple[str, int, int, bytes, int]]:
+        """Each edit: kind, begin, end, what is written, the number of the rewrite.
+
+        ``"keep"``: of a byte that is in doubt.
+        """
+
 class RepairSearch:
     """The search for the cheapest repair of a text; ``core/repair/search.hpp`` has the algorithm.
 
@@ -693,15 +703,8 @@ class RepairSearch:
         """Its cost."""
 
     @property
-    def edits(self) -> list[tuple[str, int, int, bytes, int]]:
-        """Its edits: kind, begin, end, what is written, the number of the rewrite.
-
-        ``"keep"``: of a byte that is in doubt.
-        """
-
-    @property
-    def edit_count(self) -> int:
-        """How many edits there are, without the memory that they take."""
+    def edits(self) -> RepairEdits:
+        """The edits of the best answer so far."""
 
     @property
     def lower_bound(self) -> int:

@@ -98,8 +98,7 @@ class Constraint(Denotation[_T_co]):
         pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ("_kept_automata",)
-    _kept_automata: tuple[_core.Expression, _core.KeptAutomata]
+    __slots__ = ()
 
     # ---- algebra ------------------------------------------------------------------------------
 
@@ -424,12 +423,8 @@ class Constraint(Denotation[_T_co]):
     ) -> Search[_T_co]:
         """A search for repairs, its arguments checked."""
         self._refuse_tokens("repair")
-        try:
-            texts, automata = self._kept_automata
-        except AttributeError:  # the first repair
-            texts = self._repaired_texts()
-            automata = _core.KeptAutomata(texts)
-            self._kept_automata = texts, automata
+        texts, automata = self._automata("read")
+        assert automata is not None, "texts that take tokens were refused"
         known = self._repair_costs(costs)
         return checked_search(
             texts, automata, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
@@ -438,10 +433,6 @@ class Constraint(Denotation[_T_co]):
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """The costs, with what only the constraint knows."""
         return costs
-
-    def _repaired_texts(self) -> _core.Expression:
-        """The texts that need no repair, which are those that repairs lead to."""
-        return self._expression
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""

@@ -11,20 +11,20 @@ constraints, refer to this class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_instance, clipped
 from tokamata.errors import ParseError
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
+from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.values.forms import (
     Alternatives,
     Captured,
+    Checked,
     Concatenated,
     Converted,
     Form,
     Option,
-    Read,
     Reading,
     Repeated,
     accepted,
@@ -39,6 +39,18 @@ __all__ = ["JOINS", "Denotation", "checked_utf8", "repeated"]
 _T_co = TypeVar("_T_co", covariant=True)
 
 
+class _Texts(NamedTuple):
+    """Texts of a constraint.
+
+    Attributes:
+        expression: which ones.
+        automata: what calls before have learned of them; ``None`` for texts that take tokens.
+    """
+
+    expression: _core.Expression
+    automata: _core.KeptAutomata | None
+
+
 class Denotation(Generic[_T_co]):
     """A set of valid UTF-8 texts with their values; immutable.
 
@@ -46,7 +58,17 @@ class Denotation(Generic[_T_co]):
         pattern: the text that the constraint was made from, or a description of how it was made.
     """
 
-    __slots__ = ("_is_pattern", "_kept_form", "_made", "_names", "_operands", "_operator", "pattern")
+    __slots__ = (
+        "_is_pattern",
+        "_kept_automata",
+        "_kept_form",
+        "_made",
+        "_names",
+        "_operands",
+        "_operator",
+        "pattern",
+    )
+    _kept_automata: dict[str, _Texts]
 
     def __init__(
         self,
@@ -78,6 +100,34 @@ class Denotation(Generic[_T_co]):
         self._operands = operands
         self._kept_form = form
         self._names = names
+        self._kept_automata = {}
+
+    def accepts(
+        self, text: str | bytes, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> bool:
+        """Whether a text is one of this constraint's.
+
+            tk.regex("[a-z]+").accepts("abc")        # True
+
+        JSON is judged as it is written: its white space, its spelling and the order of its names have to be
+        those of the constraint.  :meth:`parse` takes JSON in any style.
+
+        Args:
+            text: the text, without control tokens, as a ``str`` or in UTF-8; bytes that are not UTF-8 are no
+                text.
+            limits: bounds on the work; ``Limits()`` by default.
+            cancel: stops the work, from another thread.
+
+        Raises:
+            ArgumentError: ``text`` is neither a ``str`` nor bytes.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+        limits, cancel = checked_limits(limits), checked_cancel(cancel)
+        try:
+            data = checked_utf8(text)
+        except ParseError:
+            return False
+        return self._refused_at("written", data, Reading(self.pattern, limits, cancel)) is None
 
     def parse(
         self, text: str | bytes, *, limits: Limits | None = None, cancel: CancelToken | None = None
@@ -93,7 +143,7 @@ class Denotation(Generic[_T_co]):
             cancel: stops the work, from another thread.
 
         Raises:
-            ParseError: the constraint does not accept the text; the error has the position.
+            ParseError: the constraint does not accept the text, JSON in no style; the error has the position.
             LimitExceeded, Cancelled: the work was stopped.
         """
         data = checked_utf8(text)
@@ -131,20 +181,41 @@ class Denotation(Generic[_T_co]):
         return f"tokamata.regex({self.pattern!r})" if self._is_pattern else self.pattern
 
     def _check(self, text: bytes, reading: Reading) -> None:
-        """Raises ParseError if the constraint does not accept the text.
-
-        A constraint whose texts are read by a function leaves the check to it: the JSON reader, for example,
-        accepts whitespace that people or other programs wrote.
-        """
-        if not self._operator and isinstance(self._kept_form, Read):
+        """Raises ParseError if no value is to be read from the text."""
+        if not self._operator and isinstance(self._kept_form, Checked):
             return
-        reached = accepted(self._expression, text, reading)
-        if reached is not None:
-            shown = clipped(repr(self))
-            if reached == len(text):
-                raise ParseError(f"byte {reached}", f"the text ends, and {shown} is not complete")
-            found = text[reached : reached + 20]
-            raise ParseError(f"byte {reached}", f"found {found!r}; no text of {shown} continues with it")
+        reached = self._refused_at("read", text, reading)
+        if reached is None:
+            return
+        shown = clipped(repr(self))
+        if reached == len(text):
+            raise ParseError(f"byte {reached}", f"the text ends, and {shown} is not complete")
+        found = text[reached : reached + 20]
+        raise ParseError(f"byte {reached}", f"found {found!r}; no text of {shown} continues with it")
+
+    def _refused_at(self, role: Literal["written", "read"], text: bytes, reading: Reading) -> int | None:
+        """``None`` if the text is accepted; otherwise how many bytes some accepted text may begin with."""
+        texts = self._automata(role)
+        if texts.automata is None:
+            return accepted(texts.expression, text, reading)
+        return texts.automata.refused_at(text, core_limits(reading.limits), reading.cancel, self.pattern)
+
+    def _automata(self, role: Literal["written", "read"]) -> _Texts:
+        """The texts that the constraint writes, or those that it reads, with what was learned of them."""
+        kept = self._kept_automata.get(role)
+        if kept is None:
+            expression = self._expression if role == "written" else self._read_texts()
+            if role == "read" and expression is self._expression:
+                return self._automata("written")
+            # What takes tokens is read by a splitter, which knows that control tokens have no bytes.
+            takes_tokens = expression.sees_edges or bool(expression.control_tokens)
+            kept = _Texts(expression, None if takes_tokens else _core.KeptAutomata(expression))
+            self._kept_automata[role] = kept
+        return kept
+
+    def _read_texts(self) -> _core.Expression:
+        """The texts that have a value, and that need no repair: all that are written, and maybe more."""
+        return self._expression
 
     def _own_report(self) -> list[ReportEntry]:
         """The report of this constraint's own schema, without those of its operands."""

@@ -457,6 +457,45 @@ class Cancelled(TokamataError, RuntimeError):
     """
 
 
+class ForkError(TokamataError, RuntimeError):
+    """The process was forked while another thread worked on what the call needs.
+
+    Only the thread that forks goes on in the new process, so the copy there may be half changed.  Compile
+    the constraint again in the new process, or fork while no thread works on it.
+
+    Attributes:
+        pattern: the constraint, as text; ``None`` where it has none.
+    """
+
+    def __init__(self, pattern: str | None) -> None:
+        super().__init__(pattern)
+        self.pattern = pattern
+
+    def __str__(self) -> str:
+        return (
+            f"the process was forked while another thread worked on {self.pattern!r:.200}; "
+            "compile it again in this process"
+        )
+
+
+class BusyError(TokamataError, RuntimeError):
+    """A handler of signals used a constraint on which the call that it interrupted works.
+
+    Attributes:
+        pattern: the constraint, as text; ``None`` where it has none.
+    """
+
+    def __init__(self, pattern: str | None) -> None:
+        super().__init__(pattern)
+        self.pattern = pattern
+
+    def __str__(self) -> str:
+        return (
+            f"the call that the signal interrupted works on {self.pattern!r:.200}; "
+            "use another constraint in the handler, or set a flag there"
+        )
+
+
 class UnknownTokenError(VocabularyError, KeyError):
     """A control token that the vocabulary does not have.
 

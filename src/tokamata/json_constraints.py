@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
+from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError, UnspellableError
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Whitespace
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import Reading, ReportEntry
@@ -24,7 +24,7 @@ from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
-from tokamata.values.forms import Json
+from tokamata.values import forms
 
 if TYPE_CHECKING:
     import referencing
@@ -44,7 +44,8 @@ _T_co = TypeVar("_T_co", covariant=True)
 class JsonConstraint(Constraint[_T_co]):
     """A set of JSON values, in one style of writing them; made by :func:`json` and :func:`json_schema`.
 
-    :meth:`parse` checks types, and does not check again what the constraint has enforced.
+    :meth:`parse` reads a text in any style whose value the constraint has; :meth:`accepts` tells whether a
+    text is written in this style too.
 
     Attributes:
         style: how values are written.
@@ -76,7 +77,7 @@ class JsonConstraint(Constraint[_T_co]):
         self._priced: tuple[EditCosts, EditCosts] | None = None  # of the last repair, without and with words
         self.style = style
         self._reader = reader or read_json
-        super().__init__(table.texts(root, *style), name, form=Json(self._reader))
+        super().__init__(table.texts(root, *style), name, form=forms.Json(self._reader))
 
     def _own_report(self) -> list[ReportEntry]:
         """Empty if the constraint was made from others."""
@@ -137,9 +138,22 @@ class JsonConstraint(Constraint[_T_co]):
         reason = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return reason, tuple(one.pointer for one in blamed)
 
-    def _repaired_texts(self) -> _core.Expression:
-        """In any style: a text of others needs no repair for how it is written."""
+    def _read_texts(self) -> _core.Expression:
+        """In any style: a text of others is read, and needs no repair, however it is written."""
         return self._table.texts(self._root, "any", "any", "any")
+
+    def _check(self, text: bytes, reading: forms.Reading) -> None:
+        """What the reader says of a text that is refused names the line, or the member."""
+        try:
+            super()._check(text, reading)
+        except ParseError as refused:
+            try:
+                self._form.read(text, reading)
+            except ParseError as error:
+                raise error from None
+            except ValueError as error:  # of pydantic
+                raise ParseError(refused.place, str(error)) from error
+            raise
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """With the words of the schema."""

@@ -25,7 +25,7 @@ from tokamata.errors import ArgumentError
 from tokamata.json_constraints import JsonConstraint
 from tokamata.json_options import Formats, JsonKeywords, JsonOptions, PropertyOrder, Spelling, Whitespace
 from tokamata.patterns.json_schema import ReportEntry
-from tokamata.values.forms import Read
+from tokamata.values.forms import Checked
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -132,7 +132,7 @@ def type(
             raise ArgumentError("styles and formats", "given: they are those of JSON", expected)
         shape = TypeReader(strict, opens_models=True).read(given)
         reader = functools.partial(value_of_source, shape)
-        return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', form=Read(reader))
+        return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', form=Checked(reader))
     from tokamata.patterns.python_types.schema import schema_of_shape
     from tokamata.patterns.python_types.values import value_of_text
 

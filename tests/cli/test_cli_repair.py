@@ -350,6 +350,62 @@ def test_files_keep_their_permissions_and_links_lead_on() -> None:
 # ---- what goes wrong --------------------------------------------------------------------------
 
 
+def test_links_that_lead_out_of_a_folder_are_named_and_never_followed() -> None:
+    outside = written("outside.json", "[1")
+    other = written("other/inner.json", "[1")
+    inside = written("folder/deep/a.json", "[1")
+    hidden = written("folder/.hidden/b.json", "[1")
+    links = {
+        "folder/link.json": outside.resolve(),
+        "folder/deep/up.json": Path("../../outside.json"),
+        "folder/deep/chain.json": Path("../link.json"),
+        "folder/same.json": Path("deep/a.json"),
+        "folder/shown.json": Path(".hidden/b.json"),
+        "folder/broken.json": Path("nowhere.json"),
+        "folder/subfolder": other.parent.resolve(),
+    }
+    for link, target in links.items():
+        Path(link).symlink_to(target)
+    result = call("-i", "folder")
+    assert result.exit_code == 1, result.output
+    assert (outside.read_text(), other.read_text()) == ("[1", "[1")
+    assert (inside.read_text(), hidden.read_text()) == ("[1]", "[1]")
+    assert all(Path(link).is_symlink() for link in links)
+    assert re.findall("left out: (.*?) is a link", result.stderr) == [
+        "folder/deep/chain.json",
+        "folder/deep/up.json",
+        "folder/link.json",
+    ]
+    Path("linked").symlink_to("folder")  # a folder that is named is meant, wherever it is
+    inside.write_text("[2")
+    assert call("-i", "linked").exit_code == 1
+    assert inside.read_text() == "[2]"
+
+
+def test_a_folder_with_nothing_but_links_that_lead_out_of_it() -> None:
+    outside = written("outside.json", "[1")
+    Path("folder").mkdir()
+    Path("folder/link.json").symlink_to(outside.resolve())
+    result = call("-i", "folder")
+    assert result.exit_code == 2
+    assert "links that lead out of it" in result.stderr.replace("\n", " ")
+    assert outside.read_text() == "[1"
+
+
+def test_nothing_is_written_through_a_link_that_leads_out_of_the_output() -> None:
+    outside, elsewhere = written("outside.json", "precious"), written("elsewhere/kept", "").parent
+    written("folder/a.json", "[1")
+    written("folder/sub/b.json", "[1")
+    for link, target in {"first/a.json": outside, "second/sub": elsewhere}.items():
+        Path(link).parent.mkdir()
+        Path(link).symlink_to(target.resolve())
+        result = call("folder", "-o", Path(link).parent)
+        assert result.exit_code == 2
+        assert "leads out of --output" in result.stderr.replace("\n", " ")
+    assert outside.read_text() == "precious"
+    assert [path.name for path in elsewhere.iterdir()] == ["kept"]
+
+
 @pytest.mark.parametrize("options", [(), ("-i",), ("-o", "out.json")])
 def test_impossible_within_limits(options: tuple[str, ...]) -> None:
     """Nothing is written, above all not the text that gives up all of the broken one."""

@@ -1,4 +1,8 @@
-"""The files that ``tokamata repair`` reads, and where it writes."""
+"""The files that ``tokamata repair`` reads, and where it writes.
+
+A folder that somebody else has made may contain links.  A link that leads out of it is never read, nor
+written through: neither in the folder that is repaired, nor in the one that the texts go to.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,11 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tokamata.cli.constraints import OptionError
 
-__all__ = ["Source", "destinations", "read", "sources_of", "write"]
+__all__ = ["Source", "Sources", "destinations", "read", "sources_of", "write"]
 
 _STANDARD_INPUT = Path("-")
 _LINES = (".jsonl", ".ndjson")
@@ -40,8 +45,20 @@ class Source:
         return "standard input" if self.path is None else str(self.path)
 
 
-def sources_of(inputs: Sequence[Path], has_lines: bool, is_json: bool) -> list[Source]:
-    """All sources, in the order of the inputs; those of a folder by their paths.
+class Sources(NamedTuple):
+    """What the inputs name.
+
+    Attributes:
+        found: the sources, in the order of the inputs; those of a folder by their paths.
+        left_out: links in folders that lead out of them.
+    """
+
+    found: list[Source]
+    left_out: list[Path]
+
+
+def sources_of(inputs: Sequence[Path], has_lines: bool, is_json: bool) -> Sources:
+    """All sources of the inputs.
 
     Args:
         inputs: files, folders, and ``-`` for standard input, which is also meant where there are none.
@@ -52,32 +69,49 @@ def sources_of(inputs: Sequence[Path], has_lines: bool, is_json: bool) -> list[S
         OptionError: an input does not exist, a folder has no such file, or standard input is named twice.
     """
     found: list[Source] = []
+    left_out: list[Path] = []
     for given in inputs or [_STANDARD_INPUT]:
         if given == _STANDARD_INPUT:
             if any(source.path is None for source in found):
                 raise OptionError("standard input can be read once; give - once")
             found.append(Source(None, Path("standard_input"), has_lines))
         elif given.is_dir():
-            within = _files_of(given, is_json)
+            within, outside = _files_of(given, is_json)
+            left_out += outside
             found += [Source(given / path, path, has_lines or path.suffix in _LINES) for path in within]
         elif given.exists():
             found.append(Source(given, Path(given.name), has_lines or given.suffix in _LINES))
         else:
             raise OptionError(f"there is no file or folder {str(given)!r:.{_SHOWN}}")
-    return found
+    return Sources(found, left_out)
 
 
-def _files_of(folder: Path, is_json: bool) -> list[Path]:
-    """The files below a folder that are not hidden, as paths from there."""
+def _files_of(folder: Path, is_json: bool) -> tuple[list[Path], list[Path]]:
+    """The files below a folder that are not hidden, as paths from there, and the links that lead out of it.
+
+    A link to a file that is found anyhow is not listed again.
+    """
     found: list[Path] = []
     for place, folders, names in os.walk(folder):
         folders[:] = (name for name in folders if not name.startswith("."))
         paths = (Path(place, name) for name in names if not name.startswith("."))
         found += [path for path in paths if path.is_file() and (not is_json or path.suffix in _JSON)]
-    if not found:
+    left_out = sorted(path for path in found if not _is_within(path, folder))
+    outside = set(left_out)
+    files = {path.resolve() for path in found if not path.is_symlink()}
+    kept = [
+        path for path in found if path not in outside and not (path.is_symlink() and path.resolve() in files)
+    ]
+    if not kept:
         what = f"no file that ends in {', '.join(_JSON)}" if is_json else "no file"
-        raise OptionError(f"the folder {str(folder)!r:.{_SHOWN}} has {what}; name the files to repair")
-    return sorted(path.relative_to(folder) for path in found)
+        links = ", but links that lead out of it" if left_out else ""
+        raise OptionError(f"the folder {str(folder)!r:.{_SHOWN}} has {what}{links}; name the files to repair")
+    return sorted(path.relative_to(folder) for path in kept), left_out
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    """Whether a path leads into a folder once its links are followed."""
+    return path.resolve().is_relative_to(folder.resolve())
 
 
 def destinations(
@@ -103,6 +137,8 @@ def destinations(
     if is_folder and output.exists() and not output.is_dir():
         raise OptionError(f"several files go into a folder, and --output {str(output)!r:.{_SHOWN}} is a file")
     targets = [output / source.within for source in sources] if is_folder else [output]
+    if is_folder and (outside := next((one for one in targets if not _is_within(one, output)), None)):
+        raise OptionError(f"{str(outside)!r:.{_SHOWN}} is a link that leads out of --output; remove it")
     if twice := _doubled(targets):
         raise OptionError(f"two of the files would be written to {str(twice)!r:.{_SHOWN}}; repair one alone")
     return targets

@@ -74,7 +74,9 @@ def run(
         to: where the texts go.
         deadline_seconds: the time for each text; ``None`` for that of ``Limits``.
     """
-    sources = sources_of(inputs, has_lines, isinstance(requested.constraint, JsonConstraint))
+    sources, left_out = sources_of(inputs, has_lines, isinstance(requested.constraint, JsonConstraint))
+    for link in left_out:
+        screen.err.print(Text(f"left out: {link} is a link that leads out of the folder", style="yellow"))
     targets = destinations(sources, inputs, to.in_place, to.output)
     with screen.late_bar() as bar:
         work = _Repairing(screen, bar, requested, deadline_seconds, sources, targets is None)

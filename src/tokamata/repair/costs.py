@@ -10,7 +10,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import Limits
+from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BoundedPatterns, Found
 from tokamata.repair.byte_patterns import BytePatterns, Template
 from tokamata.repair.words import Words
@@ -274,7 +275,7 @@ class EditCosts:
     def _tables(self, text: bytes) -> Tables:
         return self._both_tables[1 if _seems_cut_off(text) else 0]
 
-    @cached_property
+    @kept_property
     def _both_tables(self) -> tuple[Tables, Tables]:
         """Of a text that is closed, and of one that seems cut off."""
         insert = _by_byte([self.other] * 256, self.insert)
@@ -285,7 +286,7 @@ class EditCosts:
         cut_off = [prepend, insert, _by_byte(append, self.resume), remove, change]
         return Tables(closed, packed(closed)), Tables(cut_off, packed(cut_off))
 
-    @cached_property
+    @kept_property
     def _patterns(self) -> _Patterns:
         try:
             return _patterns_of(tuple(self.rewrites), tuple(self.doubts))

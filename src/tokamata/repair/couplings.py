@@ -56,7 +56,7 @@ from tokamata.repair.programs import (
     solved,
 )
 from tokamata.repair.raised_costs import RaisedCosts, scale_of
-from tokamata.repair.results import Edit, Repair
+from tokamata.repair.results import Edit, Edits, Repair
 from tokamata.repair.searching import (
     LEAST_SECONDS,
     Search,
@@ -172,6 +172,7 @@ class _CoupledSearch(Generic[_T]):
     def _repair(self) -> Repair[_T]:
         assert self.best is not None
         cost, text, edits = self.best
+        listed = Edits.of(edits)
         nodes, is_exact, proven, multipliers = b"", True, 0, {}
         if self.bounding is not None:
             multipliers, proven = self.bounding.multipliers, self.bounding.bound
@@ -179,7 +180,7 @@ class _CoupledSearch(Generic[_T]):
         certificate = CoupledCertificate(
             self.given.broken,
             text,
-            edits,
+            listed,
             cost,
             min(proven, cost),
             self.given.costs,
@@ -193,7 +194,7 @@ class _CoupledSearch(Generic[_T]):
         bound = min(self.bound, cost)
         return Repair(
             text.decode(),
-            edits,
+            listed,
             cost,
             bound,
             bound == cost,
@@ -286,7 +287,7 @@ class _CoupledSearch(Generic[_T]):
         )  # fmt: skip
         before, outcome = self.expansions, "better"
         while True:  # the first answer, which writes the text anew, is there before any search
-            edits = tuple(edit_of(self.costs, *edit) for edit in search.edits)
+            edits = tuple(edit_of(self.costs, *edit) for edit in search.edits.all())
             self.expansions = before + search.expansions
             if self._take(sum(edit.cost for edit in edits), search.text, edits):
                 yield

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
@@ -13,7 +13,7 @@ from tokamata.repair.costs import EditCosts, TextCosts
 from tokamata.repair.programs import Program
 from tokamata.values.forms import Reading, accepted
 
-__all__ = ["Certificate", "Edit", "Repair"]
+__all__ = ["Certificate", "Edit", "Edits", "Repair"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 # Of edits of single bytes: how many are read, and written.
@@ -40,6 +40,60 @@ class Edit(NamedTuple):
     cost: int
 
 
+class Edits(Sequence[Edit]):
+    """The edits of a repair: a sequence that equals a tuple of them.
+
+    They are made when the first of them is read: where a megabyte is given up there are a million, and to
+    make them takes longer than any deadline.
+    """
+
+    __slots__ = ("_count", "_made", "_make")
+
+    def __init__(self, count: int, make: Callable[[], tuple[Edit, ...]]) -> None:
+        self._count = count
+        self._make: Callable[[], tuple[Edit, ...]] | None = make
+        self._made: tuple[Edit, ...] = ()
+
+    @classmethod
+    def of(cls, edits: tuple[Edit, ...]) -> Edits:
+        """Edits that are made already."""
+        return cls(len(edits), lambda: edits)
+
+    def _all(self) -> tuple[Edit, ...]:
+        make = self._make
+        if make is not None:
+            self._made = make()
+            self._make = None  # and what it was made from
+        return self._made
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Edit]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Edit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Edit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Edit | tuple[Edit, ...]:
+        return self._all()[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Edits):
+            other = other._all()
+        return self._all() == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Edits.of, (self._all(),)
+
+
 @dataclass(frozen=True)
 class Certificate:
     """What proves a repair: enough to check its cost and its bound without the search.
@@ -60,7 +114,7 @@ class Certificate:
 
     broken: bytes
     text: bytes
-    edits: tuple[Edit, ...]
+    edits: Sequence[Edit]
     cost: int
     lower_bound: int
     costs: EditCosts
@@ -160,7 +214,7 @@ class Repair(Generic[_T_co]):
     """
 
     text: str
-    edits: tuple[Edit, ...]
+    edits: Sequence[Edit]
     cost: int
     lower_bound: int
     optimal: bool

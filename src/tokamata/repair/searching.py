@@ -14,7 +14,7 @@ from tokamata.errors import LimitExceeded
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import EditCosts, TextCosts
-from tokamata.repair.results import Certificate, Edit, Repair
+from tokamata.repair.results import Certificate, Edit, Edits, Repair
 from tokamata.repair.rewards import Reward
 
 __all__ = [
@@ -133,17 +133,18 @@ def _answers(search: Search[_T]) -> Iterator[tuple[Callable[[], Repair[_T]], int
 
 def _unchanged(search: Search[_T], us: int) -> Repair[_T]:
     broken = search.broken
-    certificate = Certificate(broken, broken, (), 0, 0, search.costs, b"", True, search.texts)
-    return Repair(broken.decode(), (), 0, 0, True, 0, us, certificate, search.parse)
+    certificate = Certificate(broken, broken, Edits.of(()), 0, 0, search.costs, b"", True, search.texts)
+    return Repair(broken.decode(), Edits.of(()), 0, 0, True, 0, us, certificate, search.parse)
 
 
 def _best(
     search: Search[_T], priced: TextCosts, engine: _core.RepairSearch, first_us: int | None
 ) -> Repair[_T]:
-    if engine.edit_count * _BYTES_OF_AN_EDIT > search.limits.memory_bytes:
+    found = engine.edits
+    if len(found) * _BYTES_OF_AN_EDIT > search.limits.memory_bytes:
         raise LimitExceeded("memory_bytes", search.limits.memory_bytes, search.pattern)
     written, cost, (bound, nodes, is_exact) = engine.text, engine.cost, engine.proof()
-    edits = tuple(edit_of(priced, *edit) for edit in engine.edits)
+    edits = Edits(len(found), lambda: tuple(edit_of(priced, *edit) for edit in found.all()))
     certificate = Certificate(
         search.broken, written, edits, cost, bound, search.costs, nodes, is_exact, search.texts
     )
@@ -197,6 +198,6 @@ def needs_none(search: Search[Any]) -> bool:
     try:
         search.broken.decode()
         limits = core_limits(search.limits)
-        return search.automata.accepts(search.broken, limits, search.cancel, search.pattern)
+        return search.automata.refused_at(search.broken, limits, search.cancel, search.pattern) is None
     except (UnicodeDecodeError, LimitExceeded):
         return False

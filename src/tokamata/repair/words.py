@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
+from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BoundedPatterns
 
 __all__ = ["Words"]
@@ -46,7 +46,7 @@ class Words:
     def __init__(self, names: Iterable[str], values: Iterable[str]) -> None:
         self._known = frozenset(names), frozenset(values)
 
-    @cached_property
+    @kept_property
     def _near(self) -> tuple[Index, Index]:
         names, values = self._known
         return _index(names), _index(values)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.locks import Lock
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.pipelines import ranks
 from tokamata.tokenization.pipelines.pipeline import Pipeline, contradictions_refused
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
     from tokamata.vocabulary.token_table import PipelineSource
 
-_lock = threading.Lock()
+_lock = Lock()
 _made: WeakKeyDictionary[Vocabulary, _core.Tokenization] = WeakKeyDictionary()
 
 

@@ -35,7 +35,17 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     rewritten,
 )
-from tokamata.values.forms import Alternatives, Concatenated, Form, Option, Plain, Read, Reading, Split, Value
+from tokamata.values.forms import (
+    Alternatives,
+    Checked,
+    Concatenated,
+    Form,
+    Option,
+    Plain,
+    Reading,
+    Split,
+    Value,
+)
 from tokamata.values.parts import Captures
 
 __all__ = ["Capture", "CapturedParts", "Derivations", "LarkTree", "ReadByLark"]
@@ -209,7 +219,7 @@ def _plain(grammar: Grammar, account: Account) -> tuple[list[_Leaf], Productions
 # ---- trees ----
 
 
-class ReadByLark(Read):
+class ReadByLark(Checked):
     """Texts that lark's own parser reads, as a ``lark.Tree``.
 
     Args:

@@ -52,6 +52,7 @@ from tokamata.values.program import Program
 __all__ = [
     "Alternatives",
     "Captured",
+    "Checked",
     "Concatenated",
     "Converted",
     "Form",
@@ -176,6 +177,12 @@ class Read(Form):
     def read(self, text: bytes, reading: Reading) -> Value:
         """The result of the reader."""
         return Value(self.reader(text.decode()), {})
+
+
+class Checked(Read):
+    """Texts that a function reads and judges: it names the place of a fault, and may know other layouts."""
+
+    __slots__ = ()
 
 
 class Json(Read):

@@ -6,11 +6,11 @@ import operator
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
+from tokamata.locks import kept_property
 from tokamata.vocabulary.kept_segments import keep_segments
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
@@ -181,7 +181,7 @@ class Vocabulary:
         start = self._start_tokens
         return None if start is None else list(start)
 
-    @cached_property
+    @kept_property
     def _start_tokens(self) -> TokenBytes | None:
         if self._start_rule is None:
             return None
@@ -196,14 +196,14 @@ class Vocabulary:
         """The source of the tokenizer's pipeline, for canonical tokenization; not public."""
         return self._pipeline
 
-    @cached_property
+    @kept_property
     def core(self) -> _core.Vocabulary:
         """The engine's form of this vocabulary, made when first used."""
         core = _core_vocabulary(list(self._tokens), self._stop, self._width)
         keep_segments(core)
         return core
 
-    @cached_property
+    @kept_property
     def start_core(self) -> _core.Vocabulary | None:
         """The engine's form of ``start_tokens()``, or ``None`` if it is the same as ``core``."""
         start = self._start_tokens

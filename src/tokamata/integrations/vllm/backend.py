@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from tokamata.integrations.vllm.constraints import constraint_of
 from tokamata.integrations.vllm.grammar import TokamataGrammar
 from tokamata.integrations.vllm.warm_up import VALUE, warm_up
 from tokamata.limits import CancelToken
+from tokamata.locks import Lock
 from tokamata.matching import CompiledConstraint
 from tokamata.vocabulary import Vocabulary
 
@@ -46,7 +46,7 @@ class TokamataBackend:
         self.vllm_config = vllm_config
         self.tokenizer = tokenizer
         self.vocab_size = vocab_size
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._vocabulary = self._loaded(())
         self._with_stops: dict[tuple[int, ...], Vocabulary] = {}
         self._cache = CompiledCache(_MOST_COMPILED, _MOST_BYTES)

@@ -8,12 +8,12 @@ Requests for one constraint that come at the same time compile it once: the othe
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Any
 
+from tokamata.locks import Lock
 from tokamata.matching import CompiledConstraint
 
 __all__ = ["CompiledCache"]
@@ -34,7 +34,7 @@ class CompiledCache:
         self._most = most
         self._most_bytes = most_bytes
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get(
         self, key: Hashable, compile_: Callable[[], CompiledConstraint[Any]]
