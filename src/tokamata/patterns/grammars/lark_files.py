@@ -61,7 +61,6 @@ __all__ = ["LarkFile", "Trees", "read_lark"]
 _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 # The folder that imports of a text are relative to: none, so that a text cannot read files.
 _NO_FOLDER = "no folder: imports of files need the grammar's own path"
-_MOST_SYMBOLS_OF_LALR = 200_000  # of a rule, for a parser that must have all groups distributed
 # What lark raises, besides its own errors: its loader for some files that are no grammars, its Indenter, and
 # its parsers for some texts of grammars in which a rule derives itself.
 _FAILURES = (ValueError, TypeError, AttributeError, AssertionError, LookupError)
@@ -112,7 +111,7 @@ def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed
             raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
         return LarkFile(_contextual(file, text, path, start, watch), file.text, {}, (), {})
     with _by_lark(file, text, watch):
-        loaded = _load(file.text, path)
+        loaded = _load(file.text, path, lexer)
     indentation = _indentation(loaded, text)
     terminals, rules, ignored = _compiled(loaded, indentation, file, text, start, watch)
     definitions = {definition.name: definition for definition in terminals}
@@ -205,10 +204,6 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
         from tokamata.patterns.grammars.lark_loader import parser_of
 
         loaded = parser_of(grammar, indentation, start, "contextual")
-    if grammar.grouped:
-        reason = f"lark's LALR parser cannot distribute the groups of {grammar.grouped}: they are too many"
-        hint = "let groups be rules of their own, or choose lexer='basic'"
-        raise GrammarError(text, _position(grammar.grouped, text), reason, hint)
     terminals = {definition.name: _terminal(definition, text, watch) for definition in loaded.terminals}
     symbols = dict(terminals)
     if indentation is not None:
@@ -223,12 +218,11 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     return replace(grammar, indentation=indentation, text=text)
 
 
-def _load(text: str, path: Path | None, lexer: str = "") -> Any:
+def _load(text: str, path: Path | None, lexer: str) -> Any:
     """What lark's loader reads; no parser is made."""
-    from tokamata.patterns.grammars.lark_loader import MOST_SYMBOLS, loaded
+    from tokamata.patterns.grammars.lark_loader import loaded
 
-    most_symbols = _MOST_SYMBOLS_OF_LALR if lexer == "contextual" else MOST_SYMBOLS
-    return loaded(text, _source_path(path), _imports(path), most_symbols)
+    return loaded(text, _source_path(path), _imports(path), is_lalr=lexer == "contextual")
 
 
 def _indentation(loaded: Any, text: str) -> Indentation | None:
@@ -289,7 +283,7 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
         import lark
     except ImportError as error:
         raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
-    from tokamata.patterns.grammars.lark_loader import TerminalTooLong
+    from tokamata.patterns.grammars.lark_loader import GroupsTooLarge, TerminalTooLong
 
     try:
         with bounded(watch):
@@ -299,6 +293,10 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
     except TerminalTooLong as error:
         position = _position(error.name, text)
         raise LimitExceeded("memory_bytes", error.bound, text, position, is_fixed=True) from error
+    except GroupsTooLarge as error:
+        reason = f"lark's LALR parser cannot distribute the groups of {error.rule}: they are too many"
+        hint = "let groups be rules of their own, or choose lexer='basic'"
+        raise GrammarError(text, _position(error.rule, text), reason, hint) from error
     except lark.exceptions.LarkError as error:
         found = _grammar_error(error, file.text)
         position = min(file.position(found.position), len(text))

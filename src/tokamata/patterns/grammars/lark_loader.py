@@ -26,9 +26,10 @@ from tokamata.patterns.grammars.lark_steps import CountedTerminal, with_steps
 from tokamata.patterns.grammars.steps import BYTES_OF_ITEM, step
 from tokamata.patterns.grammars.syntax import Indentation
 
-__all__ = ["MOST_SYMBOLS", "LoadedGrammar", "TerminalTooLong", "loaded", "parser_of"]
+__all__ = ["GroupsTooLarge", "LoadedGrammar", "TerminalTooLong", "loaded", "parser_of"]
 
-MOST_SYMBOLS = 20_000  # that the groups of one sequence are distributed to
+_MOST_SYMBOLS = 20_000  # that the groups of one sequence are distributed to
+_MOST_SYMBOLS_OF_LALR = 200_000
 _LONGEST_TERMINAL = 1 << 18  # characters, besides four for each of the file
 
 
@@ -46,20 +47,34 @@ class TerminalTooLong(Exception):
         self.bound = bound
 
 
-def loaded(
-    text: str, source: str, imports: list[Callable[..., Any]], most_symbols: int = MOST_SYMBOLS
-) -> LoadedGrammar:
-    """The grammar of a file; to be called within :func:`bounded`.
+class GroupsTooLarge(Exception):
+    """The groups of a rule have too many symbols to be distributed, as an LALR parser needs it.
+
+    Attributes:
+        rule: its name.
+    """
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
+def loaded(text: str, source: str, imports: list[Callable[..., Any]], is_lalr: bool) -> LoadedGrammar:
+    """The grammar of a file; to be called, and compiled, within :func:`.bounded`.
 
     Args:
         text: its content.
         source: the path that its imports are relative to.
         imports: functions that find imported files, as lark has them.
-        most_symbols: that the groups of one sequence are distributed to.
+        is_lalr: whether an LALR parser is made of it, for which no group may become a rule.
+
+    Raises:
+        lark.exceptions.LarkError: of lark; the file is no grammar.
+        LimitExceeded, Cancelled: the reading was stopped.
     """
     definitions = Definitions(imports)
     definitions.load_grammar(text, source)
-    return LoadedGrammar(definitions, most_symbols)
+    return LoadedGrammar(definitions, is_lalr)
 
 
 def parser_of(grammar: LoadedGrammar, indentation: Indentation | None, start: str, lexer: Any) -> Lark:
@@ -86,27 +101,31 @@ class LoadedGrammar(Grammar):
 
     Attributes:
         has_categories: whether a file of it has ``\\p{…}``, which ``re`` lacks.
-        grouped: after compiling, the first rule of which a group became a rule, or ``""``.
     """
 
-    def __init__(self, definitions: Definitions, most_symbols: int) -> None:
+    def __init__(self, definitions: Definitions, is_lalr: bool) -> None:
         plain = definitions.build()
         super().__init__(plain.rule_defs, plain.term_defs, plain.ignore)
         self.has_categories = definitions.has_categories
         self._longest = _LONGEST_TERMINAL + 4 * definitions.length
-        self._most_symbols = most_symbols
-        self.grouped = ""
+        self._is_lalr = is_lalr
 
     def compile(self, start: list[str], terminals_to_keep: Any) -> tuple[Any, Any, Any]:
-        """The terminals, the rules, and the names of what is ignored."""
+        """The terminals, the rules, and the names of what is ignored.
+
+        Raises:
+            TerminalTooLong, GroupsTooLarge: as they say.
+        """
         patterns = _Patterns(self._longest)
         terminals = [
             TerminalDef(name, patterns.of(name, tree), priority)
             for name, (tree, priority) in self.term_defs
             if tree is not None
         ]
-        rules = Rules(self, terminals, start, self._most_symbols)
-        self.grouped = rules.grouped
+        most_symbols = _MOST_SYMBOLS_OF_LALR if self._is_lalr else _MOST_SYMBOLS
+        rules = Rules(self, terminals, start, most_symbols)
+        if self._is_lalr and rules.grouped:
+            raise GroupsTooLarge(rules.grouped)
         if terminals_to_keep != "*":
             used = {symbol.name for rule in rules.used for symbol in rule.expansion if symbol.is_term}
             used |= {*self.ignore, *terminals_to_keep}

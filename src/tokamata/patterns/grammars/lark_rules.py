@@ -231,7 +231,7 @@ def _without_brackets(item: Any) -> Any:
 
 def _in_sequence(sizes: list[_Size]) -> _Size:
     sequences = math.prod(size.sequences for size in sizes)
-    symbols = sequences + sum(size.symbols * (sequences // size.sequences) for size in sizes)
+    symbols = sequences + sum(size.symbols * (sequences // (size.sequences or 1)) for size in sizes)
     return _Size(sequences, symbols, sum(size.shown for size in sizes))
 
 
