@@ -31,8 +31,8 @@ from tokamata.patterns.grammars import (
 )
 from tokamata.patterns.grammars.syntax import Grammar, Terminal, children_first
 from tokamata.patterns.json_schema import ReportEntry
-from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree
-from tokamata.values.forms import Checked, Form, Plain
+from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree, ReadByLark
+from tokamata.values.forms import Form, Plain
 
 if TYPE_CHECKING:
     from tokamata.automata import PushdownAutomaton
@@ -89,8 +89,8 @@ def grammar(
             lark does it, or ``"characters"`` for GBNF, which has no lexer.  :meth:`Constraint.report` names
             it.
         constraints: those that a Lark file names by ``@name``.
-        limits: ``seconds`` bounds the time for reading it, ``depth`` how deep groups of GBNF may nest;
-            ``Limits()`` by default.
+        limits: ``seconds`` bounds the time for reading it, ``memory_bytes`` what lark makes of a Lark file,
+            ``depth`` how deep groups of GBNF may nest; ``Limits()`` by default.
         cancel: stops the reading, from another thread.
 
     Raises:
@@ -102,7 +102,8 @@ def grammar(
         UnsupportedPatternError: a terminal has an assertion within a lookbehind.
         MissingExtraError: ``syntax`` is ``"lark"``, and lark is not installed.
         OSError: the file cannot be read.
-        LimitExceeded, Cancelled: groups nest too deep, or the reading was stopped.
+        LimitExceeded, Cancelled: groups of GBNF nest too deep, a terminal is too long, or the reading was
+            stopped.
     """
     watch = Watch(limits, cancel)
     form: Form = Plain()
@@ -148,7 +149,8 @@ def grammar(
         if file.captures or rules.indentation is None:
             form = _form_of(file, chosen)
         if chosen in ("dynamic", "basic", "contextual") and file.readable is not None:
-            form = Checked(Trees(file.readable, path, start, chosen).read)
+            other = None if chosen == "contextual" or isinstance(form, Plain) else form
+            form = ReadByLark(Trees(file.readable, path, start, chosen).read, other)
 
     def written(watch: Watch) -> Grammar:
         if chosen == "contextual":  # the rules are those of lark's parser, which has no conflicts

@@ -69,13 +69,16 @@ class Watch:
     """Stops the reading of a pattern or a schema in Python when time is up.
 
     The engine has its own time budget; this one begins with the construction and is checked every few steps.
+
+    Attributes:
+        limits: those that it was made with.
     """
 
-    __slots__ = ("_cancel", "_end", "_seconds")
+    __slots__ = ("_cancel", "_end", "limits")
 
     def __init__(self, limits: Limits | None = None, cancel: CancelToken | None = None) -> None:
-        self._seconds = checked_limits(limits).seconds
-        self._end = time.monotonic() + self._seconds
+        self.limits = checked_limits(limits)
+        self._end = time.monotonic() + self.limits.seconds
         self._cancel = checked_cancel(cancel)
 
     def within(self, limits: Limits) -> tuple[Limits, CancelToken | None]:
@@ -93,7 +96,7 @@ class Watch:
         if self._cancel is not None and self._cancel.cancelled:
             raise Cancelled("the CancelToken was cancelled; nothing was made")
         if time.monotonic() > self._end:
-            raise LimitExceeded("seconds", self._seconds)
+            raise LimitExceeded("seconds", self.limits.seconds)
 
 
 def core_limits(limits: Limits) -> _core.Limits:

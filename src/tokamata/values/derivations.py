@@ -35,10 +35,20 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     rewritten,
 )
-from tokamata.values.forms import Alternatives, Concatenated, Form, Option, Plain, Reading, Split, Value
+from tokamata.values.forms import (
+    Alternatives,
+    Checked,
+    Concatenated,
+    Form,
+    Option,
+    Plain,
+    Reading,
+    Split,
+    Value,
+)
 from tokamata.values.parts import Captures
 
-__all__ = ["Capture", "CapturedParts", "Derivations", "LarkTree"]
+__all__ = ["Capture", "CapturedParts", "Derivations", "LarkTree", "ReadByLark"]
 
 _AHEAD = 64  # bytes that a terminal is tried on at first
 
@@ -207,6 +217,32 @@ def _plain(grammar: Grammar, account: Account) -> tuple[list[_Leaf], Productions
 
 
 # ---- trees ----
+
+
+class ReadByLark(Checked):
+    """Texts that lark's own parser reads, as a ``lark.Tree``.
+
+    Args:
+        tree_of: makes the tree of a text; ``None`` where lark's parser fails.
+        other: reads these texts; ``None``: nothing does.
+    """
+
+    __slots__ = ("_other", "_tree_of")
+
+    def __init__(self, tree_of: Callable[[str, Watch], Any], other: Form | None) -> None:
+        self._tree_of = tree_of
+        self._other = other
+
+    def read(self, text: bytes, reading: Reading) -> Value:
+        """The tree."""
+        watch = Watch(reading.limits, reading.cancel)
+        tree = self._tree_of(text.decode(), watch)
+        if tree is not None:
+            return Value(tree, {})
+        if self._other is None:
+            raise ParseError("", "lark's parser fails on this text")
+        limits, cancel = watch.within(reading.limits)
+        return self._other.read(text, Reading(reading.pattern, limits, cancel))
 
 
 class LarkTree(Form):

@@ -125,9 +125,24 @@ def test_json_is_what_json_reads() -> None:
 
 
 def test_groups_too_deep_are_refused() -> None:
-    with pytest.raises(tk.LimitExceeded) as caught:
-        tk.grammar("root ::= " + "(" * 60_000 + '"x"' + ")" * 60_000, syntax="gbnf")
-    assert caught.value.limit == "depth"
+    for depth in (1_001, 60_000, 1_000_000):  # the text is read up to the first group that is too deep
+        with pytest.raises(tk.LimitExceeded) as caught:
+            tk.grammar("root ::= " + "(" * depth + '"x"' + ")" * depth, syntax="gbnf")
+        assert caught.value.limit == "depth"
+    tk.grammar("root ::= " + "(" * 1_000 + '"x"' + ")" * 1_000, syntax="gbnf")
+    rules = "".join(f"r{number} ::= (\n" for number in range(2_000))  # none of these groups is in another
+    with pytest.raises(tk.GrammarError, match="never closed"):
+        tk.grammar(rules, syntax="gbnf")
+
+
+def test_long_files_are_read_within_limits() -> None:
+    text = "root ::= " + '"a" ' * 1_000_000
+    with pytest.raises(tk.LimitExceeded, match="seconds"):
+        tk.grammar(text, syntax="gbnf", limits=tk.Limits(seconds=0.05))
+    cancel = tk.CancelToken()
+    cancel.cancel()
+    with pytest.raises(tk.Cancelled):
+        tk.grammar(text, syntax="gbnf", cancel=cancel)
 
 
 def test_nested_counts_are_numbers() -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -291,6 +294,106 @@ def test_parsing_is_bounded() -> None:
     token.cancel()
     with pytest.raises(tk.Cancelled):
         grammar.parse("aaa", cancel=token)
+
+
+@pytest.mark.parametrize(
+    ("source", "lexer"),
+    [
+        ("start: /a/ start |", "dynamic"),
+        ("start: start start | /a/", "dynamic"),
+        ("start: (/a/ | /b/)*", "dynamic"),
+        ("start: /a/ start |", "basic"),
+        ("start: (/a/ | /b/)*", "contextual"),
+        ("start: /b/\n%ignore /a/", "contextual"),
+        ("start: " + "/a/ " * 3_000, "dynamic"),
+    ],
+)
+def test_reading_by_lark_is_bounded(source: str, lexer: Any) -> None:
+    grammar = tk.grammar(source, lexer=lexer)
+    text = "a" * 200_000
+    with pytest.raises(tk.LimitExceeded) as caught:
+        grammar.parse(text, limits=Limits(seconds=0.1, memory_bytes=1 << 40))
+    assert caught.value.limit == "seconds"
+    with pytest.raises(tk.LimitExceeded) as caught:
+        grammar.parse(text, limits=Limits(memory_bytes=200_000))
+    assert caught.value.limit == "memory_bytes"
+    cancel = tk.CancelToken()
+    timer = threading.Timer(0.1, cancel.cancel)
+    timer.start()
+    with pytest.raises(tk.Cancelled):
+        grammar.parse(text, limits=Limits(memory_bytes=1 << 40), cancel=cancel)
+    timer.join()
+
+
+def test_lark_is_as_it_was_after_a_limit() -> None:
+    grammar = tk.grammar("start: /a/ start |")
+    for seconds in (0.001, 0.01, 0.02):
+        with pytest.raises(tk.LimitExceeded):
+            grammar.parse("a" * 2_000, limits=Limits(seconds=seconds))
+        assert grammar.parse("aa") == lark.Lark("start: /a/ start |").parse("aa")
+
+
+def test_limits_of_one_thread_are_not_those_of_another() -> None:
+    grammar = tk.grammar("start: (/a/ | /b/)*")
+    grammar.parse("ab")
+    with ThreadPoolExecutor(4) as threads:
+        limits = [Limits(seconds=0.02), Limits(seconds=60)] * 2
+        results = [threads.submit(grammar.parse, "ab" * 600, limits=given) for given in limits]
+        for given, result in zip(limits, results, strict=True):
+            if given.seconds < 1:
+                assert isinstance(result.exception(), tk.LimitExceeded)
+            else:
+                assert len(result.result().children) == 1_200
+
+
+def test_an_interrupt_ends_reading_by_lark() -> None:
+    grammar = tk.grammar("start: /a/ start |")
+    timer = threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        grammar.parse("a" * 5_000, limits=Limits(memory_bytes=1 << 40))
+    timer.join()
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("start: a | s\ns: start\na: /a/\n", "a"),
+        ("start: T | T r\nr: start | r | T\nT: /a/\n", "aa"),
+        ("start: x |\nx: start x | T |\nT: /a/\n", "a"),
+        # lark asks to report a bug.
+        ("start: A | B r | x C\nr: A B x | x | start\nx: C\nA: /a+/\nB: /a/\nC: /b+/\n%ignore C", "ab"),
+    ],
+)
+def test_rules_that_derive_themselves_have_trees(source: str, text: str) -> None:
+    assert tk.grammar(source).parse(text).data == "start"
+
+
+def test_random_texts_end_in_trees_or_typed_errors() -> None:
+    outcomes = {"tree": 0, "error": 0}
+    for seed in range(60):
+        draw = random.Random(seed)
+        rules = ["start", "x", "y"]
+        lines = [
+            f"{rule}: "
+            + " | ".join(
+                " ".join(draw.choice([*rules, "S", "T"]) for _ in range(draw.choice([0, 1, 1, 2, 3])))
+                for _ in range(draw.randint(1, 3))
+            )
+            for rule in rules
+        ]
+        source = "\n".join([*lines, "S: /a+/", "T: /[ab]/", draw.choice(["", "%ignore S"])])
+        try:
+            grammar = tk.grammar(source, lexer=draw.choice(["dynamic", "basic"]))  # type: ignore[arg-type]
+        except tk.GrammarError:
+            continue
+        for text in ("", "a", "b", "ab", "ba", "aab"):
+            try:
+                assert grammar.parse(text) is not None
+                outcomes["tree"] += 1
+            except tk.TokamataError:
+                outcomes["error"] += 1
+    assert min(outcomes.values()) > 50
 
 
 # ---- captured values ----

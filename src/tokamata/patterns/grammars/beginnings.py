@@ -118,11 +118,11 @@ def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:
             return all(is_nullable(child) for child in node.children)
         return isinstance(node, Lookahead) or (isinstance(node, (Block, Reference)) and node.rule in found)
 
-    waiting: dict[str, list[str]] = {}
+    waiting: dict[str, set[str]] = {}
     for rule, body in rules.items():
         for node in children_first([body]):
             if isinstance(node, (Block, Reference)):
-                waiting.setdefault(node.rule, []).append(rule)
+                waiting.setdefault(node.rule, set()).add(rule)
     open_rules = list(rules)
     while open_rules:
         rule = open_rules.pop()

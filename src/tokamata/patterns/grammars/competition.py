@@ -18,10 +18,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.linear_matching import LinearPattern
 from tokamata.patterns.grammars.syntax import Pattern, Terminal
 from tokamata.patterns.unicode import Ranges
 
 __all__ = ["Competition", "Competitions", "LexerName", "Reading", "in_order", "meet", "meets", "pattern_of"]
+
+_SHORT_TEXT = 16  # of which re tries all paths in some ms
 
 LexerName: TypeAlias = typing.Literal["dynamic", "basic", "contextual", "longest"]
 
@@ -107,6 +110,7 @@ class Competitions:
         self._ignored = ignored
         self._everywhere = everywhere
         self._watch = watch
+        self._linear: dict[Pattern, LinearPattern] = {}
         self._numbers = {terminal.name: number for number, terminal in enumerate(terminals)}
         self._meeting = self._all_meeting()
         self._whole = self._matched_whole()
@@ -214,9 +218,24 @@ class Competitions:
                 of_text = pattern_of(text)
                 if of_text.text is None or of_text.priority != pattern.priority:
                     continue
-                if _matches_whole(pattern, of_text.text):
+                if self._matches_whole(pattern, of_text.text):
                     found.append((number, other, of_text.flags & ~pattern.flags == 0))
         return found
+
+    def _matches_whole(self, pattern: Pattern, text: str) -> bool:
+        """Whether a match at the start of a text takes all of it."""
+        if pattern.automaton is not None:
+            return pattern.automaton.accepts(text)
+        if len(text) > _SHORT_TEXT:
+            if pattern not in self._linear:
+                self._linear[pattern] = LinearPattern("", pattern.regex, pattern.flags, self._watch)
+            found = self._linear[pattern].match(text)
+            return found is not None and found.end() == len(text)
+        try:
+            match = re.match(pattern.regex, text, pattern.flags)
+        except re.error:  # it has \p{…}, for which lark needs regex
+            match = importlib.import_module("regex").match(pattern.regex, text, pattern.flags)
+        return match is not None and match.group() == text
 
     def _competing(self, context: frozenset[str] | None) -> Competition:
         names = self._numbers if context is None else context
@@ -245,17 +264,6 @@ class Competitions:
             for number in inside
         }
         return Competition(readers, retyped, competing)
-
-
-def _matches_whole(pattern: Pattern, text: str) -> bool:
-    """Whether a match at the start of a text takes all of it."""
-    if pattern.automaton is not None:
-        return pattern.automaton.accepts(text)
-    try:
-        match = re.match(pattern.regex, text, pattern.flags)
-    except re.error:  # it has \p{…}, for which lark needs regex
-        match = importlib.import_module("regex").match(pattern.regex, text, pattern.flags)
-    return match is not None and match.group() == text
 
 
 def in_order(name: LexerName, terminals: Sequence[Terminal]) -> list[Terminal]:

@@ -151,12 +151,21 @@ class _Reader:
         return Grammar(self._rules, start, text=self._text)
 
     def _tokens(self) -> Iterator[_Token]:
+        """The tokens of the file, in which groups do not nest too deep."""
         position = 0
+        groups = 0  # that are open in the body of a rule
         while position < len(self._text):
+            self._watch.check()
             found = _TOKENS.match(self._text, position)
             if found is None:
                 raise self._error(position, self._unexpected(self._text[position]))
             kind = str(found.lastgroup)
+            if kind == "definition":
+                groups = 0
+            elif kind == "sign":
+                groups += (found.group() == "(") - (found.group() == ")")
+                if groups > self._depth:
+                    raise LimitExceeded("depth", self._depth)
             if kind != "blank":
                 yield _Token(kind, found.group(), position)
             position = found.end()
@@ -173,8 +182,6 @@ class _Reader:
             self._watch.check()
             group = groups[-1]
             if token.text == "(" and token.kind == "sign":
-                if len(groups) > self._depth:
-                    raise LimitExceeded("depth", self._depth)
                 groups.append(_Group(token.position))
             elif token.text == ")" and token.kind == "sign":
                 if len(groups) == 1:

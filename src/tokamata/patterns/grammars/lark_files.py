@@ -1,4 +1,4 @@
-"""Lark files, read by lark's own loader.
+"""Lark files, read by the loader of :mod:`.lark_loader`.
 
 The loader resolves imports, templates, ``%override``, ``%extend`` and aliases, and writes every rule as a
 list of sequences of symbols.  This module translates its rules and terminals::
@@ -24,13 +24,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tokamata._core as _core
-from tokamata.errors import GrammarError, MissingExtraError, ParseError, PatternError
+from tokamata.errors import (
+    GrammarError,
+    LimitExceeded,
+    MissingExtraError,
+    ParseError,
+    PatternError,
+    TokamataError,
+)
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
+from tokamata.patterns.grammars.steps import bounded
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Embedded,
@@ -53,7 +61,8 @@ __all__ = ["LarkFile", "Trees", "read_lark"]
 _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 # The folder that imports of a text are relative to: none, so that a text cannot read files.
 _NO_FOLDER = "no folder: imports of files need the grammar's own path"
-# What lark's loader raises, besides its own errors, for some files that are no grammars.
+# What lark raises, besides its own errors: its loader for some files that are no grammars, its Indenter, and
+# its parsers for some texts of grammars in which a rule derives itself.
 _FAILURES = (ValueError, TypeError, AttributeError, AssertionError, LookupError)
 
 
@@ -101,10 +110,10 @@ def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed
             reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
             raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
         return LarkFile(_contextual(file, text, path, start, watch), file.text, {}, (), {})
-    with _errors_of(file, text):
-        loaded = _load(file.text, path)
+    with _by_lark(file, text, watch):
+        loaded = _load(file.text, path, lexer)
     indentation = _indentation(loaded, text)
-    terminals, rules, ignored = _compiled(loaded, indentation, file, text, start)
+    terminals, rules, ignored = _compiled(loaded, indentation, file, text, start, watch)
     definitions = {definition.name: definition for definition in terminals}
     made: dict[str, Terminal] = {}
     if lexer in ("characters", "dynamic"):
@@ -188,11 +197,13 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
 
 def _contextual(file: Translation, text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
     """The rules of lark's LALR parser."""
-    with _errors_of(file, text):
-        grammar = _load(file.text, path)
+    with _by_lark(file, text, watch):
+        grammar = _load(file.text, path, "contextual")
     indentation = _indentation(grammar, text)
-    with _errors_of(file, text):
-        loaded = _parser(grammar, indentation, file.text, start, "contextual")
+    with _by_lark(file, text, watch):
+        from tokamata.patterns.grammars.lark_loader import parser_of
+
+        loaded = parser_of(grammar, indentation, start, "contextual")
     terminals = {definition.name: _terminal(definition, text, watch) for definition in loaded.terminals}
     symbols = dict(terminals)
     if indentation is not None:
@@ -207,13 +218,11 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     return replace(grammar, indentation=indentation, text=text)
 
 
-def _load(text: str, path: Path | None) -> Any:
+def _load(text: str, path: Path | None, lexer: str) -> Any:
     """What lark's loader reads; no parser is made."""
-    from lark.load_grammar import load_grammar
+    from tokamata.patterns.grammars.lark_loader import loaded
 
-    load: Any = load_grammar
-    grammar, _ = load(text, _source_path(path), _imports(path), False)
-    return grammar
+    return loaded(text, _source_path(path), _imports(path), is_lalr=lexer == "contextual")
 
 
 def _indentation(loaded: Any, text: str) -> Indentation | None:
@@ -247,7 +256,7 @@ def _dialect_with_blocks(text: str) -> GrammarError:
 
 
 def _compiled(
-    loaded: Any, indentation: Indentation | None, file: Translation, text: str, start: str
+    loaded: Any, indentation: Indentation | None, file: Translation, text: str, start: str, watch: Watch
 ) -> tuple[Any, Any, Any]:
     """The terminals, the rules and the names of what is ignored.
 
@@ -255,23 +264,39 @@ def _compiled(
     also if no rule has them.
     """
     kept = () if indentation is None else (indentation.newline,)
-    with _errors_of(file, text):
+    with _by_lark(file, text, watch):
         terminals, rules, ignored = loaded.compile([start], "*" if file.uses_dialect else kept)
-        empty = [definition.name for definition in terminals if definition.pattern.min_width == 0]
+        empty = []
+        for definition in terminals:
+            watch.check()
+            if definition.pattern.min_width == 0:
+                empty.append(definition.name)
     if empty and not file.uses_dialect:
         raise _accepts_empty(empty[0], text)
     return terminals, rules, ignored
 
 
 @contextmanager
-def _errors_of(file: Translation, text: str) -> Iterator[None]:
-    """Turns the errors of lark's loader into those of a grammar."""
+def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
+    """Bounds the work of lark's loader, and turns its errors into those of a grammar."""
     try:
         import lark
     except ImportError as error:
         raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
+    from tokamata.patterns.grammars.lark_loader import GroupsTooLarge, TerminalTooLong
+
     try:
-        yield
+        with bounded(watch):
+            yield
+    except TokamataError:
+        raise
+    except TerminalTooLong as error:
+        position = _position(error.name, text)
+        raise LimitExceeded("memory_bytes", error.bound, text, position, is_fixed=True) from error
+    except GroupsTooLarge as error:
+        reason = f"lark's LALR parser cannot distribute the groups of {error.rule}: they are too many"
+        hint = "let groups be rules of their own, or choose lexer='basic'"
+        raise GrammarError(text, _position(error.rule, text), reason, hint) from error
     except lark.exceptions.LarkError as error:
         found = _grammar_error(error, file.text)
         position = min(file.position(found.position), len(text))
@@ -297,27 +322,6 @@ def _errors_of(file: Translation, text: str) -> Iterator[None]:
     except _FAILURES as error:
         reason = f"lark's loader cannot read it: {str(error) or type(error).__name__}"
         raise GrammarError(text, 0, reason, "it may use a name or a template where none can stand") from error
-
-
-def _parser(loaded: Any, indentation: Indentation | None, text: str, start: str, lexer: Any) -> lark.Lark:
-    import lark
-
-    return lark.Lark(
-        loaded,
-        parser="lalr" if lexer == "contextual" else "earley",
-        lexer=lexer,
-        start=start,
-        postlex=None if indentation is None or lexer == "dynamic" else _indenter(indentation),
-        propagate_positions=True,
-        regex=re.search(r"\\[pP]", text) is not None,  # re has no \p{…}
-    )
-
-
-def _indenter(indentation: Indentation) -> Any:
-    """What lark needs to read indentation."""
-    from lark.indenter import PythonIndenter
-
-    return type("Indenter", (PythonIndenter,), {"NL_type": indentation.newline})()
 
 
 def _source_path(path: Path | None) -> str:
@@ -359,28 +363,46 @@ class Trees:
         self._arguments = (text, path, start, lexer)
         self._made: lark.Lark | None = None
 
-    def read(self, text: str) -> Any:
+    def read(self, text: str, watch: Watch) -> Any:
         """The ``lark.Tree`` of a text, with positions; of several, lark chooses by priorities.
+
+        ``None`` if lark's parser fails.  It does for some texts of grammars in which a rule derives itself.
 
         Raises:
             ParseError: the text is none of the grammar's.
+            LimitExceeded, Cancelled: the reading was stopped.
         """
         import lark
+        import lark.indenter
 
         if self._made is None:
-            given, path, start, lexer = self._arguments
-            loaded = _load(given, path)
-            self._made = _parser(loaded, _indentation(loaded, given), given, start, lexer)
+            self._made = self._parser(watch)
         try:
-            return self._made.parse(text)
+            with bounded(watch):
+                return self._made.parse(text)
+        except TokamataError:
+            raise
         except lark.UnexpectedInput as error:
             end = len(text) if error.pos_in_stream is None else error.pos_in_stream
             place = f"byte {len(text[:end].encode())}"
             raise ParseError(
                 place, f"the grammar has no text that goes on with {text[end : end + 20]!r}"
             ) from None
-        except (lark.indenter.DedentError, AssertionError, IndexError) as error:  # of lark's Indenter
+        except (lark.indenter.DedentError, RuntimeError, *_FAILURES) as error:
+            if self._made.options.postlex is None:
+                return None
             raise ParseError("", f"the lines are not indented as the grammar wants it: {error}") from None
+
+    def _parser(self, watch: Watch) -> lark.Lark:
+        text, path, start, lexer = self._arguments
+        with _by_lark(Translation(text), text, watch):
+            from tokamata.patterns.grammars.lark_loader import parser_of
+            from tokamata.patterns.grammars.lark_matching import match_in_linear_time
+
+            loaded = _load(text, path, lexer)
+            parser = parser_of(loaded, _indentation(loaded, text), start, lexer)
+            match_in_linear_time(parser, watch)
+            return parser
 
 
 def _regex_errors() -> tuple[type[Exception], ...]:
