@@ -203,6 +203,22 @@ def test_what_follows_embedded_text_is_read_anew() -> None:
     assert [text for text in all_texts("abc", 4) if takes(matcher, text.encode())] == ["abb", "abbb"]
 
 
+@pytest.mark.parametrize("lexer", ["dynamic", "basic", "longest"])
+@pytest.mark.parametrize("ignored", ["/ +/", '" "+', "/(?:  | )+/"])
+def test_ignored_text_before_embedded_text_is_not_divided(lexer: str, ignored: str) -> None:
+    """The ignored terminal takes all blanks or none; ``x`` may begin with a blank of its own."""
+    source = f'start: "a" @x\n%ignore {ignored}\n'
+    matcher = matcher_of(source, lexer=lexer, constraints={"x": tk.regex(" b")})
+    assert [text for text in all_texts("ab ", 5) if takes(matcher, text.encode())] == [
+        "a b",
+        "a b ",
+        " a b",
+        "a b  ",
+        " a b ",
+        "  a b",
+    ]
+
+
 TERMINALS = ["a+", "ab?", "a+?b?", "[ab](?!b)", "(?<=b)a", r"\bb+", "b", "(?<!a)b*a", "a(?=b|$)", "a(?=b)"]
 EMBEDDED = ["a+", "[ab]*", "b|ab", "ba?", "(?:ab)+|c", " a"]
 

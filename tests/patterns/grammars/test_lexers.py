@@ -45,6 +45,54 @@ def test_random_grammars_have_the_texts_of_their_lexer(seed: int, has_looks: boo
     assert judged >= 10
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_terminals_that_are_read_and_ignored(seed: int) -> None:
+    draw = random.Random(seed)
+    judged = 0
+    texts = TEXTS if seed else [*TEXTS, *map("".join, product("ab", repeat=6))]
+    for _ in range(6):
+        grammar = random_lark(draw, has_looks=False, ignores_read=True)
+        for lexer in LEXERS:
+            try:
+                judge = judge_of(grammar, lexer)
+            except Exception:  # lark refuses some of these grammars, with errors of many types
+                continue
+            expected = {text for text in texts if judge(text)}
+            assert texts_of(grammar, lexer, texts) == expected, f"{lexer}\n{grammar}"
+            judged += 1
+    assert judged >= 10
+
+
+READ_AND_IGNORED = [
+    "start: T T\nT: /a+/\n%ignore T",
+    "start: U | T T\nT: /b+/\nU: /a/\n%ignore T",
+    "start: T\nT: /a+/\n%ignore T",
+    'start: "b" T "b" T?\nT: /a+/\n%ignore T',
+    "start: T U\nT: /a+/\nU: /b+/\n%ignore T\n%ignore U",
+    "start: T T U\nT: /(?:a|b)+/\nU: /c/\n%ignore T\n%ignore U\n%ignore / +/",
+    'start: "a" "a"\n%ignore "a"',
+    "start: T T\nT: /ab?/\n%ignore T\n%ignore /b+/",
+]
+
+
+@pytest.mark.parametrize("grammar", READ_AND_IGNORED)
+@pytest.mark.parametrize("lexer", ["characters", *LEXERS])
+def test_what_is_read_and_ignored_is_not_divided(grammar: str, lexer: str) -> None:
+    """Under "dynamic" it is read whole or ignored whole; ``parse`` agrees."""
+    judge = judge_of(grammar, lexer)
+    expected = {text for text in TEXTS if judge(text)}
+    assert texts_of(grammar, lexer, TEXTS) == expected
+    if lexer == "dynamic":
+        constraint = tk.grammar(grammar)
+        for text in TEXTS[:100]:
+            try:
+                constraint.parse(text)
+            except tk.ParseError:
+                assert text not in expected
+            else:
+                assert text in expected
+
+
 KEYWORDS = 'start: "if" NAME | NAME "=" NAME\nNAME: /[a-z]+/\n%ignore " "'
 COMMENTS = "start: W+\nW: /[a-z]+/\n%ignore /\\/\\*.*?\\*\\//s\n%ignore /[ \\n]+/"
 

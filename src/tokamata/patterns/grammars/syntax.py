@@ -20,12 +20,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import tokamata._core as _core
+from tokamata.limits import Limits, Watch, core_limits
 from tokamata.patterns.unicode import Ranges
 
 __all__ = [
     "Automaton", "Block", "Choice", "Edges", "Embedded", "Grammar", "Indentation", "Lookahead", "Margin",
     "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first", "rewritten",
-    "tree_size",
+    "shortest", "tree_size",
 ]  # fmt: skip
 
 
@@ -134,6 +135,11 @@ class Embedded:
     def children(self) -> tuple[Node, ...]:
         """None."""
         return ()
+
+    def may_begin(self, ranges: Ranges, watch: Watch) -> bool:
+        """Whether a text begins with one of some characters."""
+        begun = _core.concat([_core.code_points(ranges), _core.anything()])
+        return shortest(_core.intersect([self.expression, begun]), watch) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +268,12 @@ class Grammar:
     context: frozenset[str] | None = None
     indentation: Indentation | None = None
     text: str = ""
+
+
+def shortest(expression: _core.Expression, watch: Watch) -> bytes | None:
+    """A shortest text of an expression; ``None`` if it has none."""
+    limits, cancel = watch.within(Limits())
+    return _core.shortest_text(expression, core_limits(limits), cancel, None, False)
 
 
 def children_first(roots: Iterable[Node]) -> list[Node]:
