@@ -14,6 +14,7 @@ from tests.support.masks import allowed
 from tests.support.matchers import is_text_of
 from tests.support.paths import DATA
 from tests.support.vocabularies import bytes_and
+from tokamata.patterns.extensions import EXTENSIONS
 
 FOLDER = DATA / "grammars"
 FILES = {
@@ -170,3 +171,57 @@ def test_the_syntax_means(source: str, accepted: list[str], refused: list[str]) 
     constraint = tk.grammar(source)
     assert [text for text in accepted if not is_text_of(constraint, text)] == []
     assert [text for text in refused if is_text_of(constraint, text)] == []
+
+
+# ---- extensions of regular expressions ----
+
+
+@pytest.mark.parametrize("lexer", ["characters", "dynamic", "basic", "contextual", "longest"])
+@pytest.mark.parametrize("name", sorted(EXTENSIONS))
+def test_extensions_are_refused_in_terminals(name: str, lexer: Any) -> None:
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(f'start: "(?P<{name}>)" T\nT: /[a](?P<{name}>+)/ "b"\n', lexer=lexer)
+    error = caught.value
+    assert error.reason == f"the extension (?P<{name}>…) cannot stand in a terminal"
+    assert (error.line, error.column) == (2, 8)
+    assert "write @name in a rule" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column", "reason"),
+    [
+        ("start: /(?P<TEXT_UNTIL>END)/", 1, 9, "the extension (?P<TEXT_UNTIL>…)"),
+        ("start: T\nT: /a/ & ~/b(?P<SUBSTRING_OF>b)/", 2, 13, "the extension (?P<SUBSTRING_OF>…)"),
+        ("start: x\nx[stop=/(?P<IMAGE>)/]: /a+/", 2, 9, "the extension (?P<IMAGE>…)"),
+        ("start: %lark { start: /(?P<TEXT_TOKEN>)/ }", 1, 10, "the extension (?P<TEXT_TOKEN>…)"),
+        ("start: /a/ /a #(?P<IMAGE>)\n (?P<IMAGE>)/x", 2, 2, "the extension (?P<IMAGE>…)"),
+        ("start: /(?P<QUOTED_TEX>)/", 1, 9, "unknown extension 'QUOTED_TEX'"),
+    ],
+)
+def test_extensions_are_refused_with_their_place(source: str, line: int, column: int, reason: str) -> None:
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(source)
+    assert caught.value.reason.startswith(reason)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_extensions_are_refused_in_a_file_that_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "other.lark").write_text("T: /(?P<TEXT_UNTIL>END)/", encoding="utf-8")
+    (tmp_path / "first.lark").write_text("start: T\n%import .other.T", encoding="utf-8")
+    with pytest.raises(tk.GrammarError, match="in the terminal T, the extension"):
+        tk.grammar(tmp_path / "first.lark")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ('start: "(?P<IMAGE>)"', "(?P<IMAGE>)"),
+        ("start: /[(?P<IMAGE>]+/", "(?P<IMAGE>"),
+        ("start: /\\(\\?P<IMAGE>/", "(?P<IMAGE>"),
+        ("start: /a/  // as /(?P<IMAGE>)/", "a"),
+        ("start: /(?P<year>\\d+)/", "2026"),
+        ("start: /(?P<YEAR>\\d+)/", "2026"),
+    ],
+)
+def test_what_is_no_extension_is_read(source: str, text: str) -> None:
+    assert is_text_of(tk.grammar(source), text)

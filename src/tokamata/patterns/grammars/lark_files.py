@@ -29,6 +29,7 @@ from tokamata.limits import Watch
 from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
+from tokamata.patterns.grammars.extension_groups import group_refused, refuse_groups
 from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
 from tokamata.patterns.grammars.syntax import (
@@ -88,11 +89,12 @@ def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed
 
     Raises:
         GrammarError: it is not Lark, or names what is not defined; a terminal is no regular expression, or
-            may be empty; the lexer is contextual, and the grammar not LALR(1); a construct of the dialect
-            is not supported.
+            may be empty, or has a group that is named as an extension; the lexer is contextual, and the
+            grammar not LALR(1); a construct of the dialect is not supported.
         MissingExtraError: lark is not installed.
         LimitExceeded, Cancelled: the reading was stopped.
     """
+    refuse_groups(text, watch)
     file = translated(text, watch)
     if lexer == "contextual":
         if file.uses_dialect:
@@ -436,6 +438,12 @@ def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
         flags |= _FLAGS[flag]
     is_text = given.type == "str"
     regex = re.escape(given.value) if is_text else given.value
+    refused = None if is_text else group_refused(regex, "x" in given.flags)  # in a file that is imported
+    if refused is not None:
+        _, reason, hint = refused
+        raise GrammarError(
+            text, _position(definition.name, text), f"in the terminal {definition.name}, {reason}", hint
+        )
     try:
         expression = _core.scope(to_expression(regex, flags, watch=watch))
     except PatternError as error:
