@@ -23,6 +23,7 @@ from tokamata.patterns.grammars import (
     TreeShapes,
     declares_indentation,
     diagnosed,
+    explained,
     lower_grammar,
     read_gbnf,
     read_lark,
@@ -139,9 +140,11 @@ def grammar(
     chosen = default_lexer if lexer is None else lexer
     embed = _Embedding(given, chosen, watch).texts
     if syntax == "gbnf":
-        exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
+        with explained(text, syntax):
+            exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
-        file = read_lark(text, path, start, chosen, embed, watch)
+        with explained(text, syntax):
+            file = read_lark(text, path, start, chosen, embed, watch)
         exact = rules = file.grammar
         if chosen != "characters":
             exact = without_lexer(rules, cast(LexerName, chosen), watch)

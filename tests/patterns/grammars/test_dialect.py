@@ -491,7 +491,7 @@ def test_max_tokens_counts_tokens_and_reserves_the_end() -> None:
         ("start: a{3,2}\na: /a/", 1, 9, "above the upper bound"),
         ('start: a-b | a_b\na-b: "a"\na_b: "b"', 1, 14, "too similar"),
         ('start: "a"{2,} b & c\nb: "b"', 1, 18, "& is for"),
-        ("start: <think> tail", 1, 16, "not defined"),
+        ("start: <think> tail", 1, 16, "there is no rule 'tail'"),
     ],
 )
 def test_errors_name_the_construct_and_its_position(source: str, line: int, column: int, reason: str) -> None:
