@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import lark
 import pytest
 
 import tokamata as tk
+from tests.support.lark_grammars import judge_of
+from tests.support.vocabularies import BYTE_VOCABULARY
 
 # A grammar, the line and the column of the fault, and words of the reason and of the hint.
 Case = tuple[str, int, int, str, str]
@@ -80,6 +85,7 @@ LARK: list[Case] = [
     ('start: "x" [a-z]+', 1, 12, "[…] is an optional item", "write /[a-z]/"),
     ("start: [^,]", 1, 8, "[…] is an optional item", "write /[^,]/"),
     ("start: [\\d]", 1, 8, "[…] is an optional item", "write /[\\d]/"),
+    ("start: /a\n/", 1, 8, "an expression has a line break", "write \\n"),
     ("start: /a/q", 1, 11, "'q' is no flag of an expression", "the flags are"),
     ('start: "z".."a"', 1, 8, 'the range "z".."a" ends before it begins', 'write "a".."z"'),
     ('start: "aa".."b"', 1, 8, "a range is of two texts of one character", 'write "a".."z"'),
@@ -188,3 +194,140 @@ def test_a_path_is_read() -> None:
     """What looks like a path is refused as a text alone."""
     with pytest.raises(FileNotFoundError):
         tk.grammar(Path("examples/none.lark"))
+
+
+# ---- expressions in terminals ----
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column", "reason"),
+    [
+        ('start: "b" /a*/', 1, 12, "/a*/ accepts the empty text"),
+        ("start: X\nX: /a(b/", 2, 6, "/a(b/ is no regular expression: missing )"),
+        ("start: X\nX: /(a)\\1/", 2, 8, "the terminal X is /(a)\\1/: backreference"),
+        ("start: /a(?>b)/", 1, 10, "/a(?>b)/: atomic group"),
+    ],
+)
+@pytest.mark.parametrize("lexer", ["characters", "dynamic", "basic", "contextual", "longest"])
+def test_mistakes_in_expressions(source: str, line: int, column: int, reason: str, lexer: Any) -> None:
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(source, lexer=lexer)
+    assert caught.value.reason.startswith(reason)
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert "__ANON" not in str(caught.value)
+
+
+# ---- grammars without texts ----
+
+CALLS = """
+// a comment
+start: one (";" one)*
+one: NEW " = " VALUE | "use("i NAME ")"
+NEW: NAME
+NAME: /[a-z_][a-z0-9_]*/i
+VALUE: /[a-z0-9_]+/i
+"""
+
+
+def refusal(source: str, lexer: Any) -> str:
+    with pytest.raises(tk.EmptyConstraintError) as caught:
+        tk.grammar(source, lexer=lexer).compile(BYTE_VOCABULARY)
+    return str(caught.value)
+
+
+def test_texts_stand_in_place_of_names_that_lark_gives() -> None:
+    said = refusal(CALLS, "basic").split("\n")
+    assert "'grammar(start: one (\";\" one)* …)'" in said[0]
+    assert said[1] == (
+        'the rules alone accept "a = 0", but the lexer reads "a" as NAME where they need "a" as NEW'
+    )
+    assert said[2].endswith('under lexer=\'basic\': NAME, NEW, ")", ";", VALUE, " = ", "use("i')
+    assert len(said) == 3
+
+
+XY = "start: X Y\nX: /ab*/\nY: /b/"
+
+
+@pytest.mark.parametrize(
+    ("source", "lexer", "expected"),
+    [
+        (XY, "longest", 'accept "ab", but the lexer reads "ab" as X where they need "a" as X'),
+        (XY, "basic", 'accept "ab", but the lexer reads "ab" as X where they need "a" as X'),
+        (XY, "dynamic", 'accept "ab", but the lexer reads "ab" as X where they need "a" as X'),
+        ("start: T T\nT: /a+/\n%ignore T", "dynamic", 'reads "aa" as T where they need "a" as T'),
+        ('start: "a" /a./', "basic", 'reads "aa" as /a./ where they need "a" as "a"'),
+        ('start: "\\n" /\\n./s', "longest", 'reads "\\n\\n" as /\\n./s where they need "\\n" as "\\n"'),
+        (
+            'start: X "b"\nX: /a(?!b)/',
+            "dynamic",
+            'accept "ab", but the lexer reads nothing where they need "a"',
+        ),
+    ],
+)
+def test_what_the_lexer_reads_is_told(source: str, lexer: Any, expected: str) -> None:
+    assert expected in refusal(source, lexer)
+
+
+@pytest.mark.parametrize("source", ['start: "a" b\nb: b "c"', "start: A\nA: /a(?!.?)/ /b/"])
+def test_rules_without_texts_have_nothing_that_is_read_wrongly(source: str) -> None:
+    assert "the rules alone" not in refusal(source, "basic")
+
+
+@pytest.mark.parametrize("lexer", ["basic", "longest", "dynamic"])
+def test_what_is_told_is_so(lexer: Any) -> None:
+    """Of pairs of terminals: the rules alone have the text, and lark's lexer reads what is told."""
+    told = 0
+    for first, second in product(["a+", "ab?", "ab*?", "[ab]", "b", '"b"', '"ab"'], repeat=2):
+        source = f"start: X Y\nX: {written(first)}\nY: {written(second)}"
+        try:
+            tk.grammar(source, lexer=lexer).compile(BYTE_VOCABULARY)
+        except tk.EmptyConstraintError as error:
+            reads = r'the rules alone accept "(.*)", but the lexer reads (?:nothing|"(.*)" as (\S+)) where'
+            found = re.search(reads, str(error))
+            assert found is not None, source
+            told += 1
+            assert judge_of(source, "characters")(found[1])
+            assert not judge_of(source, lexer)(found[1])
+            if lexer == "basic":
+                assert (found[2], found[3]) in read_by_lark(source, found[1])
+    assert told >= 3
+
+
+def written(pattern: str) -> str:
+    return pattern if pattern.startswith('"') else f"/{pattern}/"
+
+
+def read_by_lark(source: str, text: str) -> set[tuple[str | None, str | None]]:
+    """The texts of the tokens of lark's basic lexer, with their names; of an error, two ``None``."""
+    parser = lark.Lark(source, parser="earley", lexer="basic")
+    read: set[tuple[str | None, str | None]] = set()
+    try:
+        for token in parser.lex(text):
+            read.add((str(token), token.type))
+    except lark.UnexpectedCharacters:
+        read.add((None, None))
+    return read
+
+
+# ---- reports ----
+
+
+def test_rules_that_are_never_used_are_reported() -> None:
+    source = 'root ::= [sign] digit\nsign ::= "-"\ndigit ::= [0-9]\nlast ::= sign'
+    entries = {entry.keyword: entry.reason for entry in tk.grammar(source, syntax="gbnf").report()}
+    assert entries["rule sign"] == (
+        "it is never used: the start rule 'root' does not lead to it; "
+        "[sign] is one of the characters s, i, g, n"
+    )
+    assert entries["rule last"] == "it is never used: the start rule 'root' does not lead to it"
+    assert len(entries) == 3
+
+
+def test_terminals_are_reported_as_the_file_writes_them() -> None:
+    source = 'start: NAME | "if" | "use(" "!" | /a./ | IF2\nNAME: /[a-z(]+/\nIF2: /[a-z]{2}/'
+    keywords = {entry.keyword for entry in tk.grammar(source, lexer="basic").report()}
+    unread = {"terminal /a./", "terminal IF2"}
+    assert keywords == {"lexer", *unread}
+    assert {entry.keyword for entry in tk.grammar('start: "a" | "(" ")" x\nx: "(" x').report()} == {
+        "lexer", 'terminal "("', 'terminal ")"',
+    }  # fmt: skip

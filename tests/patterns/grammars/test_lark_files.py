@@ -60,7 +60,7 @@ def test_texts_by_masks_are_texts_of_the_file(name: str, lexer: str) -> None:
         ('start: "a" b', 1, 12, "there is no rule 'b'"),
         ("start: X\nX: /a*/", 2, 1, "the terminal X accepts the empty text"),
         ("start: X\nX: /(a/", 2, 5, "missing )"),
-        ("start: X\nX: /(a)\\1/", 1, 8, "no regular language"),
+        ("start: X\nX: /(a)\\1/", 2, 8, "no regular language"),
         ('start: "\\ud800"', 1, 1, "lone surrogate"),
         ("%declare X\nstart: X", 1, 10, "is declared and has no definition"),
         ("%import .other.x\nstart: x", 1, 1, "other.lark cannot be imported"),

@@ -37,6 +37,7 @@ from tokamata.patterns.grammars.lark_messages import (
     error_of_lark,
     no_start,
     not_imported,
+    wrong_expression,
 )
 from tokamata.patterns.grammars.syntax import (
     Choice,
@@ -424,9 +425,7 @@ def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
     try:
         expression = _core.scope(to_expression(regex, flags, watch=watch))
     except PatternError as error:
-        shown = regex.encode(errors="backslashreplace").decode()  # it may have a lone surrogate
-        reason = f"the terminal {definition.name} is /{shown}/: {error.reason}"
-        raise GrammarError(text, _position(definition.name, text), reason, error.hint) from error
+        raise wrong_expression(definition.name, regex, text, error) from error
     pattern = Pattern(
         regex, flags, given.value if is_text else None, definition.priority, int(given.max_width)
     )

@@ -14,13 +14,21 @@ from ast import literal_eval
 from collections.abc import Callable
 from pathlib import Path
 
-from tokamata.errors import GrammarError
+from tokamata.errors import GrammarError, PatternError
 from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.lark_faults import fault_of_syntax
 from tokamata.patterns.grammars.lark_source import LarkSource, kind_of
 from tokamata.patterns.grammars.mistakes import nearest
+from tokamata.patterns.regex.parser import parse
 
-__all__ = ["accepts_empty", "bad_expression", "error_of_lark", "no_start", "not_imported"]
+__all__ = [
+    "accepts_empty",
+    "bad_expression",
+    "error_of_lark",
+    "no_start",
+    "not_imported",
+    "wrong_expression",
+]
 
 _RANGE = re.compile(r'"((?:\\.|[^"\\\n])*)"\s*\.\.\s*"((?:\\.|[^"\\\n])*)"')
 
@@ -50,7 +58,29 @@ def accepts_empty(terminal: str, text: str) -> GrammarError:
     """That a terminal accepts the empty text."""
     file = LarkSource(text)
     hint = "let it have at least one character, and make it optional where it is used"
+    if terminal.startswith("__"):  # lark's name for an expression within a rule
+        for token in file.tokens:
+            if token.kind == "regex" and _accepts_nothing(token.text):
+                return file.error(token.position, f"{token.text:.80} accepts the empty text", hint)
     return file.error(file.definition(terminal), f"the terminal {terminal} accepts the empty text", hint)
+
+
+def _accepts_nothing(written: str) -> bool:
+    """Whether an expression between slashes accepts the empty text."""
+    try:
+        return re.fullmatch(written[1 : written.rindex("/")], "") is not None
+    except re.error:
+        return False
+
+
+def wrong_expression(name: str, expression: str, text: str, error: PatternError) -> GrammarError:
+    """That the expression of a terminal is none, or is not supported."""
+    file = LarkSource(text)
+    shown = expression.encode(errors="backslashreplace").decode()  # it may have a lone surrogate
+    what = f"/{shown:.200}/" if name.startswith("__") else f"the terminal {name} is /{shown:.200}/"
+    begin = text.find(f"/{expression}/")
+    position = file.definition(name) if begin < 0 else begin + 1 + error.position
+    return file.error(position, f"{what}: {error.reason}", error.hint)
 
 
 def _is_undefined(file: LarkSource, name: str, within: str) -> GrammarError:
@@ -169,6 +199,13 @@ def _empty_text(file: LarkSource) -> GrammarError:
     return file.error(position, "the empty text is no terminal", hint)
 
 
+def _line_break(file: LarkSource) -> GrammarError:
+    tokens = (token for token in file.tokens if token.kind == "regex" and "\n" in token.text)
+    position = next((token.position for token in tokens), 0)
+    hint = "write \\n for it; if it ends with its line, close it by a slash there"
+    return file.error(position, "an expression has a line break", hint)
+
+
 def _bad_range(file: LarkSource, low: str, high: str) -> GrammarError:
     found = re.search(rf"~\s*{low}\s*\.\.\s*{high}", file.text)
     reason = f"the lower bound {low} is above the upper bound {high}"
@@ -223,14 +260,21 @@ def _no_start(file: LarkSource, name: str) -> GrammarError:
 
 def bad_expression(text: str, expression: str, said: str) -> GrammarError:
     """That an expression is none; ``said``: the words of ``re``."""
-    if expression in text:
-        position = text.index(expression)
-        return GrammarError(text, position, f"/{expression}/ is no regular expression: {said}")
+    begin = text.find(f"/{expression}/")
+    if begin >= 0:
+        reason = f"/{expression:.200}/ is no regular expression"
+        try:
+            parse(expression)
+        except PatternError as error:
+            return GrammarError(text, begin + 1 + error.position, f"{reason}: {error.reason}", error.hint)
+        return GrammarError(text, begin + 1, f"{reason}: {said}")
     for found in _RANGE.finditer(text):  # lark writes it as a set
         if f"[{found[1]}-{found[2]}]" == expression:
             reason = f"the range {found.group()} ends before it begins"
             return GrammarError(text, found.start(), reason, f'write "{found[2]}".."{found[1]}"')
-    return GrammarError(text, 0, f"/{expression}/ is no regular expression: {said}")
+    return GrammarError(
+        text, max(text.find(expression), 0), f"/{expression}/ is no regular expression: {said}"
+    )
 
 
 def _not_compiled(file: LarkSource, expression: str) -> GrammarError:
@@ -276,6 +320,7 @@ _SAID: dict[str, Callable[..., GrammarError]] = {
     r"Rules aren't allowed inside terminals \(NonTerminal\('(\w+)'\) in (\w+)\)": _rule_in_terminal,
     r"Recursion in terminal '(\w+)'": _recursive_terminal,
     r"Empty terminals are not allowed": _empty_text,
+    r"You can only use newlines in regular expressions": _line_break,
     r"Bad Range for .* \((\d+)\.\.(\d+) isn't allowed\)": _bad_range,
     r'Error trying to process rule "range"': _bad_range_of_texts,
     r"Nothing was imported from grammar `(\w+)`": _nothing_imported,
