@@ -28,6 +28,7 @@ from tokamata.patterns.grammars import (
     misread,
     read_gbnf,
     read_lark,
+    rules_without_texts,
     with_ignored,
     without_lexer,
 )
@@ -305,9 +306,13 @@ class GrammarConstraint(Constraint[Any]):
     def _why_empty(
         self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
     ) -> tuple[str, tuple[str, ...]]:
+        written = self._written(Watch(limits, cancel))
+        if without := rules_without_texts(written):
+            names = clipped(", ".join(without))
+            advice = "a rule that needs itself must have an alternative that does not"
+            return f"these rules have no text, whatever the lexer: {names}; {advice}", ()
         if self._lexer == "characters":
             return "", ()
-        written = self._written(Watch(limits, cancel))
         said = [misread(written, self._lexer, limits, cancel)]
         if unread := self._never_read(written):
             names = clipped(", ".join(unread.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import lark
 import pytest
 
 import tokamata as tk
+from tests.support.grammars import short_texts, show, small_grammars
 from tests.support.lark_grammars import judge_of
 from tests.support.vocabularies import BYTE_VOCABULARY
+from tokamata.patterns.grammars import rules_without_texts
 
 # A grammar, the line and the column of the fault, and words of the reason and of the hint.
 Case = tuple[str, int, int, str, str]
@@ -307,6 +310,33 @@ def read_by_lark(source: str, text: str) -> set[tuple[str | None, str | None]]:
     except lark.UnexpectedCharacters:
         read.add((None, None))
     return read
+
+
+@pytest.mark.parametrize(
+    ("source", "syntax", "rules"),
+    [
+        ('start: "a" start', "lark", "start"),
+        ('start: "b" item\nitem: "(" item ")" | item', "lark", "start, item"),
+        ('root ::= "a" b "c"\nb ::= "x" c\nc ::= b+ | [a-z] b\nd ::= d', "gbnf", "root, b, c"),
+        ("root ::= [] x\nx ::= [a]", "gbnf", "root"),
+    ],
+)
+def test_rules_without_texts_are_named(source: str, syntax: Any, rules: str) -> None:
+    with pytest.raises(tk.EmptyConstraintError) as caught:
+        tk.grammar(source, syntax=syntax).compile(BYTE_VOCABULARY)
+    assert f"\nthese rules have no text, whatever the lexer: {rules}; a rule that needs itself" in str(
+        caught.value
+    )
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_rules_without_texts_of_all_small_grammars(size: int) -> None:
+    """The start has none if it has no short text; what is named with it has none either."""
+    for found in small_grammars(size, 2):
+        named = rules_without_texts(found)
+        assert bool(named) == (not short_texts(found, 6)), show(found)
+        for rule in named:
+            assert not short_texts(replace(found, start=rule), 6), show(found)
 
 
 # ---- reports ----

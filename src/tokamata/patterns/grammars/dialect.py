@@ -311,7 +311,7 @@ class _Translator:
         index = 0
         while index < len(tokens):
             token = tokens[index]
-            following = next((t for t in tokens[index + 1 :][:4] if t.kind != "blank"), None)
+            following = next((t for t in tokens[index + 1 : index + 5] if t.kind != "blank"), None)
             index += 1
             if token.kind in ("blank", "newline"):
                 self._out.append((token.text, token.position))

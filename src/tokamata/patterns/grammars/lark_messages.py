@@ -62,13 +62,16 @@ def accepts_empty(terminal: str, text: str) -> GrammarError:
         for token in file.tokens:
             if token.kind == "regex" and _accepts_nothing(token.text):
                 return file.error(token.position, f"{token.text:.80} accepts the empty text", hint)
+        return file.error(0, "an expression in a rule accepts the empty text", hint)
     return file.error(file.definition(terminal), f"the terminal {terminal} accepts the empty text", hint)
 
 
 def _accepts_nothing(written: str) -> bool:
     """Whether an expression between slashes accepts the empty text."""
+    end = written.rindex("/")
+    flags = re.VERBOSE if "x" in written[end:] else 0
     try:
-        return re.fullmatch(written[1 : written.rindex("/")], "") is not None
+        return re.fullmatch(written[1:end], "", flags) is not None
     except re.error:
         return False
 

@@ -131,13 +131,21 @@ def _of_gbnf_or_lark(text: str, syntax: str, position: int) -> _Meant | None:
         return None
     if syntax == "lark" and gbnf is not None:
         if lark is None:
-            return _Meant(gbnf.start("sign"), "this is GBNF, not a Lark file", "pass syntax='gbnf'")
+            return _Meant(
+                gbnf.start("sign"),
+                "this is GBNF, not a Lark file",
+                "pass syntax='gbnf'; on the command line, let the file be named .gbnf",
+            )
         reason = "'::=' defines rules of GBNF, and ':' those of Lark"
         return _Meant(gbnf.start("sign"), reason, f"write {_defined(gbnf['name'], syntax)}")
     if syntax == "gbnf" and lark is not None:
         at = lark.start("directive") if lark["sign"] is None else lark.start("sign")
         if gbnf is None:
-            return _Meant(at, "this is a Lark file, not GBNF", "leave out syntax='gbnf'")
+            return _Meant(
+                at,
+                "this is a Lark file, not GBNF",
+                "leave out syntax='gbnf'; on the command line, let the file be named .lark",
+            )
         if lark["sign"] is not None:
             return _Meant(at, "':' defines rules of Lark, and '::=' those of GBNF", "write ::= here")
     return None
