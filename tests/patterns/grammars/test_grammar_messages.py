@@ -199,6 +199,17 @@ def test_a_path_is_read() -> None:
         tk.grammar(Path("examples/none.lark"))
 
 
+@pytest.mark.parametrize(
+    ("end", "shown"), [('"+"', '"+"'), ('"if"', '"if"'), ('"use("', "one of its texts"), ("END", "END")]
+)
+def test_conflicts_show_what_the_file_writes(end: str, shown: str) -> None:
+    source = f'start: a {end} | b {end}\na: "x"\nb: "x"\nEND: /e/'
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(source, lexer="contextual")
+    assert caught.value.reason == f"lark's LALR parser cannot tell a from b before {shown}"
+    assert (caught.value.line, caught.value.column) == (2, 1)
+
+
 # ---- expressions in terminals ----
 
 

@@ -79,11 +79,7 @@ _UNEXPECTED = [  # what begins no token, what is wrong with it, and what to do
     (r"/[^/\n]+/", "there are no expressions between slashes", "write sets and texts, as [0-9]+"),
     (r"/", "'/' separates no alternatives", "write |"),
     (r"\\", "an escape stands in a text or in a set", "write [0-9] for \\d"),
-    (
-        r";",
-        "no ';' ends a rule, which ends where the next one begins",
-        "leave it out; a comment begins with #",
-    ),
+    (r";", "no ';' ends a rule, and none begins a comment", "leave it out; a comment begins with #"),
     (r",", "items follow each other without commas", "leave it out"),
     (r"=", "'=' defines no rule; '::=' does", "write ::="),
     (r":", "':' defines no rule; '::=' does", "write ::="),

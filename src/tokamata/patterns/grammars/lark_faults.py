@@ -126,9 +126,7 @@ def _of_characters(file: LarkSource, position: int) -> GrammarError | None:
     if character == "\\":
         return file.error(position, "an expression stands between slashes", r"write /\d+/, for example")
     said = _CHARACTERS.get(character)
-    if said is None or (character == "-" and not rest.startswith("->")):
-        return None
-    return file.error(position, *said)
+    return None if said is None else file.error(position, *said)
 
 
 _CHARACTERS = {

@@ -157,7 +157,7 @@ def _template_is_undefined(file: LarkSource, name: str, _: str, within: str) -> 
 
 
 def _wrong_arguments(file: LarkSource, name: str, wanted: str, given: str, within: str) -> GrammarError:
-    reason = f"the template {name} is given {given} arguments, and its parameters are {wanted}"
+    reason = f"the template {name} is given {given} arguments, where it takes {wanted}"
     return file.error(file.use(within, name), reason, "give it an argument for each parameter")
 
 
@@ -189,9 +189,23 @@ def _recursive_terminal(file: LarkSource, name: str) -> GrammarError:
     return file.error(file.definition(name), f"the terminal {name} is made of itself", hint)
 
 
+def _written(file: LarkSource, terminal: str) -> str:
+    """A terminal as the file writes it: lark calls ``"+"`` in a rule ``PLUS``."""
+    import lark.load_grammar
+
+    names = getattr(lark.load_grammar, "_TERMINAL_NAMES", {})
+    if any(token.text == terminal for token in file.tokens):
+        return terminal
+    for token in file.tokens:
+        text = token.text.strip('"')
+        if token.kind == "text" and terminal in (text.upper(), names.get(text)):
+            return token.text
+    return "one of its texts"
+
+
 def _collision(file: LarkSource, before: str, found: str) -> GrammarError:
     first, second = sorted(re.findall(r"<(\S+) : ", found)[:2])
-    what = "the end" if before == END_OF_TEXT else before
+    what = "the end" if before == END_OF_TEXT else _written(file, before)
     said = f"lark's LALR parser cannot tell {first} from {second} before {what}"
     return file.error(file.definition(first), said, "lexer='basic' has no such limit")
 
@@ -232,8 +246,8 @@ def _alias_in_terminal(file: LarkSource) -> GrammarError:
     return file.error(position, "a terminal has no names for alternatives", hint)
 
 
-def _inlined(file: LarkSource, *_: str) -> GrammarError:
-    found = re.search(r"\?!?_[a-z]|!?\?_[a-z]", file.text)
+def _inlined(file: LarkSource) -> GrammarError:
+    found = re.search(r"\?!?_[a-z]", file.text)
     reason = "a rule whose name begins with _ cannot have ? before it"
     return file.error(found.start() if found else 0, reason, "leave out one of them")
 
