@@ -37,6 +37,7 @@ from tokamata.patterns.grammars.lark_messages import (
     error_of_lark,
     no_start,
     not_imported,
+    not_read,
     wrong_expression,
 )
 from tokamata.patterns.grammars.syntax import (
@@ -301,8 +302,7 @@ def _errors_of(file: Translation, text: str) -> Iterator[None]:
         advice = "install it with: pip install regex"
         raise MissingExtraError("regex", "", "a grammar with \\p{…}", advice) from error
     except _FAILURES as error:
-        reason = f"lark's loader cannot read it: {str(error) or type(error).__name__}"
-        raise GrammarError(text, 0, reason, "it may use a name or a template where none can stand") from error
+        raise not_read(text, error) from error
 
 
 def _parser(loaded: Any, indentation: Indentation | None, text: str, start: str, lexer: Any) -> lark.Lark:

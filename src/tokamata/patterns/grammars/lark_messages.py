@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tokamata.errors import GrammarError, PatternError
 from tokamata.patterns.grammars.configurations import END_OF_TEXT
+from tokamata.patterns.grammars.dialect_tokens import DialectToken
 from tokamata.patterns.grammars.lark_faults import fault_of_syntax
 from tokamata.patterns.grammars.lark_source import LarkSource, kind_of
 from tokamata.patterns.grammars.mistakes import nearest
@@ -27,6 +28,7 @@ __all__ = [
     "error_of_lark",
     "no_start",
     "not_imported",
+    "not_read",
     "wrong_expression",
 ]
 
@@ -151,6 +153,15 @@ def not_imported(text: str, grammar: str) -> GrammarError:
     return file.error(position, f"the grammar {grammar} cannot be imported", hint)
 
 
+def not_read(text: str, error: Exception) -> GrammarError:
+    """That lark's loader fails on a file, and not with an error of its own."""
+    file = LarkSource(text)
+    if any(_alias_of(statement) is not None for statement in file.statements()):
+        return _alias_in_terminal(file)
+    reason = f"lark's loader cannot read it: {str(error) or type(error).__name__}"
+    return file.error(0, reason, "it may use a name or a template where none can stand")
+
+
 def _template_is_undefined(file: LarkSource, name: str, _: str, within: str) -> GrammarError:
     hint = f"define it: {name}{{x}}: …"
     return file.error(file.use(within, name), f"there is no template {name!r}", hint)
@@ -238,12 +249,16 @@ def _nothing_imported(file: LarkSource, grammar: str) -> GrammarError:
 
 
 def _alias_in_terminal(file: LarkSource) -> GrammarError:
-    position = 0
-    for statement in file.statements():
-        if kind_of(statement[0].text) == "terminal":
-            position = next((token.position for token in statement if token.text == "->"), position)
+    aliases = (alias for statement in file.statements() if (alias := _alias_of(statement)) is not None)
     hint = "-> names alternatives of rules: leave it out, or make it a rule, in lower case"
-    return file.error(position, "a terminal has no names for alternatives", hint)
+    return file.error(next(aliases, 0), "a terminal has no names for alternatives", hint)
+
+
+def _alias_of(statement: list[DialectToken]) -> int | None:
+    """Where a terminal has the name of an alternative."""
+    if kind_of(statement[0].text) == "rule":
+        return None
+    return next((token.position for token in statement if token.text == "->"), None)
 
 
 def _inlined(file: LarkSource) -> GrammarError:
