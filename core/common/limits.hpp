@@ -1,8 +1,8 @@
 // What a caller lets the engine spend, and the errors that say it was spent.
 //
 // A Budget is made at the start of every call that works and is asked at every step of every
-// loop that can be long.  Asking costs an increment; the clock, the cancel token, the memory and what
-// may interrupt the thread are examined once in 256 steps.
+// loop that can be long.  Asking costs an increment; the memory is examined once in 16 steps, and the
+// clock, the cancel token and what may interrupt the thread once in 256.
 #pragma once
 
 #include <atomic>
@@ -71,9 +71,13 @@ class Budget {
   Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds, const Deadline& deadline = {})
       : limits_(limits), cancel_(std::move(cancel)), deadline_(deadline), spent_(spent_seconds), start_(Clock::now()) {}
 
-  // One step of work.
+  // One step of work.  A step may make a list of all alternatives of a state, so memory is looked at more often.
   void step() {
-    if ((++steps_ & 0xff) == 0) check();
+    if ((++steps_ & 0xf) != 0) return;
+    if ((steps_ & 0xff) == 0)
+      check();
+    else
+      check_memory();
   }
 
   void check() const {
@@ -82,6 +86,9 @@ class Budget {
     Interruption::check_current(now);
     if (spent_seconds(now) > limits_.seconds) throw LimitExceeded("seconds", limits_.seconds);
     if (now >= deadline_.at) throw LimitExceeded("deadline_seconds", deadline_.seconds);
+    check_memory();
+  }
+  void check_memory() const {
     if (Charge::bytes() > limits_.memory_bytes)
       throw LimitExceeded("memory_bytes", static_cast<double>(limits_.memory_bytes));
   }

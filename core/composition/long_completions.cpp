@@ -80,6 +80,7 @@ class LongCompletions::Search {
   Search(LongCompletions& completions, Budget& budget) : completions_(completions), budget_(budget) {}
 
   bool run(const Place& start) {
+    most_nodes_ = std::clamp<TokenCount>(2 * kByByte * start.bounds.least, kMostNodes, kMostNodesEver);
     enter(start);
     while (!frames_.empty()) {
       Frame& frame = frames_.back();
@@ -104,7 +105,7 @@ class LongCompletions::Search {
       }
       if (!is_goal && met_.insert(place).second) {
         nodes_ += completions_.is_by_byte(place.state) ? kByByte : 1;
-        if (nodes_ > kMostNodes)
+        if (nodes_ > most_nodes_)
           is_cut_ = true;
         else
           enter(place);
@@ -184,7 +185,7 @@ class LongCompletions::Search {
   std::unordered_multiset<std::uint32_t> on_path_;  // states of the frames
   std::unordered_map<std::uint32_t, std::size_t> rules_;  // the first frame in front of which each is
   std::unordered_set<Place, PlaceHash> met_;
-  std::size_t nodes_ = 0, classes_ = 0, asked_ = 0;
+  std::size_t nodes_ = 0, most_nodes_ = kMostNodes, classes_ = 0, asked_ = 0;
   bool is_cut_ = false;
 };
 

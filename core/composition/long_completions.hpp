@@ -13,7 +13,7 @@
 // Whatever is found is kept for all states of the path, so one who follows it finds it again: a mask is empty only where the
 // one before it was.
 // Exactness.  What is allowed is proven by a path.  What is not, by a search of all that can be reached, or it is given up
-// after kMostNodes states, or kMostClasses classes of tokens: then a mask may lack tokens.  Where a name is written that must
+// after kMostNodes states (more, where many tokens are to follow), or kMostClasses classes of tokens: then a mask may lack tokens.  Where a name is written that must
 // differ from others, each text of it has states of its own.  There one of the bytes that are alike is followed, and a mask
 // has at most kMostAsked tokens.
 // Cost.  A step for each byte, for each state of a path; a path for each state that tokens lead to.
@@ -75,7 +75,7 @@ class LongCompletions {
   }
 
  private:
-  static constexpr std::size_t kMostNodes = 1 << 16, kMostClasses = 1 << 17, kMostAsked = 64, kMostRepeats = 1 << 10;
+  static constexpr std::size_t kMostNodes = 1 << 16, kMostNodesEver = 1 << 18, kMostClasses = 1 << 17, kMostAsked = 64, kMostRepeats = 1 << 10;
   static constexpr std::size_t kByByte = 64;  // nodes that a state counts for in whose front each byte makes a new one
 
   struct Place {

@@ -31,7 +31,7 @@ auto Constraint::work(const Limits& limits, const std::shared_ptr<const CancelTo
       // What the call had built is garbage now, and so is what earlier calls left behind: with
       // that given up, the same call may well fit.
       const bool full = error.limit == "states" || error.limit == "memory_bytes";
-      if (full) collect();
+      if (full) collect();  // also where the call fails for good: nobody needs what it has made
       if (!full || retried) throw;
     } catch (const Cancelled&) {
       spent_seconds = budget.spent_seconds();

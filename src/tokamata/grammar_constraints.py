@@ -23,13 +23,16 @@ from tokamata.patterns.grammars import (
     TreeShapes,
     declares_indentation,
     diagnosed,
+    explained,
     lower_grammar,
+    misread,
     read_gbnf,
     read_lark,
+    rules_without_texts,
     with_ignored,
     without_lexer,
 )
-from tokamata.patterns.grammars.syntax import Grammar, Terminal, children_first
+from tokamata.patterns.grammars.syntax import Grammar, Reference, Terminal, children_first
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree, ReadByLark
 from tokamata.values.forms import Form, Plain
@@ -131,7 +134,7 @@ def grammar(
         text, name = _content(path), path.name
     elif isinstance(source, str):
         checked_text(source, "source")
-        text, name = source, repr(source)
+        text, name = source, _description(source)
     else:
         expected = "the text of a grammar, a pathlib.Path, or a rule"
         raise ArgumentError("source", shown_argument(source), expected)
@@ -140,9 +143,11 @@ def grammar(
     chosen = default_lexer if lexer is None else lexer
     embed = _Embedding(given, chosen, watch).texts
     if syntax == "gbnf":
-        exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
+        with explained(text, syntax):
+            exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
-        file = read_lark(text, path, start, chosen, embed, watch)
+        with explained(text, syntax):
+            file = read_lark(text, path, start, chosen, embed, watch)
         exact = rules = file.grammar
         if chosen != "characters":
             exact = without_lexer(rules, cast(LexerName, chosen), watch)
@@ -285,39 +290,83 @@ class GrammarConstraint(Constraint[Any]):
 
     def _own_report(self) -> list[ReportEntry]:
         entries = [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
-        if self._lexer == "characters":
-            return entries
         written = self._written(Watch())
+        if self._lexer == "characters":
+            return entries + [
+                ReportEntry("", f"rule {name}", "annotation", reason)
+                for name, reason in _never_used(written).items()
+            ]
         if written.indentation is not None:
             wide = f"blocks are indented by at most {WIDEST} columns; a tab counts {written.indentation.tab}"
             entries.append(ReportEntry("", "indentation", "enforced", wide))
         reason = "no text of the grammar contains it, as the lexer reads texts"
         return entries + [
-            ReportEntry("", f"terminal {name}", "annotation", reason) for name in self._never_read(written)
+            ReportEntry("", f"terminal {name}", "annotation", reason)
+            for name in self._never_read(written).values()
         ]
 
     def _why_empty(
         self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
     ) -> tuple[str, tuple[str, ...]]:
+        written = self._written(Watch(limits, cancel))
+        if without := rules_without_texts(written):
+            names = clipped(", ".join(without))
+            advice = "a rule that needs itself must have an alternative that does not"
+            return f"these rules have no text, whatever the lexer: {names}; {advice}", ()
         if self._lexer == "characters":
             return "", ()
-        unread = self._never_read(self._written(Watch(limits, cancel)))
-        if not unread:
-            return "", ()
-        names = clipped(", ".join(unread))
-        return f"no text of the grammar contains these terminals under lexer={self._lexer!r}: {names}", ()
+        said = [misread(written, self._lexer, limits, cancel)]
+        if unread := self._never_read(written):
+            names = clipped(", ".join(unread.values()))
+            said.append(
+                f"no text of the grammar contains these terminals under lexer={self._lexer!r}: {names}"
+            )
+        return "\n".join(filter(None, said)), ()
 
-    def _never_read(self, written: Grammar) -> list[str]:
-        """The terminals of the rules that no text contains."""
-        unread = _terminals_of(written) - _terminals_of(self._rules)
-        if written.indentation is not None:
-            unread -= {written.indentation.indent, written.indentation.dedent}
-        return sorted(unread)
+    def _never_read(self, written: Grammar) -> dict[str, str]:
+        """The terminals of the rules that no text contains, by name: how errors show them."""
+        terminals, read = _terminals_of(written), _terminals_of(self._rules)
+        blocks = written.indentation
+        layout = () if blocks is None else (blocks.indent, blocks.dedent)
+        words = written.words
+        return {
+            name: terminals[name].shown(words)
+            for name in sorted(terminals)
+            if name not in read and name not in layout
+        }
 
 
-def _terminals_of(grammar: Grammar) -> set[str]:
+def _terminals_of(grammar: Grammar) -> dict[str, Terminal]:
     nodes = children_first(grammar.rules.values())
-    return {node.name for node in nodes if isinstance(node, Terminal)}
+    return {node.name: node for node in nodes if isinstance(node, Terminal)}
+
+
+def _never_used(grammar: Grammar) -> dict[str, str]:
+    """The rules that the start rule does not lead to, and why: a set may have been meant as a rule."""
+    used, open_rules = {grammar.start}, [grammar.start]
+    sets: set[str] = set()
+    while open_rules:
+        for node in children_first([grammar.rules[open_rules.pop()]]):
+            if isinstance(node, Reference) and node.rule not in used:
+                used.add(node.rule)
+                open_rules.append(node.rule)
+            elif isinstance(node, Terminal):
+                sets.add(node.name)
+    reasons = {}
+    for name in grammar.rules:
+        if name not in used:
+            reasons[name] = f"it is never used: the start rule {grammar.start!r} does not lead to it"
+            if f"[{name}]" in sets:
+                reasons[name] += f"; [{name}] is one of the characters {', '.join(dict.fromkeys(name))}"
+    return reasons
+
+
+def _description(text: str) -> str:
+    """The first line of a grammar that says something, for messages."""
+    lines = [line for line in map(str.strip, text.split("\n")) if line and line[0] not in "#/%"]
+    first = lines[0] if lines else text.strip()
+    shown = clipped(first, 60)
+    return shown if shown.endswith("…") or shown == text.strip() else f"{shown} …"
 
 
 def _checked_constraints(given: Any) -> Mapping[str, Constraint[Any]]:

@@ -203,6 +203,22 @@ def test_what_follows_embedded_text_is_read_anew() -> None:
     assert [text for text in all_texts("abc", 4) if takes(matcher, text.encode())] == ["abb", "abbb"]
 
 
+@pytest.mark.parametrize("lexer", ["dynamic", "basic", "longest"])
+@pytest.mark.parametrize("ignored", ["/ +/", '" "+', "/(?:  | )+/"])
+def test_ignored_text_before_embedded_text_is_not_divided(lexer: str, ignored: str) -> None:
+    """The ignored terminal takes all blanks or none; ``x`` may begin with a blank of its own."""
+    source = f'start: "a" @x\n%ignore {ignored}\n'
+    matcher = matcher_of(source, lexer=lexer, constraints={"x": tk.regex(" b")})
+    assert [text for text in all_texts("ab ", 5) if takes(matcher, text.encode())] == [
+        "a b",
+        "a b ",
+        " a b",
+        "a b  ",
+        " a b ",
+        "  a b",
+    ]
+
+
 TERMINALS = ["a+", "ab?", "a+?b?", "[ab](?!b)", "(?<=b)a", r"\bb+", "b", "(?<!a)b*a", "a(?=b|$)", "a(?=b)"]
 EMBEDDED = ["a+", "[ab]*", "b|ab", "ba?", "(?:ab)+|c", " a"]
 
@@ -475,7 +491,7 @@ def test_max_tokens_counts_tokens_and_reserves_the_end() -> None:
         ("start: a{3,2}\na: /a/", 1, 9, "above the upper bound"),
         ('start: a-b | a_b\na-b: "a"\na_b: "b"', 1, 14, "too similar"),
         ('start: "a"{2,} b & c\nb: "b"', 1, 18, "& is for"),
-        ("start: <think> tail", 1, 16, "not defined"),
+        ("start: <think> tail", 1, 16, "there is no rule 'tail'"),
     ],
 )
 def test_errors_name_the_construct_and_its_position(source: str, line: int, column: int, reason: str) -> None:

@@ -69,7 +69,7 @@ def test_the_syntax_means(source: str, accepted: list[str], refused: list[str]) 
         (r'root ::= "a\q"', 1, 12, "no escape"),
         (r'root ::= "\uD800"', 1, 11, "surrogate"),
         (r'root ::= "\U00110000"', 1, 11, "not a code point"),
-        ('root ::= "a" ;', 1, 14, "means nothing"),
+        ('root ::= "a" ;', 1, 14, "no ';' ends a rule"),
         ('root "a"', 1, 6, "'::=' is expected"),
         ('::= "a"', 1, 1, "name of a rule"),
         ('root ::= "a"\n"b" ::= "c"', 2, 1, "name of a rule"),

@@ -14,6 +14,7 @@ from tests.support.masks import allowed
 from tests.support.matchers import is_text_of
 from tests.support.paths import DATA
 from tests.support.vocabularies import bytes_and
+from tokamata.patterns.extensions import EXTENSIONS
 
 FOLDER = DATA / "grammars"
 FILES = {
@@ -54,19 +55,19 @@ def test_texts_by_masks_are_texts_of_the_file(name: str, lexer: str) -> None:
     [
         ("", 1, 1, "there is no rule 'start' to start with"),
         ('b: "a"', 1, 1, "there is no rule 'start' to start with"),
-        ('start: b\nb: "x', 2, 4, "unexpected input"),
-        ("start a", 1, 7, "expecting rule or terminal definition"),
-        ('start: "a" b', 1, 12, "Rule 'b' used but not defined"),
-        ("start: X\nX: /a*/", 1, 8, "the terminal X accepts the empty text"),
+        ('start: b\nb: "x', 2, 4, "no closing quote on its line"),
+        ("start a", 1, 7, "':' is expected here, after start"),
+        ('start: "a" b', 1, 12, "there is no rule 'b'"),
+        ("start: X\nX: /a*/", 2, 1, "the terminal X accepts the empty text"),
         ("start: X\nX: /(a/", 2, 5, "missing )"),
-        ("start: X\nX: /(a)\\1/", 1, 8, "no regular language"),
+        ("start: X\nX: /(a)\\1/", 2, 8, "no regular language"),
         ('start: "\\ud800"', 1, 1, "lone surrogate"),
         ("%declare X\nstart: X", 1, 10, "is declared and has no definition"),
         ("%import .other.x\nstart: x", 1, 1, "other.lark cannot be imported"),
-        ("%import common.NONE\nstart: NONE", 1, 16, "'NONE' used but not defined"),
-        ("start: X\nX: Y\nY: X", 1, 8, "Recursion in terminal"),
-        ('start: t{"a"}', 1, 8, "Template 't' used but not defined"),
-        ('start: "a"~3..1', 1, 1, "Bad Range"),
+        ("%import common.NONE\nstart: NONE", 1, 16, "the grammar common has no terminal 'NONE'"),
+        ("start: X\nX: Y\nY: X", 2, 1, "is made of itself"),
+        ('start: t{"a"}', 1, 8, "there is no template 't'"),
+        ('start: "a"~3..1', 1, 11, "the lower bound 3 is above the upper bound 1"),
         ("start: /a/l", 1, 1, "no regular expression"),
         # lark's loader fails on these, and not with an error of its own.
         ('start: "a"\n%declare foo', 1, 1, "lark's loader cannot read it"),
@@ -170,3 +171,57 @@ def test_the_syntax_means(source: str, accepted: list[str], refused: list[str]) 
     constraint = tk.grammar(source)
     assert [text for text in accepted if not is_text_of(constraint, text)] == []
     assert [text for text in refused if is_text_of(constraint, text)] == []
+
+
+# ---- extensions of regular expressions ----
+
+
+@pytest.mark.parametrize("lexer", ["characters", "dynamic", "basic", "contextual", "longest"])
+@pytest.mark.parametrize("name", sorted(EXTENSIONS))
+def test_extensions_are_refused_in_terminals(name: str, lexer: Any) -> None:
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(f'start: "(?P<{name}>)" T\nT: /[a](?P<{name}>+)/ "b"\n', lexer=lexer)
+    error = caught.value
+    assert error.reason == f"the extension (?P<{name}>…) cannot stand in a terminal"
+    assert (error.line, error.column) == (2, 8)
+    assert "write @name in a rule" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column", "reason"),
+    [
+        ("start: /(?P<TEXT_UNTIL>END)/", 1, 9, "the extension (?P<TEXT_UNTIL>…)"),
+        ("start: T\nT: /a/ & ~/b(?P<SUBSTRING_OF>b)/", 2, 13, "the extension (?P<SUBSTRING_OF>…)"),
+        ("start: x\nx[stop=/(?P<IMAGE>)/]: /a+/", 2, 9, "the extension (?P<IMAGE>…)"),
+        ("start: %lark { start: /(?P<TEXT_TOKEN>)/ }", 1, 10, "the extension (?P<TEXT_TOKEN>…)"),
+        ("start: /a/ /a #(?P<IMAGE>)\n (?P<IMAGE>)/x", 2, 2, "the extension (?P<IMAGE>…)"),
+        ("start: /(?P<QUOTED_TEX>)/", 1, 9, "unknown extension 'QUOTED_TEX'"),
+    ],
+)
+def test_extensions_are_refused_with_their_place(source: str, line: int, column: int, reason: str) -> None:
+    with pytest.raises(tk.GrammarError) as caught:
+        tk.grammar(source)
+    assert caught.value.reason.startswith(reason)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_extensions_are_refused_in_a_file_that_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "other.lark").write_text("T: /(?P<TEXT_UNTIL>END)/", encoding="utf-8")
+    (tmp_path / "first.lark").write_text("start: T\n%import .other.T", encoding="utf-8")
+    with pytest.raises(tk.GrammarError, match="in the terminal T, the extension"):
+        tk.grammar(tmp_path / "first.lark")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ('start: "(?P<IMAGE>)"', "(?P<IMAGE>)"),
+        ("start: /[(?P<IMAGE>]+/", "(?P<IMAGE>"),
+        ("start: /\\(\\?P<IMAGE>/", "(?P<IMAGE>"),
+        ("start: /a/  // as /(?P<IMAGE>)/", "a"),
+        ("start: /(?P<year>\\d+)/", "2026"),
+        ("start: /(?P<YEAR>\\d+)/", "2026"),
+    ],
+)
+def test_what_is_no_extension_is_read(source: str, text: str) -> None:
+    assert is_text_of(tk.grammar(source), text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import product
 
 import lark
@@ -43,6 +44,54 @@ def test_random_grammars_have_the_texts_of_their_lexer(seed: int, has_looks: boo
             assert texts_of(grammar, lexer, TEXTS) == expected, f"{lexer}\n{grammar}"
             judged += 1
     assert judged >= 10
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_terminals_that_are_read_and_ignored(seed: int) -> None:
+    draw = random.Random(seed)
+    judged = 0
+    texts = TEXTS if seed else [*TEXTS, *map("".join, product("ab", repeat=6))]
+    for _ in range(6):
+        grammar = random_lark(draw, has_looks=False, ignores_read=True)
+        for lexer in LEXERS:
+            try:
+                judge = judge_of(grammar, lexer)
+            except Exception:  # lark refuses some of these grammars, with errors of many types
+                continue
+            expected = {text for text in texts if judge(text)}
+            assert texts_of(grammar, lexer, texts) == expected, f"{lexer}\n{grammar}"
+            judged += 1
+    assert judged >= 10
+
+
+READ_AND_IGNORED = [
+    "start: T T\nT: /a+/\n%ignore T",
+    "start: U | T T\nT: /b+/\nU: /a/\n%ignore T",
+    "start: T\nT: /a+/\n%ignore T",
+    'start: "b" T "b" T?\nT: /a+/\n%ignore T',
+    "start: T U\nT: /a+/\nU: /b+/\n%ignore T\n%ignore U",
+    "start: T T U\nT: /(?:a|b)+/\nU: /c/\n%ignore T\n%ignore U\n%ignore / +/",
+    'start: "a" "a"\n%ignore "a"',
+    "start: T T\nT: /ab?/\n%ignore T\n%ignore /b+/",
+]
+
+
+@pytest.mark.parametrize("grammar", READ_AND_IGNORED)
+@pytest.mark.parametrize("lexer", ["characters", *LEXERS])
+def test_what_is_read_and_ignored_is_not_divided(grammar: str, lexer: str) -> None:
+    """Under "dynamic" it is read whole or ignored whole; ``parse`` agrees."""
+    judge = judge_of(grammar, lexer)
+    expected = {text for text in TEXTS if judge(text)}
+    assert texts_of(grammar, lexer, TEXTS) == expected
+    if lexer == "dynamic":
+        constraint = tk.grammar(grammar)
+        for text in TEXTS[:100]:
+            try:
+                constraint.parse(text)
+            except tk.ParseError:
+                assert text not in expected
+            else:
+                assert text in expected
 
 
 KEYWORDS = 'start: "if" NAME | NAME "=" NAME\nNAME: /[a-z]+/\n%ignore " "'
@@ -170,13 +219,20 @@ def test_the_report_names_terminals_that_no_text_contains(lexer: str) -> None:
         except (tk.TokamataError, lark.exceptions.LarkError):
             continue
         unread = {entry.keyword.removeprefix("terminal ") for entry in grammar.report()[1:]}
+        assert unread <= {f"T{number}" for number in range(3)} | set(re.findall(r'"\w+"i?', source))
         named += len(unread)
+        shown = {
+            found.name: found.name
+            if found.name.startswith("T")
+            else f'"{found.pattern.value}"{"".join(found.pattern.flags)}'
+            for found in parser.terminals
+        }
         for text in map("".join, (letters for n in range(5) for letters in product("abc ", repeat=n))):
             try:
                 tokens = parser.parse(text).scan_values(lambda value: isinstance(value, lark.Token))
             except (lark.exceptions.LarkError, RuntimeError):
                 continue
-            assert not unread & {token.type for token in tokens}, (source, text)
+            assert not unread & {shown[token.type] for token in tokens}, (source, text)
     assert named > 2
 
 

@@ -17,11 +17,14 @@ from tokamata.patterns.grammars.lark_files import LarkFile, Trees, read_lark
 from tokamata.patterns.grammars.lark_trees import TreeShapes
 from tokamata.patterns.grammars.lexed import without_lexer
 from tokamata.patterns.grammars.lowering import lower_grammar
+from tokamata.patterns.grammars.misreading import misread
+from tokamata.patterns.grammars.mistakes import explained
+from tokamata.patterns.grammars.unproductive import rules_without_texts
 from tokamata.patterns.grammars.views import with_ignored
 from tokamata.patterns.grammars.widths import WIDEST
 
 __all__ = [
     "WIDEST", "Derivation", "Determinism", "LarkFile", "LexerName", "TreeShapes", "Trees",
-    "declares_indentation", "diagnosed", "lower_grammar", "read_gbnf", "read_lark", "with_ignored",
-    "without_lexer",
+    "declares_indentation", "diagnosed", "explained", "lower_grammar", "misread", "read_gbnf",
+    "read_lark", "rules_without_texts", "with_ignored", "without_lexer",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tokamata.patterns.grammars.ambiguity import Tree
 from tokamata.patterns.grammars.productions import Productions
+from tokamata.patterns.grammars.syntax import quoted
 
 __all__ = ["Derivation", "Naming"]
 
@@ -39,7 +40,7 @@ class Derivation:
             if isinstance(node, str):
                 parts.append(node)
             elif node.children is None:
-                parts.append(f"{node.name}({_quoted(node.text)})" if node.name else _quoted(node.text))
+                parts.append(f"{node.name}({quoted(node.text)})" if node.name else quoted(node.text))
             else:
                 parts.append(f"{node.name}(")
                 waiting.append(")")
@@ -49,14 +50,6 @@ class Derivation:
 
     def __repr__(self) -> str:
         return f"<Derivation {self}>"
-
-
-def _quoted(text: str) -> str:
-    escaped = "".join(
-        character if character.isprintable() and character not in '"\\' else repr(character)[1:-1]
-        for character in text
-    )
-    return '"' + escaped.replace('"', '\\"') + '"'
 
 
 class Naming:

@@ -176,6 +176,8 @@ class _Translator:
         name = tokens[marks[at]]
         after = [tokens[index] for index in marks[at + 1 :]]
         if after and after[0].text == "::":
+            if not re.match(r"[\w(]", self._source[after[0].position + 2 :][:1]):
+                raise self._fault(after[0], "'::' defines no rule; ':' does", f"write {name.text}: …")
             raise self._fault(after[0], _PARAMETRIC, "write the rules out")
         begin = end = marks[at] + 1
         attributes = Attributes()
@@ -247,6 +249,10 @@ class _Translator:
             name = self._new_name()
             self._add_formula(name, formula, meaning[1:], 0)
             self._out.append((f"%ignore {name}\n", meaning[0].position))
+        elif first in ("%json", "%lark", "%regex"):
+            raise self._fault(
+                meaning[0], f"{first} stands in the body of a rule", f"write start: {first} {{…}}"
+            )
         elif first in ("%import", "%declare"):
             self._out += [(token.text, token.position) for token in tokens]
         else:
@@ -305,7 +311,7 @@ class _Translator:
         index = 0
         while index < len(tokens):
             token = tokens[index]
-            following = next((t for t in tokens[index + 1 :][:4] if t.kind != "blank"), None)
+            following = next((t for t in tokens[index + 1 : index + 5] if t.kind != "blank"), None)
             index += 1
             if token.kind in ("blank", "newline"):
                 self._out.append((token.text, token.position))

@@ -15,10 +15,17 @@ from tokamata.errors import GrammarError
 from tokamata.limits import Limits, Watch, core_limits
 from tokamata.patterns.extensions import any_token, control_token, text_token
 from tokamata.patterns.grammars.dialect import Part, Translation
-from tokamata.patterns.grammars.embedded import shortest
 from tokamata.patterns.grammars.formula_automata import automaton_of
 from tokamata.patterns.grammars.formulas import Formula, expression_of, postorder
-from tokamata.patterns.grammars.syntax import Choice, Embedded, Node, Pattern, Sequence, Terminal
+from tokamata.patterns.grammars.syntax import (
+    Choice,
+    Embedded,
+    Node,
+    Pattern,
+    Sequence,
+    Terminal,
+    shortest,
+)
 
 __all__ = ["Embed", "Parts", "embedded", "some_of", "tokens_of"]
 

@@ -36,6 +36,7 @@ _TOKENS = re.compile(
 )
 
 
+_AS_JSON = 'write it as JSON, with names and texts in double quotes: {"type": "string"}'
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
@@ -101,7 +102,7 @@ def json_at(text: str, position: int) -> tuple[Any, int]:
         return json.JSONDecoder().raw_decode(text, position)
     except json.JSONDecodeError as error:
         reason = f"a JSON object is expected here: {error.msg.lower()}"
-        raise GrammarError(text, min(error.pos, len(text)), reason) from None
+        raise GrammarError(text, min(error.pos, len(text)), reason, _AS_JSON) from None
     except ValueError:
         raise GrammarError(text, position, "this JSON has a number of too many digits") from None
     except RecursionError:

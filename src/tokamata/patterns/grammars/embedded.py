@@ -17,21 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import tokamata._core as _core
-from tokamata.limits import Limits, Watch, core_limits
+from tokamata.limits import Watch
 from tokamata.patterns.grammars.conditions import ALWAYS, NEVER, Condition, any_of, atoms
 from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.lexers import Lexer
-from tokamata.patterns.grammars.syntax import Embedded
+from tokamata.patterns.grammars.syntax import Embedded, shortest
 from tokamata.patterns.grammars.threads import Past
 
-__all__ = ["EmbeddedTexts", "shortest"]
-
-
-def shortest(expression: _core.Expression, watch: Watch) -> bytes | None:
-    """A shortest text of an expression; ``None`` if it has none."""
-    limits, cancel = watch.within(Limits())
-    return _core.shortest_text(expression, core_limits(limits), cancel, None, False)
+__all__ = ["EmbeddedTexts"]
 
 
 class EmbeddedTexts:
@@ -109,6 +103,5 @@ class EmbeddedTexts:
         """Whether a text of the node begins with a character of a place."""
         key = (id(node), place)
         if key not in self._first:
-            begun = _core.concat([_core.code_points(self._places.ranges(place)), _core.anything()])
-            self._first[key] = shortest(_core.intersect([node.expression, begun]), self._watch) is not None
+            self._first[key] = node.may_begin(self._places.ranges(place), self._watch)
         return self._first[key]

@@ -30,6 +30,7 @@ import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
 from tokamata.limits import Watch
 from tokamata.patterns.extensions import any_token, control_token
+from tokamata.patterns.grammars.mistakes import nearest
 from tokamata.patterns.grammars.syntax import (
     Choice,
     Embedded,
@@ -61,6 +62,39 @@ _TOKENS = re.compile(
 _COUNT = re.compile(r"\{\s*(\d+)\s*(?:(,)\s*(\d+)?\s*)?\}|\{\s*,\s*(\d+)\s*\}")
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", **{sign: sign for sign in "\\\"'[]-^/.*+?(){}|"}}
+_CLASSES = {  # escapes of regular expressions, as sets
+    "d": "0-9",
+    "w": "a-zA-Z0-9_",
+    "s": r" \t\r\n",
+    "D": "^0-9",
+    "W": "^a-zA-Z0-9_",
+    "S": r"^ \t\r\n",
+}
+_UNEXPECTED = [  # what begins no token, what is wrong with it, and what to do
+    ('["]', "this text has no closing quote on its line", 'write \\" for a quote within'),
+    (r"['‘’“”„«»`]", "texts stand in double quotes", 'write "…"'),
+    (r"\[", "this set has no ']' on its line", "write \\[ for the character"),
+    (r"\]", "no set is open that this ']' could close", 'write "]" for the text'),
+    (r"//", "a comment begins with #", "write # …"),
+    (r"/[^/\n]+/", "there are no expressions between slashes", "write sets and texts, as [0-9]+"),
+    (r"/", "'/' separates no alternatives", "write |"),
+    (r"\\", "an escape stands in a text or in a set", "write [0-9] for \\d"),
+    (r";", "no ';' ends a rule, and none begins a comment", "leave it out; a comment begins with #"),
+    (r",", "items follow each other without commas", "leave it out"),
+    (r"=", "'=' defines no rule; '::=' does", "write ::="),
+    (r":", "':' defines no rule; '::=' does", "write ::="),
+    (r"<", "this control token has no closing '>'", "write <name>"),
+    (r"!", "! stands before a control token", "write !<name> for any other token"),
+    (r"\{", "these bounds have no '}' on their line", "write {2}, {2,} or {2,5}"),
+    (r"\^", "^ stands in a set alone", "leave it out: a text matches as a whole"),
+    (r"\$", "$ means nothing here", "leave it out: a text matches as a whole"),
+    (r"@", "no constraint can be named here", "a Lark file names constraints by @name"),
+    (r"[&~]", "terminals have no operators here", "a Lark file has & and ~ in terminals"),
+    (r"->", "alternatives have no names", "leave it out"),
+    (r"-", "there is no difference of two items", "a Lark file has - in terminals"),
+    (r"%", "there are no directives, and no codes after %", 'write "\\x41" for a character by its code'),
+    (r"\w", "names are of ASCII letters, digits, _, - and .", "rename it"),
+]
 _BOUNDS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
@@ -130,7 +164,8 @@ class _Reader:
                     name.position, "the name of a rule is expected here", 'write: name ::= "text"'
                 )
             if tokens[at + 1].kind != "definition":
-                raise self._error(tokens[at + 1].position, "'::=' is expected here")
+                reason = f"'::=' is expected here, after {name.text}"
+                raise self._error(tokens[at + 1].position, reason, f"write {name.text} ::= …")
             if name.text in self._rules:
                 raise self._error(
                     name.position, f"the rule {name.text!r} is defined twice", "remove one of them"
@@ -139,15 +174,22 @@ class _Reader:
             while tokens[end].kind != "end" and tokens[end + 1].kind != "definition":
                 end += 1
             if tokens[end].kind not in ("end", "name"):
-                raise self._error(tokens[end].position, "the name of a rule is expected here")
+                hint = "a rule begins with its name and '::='"
+                raise self._error(tokens[end].position, "the name of a rule is expected here", hint)
             self._rules[name.text] = self._body(tokens[at + 2 : end], name.position)
             at = end
         for rule, position in self._uses.items():
             if rule not in self._rules:
-                raise self._error(position, f"there is no rule {rule!r}", f"define it: {rule} ::= …")
+                hint = f"define it: {rule} ::= …"
+                near = nearest(rule, self._rules)
+                hint += f"; or is it {near}?" if near else ""
+                raise self._error(position, f"there is no rule {rule!r}", hint)
         if start not in self._rules:
-            names = ", ".join(list(self._rules)[:8]) or "none"
-            raise self._error(0, f"there is no rule {start!r} to start with", f"the rules are: {names}")
+            names = list(self._rules)[:8]
+            hint = f"define it: {start} ::= …"
+            if names:
+                hint = f"the rules are: {', '.join(names)}; pass start={names[0]!r}, or rename it"
+            raise self._error(0, f"there is no rule {start!r} to start with", hint)
         return Grammar(self._rules, start, text=self._text)
 
     def _tokens(self) -> Iterator[_Token]:
@@ -158,7 +200,7 @@ class _Reader:
             self._watch.check()
             found = _TOKENS.match(self._text, position)
             if found is None:
-                raise self._error(position, self._unexpected(self._text[position]))
+                raise self._error(position, *_unexpected(self._text, position))
             kind = str(found.lastgroup)
             if kind == "definition":
                 groups = 0
@@ -170,11 +212,6 @@ class _Reader:
                 yield _Token(kind, found.group(), position)
             position = found.end()
 
-    @staticmethod
-    def _unexpected(character: str) -> str:
-        ends = {'"': "this text has no closing quote on its line", "[": "this set has no ']' on its line"}
-        return ends.get(character, f"{character!r} means nothing here")
-
     def _body(self, tokens: list[_Token], position: int) -> Node:
         """The body of a rule; groups are kept on a list, since they may nest deeper than Python's stack."""
         groups = [_Group(position)]
@@ -185,19 +222,24 @@ class _Reader:
                 groups.append(_Group(token.position))
             elif token.text == ")" and token.kind == "sign":
                 if len(groups) == 1:
-                    raise self._error(token.position, "no group is open that this ')' could close")
+                    reason = "no group is open that this ')' could close"
+                    raise self._error(token.position, reason, "remove it")
                 groups.pop()
                 groups[-1].items.append(group.whole())
             elif token.text == "|" and token.kind == "sign":
                 group.end_alternative()
             elif token.kind == "count" or (token.kind == "sign" and token.text in _BOUNDS):
                 if not group.items:
-                    raise self._error(token.position, f"nothing stands before {token.text} to be repeated")
+                    hint = "write it after an item, or after a group: (…)*"
+                    if token.kind == "count" and _COUNT.fullmatch(token.text) is None:
+                        hint = "write (…)* to repeat a group"
+                    reason = f"nothing stands before {token.text:.40} to be repeated"
+                    raise self._error(token.position, reason, hint)
                 group.items.append(Repeat(group.items.pop(), *self._bounds(token)))
             else:
                 group.items.append(self._item(token))
         if len(groups) > 1:
-            raise self._error(groups[-1].position, "this group is never closed")
+            raise self._error(groups[-1].position, "this group is never closed", "close it by ')'")
         return groups[0].whole()
 
     def _bounds(self, token: _Token) -> tuple[int, int | None]:
@@ -259,7 +301,8 @@ class _Reader:
             if len(characters) > 2 and characters[1] == ("-", False):
                 high = ord(characters[2][0])
                 if high < low:
-                    raise self._error(token.position, f"the range {chr(low)}-{chr(high)} is upside down")
+                    reason = f"the range {chr(low)}-{chr(high)} is upside down"
+                    raise self._error(token.position, reason, self._hint_of_set(token, chr(low), chr(high)))
                 ranges.append((low, high))
                 characters = characters[3:]
             else:
@@ -268,6 +311,12 @@ class _Reader:
         if is_negated:
             ranges = _complement(ranges)
         return self._one_of(token.text, ranges) if ranges else Choice(())
+
+    def _hint_of_set(self, token: _Token, low: str, high: str) -> str:
+        name = token.text[1:-1]
+        if re.search(rf"(?m)^\s*{re.escape(name)}\s*::=", self._text):
+            return f"[…] is a set of characters: write {name} for the rule, and {name}? where it is optional"
+        return f"write {high}-{low}, or \\- for the character"
 
     def _one_of(self, name: str, ranges: list[tuple[int, int]]) -> Terminal:
         if name not in self._sets:
@@ -286,11 +335,8 @@ class _Reader:
             digits = found and (found[1] or found[2] or found[3])
             where = token.position + 1 + position
             if found is None or (digits is None and found[4] not in _ESCAPED):
-                raise self._error(
-                    where,
-                    f"there is no escape {inner[position : position + 2]}",
-                    "write \\\\ for a backslash",
-                )
+                escape = inner[position : position + 2]
+                raise self._error(where, f"there is no escape {escape}", _instead_of_escape(token, escape))
             code = int(digits, 16) if digits else ord(_ESCAPED[found[4]])
             if code > _LAST_CODE_POINT:
                 raise self._error(where, f"{code:#x} is not a code point")
@@ -316,3 +362,27 @@ def _complement(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     if next_free <= _LAST_CODE_POINT:
         found.append((next_free, _LAST_CODE_POINT))
     return found
+
+
+def _instead_of_escape(token: _Token, escape: str) -> str:
+    """What to write for an escape that does not exist, in a text or in a set."""
+    characters = _CLASSES.get(escape[1:])
+    if characters is None:
+        return "write \\\\ for a backslash"
+    if token.kind == "text":
+        return f"write [{characters}] outside of the text, or \\\\ for a backslash"
+    if token.text == f"[{escape}]" or characters.startswith("^"):
+        return f"write [{characters}]"
+    return f"write {characters} in the set, as [{characters}]"
+
+
+def _unexpected(text: str, position: int) -> tuple[str, str]:
+    """What is wrong with a character that begins no token, and what to do."""
+    if found := re.compile(r"'([^'\"\\\n]*)'|[‘“]([^’”\"\\\n]*)[’”]").match(text, position):
+        return "texts stand in double quotes", f'write "{found[1] or found[2]}"'
+    if re.search(r"\[\[:\w+:\]\Z", text[:position]):
+        return "sets have no named classes", "write [a-zA-Z] for [[:alpha:]]"
+    for pattern, reason, hint in _UNEXPECTED:
+        if re.compile(pattern).match(text, position):
+            return reason, hint
+    return f"{text[position]!r} means nothing here", "write it in double quotes if a text has it"

@@ -3,6 +3,17 @@
 Worked example.  With ``%ignore " "`` and ``%ignore "#"``, after a terminal come any number of both.  A lexer
 with ``%ignore /#.*/`` besides reads ``#`` so only where nothing of its line follows: what is ignored leaves
 conditions as any terminal does, so the texts lead from one configuration to others.
+
+**Terminals that rules read and that are ignored too.**  What becomes of such a text depends on the lexer:
+
+* ``"dynamic"``: it is read, or it is ignored.  At each position, lark's Earley parser (``scan`` in
+  ``lark/parsers/xearley.py``) tries every terminal that a rule expects and every ignored one.  Each has the
+  one text that ``re.match`` prefers there, whichever becomes of it.  So the text is never divided:
+  ``start: T T`` with ``T: /a+/`` and ``%ignore T`` accepts nothing, since the first ``T`` takes every ``a``.
+* ``"basic"``, ``"contextual"``, ``"longest"``: it is ignored, and no rule reads it.  The lexer drops its
+  tokens before a parser sees them.  One exception: lark's lexers read a text such as ``"if"`` as a name, and
+  give it its own name afterwards.  Such a token is not dropped, even with ``%ignore "if"``.
+* ``"characters"``: any of its texts may be read, and any number of them ignored.
 """
 
 from __future__ import annotations

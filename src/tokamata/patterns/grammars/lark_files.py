@@ -33,11 +33,20 @@ from tokamata.errors import (
     TokamataError,
 )
 from tokamata.limits import Watch
-from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
+from tokamata.patterns.grammars.extension_groups import group_refused, refuse_groups
 from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
+from tokamata.patterns.grammars.lark_messages import (
+    accepts_empty,
+    bad_expression,
+    error_of_lark,
+    no_start,
+    not_imported,
+    not_read,
+    wrong_expression,
+)
 from tokamata.patterns.grammars.steps import bounded
 from tokamata.patterns.grammars.syntax import (
     Choice,
@@ -97,18 +106,20 @@ def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed
 
     Raises:
         GrammarError: it is not Lark, or names what is not defined; a terminal is no regular expression, or
-            may be empty; the lexer is contextual, and the grammar not LALR(1); a construct of the dialect
-            is not supported.
+            may be empty, or has a group that is named as an extension; the lexer is contextual, and the
+            grammar not LALR(1); a construct of the dialect is not supported.
         MissingExtraError: lark is not installed.
         LimitExceeded, Cancelled: the reading was stopped.
     """
+    refuse_groups(text, watch)
     file = translated(text, watch)
     if lexer == "contextual":
         if file.uses_dialect:
             if declares_indentation(text):
                 raise _dialect_with_blocks(text)
             reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
-            raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
+            position = min((part.position for part in file.parts.values()), default=0)
+            raise GrammarError(text, position, reason, "choose lexer='dynamic', or use lark's syntax alone")
         return LarkFile(_contextual(file, text, path, start, watch), file.text, {}, (), {})
     with _by_lark(file, text, watch):
         loaded = _load(file.text, path, lexer)
@@ -139,7 +150,7 @@ def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed
         node_of = Parts(file, text, terminal_of, lexer, embed, watch).node
     bodies = _bodies(rules, node_of, watch)
     if start not in bodies:
-        raise GrammarError(text, 0, f"there is no rule {start!r} to start with")
+        raise no_start(start, text)
     read = {
         node.name: node
         for node in children_first([*bodies.values(), *map(node_of, [*ignored, *kept])])
@@ -272,7 +283,7 @@ def _compiled(
             if definition.pattern.min_width == 0:
                 empty.append(definition.name)
     if empty and not file.uses_dialect:
-        raise _accepts_empty(empty[0], text)
+        raise accepts_empty(empty[0], text)
     return terminals, rules, ignored
 
 
@@ -298,7 +309,7 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
         hint = "let groups be rules of their own, or choose lexer='basic'"
         raise GrammarError(text, _position(error.rule, text), reason, hint) from error
     except lark.exceptions.LarkError as error:
-        found = _grammar_error(error, file.text)
+        found = error_of_lark(error, file.text)
         position = min(file.position(found.position), len(text))
         raise GrammarError(text, position, found.reason, found.hint) from error
     except _LeadsOut as error:
@@ -306,22 +317,17 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
         hint = "copy the file into the folder of the grammar that is loaded"
         raise GrammarError(text, max(text.find("%import"), 0), reason, hint) from error
     except OSError as error:
-        reason = f"the grammar {Path(str(error.filename or error)).name} cannot be imported"
-        hint = "imports are relative to the file's folder; pass the grammar as a pathlib.Path"
-        raise GrammarError(text, max(text.find("%import"), 0), reason, hint) from error
+        raise not_imported(text, Path(str(error.filename or error)).name) from error
     except _regex_errors() as error:
         given = error.pattern if isinstance(error.pattern, str) else ""  # type: ignore[attr-defined]
-        raise GrammarError(
-            text, max(text.find(given), 0), f"/{given}/ is no regular expression: {error}"
-        ) from error
+        raise bad_expression(text, given, str(error)) from error
     except RecursionError as error:
         raise GrammarError(text, 0, "groups nest too deep for lark's loader") from error
     except ImportError as error:
         advice = "install it with: pip install regex"
         raise MissingExtraError("regex", "", "a grammar with \\p{…}", advice) from error
     except _FAILURES as error:
-        reason = f"lark's loader cannot read it: {str(error) or type(error).__name__}"
-        raise GrammarError(text, 0, reason, "it may use a name or a template where none can stand") from error
+        raise not_read(text, error) from error
 
 
 def _source_path(path: Path | None) -> str:
@@ -413,32 +419,6 @@ def _regex_errors() -> tuple[type[Exception], ...]:
     return re.error, module.error
 
 
-def _grammar_error(error: Exception, text: str) -> GrammarError:
-    """An error of lark's loader, with the position that its message names."""
-    reason = str(error).strip()
-    if found := re.search(r"zero-width terminals\. \((\w+):", reason):
-        return _accepts_empty(found[1], text)
-    if found := re.search(r"Using an undefined rule: NonTerminal\('(.*)'\)", reason):
-        return GrammarError(text, 0, f"there is no rule {found[1]!r} to start with")
-    if found := re.match(r"Reduce/Reduce collision in Terminal\('(.*?)'\) between", reason):
-        first, second = sorted(re.findall(r"<(\S+) : ", reason)[:2])
-        what = "the end" if found[1] == END_OF_TEXT else found[1]
-        said = f"lark's LALR parser cannot tell {first} from {second} before {what}"
-        return GrammarError(text, _position(first, text), said, "lexer='basic' has no such limit")
-    if found := re.search(r",? *at line (\d+),? column (\d+)", reason):
-        line, column = int(found[1]), int(found[2])
-        before = text.split("\n")[: line - 1]
-        position = sum(len(passed) + 1 for passed in before) + column - 1
-        return GrammarError(text, min(max(position, 0), len(text)), reason[: found.start()].lower())
-    return GrammarError(text, _position(reason, text), reason)
-
-
-def _accepts_empty(terminal: str, text: str) -> GrammarError:
-    hint = "let it have at least one character, and make it optional where it is used"
-    reason = f"the terminal {terminal} accepts the empty text"
-    return GrammarError(text, _position(terminal, text), reason, hint)
-
-
 def _position(reason: str, text: str) -> int:
     """Where a grammar has the name that a message is about: one in quotes, or the last word that it has."""
     names = re.findall(r"'([A-Za-z_][A-Za-z0-9_]*)'", reason)
@@ -458,12 +438,16 @@ def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
         flags |= _FLAGS[flag]
     is_text = given.type == "str"
     regex = re.escape(given.value) if is_text else given.value
+    refused = None if is_text else group_refused(regex, "x" in given.flags)  # in a file that is imported
+    if refused is not None:
+        _, reason, hint = refused
+        raise GrammarError(
+            text, _position(definition.name, text), f"in the terminal {definition.name}, {reason}", hint
+        )
     try:
         expression = _core.scope(to_expression(regex, flags, watch=watch))
     except PatternError as error:
-        shown = regex.encode(errors="backslashreplace").decode()  # it may have a lone surrogate
-        reason = f"the terminal {definition.name} is /{shown}/: {error.reason}"
-        raise GrammarError(text, _position(definition.name, text), reason, error.hint) from error
+        raise wrong_expression(definition.name, regex, text, error) from error
     pattern = Pattern(
         regex, flags, given.value if is_text else None, definition.priority, int(given.max_width)
     )

@@ -87,7 +87,10 @@ class _Product:
         self._watch = watch
         names = grammar.indentation
         newline = next((one for one in grammar.terminals if names and one.name == names.newline), None)
-        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, names, watch)
+        leaves = [
+            node for node in children_first(grammar.rules.values()) if isinstance(node, (Terminal, Embedded))
+        ]
+        self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, leaves, names, watch)
         self._ignored = IgnoredTexts(self._lexer, grammar.ignored, newline, watch)
         self._layout = Layout(self._lexer, self._ignored, names, watch) if names else None
         if grammar.context is not None:

@@ -55,7 +55,7 @@ from tokamata.patterns.grammars.conditions import (
 )
 from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line, TerminalAutomaton
 from tokamata.patterns.grammars.elimination import eliminated
-from tokamata.patterns.grammars.syntax import Indentation, Terminal
+from tokamata.patterns.grammars.syntax import Embedded, Indentation, Terminal
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
 from tokamata.patterns.regex.classes import letter_cases, normalize
 from tokamata.patterns.regex.parser import parse
@@ -82,6 +82,7 @@ class Lexer:
         name: the lexer.
         terminals: all that it may read, in the order of the grammar.
         ignored: those among them that may stand anywhere.
+        leaves: what the rules read: terminals and embedded texts.
         indentation: names the terminal of line breaks, which a contextual lexer looks for everywhere.
         watch: stops the work.
 
@@ -95,6 +96,7 @@ class Lexer:
         name: LexerName,
         terminals: Sequence[Terminal],
         ignored: Sequence[Terminal],
+        leaves: Sequence[Terminal | Embedded],
         indentation: Indentation | None,
         watch: Watch,
     ) -> None:
@@ -119,7 +121,11 @@ class Lexer:
         self._competitions = Competitions(
             name, self._terminals, self._first, self._ignored, everywhere, watch
         )
-        self._runs = {terminal.name for terminal in ignored if self._is_run(terminal)}
+        embedded = [leaf for leaf in leaves if isinstance(leaf, Embedded)]
+        only_ignored = {terminal.name: terminal for terminal in ignored}
+        for leaf in leaves:
+            only_ignored.pop(leaf.name, None)
+        self._runs = {name for name, one in only_ignored.items() if self._is_run(one, embedded)}
         self._automata: dict[tuple[int, int, tuple[int, ...], _State], TerminalAutomaton] = {}
         self._ends: dict[
             tuple[str, frozenset[str] | None, bool, Configuration, bool], frozenset[Configuration]
@@ -246,10 +252,11 @@ class Lexer:
 
     # ---- terminals that compete ----
 
-    def _is_run(self, terminal: Terminal) -> bool:
-        """Whether a terminal has any number of some characters that no other terminal begins with.
+    def _is_run(self, terminal: Terminal, embedded: Iterable[Embedded]) -> bool:
+        """Whether an ignored terminal has any number of some characters that nothing else begins with.
 
-        What it leaves may then be read as one more of it, so no condition is needed on what follows.
+        What it leaves may then be ignored as one more of it, so no condition is needed on what follows.  The
+        terminal is one that no rule reads.
         """
         if pattern_of(terminal).automaton is not None:
             return False
@@ -260,7 +267,10 @@ class Lexer:
             return False
         number = self._numbers[terminal.name]
         others = [first for other, first in enumerate(self._first) if other != number]
-        return not any(meet(self._first[number], first) for first in others)
+        own = self._first[number]
+        if any(meet(own, first) for first in others):
+            return False
+        return not any(texts.may_begin(own, self._watch) for texts in embedded)
 
     # ---- the automaton of a terminal ----
 

@@ -18,9 +18,8 @@ import tokamata._core as _core
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.configurations import Configuration, Line, TerminalAutomaton
 from tokamata.patterns.grammars.elimination import eliminated
-from tokamata.patterns.grammars.embedded import shortest
 from tokamata.patterns.grammars.lexers import Lexer
-from tokamata.patterns.grammars.syntax import Margin, Terminal
+from tokamata.patterns.grammars.syntax import Margin, Terminal, shortest
 from tokamata.patterns.regex.classes import normalize
 from tokamata.patterns.unicode import Ranges
 

@@ -15,17 +15,19 @@ Trees are immutable and may share nodes.  They may nest deeper than Python's sta
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import tokamata._core as _core
+from tokamata.limits import Limits, Watch, core_limits
 from tokamata.patterns.unicode import Ranges
 
 __all__ = [
     "Automaton", "Block", "Choice", "Edges", "Embedded", "Grammar", "Indentation", "Lookahead", "Margin",
-    "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first", "rewritten",
-    "tree_size",
+    "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first", "quoted",
+    "rewritten", "shortest", "tree_size",
 ]  # fmt: skip
 
 
@@ -109,6 +111,19 @@ class Terminal:
         """None."""
         return ()
 
+    def shown(self, words: Container[str]) -> str:
+        """What a reader of the file knows it by: its name if that is one of some words, or what it is.
+
+        lark's loader calls ``")"`` in a rule ``RPAR``, and ``"use("`` ``__ANON_0``.
+        """
+        pattern = self.pattern
+        if pattern is None or self.name in words:
+            return self.name
+        flags = "".join(letter for letter in "imsx" if pattern.flags & re.RegexFlag[letter.upper()])
+        if pattern.text is not None:
+            return quoted(pattern.text) + flags
+        return f"/{_printable(pattern.regex):.60}/{flags}" if self.name.startswith("__") else self.name
+
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
@@ -134,6 +149,11 @@ class Embedded:
     def children(self) -> tuple[Node, ...]:
         """None."""
         return ()
+
+    def may_begin(self, ranges: Ranges, watch: Watch) -> bool:
+        """Whether a text begins with one of some characters."""
+        begun = _core.concat([_core.code_points(ranges), _core.anything()])
+        return shortest(_core.intersect([self.expression, begun]), watch) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +282,26 @@ class Grammar:
     context: frozenset[str] | None = None
     indentation: Indentation | None = None
     text: str = ""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The names, and other words, that the file has."""
+        return frozenset(re.findall(r"\w+", self.text))
+
+
+def quoted(text: str) -> str:
+    """A text in double quotes, as a grammar writes it."""
+    return '"' + _printable(text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def shortest(expression: _core.Expression, watch: Watch) -> bytes | None:
+    """A shortest text of an expression; ``None`` if it has none."""
+    limits, cancel = watch.within(Limits())
+    return _core.shortest_text(expression, core_limits(limits), cancel, None, False)
 
 
 def children_first(roots: Iterable[Node]) -> list[Node]:

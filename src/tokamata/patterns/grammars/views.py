@@ -170,8 +170,9 @@ class Terminals:
         return found
 
     def shown(self, prefix: Iterable[int]) -> str:
-        """As in :class:`View`: the names of the terminals."""
-        return " ".join(self._nodes[symbol].name for symbol in prefix)
+        """As in :class:`View`: the names of the terminals, or what they are."""
+        words = self._grammar.words
+        return " ".join(self._nodes[symbol].shown(words) for symbol in prefix)
 
     def naming(self, productions: Productions) -> Naming:
         """As in :class:`View`."""
