@@ -7,7 +7,7 @@ All invalid arguments are refused here, before the model runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -48,6 +48,7 @@ class Options:
     heal: bool | None
     draft: Any
     draft_tokens: int
+    placeholders: Sequence[str]
 
     @property
     def drafted_tokens(self) -> int:
@@ -64,6 +65,10 @@ class Options:
         checked_instance("heal", self.heal, (bool, type(None)), "True, False or None")
         check_draft(self.draft)
         checked_whole("draft_tokens", self.draft_tokens, 1, 1024)
+        expected = "a list of the names of control tokens"
+        checked_instance("placeholders", self.placeholders, (list, tuple, set, frozenset), expected)
+        for each in self.placeholders:
+            checked_instance("placeholders", each, str, expected)
         if self.jump and self.draft is not None:
             # A jump writes tokens that the model does not choose: the text would depend on the draft.
             raise ArgumentError("jump", "True", "False with a draft")
@@ -107,7 +112,7 @@ def tasks_of(
         compiler = _Compiler(model, tokenizer, constraints, options)
         for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
             with _of_prompt(index, len(prompts)):
-                tasks.append(compiler.task(prompt_ids(tokenizer, prompt), constraint))
+                tasks.append(compiler.task(prompt_ids(tokenizer, prompt, options.placeholders), constraint))
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
             with _of_prompt(index, len(prompts)):
