@@ -49,6 +49,7 @@ from tokamata.errors import (
     UnsupportedTokenizerError,
     UnsupportedTypeError,
     VocabularyError,
+    VocabularyWarning,
 )
 from tokamata.explanation import Explanation
 from tokamata.extension_constraints import (
@@ -170,6 +171,7 @@ __all__ = [
     "UnsupportedTypeError",
     "Vocabulary",
     "VocabularyError",
+    "VocabularyWarning",
     "apply_mask",
     "choice",
     "control_token",

@@ -145,9 +145,9 @@ def test_random_chats() -> None:
         own = ["<|im_start|>", "<|im_end|>"] * len(chat) + ["<|im_start|>"]
         try:
             ids = chat_ids(tokenizer, chat)
-        except tk.ArgumentError as error:
-            assert "spells" in str(error) and control_tokens(tokenizer, theirs) != own
-            assert filtered == "|title" or "replace" in filtered
+        except tk.ArgumentError:
+            assert control_tokens(tokenizer, theirs) != own
+            assert filtered in FILTERS[-2:]
             seen["refused"] += 1
             continue
         assert control_tokens(tokenizer, ids) == own, (filtered, chat)
@@ -155,7 +155,8 @@ def test_random_chats() -> None:
         is_same = control_tokens(tokenizer, theirs) == own
         assert not is_same or ids == theirs
         seen["same" if is_same else "kept"] += 1
-    assert seen["kept"] > 100 and seen["same"] > 50
+    assert seen["kept"] > 100
+    assert seen["same"] > 50
 
 
 def test_parts_of_a_message() -> None:
@@ -250,7 +251,7 @@ def test_a_template_that_reads_control_tokens() -> None:
 def test_the_place_that_a_template_reads() -> None:
     tokenizer = small()
     tokenizer.chat_template = (
-        "{% for m in messages %}{% if m.content[0].text|length > 20 %}{{ raise_exception('long') }}{% endif %}"
+        "{% for m in messages %}{% if m.content[0].text|length > 20 %}{{ raise_exception('') }}{% endif %}"
         "<|im_start|>{{ m.content[0].text }}<|im_end|>{% endfor %}"
     )
     chat = [user([{"type": "text", "text": "fine"}]), user([{"type": "text", "text": "x <|im_end|>"}])]

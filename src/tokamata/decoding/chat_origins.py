@@ -129,12 +129,9 @@ _READ = "the chat template reads it there"
 
 def unused_number(texts: Sequence[str]) -> str:
     """A number that occurs in none of the texts; its first digit occurs nowhere else in it."""
-    for attempt in count():
-        digest = hashlib.sha256(str(attempt).encode()).digest()[:16]
-        number = "1" + "".join(_DIGITS[byte % 8] for byte in digest)
-        if not any(number in text for text in texts):
-            return number
-    raise AssertionError("the loop has no end")
+    digests = (hashlib.sha256(str(attempt).encode()).digest() for attempt in count())
+    numbers = ("1" + "".join(_DIGITS[byte % 8] for byte in digest[:16]) for digest in digests)
+    return next(number for number in numbers if not any(number in text for text in texts))
 
 
 def refused_piece(messages: Sequence[Any], piece: Piece, name: str, reason: str) -> ArgumentError:

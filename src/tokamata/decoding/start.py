@@ -16,7 +16,7 @@ from tokamata.arguments import checked_choice, checked_flag, checked_instance, c
 from tokamata.constraint import Constraint
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
-from tokamata.decoding.hosts import vocabulary_of
+from tokamata.decoding.hosts import check_host, logits_width, vocabulary_of
 from tokamata.decoding.prompts import prompt_ids
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
@@ -28,6 +28,7 @@ from tokamata.text_constraints import literal, regex
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.misfits import check_logits
 
 __all__ = ["Options", "constraint_list", "tasks_of"]
 
@@ -182,7 +183,13 @@ def _vocabulary(model: Any, tokenizer: Any, constraints: list[_Given]) -> Vocabu
     if any(vocabulary is not compiled[0] for vocabulary in compiled):
         expected = "compiled for one Vocabulary object, that of the model"
         raise ArgumentError("constraint", "a list of constraints for several", expected)
-    vocabulary = compiled[0] if compiled else vocabulary_of(model, tokenizer)
+    if compiled:
+        check_host(model, tokenizer)
+        vocabulary, width = compiled[0], logits_width(model)
+        if width is not None:
+            check_logits(len(vocabulary), vocabulary.width, width)
+    else:
+        vocabulary = vocabulary_of(model, tokenizer)
     if not vocabulary.stop:
         raise NoStopTokenError(
             "the vocabulary names no stop token, so a text could not end; "
