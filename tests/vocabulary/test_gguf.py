@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.tokenizers.real_tokenizers import GEMMA_GGUF, package_file
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.gguf_metadata import read_metadata, read_tensors
@@ -286,10 +285,3 @@ def test_ends_of_generation(
     assert vocabulary.stop == stop
     assert all(vocabulary[token] is None for token in stop)
     assert Vocabulary.load(path, stop=[0]).stop == (0,)
-
-
-def test_gemma_3_ends_as_in_llama_cpp() -> None:
-    """What ``Vocabulary.load(Llama(path)).stop`` is with llama-cpp-python 0.3.36."""
-    vocabulary = Vocabulary.load(package_file(*GEMMA_GGUF))
-    assert vocabulary.stop == (1, 106, 212)
-    assert [vocabulary.name(token) for token in vocabulary.stop] == ["<eos>", "<end_of_turn>", "</s>"]

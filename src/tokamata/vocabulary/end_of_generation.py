@@ -5,10 +5,10 @@ tokens of fill-in-the-middle, and at every token with one of the texts below, wh
 fill-in-the-middle token is the declared one, or else one with a certain text.  Models that end a message with
 another token than a turn are exceptions.  For Gemma 3, which declares token 1 alone:
 
-    1 <eos>, 106 <end_of_turn>, 212 </s>
+    1 <eos>, 106 <end_of_turn>, 212 </s> (the end of HTML's element s there, but llama.cpp goes by the text)
 
 Source: ``llama_vocab::impl::load`` in llama.cpp's ``src/llama-vocab.cpp``, as of llama-cpp-python 0.3.36.
-Other versions know other texts; a ``llama_cpp.Llama`` is asked for its own.
+Other versions know other texts; those of a ``llama_cpp.Llama`` are its own.
 """
 
 from __future__ import annotations
