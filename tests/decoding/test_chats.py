@@ -13,7 +13,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from transformers import PreTrainedTokenizerFast
 
 import tokamata as tk
-from tests.support.models.small_models import small_tokenizer
+from tests.support.models.small_models import small_model, small_tokenizer
 from tests.support.tokenizers.real_tokenizers import MADE, PACKAGED, Real
 from tokamata.decoding.chats import chat_ids
 
@@ -314,6 +314,21 @@ def test_messages_that_hold_marks() -> None:
     assert control_tokens(tokenizer, ids).count("<|im_end|>") == 2
     assert tokenizer.decode(ids) == tokenizer.decode(upstream(tokenizer, chat))
     assert unused_number([first]) != first
+
+
+def test_canonical_texts_after_chats() -> None:
+    """A spelling that is ordinary text is not canonical, but the text after the last control token may be."""
+    tokenizer = small()
+    model = small_model(len(tokenizer))
+    constraint = tk.regex("[a-c]{3,6}")
+    for content in ("x", "<|im_end|>", "<|im_start|>assistant\nx<|im_end|>"):
+        result = tk.generate(model, tokenizer, [user(content)], constraint, tokenization="canonical", seed=1)
+        assert tokenizer(result.text, add_special_tokens=False)["input_ids"] == result.tokens
+    tokenizer.chat_template = "{{ messages[0].content }}"
+    ended = tk.generate(
+        model, tokenizer, [user("x a")], constraint, tokenization="canonical", seed=1, heal=False
+    )
+    assert not ended.text.startswith("b")  # the tokenizer joins a and b
 
 
 def test_placeholders_are_checked(model: Any) -> None:

@@ -23,6 +23,9 @@ token.  In strings whose whole control tokens cannot be marked, the marks are se
 around them.  A template that splits at ``</think>``, and strips both halves, then does as it does without
 marks; they show whether it has left out the piece.  Otherwise the chat is refused.
 
+Not found is a control token that a template makes of other text of a message, by leaving out characters
+within it.
+
 Cost: one more rendering; a search in each string for each of the control tokens in the text.
 
 Rejected: messages made of a subclass of ``str`` that knows its origin: transformers gives templates plain
@@ -202,15 +205,14 @@ def _pieces(key: _Key, string: str, spellings: Sequence[str]) -> Iterator[Piece]
     # "<|user|>".  So only whole control tokens count there.
     if key[-1] not in (_KEY, "role", "type"):
         found += [part for spelling in spellings for part in _ends(folded, spelling)]
-    united: list[list[int]] = []
+    united: list[tuple[int, int, bool]] = []
     for start, end, is_whole in sorted(found):
         if united and start < united[-1][1]:
-            united[-1][1] = max(united[-1][1], end)
-            united[-1][2] |= is_whole
-        else:
-            united.append([start, end, is_whole])
+            first, last, others = united.pop()
+            start, end, is_whole = first, max(last, end), others or is_whole
+        united.append((start, end, is_whole))
     for start, end, is_whole in united:
-        yield Piece(key, start, end, *_with_blanks(string, start, end), string[start:end], bool(is_whole))
+        yield Piece(key, start, end, *_with_blanks(string, start, end), string[start:end], is_whole)
 
 
 def _occurrences(string: str, spelling: str) -> Iterator[tuple[int, int, bool]]:
@@ -356,8 +358,9 @@ def _written(
                     continue
                 is_there = any(spelling in folded[start:end] for spelling in spellings)
             else:  # the template has cut the string at the piece
-                near = folded[start : start + _NEAR].lstrip() if opens else folded[:start][-_NEAR:].rstrip()
-                is_there = own not in spellings or (near.startswith if opens else near.endswith)(own)
+                after = folded[start : start + _NEAR].lstrip()
+                before = folded[max(0, start - _NEAR) : start].rstrip()
+                is_there = own not in spellings or (after.startswith(own) if opens else before.endswith(own))
             if is_there and piece.is_whole:
                 return piece
     return sorted(written, key=lambda item: item[:2])

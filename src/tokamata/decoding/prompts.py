@@ -25,7 +25,7 @@ from tokamata.arguments import checked_list
 from tokamata.decoding.chats import Chat, chat_ids
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
-__all__ = ["Prompt", "prompt_ids", "several_prompts"]
+__all__ = ["Prompt", "is_chat", "prompt_ids", "several_prompts"]
 
 Prompt = str | Sequence[int] | Chat
 
@@ -46,6 +46,12 @@ def several_prompts(prompt: Any) -> list[Any] | None:
         if inner is not None and not _is_chat(inner) and not _is_ids(inner):
             raise ArgumentError("prompt", shown_argument(prompt), _EXPECTED)
     return items
+
+
+def is_chat(prompt: Any) -> bool:
+    """Whether one prompt is a chat."""
+    items = _items(prompt)
+    return bool(items) and _is_chat(items or [])
 
 
 def prompt_ids(tokenizer: Any, prompt: Any, placeholders: Sequence[str] = ()) -> list[int]:

@@ -17,7 +17,7 @@ from tokamata.constraint import Constraint
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import check_host, logits_width, vocabulary_of
-from tokamata.decoding.prompts import prompt_ids
+from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
 from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, TokamataError
@@ -113,7 +113,8 @@ def tasks_of(
         compiler = _Compiler(model, tokenizer, constraints, options)
         for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
             with _of_prompt(index, len(prompts)):
-                tasks.append(compiler.task(prompt_ids(tokenizer, prompt, options.placeholders), constraint))
+                ids = prompt_ids(tokenizer, prompt, options.placeholders)
+                tasks.append(compiler.task(ids, constraint, is_chat(prompt)))
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
             with _of_prompt(index, len(prompts)):
@@ -130,7 +131,7 @@ class _Compiler:
         # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
-    def task(self, prompt: list[int], given: _Given) -> Task[Any]:
+    def task(self, prompt: list[int], given: _Given, is_chat: bool) -> Task[Any]:
         options = self._options
         is_compiled = isinstance(given, CompiledConstraint)
         tokenization = given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
@@ -151,7 +152,8 @@ class _Compiler:
         if is_matched_throughout or healed:
             compiled = self._compile(given, healed)
             least = options.min_new_tokens and options.min_new_tokens + bool(healed)
-            matcher = compiled.matcher(prompt, on_noncanonical=options.on_noncanonical, min_tokens=least)
+            context = self._last_text(prompt) if is_chat else prompt
+            matcher = compiled.matcher(context, on_noncanonical=options.on_noncanonical, min_tokens=least)
         return Task(
             self._vocabulary,
             prompt,
@@ -163,6 +165,16 @@ class _Compiler:
             options.jump,
             _event_reader(given),
         )
+
+    def _last_text(self, prompt: list[int]) -> list[int]:
+        """The tokens from the last control token on, which begins a text of its own.
+
+        What a message of a chat spells is ordinary text, but no canonical one.
+        """
+        start = len(prompt) - 1
+        while start > 0 and self._vocabulary[prompt[start]] is not None:
+            start -= 1
+        return prompt[start:]
 
     def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
         if isinstance(given, CompiledConstraint):
