@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,10 +39,8 @@ def template(start: str, end: str, filtered: str = "") -> str:
     return MARKED.replace("START", start).replace("END", end).replace("FILTER", filtered)
 
 
-@cache
 def wrapped(real: Real) -> Any:
-    tokenizer = Tokenizer.from_file(str(real.path()))
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, clean_up_tokenization_spaces=False)
+    return PreTrainedTokenizerFast(tokenizer_file=str(real.path()), clean_up_tokenization_spaces=False)
 
 
 def small(special: list[str] = [], ordinary: list[Any] = []) -> Any:  # noqa: B006 (not changed)
