@@ -199,6 +199,31 @@ def test_tool_calls() -> None:
         assert tokenizer.decode(ids) == tokenizer.decode(upstream(tokenizer, chat))
 
 
+def test_ordinary_added_tokens() -> None:
+    """They stay tokens in a message unless the template writes them; words and white space always do."""
+    ordinary = ["<tool>", "<call>", "message", "role", "\n\n", "m.role", "|", "<note>"]
+    tokenizer = small([], ordinary)
+    for source in (
+        "{# <note> #}{% for m in messages %}{{ '<call>' + m.role | trim }}\n\n{{ m['content'] }}<tool>role"
+        "{% endfor %}",
+        {
+            "default": "{% for m in messages %}<call>{{ m.content | trim }}\n\nrole<tool>{% endfor %}",
+            "x": "y",
+        },
+    ):
+        tokenizer.chat_template = source
+        for name in ordinary:
+            chat = [user(f"a {name} b")]
+            ids, theirs = chat_ids(tokenizer, chat), upstream(tokenizer, chat)
+            if name in ("<tool>", "<call>"):
+                assert control_tokens(tokenizer, ids) == control_tokens(
+                    tokenizer, upstream(tokenizer, [user("")])
+                )
+                assert tokenizer.decode(ids) == tokenizer.decode(theirs)
+            else:
+                assert ids == theirs, name
+
+
 def test_roles() -> None:
     """A template may make a control token of a role, but a role is no whole control token."""
     tokenizer = small(["<|user|>"])

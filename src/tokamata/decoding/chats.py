@@ -15,8 +15,8 @@ So the spelling in the message is ordinary text to normalizer, pre-tokenizer and
 stands around it.  Two checks follow: with other names in all places, the ids are the former ones; and no
 other control token is among the ids.
 
-Control tokens are the special tokens, and other added tokens that the template contains, such as Qwen's
-``<tool_call>``, but no white space.
+Control tokens are the special tokens, and other added tokens that the template writes, such as Qwen's
+``<tool_call>``, but no white space and no words.
 
 Cost: the second tokenizer shares the model, and is made in some milliseconds, where a message spells a
 control token.
@@ -29,6 +29,7 @@ of a text differently.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -100,7 +101,7 @@ _NOT_TEXT = "this tokenizer makes a control token of it even as ordinary text"
 
 def _control_tokens(tokenizer: Any, template: Any, placeholders: Sequence[str]) -> dict[int, str]:
     """The control tokens that no message may write: their names by id."""
-    source = "\n".join(map(str, template.values())) if isinstance(template, Mapping) else str(template)
+    written = _literals(template)
     added = {token: (entry.content, entry.special) for token, entry in tokenizer.added_tokens_decoder.items()}
     known = {name for name, _ in added.values()}
     for name in placeholders:
@@ -114,8 +115,28 @@ def _control_tokens(tokenizer: Any, template: Any, placeholders: Sequence[str]) 
     return {
         token: name
         for token, (name, is_special) in added.items()
-        if name not in placeholders and (is_special or (name in source and not name.isspace()))
+        if name not in placeholders and (is_special or _is_markup(name, written))
     }
+
+
+def _literals(template: Any) -> str:
+    """What a chat template, or one of several, writes by itself: its text, and the strings in its code."""
+    sources = template.values() if isinstance(template, Mapping) else [template]
+    found = []
+    for source in map(str, sources):
+        text = re.sub(r"\{#.*?#\}", "", source, flags=re.DOTALL)
+        found += re.split(_CODE, text)
+        found += (string[1:-1] for code in re.findall(_CODE, text) for string in re.findall(_STRING, code))
+    return "\0".join(found)
+
+
+_CODE = re.compile(r"\{(?:%.*?%|\{.*?\})\}", re.DOTALL)
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def _is_markup(name: str, written: str) -> bool:
+    """Whether an ordinary added token is a control token of a template: not white space, and not a word."""
+    return name in written and not name.isspace() and not name.isidentifier()
 
 
 def _spans(
