@@ -267,6 +267,7 @@ ENDS = {
         {"eos_token_id": 0, "fim_pad_token_id": 1, "fim_sep_token_id": 3},
         (0, 1, 3),
     ),
+    "declared out of range": ("gpt2", "a <|fim_pad|>", {"eos_token_id": 0, "fim_pad_token_id": 9}, (0, 1)),
     "one of several to pad": ("gpt2", "x <PAD> [PAD] y", {"eos_token_id": 0}, (0, 1)),
     "gpt-oss": ("gpt2", "<|endoftext|> <|return|> <|end|> <|call|>", {"eos_token_id": 1}, (0, 1, 3)),
     "Solar": ("gpt2", "x <|flush|> <|end|> <|calls|>", {"eos_token_id": 0}, (0, 1, 3)),

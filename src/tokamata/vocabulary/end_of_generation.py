@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["DECLARED", "ENDS", "end_of_generation"]
+__all__ = ["DECLARED", "ENDS", "FILL_IN", "end_of_generation"]
 
 ENDS = frozenset(
     {
@@ -25,13 +25,13 @@ ENDS = frozenset(
         *("<｜end▁of▁sentence｜>", "[e~["),
     }
 )
-_FILL_IN = {
+FILL_IN = {
     "fim_pad_token_id": ("<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]"),
     "fim_rep_token_id": ("<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"),
     "fim_sep_token_id": ("<|file_sep|>",),
 }
 # The keys of a GGUF file, after "tokenizer.ggml.".
-DECLARED = ("eos_token_id", "eot_token_id", "eom_token_id", *_FILL_IN)
+DECLARED = ("eos_token_id", "eot_token_id", "eom_token_id", *FILL_IN)
 # What ends a sequence if the file does not declare it.
 _DEFAULT_END = {"llama": 2, "gpt2": 11, "t5": 1}
 
@@ -44,7 +44,7 @@ def end_of_generation(family: str, texts: Sequence[bytes], declared: Mapping[str
         texts: the text of each token.
         declared: the ids that the file declares, by the keys of ``DECLARED``.
     """
-    watched = ENDS.union(*_FILL_IN.values(), ("<|plamo:eos|>",))
+    watched = ENDS.union(*FILL_IN.values(), ("<|plamo:eos|>",))
     wanted = {text.encode() for text in watched}
     ids: dict[str, int] = {}
     for token, text in enumerate(texts):
@@ -52,7 +52,7 @@ def end_of_generation(family: str, texts: Sequence[bytes], declared: Mapping[str
             ids.setdefault(text.decode(), token)
     found = {token for text, token in ids.items() if text in ENDS}
     found.update(declared.values())
-    for key, names in _FILL_IN.items():
+    for key, names in FILL_IN.items():
         if key not in declared:
             found.update([ids[name] for name in names if name in ids][:1])
     default = _DEFAULT_END.get(family)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
-from tokamata.vocabulary.end_of_generation import DECLARED, end_of_generation
+from tokamata.vocabulary.end_of_generation import DECLARED, FILL_IN, end_of_generation
 from tokamata.vocabulary.gguf_metadata import Value, read_metadata
 from tokamata.vocabulary.token_table import TokenBytes, TokenTable, without_leading_space
 
@@ -113,6 +113,8 @@ def _stop(metadata: dict[str, Value], family: str, texts: list[bytes], where: st
         if value is None:
             continue
         if type(value) is not int or not 0 <= value < len(texts):
+            if key in FILL_IN:  # llama.cpp goes by the texts then
+                continue
             raise VocabularyError(
                 f"{where}: {_PREFIX}{key} is {value!r:.40}, which is not a token; pass stop= to override it"
             )
