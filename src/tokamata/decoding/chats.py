@@ -30,93 +30,112 @@ of a text differently.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from tokamata.decoding.chat_origins import ControlSpan, refused_piece, spans_of_messages, unused_number
-from tokamata.errors import ArgumentError, GenerationError
+from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
-__all__ = ["Chat", "chat_ids"]
+__all__ = ["Chat", "ChatEncoder", "chat_ids"]
 
 Chat = Sequence[Mapping[str, Any]]
 
 
-def chat_ids(tokenizer: Any, messages: Chat, placeholders: Sequence[str] = ()) -> list[int]:
-    """The token ids of a chat, up to where the model's answer begins.
+class ChatEncoder:
+    """Encodes chats, for one call.
 
     Args:
+        tokenizer: a tokenizer of transformers.
         placeholders: added tokens that messages may write.
-
-    Raises:
-        GenerationError: the tokenizer has no chat template, or the template refuses the messages.
-        ArgumentError: a message spells a control token, which cannot be kept as ordinary text; or a
-            placeholder is no added token.
     """
-    template = getattr(tokenizer, "chat_template", None)
-    if not template:
-        raise GenerationError(
-            "the tokenizer has no chat template, so chat messages cannot become a prompt; pass a text or "
-            "token ids, or set tokenizer.chat_template"
-        )
 
-    def render(messages: Sequence[Any]) -> str:
-        return str(tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
+    def __init__(self, tokenizer: Any, placeholders: Collection[str] = ()) -> None:
+        self._tokenizer, self._placeholders = tokenizer, placeholders
 
-    try:
-        text = render(list(messages))
-    except Exception as error:  # templates are programs and may raise anything
-        raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
-    names = _control_tokens(tokenizer, template, placeholders)
-    # The template writes the special tokens.
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    options = {} if backend is None else {"return_offsets_mapping": True}
-    encoding = tokenizer(text, add_special_tokens=False, **options)
-    ids = [int(token) for token in encoding["input_ids"]]
-    if backend is None:
-        spans = _spelled(names, text)
-    else:
-        spans = _spans(backend, names, text, ids, encoding["offset_mapping"])
-    try:
-        spelled = spans_of_messages(render, messages, text, spans)
-    except RecursionError:
-        expected = "a chat nested less deeply than Python's recursion limit"
-        raise ArgumentError("prompt", "one nested more deeply", expected) from None
-    if not spelled:
-        return ids
-    of_messages = dict(spelled)
-    first, piece = spelled[0]
-    if backend is None:
-        raise refused_piece(messages, piece, names[first.token], _NO_BACKEND)
-    renamed = _Renamed(backend, names, text)
-    everywhere = renamed.encoded(spans)
-    own = renamed.encoded([span for span in spans if span not in of_messages])
-    if everywhere is None or everywhere[0] != ids or own is None or own[1]:
-        raise refused_piece(messages, piece, names[first.token], _NOT_TEXT)
-    return own[0]
+    def ids(self, messages: Chat) -> list[int]:
+        """The token ids of a chat, up to where the model's answer begins.
+
+        Raises:
+            GenerationError: the tokenizer has no chat template, or the template refuses the messages.
+            ArgumentError: a message spells a control token, which cannot be kept as ordinary text; or a
+                placeholder is no added token.
+        """
+        tokenizer = self._tokenizer
+        if not getattr(tokenizer, "chat_template", None):
+            raise GenerationError(
+                "the tokenizer has no chat template, so chat messages cannot become a prompt; pass a text or "
+                "token ids, or set tokenizer.chat_template"
+            )
+        try:
+            text = self._rendered(list(messages))
+        except Exception as error:  # templates are programs and may raise anything
+            raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
+        names = self._control_tokens
+        # The template writes the special tokens.
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        options = {} if backend is None else {"return_offsets_mapping": True}
+        encoding = tokenizer(text, add_special_tokens=False, **options)
+        ids = [int(token) for token in encoding["input_ids"]]
+        if backend is None:
+            spans = _spelled(names, text)
+        else:
+            spans = _spans(backend, names, text, ids, encoding["offset_mapping"])
+        try:
+            spelled = spans_of_messages(self._rendered, messages, text, spans)
+        except RecursionError:
+            expected = "a chat nested less deeply than Python's recursion limit"
+            raise ArgumentError("prompt", "one nested more deeply", expected) from None
+        if not spelled:
+            return ids
+        of_messages = dict(spelled)
+        first, piece = spelled[0]
+        if backend is None:
+            raise refused_piece(messages, piece, names[first.token], _NO_BACKEND)
+        renamed = _Renamed(backend, names, text)
+        everywhere = renamed.encoded(spans)
+        own = renamed.encoded([span for span in spans if span not in of_messages])
+        if everywhere is None or everywhere[0] != ids or own is None or own[1]:
+            raise refused_piece(messages, piece, names[first.token], _NOT_TEXT)
+        return own[0]
+
+    def _rendered(self, messages: Sequence[Any]) -> str:
+        return str(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
+
+    @cached_property
+    def _control_tokens(self) -> dict[int, str]:
+        """The control tokens that no message may write: their names by id."""
+        tokenizer, allowed = self._tokenizer, self._placeholders
+        if not hasattr(tokenizer, "added_tokens_decoder"):
+            expected = "one of transformers, which says what its control tokens are"
+            raise ArgumentError("tokenizer", shown_argument(tokenizer), expected)
+        added = {
+            token: (each.content, each.special) for token, each in tokenizer.added_tokens_decoder.items()
+        }
+        known = {name for name, _ in added.values()}
+        for name in allowed:
+            if name not in known:
+                raise ArgumentError(
+                    "placeholders",
+                    f"one with {name!r:.80}",
+                    "a list of added tokens of the tokenizer",
+                    "add it with tokenizer.add_tokens, or leave it out: it is ordinary text",
+                )
+        written = _literals(tokenizer.chat_template)
+        return {
+            token: name
+            for token, (name, is_special) in added.items()
+            if name not in allowed and (is_special or _is_markup(name, written))
+        }
+
+
+def chat_ids(tokenizer: Any, messages: Chat, placeholders: Collection[str] = ()) -> list[int]:
+    """The token ids of one chat, as :meth:`ChatEncoder.ids`."""
+    return ChatEncoder(tokenizer, placeholders).ids(messages)
 
 
 _NO_BACKEND = "only a fast tokenizer, one of the package tokenizers, can keep it as ordinary text"
 _NOT_TEXT = "this tokenizer makes a control token of it even as ordinary text"
-
-
-def _control_tokens(tokenizer: Any, template: Any, placeholders: Sequence[str]) -> dict[int, str]:
-    """The control tokens that no message may write: their names by id."""
-    written = _literals(template)
-    added = {token: (entry.content, entry.special) for token, entry in tokenizer.added_tokens_decoder.items()}
-    known = {name for name, _ in added.values()}
-    for name in placeholders:
-        if name not in known:
-            raise ArgumentError(
-                "placeholders",
-                f"one with {name!r:.80}",
-                "a list of added tokens of the tokenizer",
-                "add it with tokenizer.add_tokens, or leave it out: it is ordinary text",
-            )
-    return {
-        token: name
-        for token, (name, is_special) in added.items()
-        if name not in placeholders and (is_special or _is_markup(name, written))
-    }
 
 
 def _literals(template: Any) -> str:

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokamata.arguments import checked_list
-from tokamata.decoding.chats import Chat, chat_ids
+from tokamata.decoding.chats import Chat, ChatEncoder
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
 __all__ = ["Prompt", "is_chat", "prompt_ids", "several_prompts"]
@@ -54,11 +54,11 @@ def is_chat(prompt: Any) -> bool:
     return bool(items) and _is_chat(items or [])
 
 
-def prompt_ids(tokenizer: Any, prompt: Any, placeholders: Sequence[str] = ()) -> list[int]:
+def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) -> list[int]:
     """The token ids of one prompt.
 
     Args:
-        placeholders: added tokens that the messages of a chat may write.
+        chats: encodes those prompts that are chats.
 
     Raises:
         GenerationError: there are none, so the model would have no input; or a chat cannot be rendered.
@@ -71,7 +71,7 @@ def prompt_ids(tokenizer: Any, prompt: Any, placeholders: Sequence[str] = ()) ->
             raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
         ids = [int(token) for token in tokenizer(prompt)["input_ids"]]
     elif items and _is_chat(items):
-        ids = chat_ids(tokenizer, items, placeholders)
+        ids = (chats or ChatEncoder(tokenizer)).ids(items)
     elif _is_ids(items):
         ids = [operator.index(token) for token in items]
     else:

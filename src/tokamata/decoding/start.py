@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
 from tokamata.constraint import Constraint
+from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
 from tokamata.decoding.hosts import check_host, logits_width, vocabulary_of
@@ -111,9 +112,10 @@ def tasks_of(
     tasks: list[Task[Any]] = []
     with Clock(timing, "compile_seconds"):
         compiler = _Compiler(model, tokenizer, constraints, options)
+        chats = ChatEncoder(tokenizer, options.placeholders)
         for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
             with _of_prompt(index, len(prompts)):
-                ids = prompt_ids(tokenizer, prompt, options.placeholders)
+                ids = prompt_ids(tokenizer, prompt, chats)
                 tasks.append(compiler.task(ids, constraint, is_chat(prompt)))
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
