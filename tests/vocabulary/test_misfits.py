@@ -160,6 +160,22 @@ def test_a_vocabulary_that_is_wider_than_the_logits(tokenizer: Any, fewer: int) 
         processor(torch.tensor([[1]]), torch.zeros(1, logits))  # type: ignore[arg-type]
 
 
+def test_a_model_that_declares_no_width(tokenizer: Any) -> None:
+    size = len(tokenizer)
+
+    def undeclared(width: int) -> Any:
+        model = model_of(width)
+        model.config = None
+        return model
+
+    for constraint in (tk.regex("ab"), tk.regex("ab").compile(tk.Vocabulary.load(tokenizer))):
+        with pytest.raises(tk.MaskError, match=rf"{size - 1} entries.* {size};"):
+            tk.generate(undeclared(size - 1), tokenizer, "x", constraint)
+        assert warned(lambda c=constraint: tk.generate(undeclared(size + 9), tokenizer, "x", c)) == []  # type: ignore[misc]
+        [message] = warned(lambda c=constraint: tk.generate(undeclared(9000), tokenizer, "x", c))  # type: ignore[misc]
+        assert "9,000 logits" in message
+
+
 def test_a_processor_warns_once(tokenizer: Any) -> None:
     processor = ConstraintLogitsProcessor(tk.regex("ab").compile(tk.Vocabulary.load(tokenizer)))
     ids: Any = torch.tensor([[1]])
