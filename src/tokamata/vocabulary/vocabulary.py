@@ -106,16 +106,14 @@ class Vocabulary:
         """
         table = read_source(source, want_stop=stop is None, control_tokens=control_tokens)
         stops = table.stop if stop is None else resolve_stop(stop, table)
-        is_path = isinstance(source, (str, os.PathLike))
-        where = f"{os.fspath(source)!s:.200}" if is_path else type(source).__name__  # type: ignore[call-overload]
         try:
             made = cls(replace(table, stop=stops), width)
         except VocabularyError as error:
-            if is_path:
-                raise VocabularyError(f"{where}: {error}") from None
+            if isinstance(source, (str, os.PathLike)):
+                raise VocabularyError(f"{_shown_source(source)}: {error}") from None
             raise
         if stop is None and not stops:
-            warn_without_stop(table, where)
+            warn_without_stop(table, _shown_source(source))
         warn_if_far_wider(len(made), made.width)
         return made
 
@@ -236,6 +234,12 @@ class Vocabulary:
             stop += f" and {len(self._stop) - 4} more"
         padding = f", {self._width - len(self):,} of padding" if self._width > len(self) else ""
         return f"<Vocabulary of {len(self):,} tokens{padding}, stop: {stop or 'none'}>"
+
+
+def _shown_source(source: object) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return f"{os.fspath(source)!s:.200}"
+    return "the list of tokens" if isinstance(source, (list, tuple)) else f"the {type(source).__name__}"
 
 
 def _checked_width(width: int | None, tokens: TokenBytes) -> int:
