@@ -496,7 +496,7 @@ def test_all_errors_derive_from_ours() -> None:
     assert {one[:2] for one in found} == set(ALLOWED)
     for name, value in vars(tk.errors).items():
         if isinstance(value, type) and issubclass(value, BaseException):
-            assert issubclass(value, (tk.TokamataError, Warning)), name
+            assert issubclass(value, tk.TokamataError), name
 
 
 # ---- names -------------------------------------------------------------------------------------
