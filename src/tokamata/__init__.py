@@ -51,6 +51,7 @@ from tokamata.errors import (
     UnsupportedTokenizerError,
     UnsupportedTypeError,
     VocabularyError,
+    VocabularyWarning,
 )
 from tokamata.explanation import Explanation
 from tokamata.extension_constraints import (
@@ -174,6 +175,7 @@ __all__ = [
     "UnsupportedTypeError",
     "Vocabulary",
     "VocabularyError",
+    "VocabularyWarning",
     "apply_mask",
     "choice",
     "control_token",

@@ -243,6 +243,10 @@ class VocabularyError(TokamataError, ValueError):
     """A tokenizer, or a file of one, that cannot be read as a vocabulary."""
 
 
+class VocabularyWarning(TokamataError, UserWarning):
+    """A vocabulary without stop tokens, or one that seems to be of another model; a warning, not an error."""
+
+
 class UnsupportedTokenizerError(TokamataError, ValueError):
     """A tokenizer whose canonical tokenization is not supported; ``tokenization="any"`` supports it.
 

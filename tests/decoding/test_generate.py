@@ -142,7 +142,7 @@ def test_a_model_without_a_cache(model: Any, tokenizer: Any) -> None:
 
 def test_no_stop_token(tokenizer: Any) -> None:
     counting = Counting(small_model(len(tokenizer)))
-    vocabulary = tk.Vocabulary.load(BYTES, width=len(tokenizer))
+    vocabulary = tk.Vocabulary.load(BYTES, stop=(), width=len(tokenizer))
     with pytest.raises(tk.NoStopTokenError):
         tk.generate(counting, tokenizer, "x", tk.regex("ab").compile(vocabulary))
     assert counting.calls == 0
@@ -174,7 +174,8 @@ def test_a_model_with_fewer_logits_than_the_tokenizer_has_ids(tokenizer: Any) ->
     """Gemma 3: 262,145 tokens, 262,144 logits.  Here the last id is text, which the model cannot write."""
     model = Constant(torch.zeros(len(tokenizer) - 1))
     model.generation_config = SimpleNamespace(eos_token_id=[1, len(tokenizer)])
-    vocabulary = hosts.vocabulary_of(model, tokenizer)
+    with pytest.warns(tk.VocabularyWarning, match="cannot write 1 tokens that are text"):
+        vocabulary = hosts.vocabulary_of(model, tokenizer)
     assert len(vocabulary) == vocabulary.width == len(tokenizer) - 1
     assert vocabulary.tokens == tk.Vocabulary.load(tokenizer).tokens[:-1]
     assert tk.Vocabulary.load(tokenizer)[len(tokenizer) - 1] == "😀".encode()[:2]

@@ -10,7 +10,8 @@ import torch
 
 import tokamata as tk
 from tests.support.models.small_models import small_tokenizer
-from tokamata.decoding.prompts import chat_ids, prompt_ids, several_prompts
+from tokamata.decoding.chats import chat_ids
+from tokamata.decoding.prompts import prompt_ids, several_prompts
 
 TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}"

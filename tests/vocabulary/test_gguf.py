@@ -66,7 +66,7 @@ def test_llama(tmp_path: Path) -> None:
         *(None, None, None, b"\n", b"\xff", b" the", b"a b", b"  "),
         *("▁▁".encode(), None, b"##s"),
     )
-    assert vocabulary.stop == (2, 1)
+    assert vocabulary.stop == (1, 2)
     assert vocabulary.name(9) == "[spare]"
     start = vocabulary.start_tokens()
     assert start is not None
@@ -244,3 +244,45 @@ def test_mutated_files(tmp_path_factory: pytest.TempPathFactory, data: st.DataOb
     except VocabularyError:
         return
     assert len(vocabulary.tokens) == len(vocabulary)
+
+
+# Texts of tokens, the ids that a file declares, and the tokens at which llama.cpp stops.
+ENDS = {
+    "declared": ("llama", "<unk> <s> x y", {"eos_token_id": 3, "eot_token_id": 1, "eom_token_id": 3}, (1, 3)),
+    "not declared": ("llama", "<unk> <s> x", {}, (2,)),
+    "not declared, and out of range": ("gpt2", "a b", {}, ()),
+    "not declared in T5": ("t5", "a b", {}, (1,)),
+    "not declared in BERT": ("bert", "a [CLS] [SEP] b", {}, ()),
+    "by their texts": ("gpt2", "a <|im_end|> b [EOS] <eos> <|im_start|>", {"eos_token_id": 0}, (0, 1, 3, 4)),
+    "normal tokens with such texts": ("llama", "<pad> <eos> <bos> </s>", {"eos_token_id": 1}, (1, 3)),
+    "fill-in-the-middle": (
+        "gpt2",
+        "<|endoftext|> <|fim_prefix|> <|fim_middle|> <|fim_pad|> <|repo_name|> <|file_sep|>",
+        {"eos_token_id": 0},
+        (0, 3, 4, 5),
+    ),
+    "fill-in-the-middle, declared": (
+        "gpt2",
+        "<|endoftext|> a <|fim_pad|> b",
+        {"eos_token_id": 0, "fim_pad_token_id": 1, "fim_sep_token_id": 3},
+        (0, 1, 3),
+    ),
+    "declared out of range": ("gpt2", "a <|fim_pad|>", {"eos_token_id": 0, "fim_pad_token_id": 9}, (0, 1)),
+    "one of several to pad": ("gpt2", "x <PAD> [PAD] y", {"eos_token_id": 0}, (0, 1)),
+    "gpt-oss": ("gpt2", "<|endoftext|> <|return|> <|end|> <|call|>", {"eos_token_id": 1}, (0, 1, 3)),
+    "Solar": ("gpt2", "x <|flush|> <|end|> <|calls|>", {"eos_token_id": 0}, (0, 1, 3)),
+    "Phi": ("llama", "x y </s> <|end|>", {"eos_token_id": 0}, (0, 2, 3)),
+    "Gemma 4": ("llama", "x <eos> </s> <|tool_response> <turn|>", {"eos_token_id": 1}, (1, 3, 4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("family", "texts", "declared", "stop"), ENDS.values(), ids=ENDS)
+def test_ends_of_generation(
+    tmp_path: Path, family: str, texts: str, declared: dict[str, int], stop: tuple[int, ...]
+) -> None:
+    tokens = [(text, NORMAL) for text in texts.split()]
+    path = write(tmp_path / "model.gguf", family, tokens, **declared)
+    vocabulary = Vocabulary.load(path)
+    assert vocabulary.stop == stop
+    assert all(vocabulary[token] is None for token in stop)
+    assert Vocabulary.load(path, stop=[0]).stop == (0,)

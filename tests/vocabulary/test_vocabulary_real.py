@@ -142,9 +142,10 @@ def test_whisper_has_an_empty_token() -> None:
 def test_gemma_gguf() -> None:
     vocabulary = Vocabulary.load(package_file(*GEMMA_GGUF))
     assert len(vocabulary) == 262_144
-    assert vocabulary.stop == (1,)
+    # As Vocabulary.load(Llama(path)).stop is, with llama-cpp-python.
+    assert vocabulary.stop == (1, 106, 212)
+    assert [vocabulary.name(token) for token in vocabulary.stop] == ["<eos>", "<end_of_turn>", "</s>"]
     assert vocabulary.start_tokens() is None
-    assert vocabulary.name(1) == "<eos>"
     assert vocabulary[107] == b"\n"
     assert vocabulary[138] == b"  "
     assert vocabulary[238 + 0x0A] == b"\n"
@@ -157,11 +158,11 @@ def test_gemma_gguf_agrees_with_its_tokenizer_json() -> None:
     different = [t for t in range(len(ours)) if ours[t] != judge[t] and ours[t] is not None]
     # The two files disagree: <start_of_image> and <end_of_image> are user-defined (text) here, special there.
     assert [ours.name(t) for t in different] == ["'<start_of_image>'", "'<end_of_image>'"]
-    # The GGUF file calls these control tokens; tokenizer.json calls them text.
+    # The GGUF file calls these control tokens, and llama.cpp stops at </s>; tokenizer.json calls them text.
     only_text_in_json = {
         judge.name(t)[1:8] for t in range(len(ours)) if ours[t] is None and judge[t] is not None
     }
-    assert only_text_in_json == {"<unused", "<mask>'"}
+    assert only_text_in_json == {"<unused", "<mask>'", "</s>'"}
 
 
 def test_the_trie_of_gemma_is_small() -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tokamata.decoding.chats import chat_ids
 from tokamata.decoding.hosts import vocabulary_of
-from tokamata.decoding.prompts import chat_ids
 from tokamata.integrations.gemma_gguf import Progress
 from tokamata.integrations.models import ModelError, default_model_folder, load_model
 from tokamata.vocabulary import Vocabulary

@@ -21,10 +21,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, overload
 
 from tokamata.constraint import Constraint
+from tokamata.decoding.chats import Chat
 from tokamata.decoding.drafters import drafter_of
 from tokamata.decoding.loop import write
 from tokamata.decoding.model import CachedModel
-from tokamata.decoding.prompts import Chat, Prompt, several_prompts
+from tokamata.decoding.prompts import Prompt, several_prompts
 from tokamata.decoding.results import Generation, Step, Timing
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
@@ -58,6 +59,7 @@ class Settings(TypedDict, total=False):
     seed: int | None
     draft: Any
     draft_tokens: int
+    placeholders: Sequence[str]
 
 
 class Stream(Iterator[Step], Generic[_T]):
@@ -127,6 +129,7 @@ def stream(
     seed: int | None = None,
     draft: Any = None,
     draft_tokens: int = 8,
+    placeholders: Sequence[str] = (),
 ) -> Stream[_T]:
     """Write text under a constraint, token by token.
 
@@ -135,7 +138,8 @@ def stream(
         tokenizer: its tokenizer.
         prompt: a text (``str``), which ``tokenizer`` encodes with its special tokens; or a list of token ids,
             unchanged; or a chat, a list of messages ``{"role": …, "content": …}``, which the tokenizer's chat
-            template renders up to the beginning of the model's answer.
+            template renders up to the beginning of the model's answer.  Only the template writes control
+            tokens: what looks like one in a message is ordinary text.
         constraint: a constraint, which is compiled for this model's vocabulary, or a compiled one.  ``None``
             leaves the text free, for comparison.
         max_new_tokens: the largest number of tokens after the prompt, at least 1, including a stop token.
@@ -162,6 +166,7 @@ def stream(
             tokenizer, as a pair, which draft text.  The distribution of texts does not change; but for the
             smaller model with the same tokens, the text itself does not change either.
         draft_tokens: how many tokens are proposed for a call, at most; at least 1.
+        placeholders: control tokens that the messages of a chat may write, such as ``["<image>"]``.
 
     Returns:
         An iterator over :class:`Step`; its ``generation`` has the whole result afterwards.
@@ -175,14 +180,23 @@ def stream(
             its template refuses the messages.
         AlgebraError: ``heal`` with a compiled constraint; ``min_new_tokens`` with canonical tokenization.
         ArgumentError: a setting has another type or is out of range; or there are several prompts, which only
-            :func:`generate` supports.
+            :func:`generate` supports; or a message of a chat spells a control token, which this template or
+            tokenizer cannot keep as ordinary text.
         ContextError: the prompt is not canonical.
         UnspellableError, EmptyConstraintError, NoncanonicalError, UnsupportedTokenizerError, LimitExceeded:
             from compiling.
     """
     sampling = Sampling(temperature, top_k, top_p, greedy, seed)
     options = Options(
-        max_new_tokens, min_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens
+        max_new_tokens,
+        min_new_tokens,
+        tokenization,
+        on_noncanonical,
+        jump,
+        heal,
+        draft,
+        draft_tokens,
+        placeholders,
     )
     if several_prompts(prompt) is not None:
         hint = "call tokamata.generate for several"
@@ -252,7 +266,7 @@ def generate(
 
     The other arguments and the errors are those of :func:`stream`: ``max_new_tokens``, ``tokenization``,
     ``on_noncanonical``, ``jump``, ``heal``, ``temperature``, ``top_k``, ``top_p``, ``greedy``, ``seed``,
-    ``draft``, ``draft_tokens``.
+    ``draft``, ``draft_tokens``, ``placeholders``.
 
     Returns:
         The generation; a list for several prompts, in their order.  Each text is the same as in a call with
@@ -295,11 +309,20 @@ def _generate_several(
     heal: bool | None = None,
     draft: Any = None,
     draft_tokens: int = 8,
+    placeholders: Sequence[str] = (),
     **drawing: Any,
 ) -> list[Generation[Any]]:
     sampling = Sampling(**drawing)
     options = Options(
-        max_new_tokens, min_new_tokens, tokenization, on_noncanonical, jump, heal, draft, draft_tokens
+        max_new_tokens,
+        min_new_tokens,
+        tokenization,
+        on_noncanonical,
+        jump,
+        heal,
+        draft,
+        draft_tokens,
+        placeholders,
     )
     timing = Timing()
     constraints = constraint_list(constraint, len(prompts))

@@ -16,12 +16,15 @@ from weakref import WeakKeyDictionary
 
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.misfits import check_tokenizer
 from tokamata.vocabulary.sources import read_source
+from tokamata.vocabulary.tokenizer_state import TokenizerState
 
-__all__ = ["logits_width", "stop_tokens", "vocabulary_of"]
+__all__ = ["check_host", "logits_width", "stop_tokens", "vocabulary_of"]
 
-_Key = tuple[int, int | None, tuple[int, ...]]
-_loaded: WeakKeyDictionary[Any, tuple[_Key, Vocabulary]] = WeakKeyDictionary()
+_TOKENIZER = "the tokenizer of the model, one of transformers"
+_Key = tuple[int | None, tuple[int, ...]]
+_loaded: WeakKeyDictionary[Any, tuple[_Key, TokenizerState, Vocabulary]] = WeakKeyDictionary()
 
 
 def logits_width(model: Any) -> int | None:
@@ -52,23 +55,53 @@ def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
     """Load the vocabulary of ``tokenizer``, with the width and the stop tokens of ``model``.
 
     Ids without logits (such as the last of Gemma 3's tokenizer) are omitted, since the model cannot
-    write them.  The vocabulary is kept as long as the tokenizer exists, so a second call costs
-    nothing.
+    write them.  The vocabulary is kept as long as the tokenizer exists and has not changed
+    (:mod:`tokamata.vocabulary.tokenizer_state`).
 
     Raises:
-        ArgumentError: ``tokenizer`` is not a tokenizer.
+        ArgumentError: ``tokenizer`` is not a tokenizer of transformers, or clearly that of another model.
         VocabularyError: tokenizers of this type cannot be read.
     """
+    check_host(model, tokenizer)
     if isinstance(tokenizer, str) or not hasattr(tokenizer, "__len__"):
-        raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
+        hint = "load it with transformers.AutoTokenizer.from_pretrained" if isinstance(tokenizer, str) else ""
+        raise ArgumentError("tokenizer", shown_argument(tokenizer), _TOKENIZER, hint)
     width = logits_width(model)
     stop = tuple(token for token in stop_tokens(model, tokenizer) if width is None or token < width)
-    key = (len(tokenizer), width, stop)
+    key = (width, stop)
     kept = _loaded.get(tokenizer)
-    if kept is not None and kept[0] == key:
-        return kept[1]
+    if kept is not None and kept[0] == key and kept[1].is_of(tokenizer):
+        return kept[2]
+    state = TokenizerState(tokenizer)
     table = read_source(tokenizer, want_stop=False)
+    if width is not None:
+        check_tokenizer(table.tokens, width)
     # Cut first: Vocabulary refuses a width that cuts off text tokens.
     vocabulary = Vocabulary(replace(table, tokens=table.tokens[:width], stop=stop), width)
-    _loaded[tokenizer] = (key, vocabulary)
+    _loaded[tokenizer] = (key, state, vocabulary)
     return vocabulary
+
+
+def check_host(model: Any, tokenizer: Any) -> None:
+    """Refuse models and tokenizers of other packages, and say how these are used.
+
+    Raises:
+        ArgumentError: names the argument, and the package.
+    """
+    for name, value in (("model", model), ("tokenizer", tokenizer)):
+        package, kind = type(value).__module__.partition(".")[0], type(value).__name__
+        if package == "llama_cpp":
+            raise ArgumentError(
+                name,
+                f"{kind} of llama-cpp-python",
+                f"a {'causal language model' if name == 'model' else name} of transformers",
+                "compile the constraint for Vocabulary.load(llama), and apply the masks of its matcher in a "
+                "logits_processor of llama.create_completion",
+            )
+        if package == "tokenizers" and name == "tokenizer":
+            raise ArgumentError(
+                name,
+                f"{kind} of the package tokenizers",
+                _TOKENIZER,
+                "wrap it in transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=…)",
+            )

@@ -92,8 +92,12 @@ def _round(
     # A text that is ready needs the logits from its last unread token on.
     first = 0 if count is None else min(len(unread[index]) for index in ready) - 1
     positions = 1 if count is None else count - first
-    with Clock(timing, "model_seconds" if model.has_read else "prompt_seconds"):
+    has_read = model.has_read
+    with Clock(timing, "model_seconds" if has_read else "prompt_seconds"):
         logits = model.next_logits(read if count is None else _padded(read, count), positions)
+    if not has_read and logits.shape[-1] != model.width:  # otherwise it was checked before
+        for constrained in [row for row in rows if row.matcher is not None][:1]:
+            constrained.check_width(logits.shape[-1])
     if positions == 1:
         logits = logits.unsqueeze(1)
     for row in rows:

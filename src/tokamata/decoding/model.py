@@ -23,6 +23,7 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tokamata.decoding.hosts import logits_width
 from tokamata.errors import GenerationError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class CachedModel:
     Attributes:
         device: the torch device of the model's input.
         forgets: whether tokens can be taken back without reading everything again, as far as is known.
+        width: the number of logits that the model declares, or ``None``.
     """
 
     def __init__(self, model: Any) -> None:
@@ -45,6 +47,7 @@ class CachedModel:
         except ImportError as error:
             raise MissingExtraError("torch", "transformers", "generating text") from error
         self.device: torch.device = torch.device(getattr(model, "device", "cpu"))
+        self.width = logits_width(model)
         self._model = model
         self._read: list[list[int]] = []
         self._padding: list[int] = []

@@ -22,11 +22,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tokamata.arguments import checked_list
+from tokamata.decoding.chats import Chat, ChatEncoder
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
-__all__ = ["Chat", "Prompt", "chat_ids", "prompt_ids", "several_prompts"]
+__all__ = ["Prompt", "is_chat", "prompt_ids", "several_prompts"]
 
-Chat = Sequence[Mapping[str, Any]]
 Prompt = str | Sequence[int] | Chat
 
 _EXPECTED = "a text, a list of token ids, a list of chat messages, or a list of such prompts"
@@ -48,12 +48,22 @@ def several_prompts(prompt: Any) -> list[Any] | None:
     return items
 
 
-def prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
+def is_chat(prompt: Any) -> bool:
+    """Whether one prompt is a chat."""
+    items = _items(prompt)
+    return bool(items) and _is_chat(items or [])
+
+
+def prompt_ids(tokenizer: Any, prompt: Any, chats: ChatEncoder | None = None) -> list[int]:
     """The token ids of one prompt.
+
+    Args:
+        chats: encodes those prompts that are chats.
 
     Raises:
         GenerationError: there are none, so the model would have no input; or a chat cannot be rendered.
-        ArgumentError: it is not one prompt.
+        ArgumentError: it is not one prompt; or a message of a chat spells a control token, which cannot be
+            kept as ordinary text.
     """
     items = _items(prompt)
     if items is None:
@@ -61,7 +71,7 @@ def prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
             raise ArgumentError("tokenizer", shown_argument(tokenizer), "the tokenizer of the model")
         ids = [int(token) for token in tokenizer(prompt)["input_ids"]]
     elif items and _is_chat(items):
-        ids = chat_ids(tokenizer, items)
+        ids = (chats or ChatEncoder(tokenizer)).ids(items)
     elif _is_ids(items):
         ids = [operator.index(token) for token in items]
     else:
@@ -72,25 +82,6 @@ def prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
             "or the id of a token that begins a text"
         )
     return ids
-
-
-def chat_ids(tokenizer: Any, messages: Chat) -> list[int]:
-    """The token ids of a chat, up to where the model's answer begins.
-
-    Raises:
-        GenerationError: the tokenizer has no chat template, or the template refuses the messages.
-    """
-    if not getattr(tokenizer, "chat_template", None):
-        raise GenerationError(
-            "the tokenizer has no chat template, so chat messages cannot become a prompt; pass a text or "
-            "token ids, or set tokenizer.chat_template"
-        )
-    try:
-        text = tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False)
-    except Exception as error:  # templates are programs and may raise anything
-        raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
-    # The template writes the special tokens.
-    return [int(token) for token in tokenizer(text, add_special_tokens=False)["input_ids"]]
 
 
 def _items(prompt: Any) -> list[Any] | None:

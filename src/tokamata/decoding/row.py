@@ -18,6 +18,7 @@ from tokamata.decoding.jump import certain_tokens
 from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
 from tokamata.errors import GenerationError
 from tokamata.masks import allocate_mask
+from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
     import torch
@@ -111,6 +112,14 @@ class Row(Generic[_T]):
             return _NO_DRAFT
         with Clock(self._timing, "draft_seconds"):
             return self.drafter.draft(self._task.prompt + self._tokens, self.matcher, most, self.tokens_left)
+
+    def check_width(self, logits: int) -> None:
+        """Compare the vocabulary with the number of logits; there is one vocabulary for all rows.
+
+        Raises:
+            MaskError: the vocabulary is wider.
+        """
+        check_logits(len(self._vocabulary), self._vocabulary.width, logits)
 
     def read_draft(self, logits: torch.Tensor, draft: Draft) -> Iterator[Step]:
         """Let the model choose tokens, as long as they are those of a draft, and one more.

@@ -7,17 +7,18 @@ All invalid arguments are refused here, before the model runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
 from tokamata.constraint import Constraint
+from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
-from tokamata.decoding.hosts import vocabulary_of
-from tokamata.decoding.prompts import prompt_ids
+from tokamata.decoding.hosts import check_host, logits_width, vocabulary_of
+from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
 from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, TokamataError
@@ -28,6 +29,7 @@ from tokamata.text_constraints import literal, regex
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.misfits import check_logits
 
 __all__ = ["Options", "constraint_list", "tasks_of"]
 
@@ -48,6 +50,7 @@ class Options:
     heal: bool | None
     draft: Any
     draft_tokens: int
+    placeholders: Sequence[str]
 
     @property
     def drafted_tokens(self) -> int:
@@ -64,6 +67,10 @@ class Options:
         checked_instance("heal", self.heal, (bool, type(None)), "True, False or None")
         check_draft(self.draft)
         checked_whole("draft_tokens", self.draft_tokens, 1, 1024)
+        expected = "a list of the names of control tokens"
+        checked_instance("placeholders", self.placeholders, (list, tuple, set, frozenset), expected)
+        for each in self.placeholders:
+            checked_instance("placeholders", each, str, expected)
         if self.jump and self.draft is not None:
             # A jump writes tokens that the model does not choose: the text would depend on the draft.
             raise ArgumentError("jump", "True", "False with a draft")
@@ -105,9 +112,11 @@ def tasks_of(
     tasks: list[Task[Any]] = []
     with Clock(timing, "compile_seconds"):
         compiler = _Compiler(model, tokenizer, constraints, options)
+        chats = ChatEncoder(tokenizer, options.placeholders)
         for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
             with _of_prompt(index, len(prompts)):
-                tasks.append(compiler.task(prompt_ids(tokenizer, prompt), constraint))
+                ids = prompt_ids(tokenizer, prompt, chats)
+                tasks.append(compiler.task(ids, constraint, is_chat(prompt)))
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
             with _of_prompt(index, len(prompts)):
@@ -124,7 +133,7 @@ class _Compiler:
         # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
-    def task(self, prompt: list[int], given: _Given) -> Task[Any]:
+    def task(self, prompt: list[int], given: _Given, is_chat: bool) -> Task[Any]:
         options = self._options
         is_compiled = isinstance(given, CompiledConstraint)
         tokenization = given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization
@@ -145,7 +154,8 @@ class _Compiler:
         if is_matched_throughout or healed:
             compiled = self._compile(given, healed)
             least = options.min_new_tokens and options.min_new_tokens + bool(healed)
-            matcher = compiled.matcher(prompt, on_noncanonical=options.on_noncanonical, min_tokens=least)
+            context = self._last_text(prompt) if is_chat else prompt
+            matcher = compiled.matcher(context, on_noncanonical=options.on_noncanonical, min_tokens=least)
         return Task(
             self._vocabulary,
             prompt,
@@ -157,6 +167,16 @@ class _Compiler:
             options.jump,
             _event_reader(given),
         )
+
+    def _last_text(self, prompt: list[int]) -> list[int]:
+        """The tokens from the last control token on, which begins a text of its own.
+
+        What a message of a chat spells is ordinary text, but no canonical one.
+        """
+        start = len(prompt) - 1
+        while start > 0 and self._vocabulary[prompt[start]] is not None:
+            start -= 1
+        return prompt[start:]
 
     def _compile(self, given: _Given, healed: str) -> CompiledConstraint[Any]:
         if isinstance(given, CompiledConstraint):
@@ -177,7 +197,13 @@ def _vocabulary(model: Any, tokenizer: Any, constraints: list[_Given]) -> Vocabu
     if any(vocabulary is not compiled[0] for vocabulary in compiled):
         expected = "compiled for one Vocabulary object, that of the model"
         raise ArgumentError("constraint", "a list of constraints for several", expected)
-    vocabulary = compiled[0] if compiled else vocabulary_of(model, tokenizer)
+    if compiled:
+        check_host(model, tokenizer)
+        vocabulary, width = compiled[0], logits_width(model)
+        if width is not None:
+            check_logits(len(vocabulary), vocabulary.width, width)
+    else:
+        vocabulary = vocabulary_of(model, tokenizer)
     if not vocabulary.stop:
         raise NoStopTokenError(
             "the vocabulary names no stop token, so a text could not end; "

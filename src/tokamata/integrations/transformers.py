@@ -36,6 +36,7 @@ from tokamata.errors import ArgumentError, BudgetError, GenerationError, NoStopT
 from tokamata.integrations.rows import Row, RowTracker
 from tokamata.masks import allocate_mask, apply_mask
 from tokamata.matching import CompiledConstraint, OnNoncanonical
+from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,6 +119,7 @@ class ConstraintLogitsProcessor:
         checked_choice("on_noncanonical", on_noncanonical, ("error", "fresh"))
         self._on_noncanonical = on_noncanonical
         self._tracker: RowTracker | None = None
+        self._checked_width: int | None = None
 
     def reset(self) -> None:
         """Forget the current generation; the next call begins another."""
@@ -143,6 +145,10 @@ class ConstraintLogitsProcessor:
         """
         if self._vocabulary is None:  # no row is constrained
             return scores
+        width = scores.shape[-1]
+        if width != self._checked_width:
+            check_logits(len(self._vocabulary), self._vocabulary.width, width)
+            self._checked_width = width
         tracker, self._tracker = self._tracker, None
         if tracker is None or not tracker.follow(input_ids):
             tracker = self._begin(input_ids)

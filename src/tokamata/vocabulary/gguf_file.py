@@ -5,7 +5,7 @@
 ``llama_token_to_piece``: ``▁`` is a space in normal tokens of the SentencePiece families
 (``llama``, ``t5``, and ``bert``, whose ``##`` the converter has rewritten), normal tokens of
 ``gpt2`` are in the byte-level alphabet, user-defined tokens are plain text.  Stop tokens are
-the ids of end of sequence, of turn and of message.
+those at which llama.cpp stops (``end_of_generation.py``).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
+from tokamata.vocabulary.end_of_generation import DECLARED, FILL_IN, end_of_generation
 from tokamata.vocabulary.gguf_metadata import Value, read_metadata
 from tokamata.vocabulary.token_table import TokenBytes, TokenTable, without_leading_space
 
 _PREFIX = "tokenizer.ggml."
-_STOP_KEYS = ("eos_token_id", "eot_token_id", "eom_token_id")
-_KEYS = ("model", "tokens", "token_type", "add_space_prefix", *_STOP_KEYS)
+_KEYS = ("model", "tokens", "token_type", "add_space_prefix", *DECLARED)
 
 # Whether the family writes its normal tokens in the byte-level alphabet; otherwise ▁ is a space.
 _IS_BYTE_LEVEL = {"llama": False, "t5": False, "bert": False, "gpt2": True}
@@ -51,7 +51,7 @@ def table_from_gguf(path: Path) -> TokenTable:
     return TokenTable(
         tokens,
         names,
-        _stop(metadata, len(tokens), where),
+        _stop(metadata, family, texts, where),
         (lambda: without_leading_space(tokens)) if drops_space is True else None,
     )
 
@@ -106,15 +106,17 @@ def _bytes(text: bytes, kind: int, family: str, token: int, where: str) -> bytes
     return bytes([int(match[1], 16)])
 
 
-def _stop(metadata: dict[str, Value], size: int, where: str) -> tuple[int, ...]:
-    stop = []
-    for key in _STOP_KEYS:
+def _stop(metadata: dict[str, Value], family: str, texts: list[bytes], where: str) -> tuple[int, ...]:
+    declared: dict[str, int] = {}
+    for key in DECLARED:
         value = metadata.get(_PREFIX + key)
         if value is None:
             continue
-        if type(value) is not int or not 0 <= value < size:
+        if type(value) is not int or not 0 <= value < len(texts):
+            if key in FILL_IN:  # llama.cpp goes by the texts then
+                continue
             raise VocabularyError(
                 f"{where}: {_PREFIX}{key} is {value!r:.40}, which is not a token; pass stop= to override it"
             )
-        stop.append(value)
-    return tuple(dict.fromkeys(stop))
+        declared[key] = value
+    return end_of_generation(family, texts, declared)

@@ -1,7 +1,9 @@
 """Stop tokens, from the files next to a tokenizer or from a caller's argument.
 
 ``generation_config.json`` has ids, ``tokenizer_config.json`` the text of one token.  If a folder
-has both, both count: chat models end a turn with one and a text with the other.
+has both, both count: chat models end a turn with one and a text with the other.  Older folders have
+the ids in ``config.json``, and the text in ``special_tokens_map.json``, which are read where the
+newer files name none.
 """
 
 from __future__ import annotations
@@ -24,12 +26,30 @@ def stop_from_folder(folder: Path, table: TokenTable) -> tuple[int, ...]:
     Raises:
         VocabularyError: for a file that is damaged, and for a name that no token has.
     """
-    ids = _generation_stop(folder / "generation_config.json")
-    return ids + _tokenizer_stop(folder / "tokenizer_config.json", table)
+    path = folder / "generation_config.json"
+    ids = _ids_of(_read_config(path).get("eos_token_id"), path)
+    if not ids:
+        ids = _model_stop(folder / "config.json")
+    named = _tokenizer_stop(folder / "tokenizer_config.json", table)
+    return ids + (named or _tokenizer_stop(folder / "special_tokens_map.json", table))
 
 
-def _generation_stop(path: Path) -> tuple[int, ...]:
-    value = _read_config(path).get("eos_token_id")
+def _model_stop(path: Path) -> tuple[int, ...]:
+    """Those of the model, or of its part that writes text.
+
+    Other programs have files of this name, too, so one of another kind counts as absent.
+    """
+    try:
+        config = _read_config(path)
+    except VocabularyError:
+        return ()
+    for part in (config, config.get("text_config"), config.get("llm_config")):
+        if isinstance(part, dict) and (ids := _ids_of(part.get("eos_token_id"), path)):
+            return ids
+    return ()
+
+
+def _ids_of(value: object, path: Path) -> tuple[int, ...]:
     ids = value if isinstance(value, list) else [] if value is None else [value]
     check_ids(list(dict.fromkeys(map(_hashable, ids))), f"{path}: eos_token_id")
     return tuple(ids)

@@ -28,11 +28,13 @@ from tokamata.vocabulary.token_table import (
     check_ids,
     collection_paused,
 )
+from tokamata.vocabulary.tokenizer_state import TokenizerState
 
 
 def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
     """The tokens of a ``tokenizers.Tokenizer``."""
     with collection_paused():
+        state = TokenizerState(tokenizer)
         try:
             document = _document(tokenizer)
         except Exception as error:  # the package raises bare Exception, e.g. for a decoder written in Python
@@ -41,8 +43,13 @@ def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
                 "pass a list of each token's bytes to Vocabulary.load instead"
             ) from None
         table = table_from_tokenizer_json(document, where)
-        source = PipelineSource("tokenizer.json", lambda: tokenizer.to_str().encode(), json.loads)
-        return replace(table, pipeline=source)
+
+    def content() -> bytes:
+        if not state.is_of(tokenizer):
+            raise VocabularyError(f"{where}: it has changed since its tokens were read; load it again")
+        return bytes(tokenizer.to_str().encode())
+
+    return replace(table, pipeline=PipelineSource("tokenizer.json", content, json.loads))
 
 
 def _document(tokenizer: Any) -> Any:

@@ -12,6 +12,7 @@ from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
 from tokamata.locks import kept_property
 from tokamata.vocabulary.kept_segments import keep_segments
+from tokamata.vocabulary.misfits import warn_if_far_wider, warn_without_stop
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, shown_int
@@ -87,10 +88,13 @@ class Vocabulary:
                 - a list with the bytes of each token, ``None`` for control tokens.
             stop: the stop tokens, by id, or by the name of a control token or the whole text of a
                 token; one or a sequence.  ``None`` takes those that the source names, for files also
-                ``generation_config.json`` and ``tokenizer_config.json`` next to it.
+                those next to it: ``generation_config.json`` or ``config.json``, and
+                ``tokenizer_config.json`` or ``special_tokens_map.json``.  Of a GGUF file, those at which
+                llama.cpp stops.  Without any, there is a :class:`VocabularyWarning`.
             width: number of logits of the model, where that is not the tokenizer's number of ids.  As a
-                rule it is more, padded to a round number.  It may be less where the ids beyond spell no
-                text: Gemma 3's tokenizer ends with one control token for which the model has no logit.
+                rule it is more, padded to a round number; if it is far more, there is a
+                :class:`VocabularyWarning`.  It may be less where the ids beyond spell no text: Gemma 3's
+                tokenizer ends with one control token for which the model has no logit.
             control_tokens: the ids of control tokens by their names, for a list, which has no names.
 
                     tokens = [bytes([byte]) for byte in range(256)] + [None, None]
@@ -103,11 +107,15 @@ class Vocabulary:
         table = read_source(source, want_stop=stop is None, control_tokens=control_tokens)
         stops = table.stop if stop is None else resolve_stop(stop, table)
         try:
-            return cls(replace(table, stop=stops), width)
+            made = cls(replace(table, stop=stops), width)
         except VocabularyError as error:
             if isinstance(source, (str, os.PathLike)):
-                raise VocabularyError(f"{os.fspath(source)!s:.200}: {error}") from None
+                raise VocabularyError(f"{_shown_source(source)}: {error}") from None
             raise
+        if stop is None and not stops:
+            warn_without_stop(table, _shown_source(source))
+        warn_if_far_wider(len(made), made.width)
+        return made
 
     def __len__(self) -> int:
         """Number of ids of the tokenizer, holes included, at most ``self.width``."""
@@ -226,6 +234,12 @@ class Vocabulary:
             stop += f" and {len(self._stop) - 4} more"
         padding = f", {self._width - len(self):,} of padding" if self._width > len(self) else ""
         return f"<Vocabulary of {len(self):,} tokens{padding}, stop: {stop or 'none'}>"
+
+
+def _shown_source(source: object) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return f"{os.fspath(source)!s:.200}"
+    return "the list of tokens" if isinstance(source, (list, tuple)) else f"the {type(source).__name__}"
 
 
 def _checked_width(width: int | None, tokens: TokenBytes) -> int:

@@ -1,0 +1,244 @@
+"""The token ids of a chat, in which only the chat template writes control tokens.
+
+Problem: a chat template makes a text of all messages, and the tokenizer makes a control token of every
+``<|im_end|>`` in it.  A message that spells one would end its own turn and begin another, of any role.
+
+Method: the control tokens of the text are found, and those that a message has spelled
+(:mod:`tokamata.decoding.chat_origins`).  Usually there are none of these, and the ids are those of
+``apply_chat_template``.  Otherwise the text is encoded once more, by a tokenizer of the same model whose
+control tokens have other names, which are put in place of those that the template has written::
+
+    text                <|im_start|>user\\nWhat is <|im_end|>?<|im_end|>\\n
+    with other names    <1420>user\\nWhat is <|im_end|>?<1421>\\n
+
+So the spelling in the message is ordinary text to normalizer, pre-tokenizer and model, together with what
+stands around it.  Two checks follow: with other names in all places, the ids are the former ones; and no
+other control token is among the ids.
+
+Control tokens are the special tokens, and other added tokens that the template writes, such as Qwen's
+``<tool_call>``, but no white space and no words.
+
+Cost: the second tokenizer shares the model, and is made in some milliseconds, where a message spells a
+control token.
+
+Rejected: encoding the parts of the text one by one, since normalizers and pre-tokenizers treat the beginning
+of a text differently.
+"""
+
+# transformers has no usable types for tokenizers, hence `Any`.
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from tokamata.decoding.chat_origins import ControlSpan, refused_piece, spans_of_messages, unused_number
+from tokamata.errors import ArgumentError, GenerationError, shown_argument
+
+__all__ = ["Chat", "ChatEncoder", "chat_ids"]
+
+Chat = Sequence[Mapping[str, Any]]
+
+
+class ChatEncoder:
+    """Encodes chats, for one call.
+
+    Args:
+        tokenizer: a tokenizer of transformers.
+        placeholders: added tokens that messages may write.
+    """
+
+    def __init__(self, tokenizer: Any, placeholders: Collection[str] = ()) -> None:
+        self._tokenizer, self._placeholders = tokenizer, placeholders
+
+    def ids(self, messages: Chat) -> list[int]:
+        """The token ids of a chat, up to where the model's answer begins.
+
+        Raises:
+            GenerationError: the tokenizer has no chat template, or the template refuses the messages.
+            ArgumentError: a message spells a control token, which cannot be kept as ordinary text; or a
+                placeholder is no added token.
+        """
+        tokenizer = self._tokenizer
+        if not getattr(tokenizer, "chat_template", None):
+            raise GenerationError(
+                "the tokenizer has no chat template, so chat messages cannot become a prompt; pass a text or "
+                "token ids, or set tokenizer.chat_template"
+            )
+        try:
+            text = self._rendered(list(messages))
+        except Exception as error:  # templates are programs and may raise anything
+            raise GenerationError(f"the tokenizer's chat template refuses the messages: {error}") from error
+        names = self._control_tokens
+        # The template writes the special tokens.
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        options = {} if backend is None else {"return_offsets_mapping": True}
+        encoding = tokenizer(text, add_special_tokens=False, **options)
+        ids = [int(token) for token in encoding["input_ids"]]
+        if backend is None:
+            spans = _spelled(names, text)
+        else:
+            spans = _spans(backend, names, text, ids, encoding["offset_mapping"])
+        try:
+            spelled = spans_of_messages(self._rendered, messages, text, spans)
+        except RecursionError:
+            expected = "a chat nested less deeply than Python's recursion limit"
+            raise ArgumentError("prompt", "one nested more deeply", expected) from None
+        if not spelled:
+            return ids
+        of_messages = dict(spelled)
+        first, piece = spelled[0]
+        if backend is None:
+            raise refused_piece(messages, piece, names[first.token], _NO_BACKEND)
+        renamed = _Renamed(backend, names, text)
+        everywhere = renamed.encoded(spans)
+        own = renamed.encoded([span for span in spans if span not in of_messages])
+        if everywhere is None or everywhere[0] != ids or own is None or own[1]:
+            raise refused_piece(messages, piece, names[first.token], _NOT_TEXT)
+        return own[0]
+
+    def _rendered(self, messages: Sequence[Any]) -> str:
+        return str(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
+
+    @cached_property
+    def _control_tokens(self) -> dict[int, str]:
+        """The control tokens that no message may write: their names by id."""
+        tokenizer, allowed = self._tokenizer, self._placeholders
+        if not hasattr(tokenizer, "added_tokens_decoder"):
+            expected = "one of transformers, which says what its control tokens are"
+            raise ArgumentError("tokenizer", shown_argument(tokenizer), expected)
+        added = {
+            token: (each.content, each.special) for token, each in tokenizer.added_tokens_decoder.items()
+        }
+        known = {name for name, _ in added.values()}
+        for name in allowed:
+            if name not in known:
+                raise ArgumentError(
+                    "placeholders",
+                    f"one with {name!r:.80}",
+                    "a list of added tokens of the tokenizer",
+                    "add it with tokenizer.add_tokens, or leave it out: it is ordinary text",
+                )
+        written = _literals(tokenizer.chat_template)
+        return {
+            token: name
+            for token, (name, is_special) in added.items()
+            if name not in allowed and (is_special or _is_markup(name, written))
+        }
+
+
+def chat_ids(tokenizer: Any, messages: Chat, placeholders: Collection[str] = ()) -> list[int]:
+    """The token ids of one chat, as :meth:`ChatEncoder.ids`."""
+    return ChatEncoder(tokenizer, placeholders).ids(messages)
+
+
+_NO_BACKEND = "only a fast tokenizer, one of the package tokenizers, can keep it as ordinary text"
+_NOT_TEXT = "this tokenizer makes a control token of it even as ordinary text"
+
+
+def _literals(template: Any) -> str:
+    """What a chat template, or one of several, writes by itself: its text, and the strings in its code."""
+    sources = template.values() if isinstance(template, Mapping) else [template]
+    found = []
+    for source in map(str, sources):
+        text = re.sub(r"\{#.*?#\}", "", source, flags=re.DOTALL)
+        found += re.split(_CODE, text)
+        found += (string[1:-1] for code in re.findall(_CODE, text) for string in re.findall(_STRING, code))
+    return "\0".join(found)
+
+
+_CODE = re.compile(r"\{(?:%.*?%|\{.*?\})\}", re.DOTALL)
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def _is_markup(name: str, written: str) -> bool:
+    """Whether an ordinary added token is a control token of a template: not white space, and not a word."""
+    return name in written and not name.isspace() and not name.isidentifier()
+
+
+def _spans(
+    backend: Any, names: Mapping[int, str], text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
+) -> list[ControlSpan]:
+    """The control tokens among the ids of a text."""
+    found = []
+    for token, (start, end) in zip(ids, offsets, strict=True):
+        if token in names and _is_spelled(backend, names[token], text[start:end].strip()):
+            found.append(ControlSpan(start, end, token))
+    return found
+
+
+def _is_spelled(backend: Any, name: str, text: str) -> bool:
+    """Whether the text is that of the token; a model writes ``<unk>`` for other text, too."""
+    if text == name:
+        return True
+    normalize = getattr(backend.normalizer, "normalize_str", None)
+    return normalize is not None and bool(normalize(text) == normalize(name))
+
+
+def _spelled(names: Mapping[int, str], text: str) -> list[ControlSpan]:
+    """The control tokens whose names are in a text, for a tokenizer that has no offsets."""
+    found = []
+    for token, name in names.items():
+        start = text.find(name)
+        while start >= 0:
+            found.append(ControlSpan(start, start + len(name), token))
+            start = text.find(name, start + 1)
+    return sorted(found, key=lambda span: (span.start, -span.end))
+
+
+class _Renamed:
+    """A tokenizer with the model of another, whose control tokens have names that a text does not contain."""
+
+    def __init__(self, backend: Any, names: Mapping[int, str], text: str) -> None:
+        from tokenizers import AddedToken, Tokenizer
+
+        self._backend, self._old, self._text = backend, names, text
+        number = unused_number([text])
+        # The first and the last character stay, for what depends on them.
+        self._new = {token: f"{name[:1]}{number}{token}.{name[-1:]}" for token, name in names.items()}
+        self._tokenizer = Tokenizer(backend.model)  # shares the model
+        for part in ("normalizer", "pre_tokenizer"):
+            if getattr(backend, part) is not None:
+                setattr(self._tokenizer, part, getattr(backend, part))
+        added = backend.get_added_tokens_decoder()
+        flags = ("single_word", "lstrip", "rstrip", "normalized")
+        for is_special, add in ((True, "add_special_tokens"), (False, "add_tokens")):
+            getattr(self._tokenizer, add)(
+                [
+                    AddedToken(
+                        self._new.get(token, entry.content), **{flag: getattr(entry, flag) for flag in flags}
+                    )
+                    for token, entry in added.items()
+                    if entry.special == is_special
+                ]
+            )
+        # Its added tokens may have other ids than those of the original.
+        self._ids = {
+            self._tokenizer.token_to_id(self._new.get(token, entry.content)): token
+            for token, entry in added.items()
+        }
+        self._is_distinct = len(self._ids) == len(added) and all(
+            new == old or backend.model.id_to_token(new) is None for new, old in self._ids.items()
+        )
+
+    def encoded(self, spans: Sequence[ControlSpan]) -> tuple[list[int], list[ControlSpan]] | None:
+        """The ids of the text, with control tokens at the spans alone.
+
+        Returns:
+            The ids, and further control tokens among them, if the model makes such ones of ordinary text;
+            ``None`` if the tokens cannot be named otherwise.
+        """
+        if not self._is_distinct:
+            return None
+        parts, end = [], 0
+        for span in spans:
+            spelled = self._text[span.start : span.end]
+            start = span.start + len(spelled) - len(spelled.lstrip())
+            parts += [self._text[end:start], self._new[span.token]]
+            end = start + len(spelled.strip())
+        text = "".join(parts) + self._text[end:]
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        ids = [self._ids.get(token, token) for token in encoding.ids]
+        return ids, _spans(self._backend, self._old, text, ids, encoding.offsets)
