@@ -17,6 +17,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_instance, clipped
 from tokamata.errors import ParseError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
+from tokamata.recipes import Remade
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -39,7 +40,7 @@ __all__ = ["JOINS", "Denotation", "checked_utf8", "repeated"]
 _T_co = TypeVar("_T_co", covariant=True)
 
 
-class Denotation(Generic[_T_co]):
+class Denotation(Remade, Generic[_T_co]):
     """A set of valid UTF-8 texts with their values; immutable.
 
     Attributes:

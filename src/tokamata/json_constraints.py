@@ -8,6 +8,8 @@ constraint of one schema with both keywords.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -22,6 +24,7 @@ from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.text import beginning, read_json
+from tokamata.recipes import copied
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
 from tokamata.values.forms import Json
@@ -111,7 +114,9 @@ class JsonConstraint(Constraint[_T_co]):
         """All JSON values that are not of this constraint."""
         table = _core.ValueTable()
         root = table.negate(table.include(self._table, self._root))
-        return JsonConstraint(table, root, self.style, f"~{self._as_operand()}", declares=self._declares)
+        name = f"~{self._as_operand()}"
+        made: JsonConstraint[Any] = JsonConstraint(table, root, self.style, name, declares=self._declares)
+        return made._made_by(operator.invert, self)
 
     def _why_empty(
         self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
@@ -152,7 +157,7 @@ class JsonConstraint(Constraint[_T_co]):
             self._priced = priced = costs, replace(costs, words=words)
         return priced[1]
 
-    def _combined(self, operator: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
+    def _combined(self, sign: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style
         if not self._declares:
             style = style._replace(property_order=other_style.property_order)
@@ -166,13 +171,30 @@ class JsonConstraint(Constraint[_T_co]):
         table = _core.ValueTable()
         mine = table.include(self._table, self._root)
         theirs = table.include(other._table, other._root)
-        root = table.all_of([mine, theirs if operator == "&" else table.negate(theirs)])
-        name = f"{self._as_operand()} {operator} {other._as_operand()}"
+        root = table.all_of([mine, theirs if sign == "&" else table.negate(theirs)])
+        name = f"{self._as_operand()} {sign} {other._as_operand()}"
         reader = self._reader
-        if operator == "&" and reader is read_json:
+        if sign == "&" and reader is read_json:
             reader = other._reader  # values of both are values of either
         declares = self._declares or other._declares
-        return JsonConstraint(table, root, style, clipped(name), reader=reader, declares=declares)
+        made: JsonConstraint[Any] = JsonConstraint(
+            table, root, style, clipped(name), reader=reader, declares=declares
+        )
+        return made._made_by(_folded, sign, *self._operands_of(sign), other)
+
+    def _operands_of(self, sign: str) -> tuple[Any, ...]:
+        """The operands of a chain of one operator, so that its recipe does not hold all of its prefixes."""
+        call = getattr(self, "_kept_call", None)
+        is_chain = call is not None and call.make is _folded and call.arguments[0] == sign
+        return call.arguments[1:] if is_chain else (self,)
+
+
+_OPERATORS = {"&": operator.and_, "-": operator.sub}
+
+
+def _folded(sign: Literal["&", "-"], *operands: JsonConstraint[Any]) -> JsonConstraint[Any]:
+    """A chain of one operator, from the left."""
+    return functools.reduce(_OPERATORS[sign], operands)
 
 
 def _shown(blamed: Blamed) -> str:
@@ -215,7 +237,7 @@ def json_schema(
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
-    return constraint_of_schema(schema, options, registry)
+    return constraint_of_schema(copied(schema), options, registry)
 
 
 def constraint_of_schema(
@@ -223,12 +245,15 @@ def constraint_of_schema(
     options: JsonOptions,
     registry: referencing.Registry[Any] | None = None,
 ) -> JsonConstraint[Any]:
-    """The constraint of a schema; :func:`json_schema` without its checks of options."""
+    """The constraint of a schema that nobody changes; :func:`json_schema` without its checks of options."""
     table = _core.ValueTable()
     reading = options.read(schema, table, registry)
     shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
     name = " ".join(shown.split())
-    return JsonConstraint(table, reading.root, options.style, f"json_schema({clipped(name)})", reading)
+    made: JsonConstraint[Any] = JsonConstraint(
+        table, reading.root, options.style, f"json_schema({clipped(name)})", reading
+    )
+    return made._made_by(json_schema, schema, registry=registry, **options.given())
 
 
 def json(
@@ -267,4 +292,9 @@ def json(
         table.define(root, table.all_of(inside + counts))
     bounds = (("max_depth", max_depth), ("max_items", max_items))
     given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
-    return JsonConstraint(table, root, style, f"json({', '.join(given)})", declares=False)
+    made: JsonConstraint[Any] = JsonConstraint(
+        table, root, style, f"json({', '.join(given)})", declares=False
+    )
+    return made._made_by(
+        json, max_depth=max_depth, max_items=max_items, whitespace=whitespace, spelling=spelling
+    )

@@ -58,7 +58,9 @@ def regex(
     """
     watch = Watch(limits, cancel)
     expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
-    return Constraint(expression, pattern, is_pattern=True, form=Pattern(pattern, int(flags), dialect))
+    form = Pattern(pattern, int(flags), dialect)
+    made: Constraint[Match] = Constraint(expression, pattern, is_pattern=True, form=form)
+    return made._made_by(regex, pattern, int(flags), dialect=dialect, limits=limits)
 
 
 def literal(text: str) -> Constraint[str]:
@@ -67,7 +69,9 @@ def literal(text: str) -> Constraint[str]:
     Raises:
         ArgumentError: it is not a ``str``, or contains a surrogate.
     """
-    return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})", form=Plain())
+    expression = _core.literal(checked_text(text))
+    made: Constraint[str] = Constraint(expression, f"literal({clipped(repr(text))})", form=Plain())
+    return made._made_by(literal, text)
 
 
 @overload
@@ -109,13 +113,13 @@ def choice(options: Iterable[Any]) -> Constraint[Any]:
     is_short = len(given) == len(texts)
     name = f"choice([{shown}])" if is_short else f"choice of {len(given):,} ({shown}, …)"
     if len(parts) == 1 and not isinstance(runs[0], Constraint):
-        return Constraint(parts[0]._expression, clipped(name), form=Plain())
+        return Constraint(parts[0]._expression, clipped(name), form=Plain())._made_by(choice, given)
     expression = _core.union([part._expression for part in parts])
     form = Alternatives([part._option for part in parts])
     names = frozenset(name for part in parts for name in part._seen_names)
     return Constraint(
         expression, clipped(name), made_by="choice", operands=tuple(parts), form=form, names=names
-    )
+    )._made_by(choice, given)
 
 
 def _any_text(texts: list[str]) -> Constraint[str]:
