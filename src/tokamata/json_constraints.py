@@ -24,7 +24,7 @@ from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.text import beginning, read_json
-from tokamata.recipes import copied
+from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
 from tokamata.values.forms import Json
@@ -180,13 +180,7 @@ class JsonConstraint(Constraint[_T_co]):
         made: JsonConstraint[Any] = JsonConstraint(
             table, root, style, clipped(name), reader=reader, declares=declares
         )
-        return made._made_by(_folded, sign, *self._operands_of(sign), other)
-
-    def _operands_of(self, sign: str) -> tuple[Any, ...]:
-        """The operands of a chain of one operator, so that its recipe does not hold all of its prefixes."""
-        call = getattr(self, "_kept_call", None)
-        is_chain = call is not None and call.make is _folded and call.arguments[0] == sign
-        return call.arguments[1:] if is_chain else (self,)
+        return made._made_by(_folded, sign, *chain_of(self, _folded, sign), other)
 
 
 _OPERATORS = {"&": operator.and_, "-": operator.sub}

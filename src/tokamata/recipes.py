@@ -32,7 +32,7 @@ from weakref import WeakValueDictionary
 
 from tokamata.errors import PicklingError
 
-__all__ = ["Call", "Remade", "Shared", "copied", "remade", "steps_of"]
+__all__ = ["Call", "Remade", "Shared", "chain_of", "copied", "remade", "steps_of"]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Remade")
@@ -189,6 +189,16 @@ def remade(steps: list[Any]) -> Any:
             given = {name: read(value) for name, value in options[0].items()} if options else {}
             made[number] = make(*map(read, arguments), **given)
     return made[-1]
+
+
+def chain_of(value: Remade, make: Callable[..., Any], key: Any) -> tuple[Any, ...]:
+    """The operands of a chain that ``make(key, *operands)`` makes, or the object itself.
+
+    Where a chain grows in a loop, a call with its last prefix as argument would keep all prefixes.
+    """
+    call = getattr(value, "_kept_call", None)
+    is_chain = call is not None and call.make is make and call.arguments[0] == key
+    return call.arguments[1:] if is_chain else (value,)
 
 
 def copied(value: Any) -> Any:

@@ -14,7 +14,6 @@ Priorities of rules, and what the tree of a text looks like, change no language.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as Items
@@ -29,6 +28,7 @@ from tokamata.limits import Watch
 from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
+from tokamata.patterns.grammars.grammar_files import GrammarFile, LeadsOut
 from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
 from tokamata.patterns.grammars.syntax import (
@@ -75,12 +75,14 @@ class LarkFile(NamedTuple):
     shown: Mapping[str, str]
 
 
-def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed, watch: Watch) -> LarkFile:
+def read_lark(
+    text: str, source: GrammarFile | None, start: str, lexer: str, embed: Embed, watch: Watch
+) -> LarkFile:
     """A Lark file.
 
     Args:
         text: its content.
-        path: the file, whose folder imports are relative to; ``None``: it has no file.
+        source: the file with its imports; ``None``: it has no file.
         start: the name of the rule that a text is of.
         lexer: the one that it will be read by.  For ``"contextual"`` the rules are those of lark's parser.
         embed: the texts of other constraints that it names.
@@ -100,9 +102,9 @@ def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed
                 raise _dialect_with_blocks(text)
             reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
             raise GrammarError(text, 0, reason, "choose lexer='dynamic', or use lark's syntax alone")
-        return LarkFile(_contextual(file, text, path, start, watch), file.text, {}, (), {})
+        return LarkFile(_contextual(file, text, source, start, watch), file.text, {}, (), {})
     with _errors_of(file, text):
-        loaded = _load(file.text, path)
+        loaded = _load(file.text, source)
     indentation = _indentation(loaded, text)
     terminals, rules, ignored = _compiled(loaded, indentation, file, text, start)
     definitions = {definition.name: definition for definition in terminals}
@@ -186,10 +188,12 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
     return found
 
 
-def _contextual(file: Translation, text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
+def _contextual(
+    file: Translation, text: str, source: GrammarFile | None, start: str, watch: Watch
+) -> Grammar:
     """The rules of lark's LALR parser."""
     with _errors_of(file, text):
-        grammar = _load(file.text, path)
+        grammar = _load(file.text, source)
     indentation = _indentation(grammar, text)
     with _errors_of(file, text):
         loaded = _parser(grammar, indentation, file.text, start, "contextual")
@@ -207,12 +211,12 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     return replace(grammar, indentation=indentation, text=text)
 
 
-def _load(text: str, path: Path | None) -> Any:
+def _load(text: str, source: GrammarFile | None) -> Any:
     """What lark's loader reads; no parser is made."""
     from lark.load_grammar import load_grammar
 
     load: Any = load_grammar
-    grammar, _ = load(text, _source_path(path), _imports(path), False)
+    grammar, _ = load(text, _source_path(source), _imports(source), False)
     return grammar
 
 
@@ -276,7 +280,7 @@ def _errors_of(file: Translation, text: str) -> Iterator[None]:
         found = _grammar_error(error, file.text)
         position = min(file.position(found.position), len(text))
         raise GrammarError(text, position, found.reason, found.hint) from error
-    except _LeadsOut as error:
+    except LeadsOut as error:
         reason = f"the grammar {error} cannot be imported: it is a link that leads out of the folder"
         hint = "copy the file into the folder of the grammar that is loaded"
         raise GrammarError(text, max(text.find("%import"), 0), reason, hint) from error
@@ -320,29 +324,20 @@ def _indenter(indentation: Indentation) -> Any:
     return type("Indenter", (PythonIndenter,), {"NL_type": indentation.newline})()
 
 
-def _source_path(path: Path | None) -> str:
+def _source_path(source: GrammarFile | None) -> str:
     """What imports are relative to."""
-    return str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
+    return source.path if source is not None else str(Path(_NO_FOLDER) / "text")
 
 
-class _LeadsOut(Exception):
-    """An import that ends outside of the folder of the grammar."""
-
-
-def _imports(path: Path | None) -> list[Any]:
+def _imports(source: GrammarFile | None) -> list[Any]:
     """What lark asks for a file before it looks for it itself: reads those of the grammar's folder alone."""
-    if path is None:
+    if source is None:
         return []
-    folder = path.parent.resolve()
 
     def read(base: Any, name: str) -> tuple[str, str]:
         if not isinstance(base, str):  # an import of lark's own grammars, or in one of them
             raise FileNotFoundError(name)
-        joined = os.path.join(base, name)
-        found = Path(joined).resolve()
-        if not found.is_relative_to(folder):
-            raise _LeadsOut(name)
-        return joined, found.read_text(encoding="utf-8")
+        return source.imported(base, name)
 
     return [read]
 
@@ -351,12 +346,12 @@ class Trees:
     """Reads texts of a grammar with lark's own parser.
 
     Args:
-        text, path, start: as for :func:`read_lark`.
+        text, source, start: as for :func:`read_lark`.
         lexer: one of lark's.
     """
 
-    def __init__(self, text: str, path: Path | None, start: str, lexer: str) -> None:
-        self._arguments = (text, path, start, lexer)
+    def __init__(self, text: str, source: GrammarFile | None, start: str, lexer: str) -> None:
+        self._arguments = (text, source, start, lexer)
         self._made: lark.Lark | None = None
 
     def read(self, text: str) -> Any:
@@ -368,8 +363,8 @@ class Trees:
         import lark
 
         if self._made is None:
-            given, path, start, lexer = self._arguments
-            loaded = _load(given, path)
+            given, source, start, lexer = self._arguments
+            loaded = _load(given, source)
             self._made = _parser(loaded, _indentation(loaded, given), given, start, lexer)
         try:
             return self._made.parse(text)
