@@ -41,7 +41,7 @@ def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
                 "pass a list of each token's bytes to Vocabulary.load instead"
             ) from None
         table = table_from_tokenizer_json(document, where)
-        source = PipelineSource("tokenizer.json", lambda: tokenizer.to_str().encode(), json.loads)
+        source = PipelineSource("tokenizer.json", lambda: tokenizer.to_str().encode())
         return replace(table, pipeline=source)
 
 
