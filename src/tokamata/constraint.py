@@ -436,16 +436,31 @@ class Constraint(Denotation[_T_co]):
     ) -> Search[_T_co]:
         """A search for repairs, its arguments checked."""
         self._refuse_tokens("repair")
-        try:
-            texts, automata = self._kept_automata
-        except AttributeError:  # the first repair
-            texts = self._repaired_texts()
-            automata = _core.KeptAutomata(texts)
-            self._kept_automata = texts, automata
-        known = self._repair_costs(costs)
         return checked_search(
-            texts, automata, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
+            self._repairs_lead_to,
+            self._automata_of_repairs()[1],
+            self.pattern,
+            self.parse,
+            text,
+            self._repair_costs(costs),
+            deadline_seconds,
+            weight,
+            limits,
+            cancel,
         )
+
+    def _repairs_lead_to(self) -> _core.Expression:
+        """The texts that repairs lead to."""
+        return self._automata_of_repairs()[0]
+
+    def _automata_of_repairs(self) -> tuple[_core.Expression, _core.KeptAutomata]:
+        """These texts, and their automata, made by the first repair."""
+        try:
+            return self._kept_automata
+        except AttributeError:
+            texts = self._repaired_texts()
+            self._kept_automata = texts, _core.KeptAutomata(texts)
+            return self._kept_automata
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """The costs, with what only the constraint knows."""

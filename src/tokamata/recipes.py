@@ -72,7 +72,7 @@ class Remade:
             raise PicklingError(f"{self!r:.200}", advice) from None
 
     def _last_call(self) -> Call | None:
-        """A second call, with itself among the arguments, for objects that refer to each other in a circle."""
+        """A second call, with itself as an argument, for objects that refer to each other in a circle."""
         return None
 
     def __reduce__(self) -> tuple[Callable[[list[Any]], Any], tuple[list[Any]]]:
@@ -245,7 +245,7 @@ class Shared(Generic[_T]):
 
     def note(self, key: Hashable, value: _T) -> None:
         """An object that is being pickled."""
-        self._known.setdefault(key, value)
+        self._known[key] = value
 
     def get(self, key: Hashable, make: Callable[[], _T]) -> _T:
         """The object of a key, made if this process has none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.errors import NoValuesError
 
@@ -118,6 +118,16 @@ class Generation(Generic[_T]):
     drafted: int = field(default=0, repr=False, compare=False)
     accepted: int = field(default=0, repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickling: a compiled constraint becomes its constraint, unless its tokens are needed to parse.
+
+        A result then has some hundred bytes, and does not take the vocabulary along.
+        """
+        state = dict(self.__dict__)
+        if self._matched is None:
+            state["constraint"] = getattr(self.constraint, "constraint", self.constraint)
+        return state
 
     def parse(self) -> _T:
         """The value of the text, for example an instance of the constraint's type.

@@ -110,6 +110,7 @@ def table_from_tekkenizer(tekkenizer: Any, where: str) -> TokenTable:
 
 def _content(tekkenizer: Any) -> bytes:
     """What determines how it cuts a text into tokens, as a tekken file has it."""
-    config = {"pattern": tekkenizer._model._pat_str, "default_num_special_tokens": tekkenizer.num_special_tokens}
-    ranks = tekkenizer._model._mergeable_ranks
-    return json.dumps({"config": config, "ranks": [text.decode("latin-1") for text in ranks]}).encode()
+    model, special = tekkenizer._model, tekkenizer.num_special_tokens
+    config = {"pattern": model._pat_str, "default_num_special_tokens": special}
+    ranks = [(text.decode("latin-1"), rank) for text, rank in model._mergeable_ranks.items()]
+    return json.dumps({"config": config, "ranks": ranks}).encode()
