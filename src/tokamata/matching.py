@@ -343,7 +343,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             classes,
             targets,
             vocabulary.stop,
-            lambda token: vocabulary[token] or vocabulary.name(token),
+            vocabulary._shown,
             self.limits,
         )
 

@@ -159,6 +159,10 @@ class Vocabulary:
         kind = "unused" if index < len(self._tokens) else "padding"
         return self._names.get(index, f"<{kind} {index}>")
 
+    def _shown(self, token: int) -> bytes | str:
+        """The bytes of a token, or its name if it has none."""
+        return self[token] or self.name(token)
+
     def control_token(self, name: str) -> int:
         """The id of a control token, by its name.
 
