@@ -542,9 +542,7 @@ def _nothing(_: str) -> None:
     """The value of an optional part that was left out."""
 
 
-def _chained(
-    operator: str, operands: tuple[Denotation[Any], ...], names: frozenset[str]
-) -> Constraint[Any]:
+def _chained(operator: str, operands: tuple[Denotation[Any], ...], names: frozenset[str]) -> Constraint[Any]:
     """A chain of one operator, whose expression is made when it is first needed."""
     make = Concatenation if operator == "+" else Constraint
     shown = _described(f" {operator} ", operands)

@@ -23,6 +23,7 @@ from tokamata.limits import Watch
 from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
+from tokamata.patterns.json_schema.documents import Documents
 from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
@@ -241,13 +242,16 @@ def constraint_of_schema(
 ) -> JsonConstraint[Any]:
     """The constraint of a schema that nobody changes; :func:`json_schema` without its checks of options."""
     table = _core.ValueTable()
-    reading = options.read(schema, table, registry)
+    documents: Any = registry  # None, or what is refused below
+    if hasattr(registry, "get_or_retrieve"):
+        documents = registry if isinstance(registry, Documents) else Documents(registry, {})
+    reading = options.read(schema, table, documents)
     shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
     name = " ".join(shown.split())
     made: JsonConstraint[Any] = JsonConstraint(
         table, reading.root, options.style, f"json_schema({clipped(name)})", reading
     )
-    return made._made_by(json_schema, schema, registry=registry, **options.given())
+    return made._made_by(json_schema, schema, registry=documents, **options.given())
 
 
 def json(

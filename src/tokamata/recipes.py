@@ -255,4 +255,3 @@ class Shared(Generic[_T]):
         if value not in self._last:
             self._last.append(value)
         return value
-

@@ -34,18 +34,16 @@ class _ByteNames(Mapping[int, str]):
     """The names of all bytes; immutable, and pickled by name."""
 
     def __init__(self) -> None:
-        self._names = [show(bytes([value])) for value in range(256)]
+        self._names = {value: show(bytes([value])) for value in range(256)}
 
     def __getitem__(self, value: int) -> str:
-        if not 0 <= value < 256:
-            raise KeyError(value)
         return self._names[value]
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(256))
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return 256
+        return len(self._names)
 
     def __reduce__(self) -> str:
         return "BYTE_NAMES"

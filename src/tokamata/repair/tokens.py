@@ -254,7 +254,9 @@ class RepairsTokens:
             position = index + (name != "insert")
         repaired = (*written, *ids[position:])
         stops = len(ids) - end
-        certificate = TokenCertificate(ids, repaired, tuple(edits), cost, bound, costs, stops, self._edges_of_tokens)
+        certificate = TokenCertificate(
+            ids, repaired, tuple(edits), cost, bound, costs, stops, self._edges_of_tokens
+        )
         return TokenRepair(repaired, tuple(edits), cost, bound, bound == cost, expansions, certificate)
 
     def _edges_of_tokens(self) -> TokenEdges:

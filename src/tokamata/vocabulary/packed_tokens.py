@@ -1,6 +1,6 @@
 """Tokens as bytes, for files and for other processes.
 
-    number of tokens | their lengths, -1 for none | their bytes | the rest, as JSON
+number of tokens | their lengths, -1 for none | their bytes | the rest, as JSON
 """
 
 from __future__ import annotations
