@@ -196,9 +196,10 @@ def chain_of(value: Remade, make: Callable[..., Any], key: Any) -> tuple[Any, ..
 
     Where a chain grows in a loop, a call with its last prefix as argument would keep all prefixes.
     """
-    call = getattr(value, "_kept_call", None)
-    is_chain = call is not None and call.make is make and call.arguments[0] == key
-    return call.arguments[1:] if is_chain else (value,)
+    call: Call | None = getattr(value, "_kept_call", None)
+    if call is None or call.make is not make or call.arguments[0] != key:
+        return (value,)
+    return call.arguments[1:]
 
 
 def copied(value: Any) -> Any:
@@ -208,26 +209,36 @@ def copied(value: Any) -> Any:
     itself.
     """
     copies: dict[int, Any] = {}
-    stack: list[Any] = []  # of what is not copied yet
+    waiting: list[tuple[Any, Any]] = []  # what is not copied yet, and its copy
 
     def copy_of(one: Any) -> Any:
-        if not isinstance(one, (Mapping, list, tuple)):
-            return one
-        if id(one) not in copies:
-            copies[id(one)] = {} if isinstance(one, Mapping) else []
-            stack.append(one)
-        return copies[id(one)]
+        copy = copies.get(id(one))
+        if copy is None:
+            kind = type(one)  # known without a search of base classes, as a rule
+            if kind is dict or (kind is not list and isinstance(one, Mapping)):
+                copy = {}
+            elif kind is list or isinstance(one, (list, tuple)):
+                copy = []
+            else:
+                return one
+            copies[id(one)] = copy
+            waiting.append((one, copy))
+        return copy
 
     result = copy_of(value)
-    while stack:
-        one = stack.pop()
-        copy = copies[id(one)]
-        if isinstance(one, Mapping):
-            for key, inner in one.items():
-                copy[key] = copy_of(inner)
+    while waiting:
+        one, copy = waiting.pop()
+        if type(copy) is dict:
+            copy.update(one)
+            for key, inner in copy.items():
+                if type(inner) not in _LEAVES:
+                    copy[key] = copy_of(inner)
         else:
-            copy.extend(map(copy_of, one))
+            copy.extend([inner if type(inner) in _LEAVES else copy_of(inner) for inner in one])
     return result
+
+
+_LEAVES = frozenset({str, int, float, bool, type(None)})  # most values
 
 
 class Shared(Generic[_T]):
