@@ -60,7 +60,8 @@ def regex(
     expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
     form = Pattern(pattern, int(flags), dialect)
     made: Constraint[Match] = Constraint(expression, pattern, is_pattern=True, form=form)
-    return made._made_by(regex, pattern, int(flags), dialect=dialect, limits=limits)
+    dialects = {} if dialect == "python" else {"dialect": dialect}
+    return made._made_by(regex, pattern, int(flags), limits=limits, **dialects)
 
 
 def literal(text: str) -> Constraint[str]:
