@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import enum
 import inspect
 import json
 import multiprocessing
@@ -182,6 +183,22 @@ def test_what_a_caller_changes_later_changes_nothing() -> None:
     for one in (options, ends, items, named):
         one.clear()
     assert [(pickle.dumps(one), one.report()) for one in made] == before
+
+
+def test_texts_travel_without_their_classes() -> None:
+    class Local(str, enum.Enum):
+        RED = "red"
+
+    match = tk.regex("(?P<name>a+)").parse("aa")
+    for constraint in (tk.choice(Local), tk.literal(Local.RED), tk.literal(match), tk.regex(Local.RED)):
+        twin = again(constraint)
+        assert twin.is_equivalent_to(constraint)
+        values = [one for step in steps_of(constraint) for one in (step if type(step) is list else step[1])]
+        assert {type(one) for one in values if isinstance(one, str)} == {str}
+    text = bytearray(b'{"const": 1}')
+    constraint = tk.json_schema(text)
+    text[:] = b'{"const": 2}'
+    assert again(constraint).is_equivalent_to(tk.json_schema({"const": 1}))
 
 
 def test_limits_travel_and_cancel_tokens_do_not() -> None:

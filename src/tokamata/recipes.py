@@ -32,10 +32,13 @@ from weakref import WeakValueDictionary
 
 from tokamata.errors import PicklingError
 
-__all__ = ["Call", "Remade", "Shared", "chain_of", "copied", "remade", "steps_of"]
+__all__ = ["Call", "Remade", "Shared", "chain_of", "copied", "plain_text", "remade", "steps_of"]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Remade")
+
+
+_NO_OPTIONS: Mapping[str, Any] = {}
 
 
 class Call(NamedTuple):
@@ -48,7 +51,7 @@ class Call(NamedTuple):
 
     make: Callable[..., Any]
     arguments: tuple[Any, ...]
-    options: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = _NO_OPTIONS
 
 
 class Remade:
@@ -60,7 +63,7 @@ class Remade:
     def _made_by(self: _R, make: Callable[..., Any], *arguments: Any, **options: Any) -> _R:
         """Keeps the call that made it, and returns it.  Options that are ``None`` have that by default."""
         given = {name: value for name, value in options.items() if value is not None}
-        self._kept_call = Call(make, arguments, given) if given else Call(make, arguments)
+        self._kept_call = Call(make, tuple(map(plain_text, arguments)), given or _NO_OPTIONS)
         return self
 
     def _call(self) -> Call:
@@ -202,6 +205,11 @@ def chain_of(value: Remade, make: Callable[..., Any], key: Any) -> tuple[Any, ..
     return call.arguments[1:]
 
 
+def plain_text(value: Any) -> Any:
+    """A text without its class, such as an enumeration, and without what that holds; else the value."""
+    return str.__str__(value) if isinstance(value, str) else value
+
+
 def copied(value: Any) -> Any:
     """A copy of a value like JSON, in plain dicts and lists, that its caller cannot change.
 
@@ -220,7 +228,7 @@ def copied(value: Any) -> Any:
             elif kind is list or isinstance(one, (list, tuple)):
                 copy = []
             else:
-                return one
+                return bytes(one) if kind is bytearray else one
             copies[id(one)] = copy
             waiting.append((one, copy))
         return copy

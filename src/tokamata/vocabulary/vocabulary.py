@@ -293,7 +293,7 @@ def _vocabulary_of(digest: bytes, packed_tokens: bytes, pipeline: bytes | None) 
     """
     body = _inflated(packed_tokens, digest)
     tokens, rest = unpacked(body)
-    start_rule = None
+    start_rule: Callable[[], TokenBytes] | None = None
     if rest["start"] is not None:
         start = list(tokens)
         for token, value in rest["start"]:
