@@ -43,7 +43,7 @@ VOCABULARY = vocabulary()
 def nothing_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process forgets what its pickles stand for, as another one does not know it."""
     for module in (matching, vocabularies):
-        monkeypatch.setattr(module, "_SHARED", _Forgetful(0))
+        monkeypatch.setattr(module, "_SHARED", _Forgetful(1))
 
 
 class _Forgetful(Shared[Any]):
@@ -359,6 +359,24 @@ def test_pickles_of_one_compiled_constraint_share_it() -> None:
     assert first is second
     assert again(first) is first
     assert first.vocabulary is VOCABULARY
+
+
+def test_a_process_keeps_the_last_objects() -> None:
+    shared: Shared[Any] = Shared(2)
+    made: list[int] = []
+
+    def get(key: int) -> Any:
+        return shared.get(key, lambda: made.append(key) or tk.literal("a").compile(VOCABULARY))
+
+    first = get(1)
+    assert get(1) is first
+    for key in (2, 3, 2, 3, 1):  # the first is still in use here, and the others are the last two
+        get(key)
+    assert made == [1, 2, 3]
+    del first
+    for key in (3, 4, 1, 3):  # each new one takes the place of the oldest
+        get(key)
+    assert made == [1, 2, 3, 4, 1, 3]
 
 
 def test_compiled_constraints_keep_their_options(nothing_shared: None) -> None:

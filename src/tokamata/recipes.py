@@ -1,7 +1,8 @@
 """How objects of the engine are pickled: as the calls that made them.
 
 Problem.  A constraint consists of expressions of the engine, which are shared and large, and of functions
-that read values.  Another process makes the same constraint from the same arguments, in 50 to 150 bytes.
+that read values.  Another process makes the same constraint from the same arguments, which have about 100
+bytes for a small one.
 
 Example.  ``(tk.literal("a") | tk.json()).repeat(2)`` is a list of steps.  ``@n`` is what step ``n`` made::
 
@@ -24,7 +25,6 @@ and the functions that read values would still be missing.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -55,7 +55,10 @@ class Call(NamedTuple):
 
 
 class Remade:
-    """An object that pickles as the call that made it, and is its own copy: immutable, or one of its kind."""
+    """An object that pickles as the call that made it.
+
+    A copy of it is the object itself: it does not change, or its identity is what it is known by.
+    """
 
     __slots__ = ("_kept_call",)
     _kept_call: Call
@@ -255,12 +258,14 @@ class Shared(Generic[_T]):
     Args:
         most: how many that were unpickled are kept, the last ones, although nothing else refers to them.
 
-    No lock: a process may be forked while another thread unpickles.
+    No lock: a process may be forked while another thread unpickles.  Two threads that unpickle one object at
+    the same time may both make it; both get the first.
     """
 
     def __init__(self, most: int) -> None:
+        self._most = most
         self._known: WeakValueDictionary[Hashable, _T] = WeakValueDictionary()
-        self._last: deque[_T] = deque(maxlen=most)
+        self._last: tuple[_T, ...] = ()
 
     def note(self, key: Hashable, value: _T) -> None:
         """An object that is being pickled."""
@@ -271,6 +276,6 @@ class Shared(Generic[_T]):
         value = self._known.get(key)
         if value is None:
             value = self._known.setdefault(key, make())
-        if value not in self._last:
-            self._last.append(value)
+        others = [one for one in self._last if one is not value]
+        self._last = (*others, value)[-self._most :]
         return value

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.errors import NoValuesError
+from tokamata.matching import CompiledConstraint
 
 if TYPE_CHECKING:
     from tokamata.constraint import Constraint
-    from tokamata.matching import CompiledConstraint
     from tokamata.values.events import Event
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
@@ -120,13 +120,13 @@ class Generation(Generic[_T]):
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling: a compiled constraint becomes its constraint, unless its tokens are needed to parse.
+        """For pickling and copying: a compiled constraint becomes its constraint, to leave the vocabulary.
 
-        A result then has some hundred bytes, and does not take the vocabulary along.
+        Where control tokens say how the text is parsed, both are needed.
         """
         state = dict(self.__dict__)
-        if self._matched is None:
-            state["constraint"] = getattr(self.constraint, "constraint", self.constraint)
+        if self._matched is None and isinstance(self.constraint, CompiledConstraint):
+            state["constraint"] = self.constraint.constraint
         return state
 
     def parse(self) -> _T:
