@@ -138,6 +138,11 @@ def test_another_process_has_the_same(method: str, monkeypatch: pytest.MonkeyPat
     given += [(pickle.dumps(compiled), ())] * 2
     with multiprocessing.get_context(method).Pool(1) as pool:
         found = [pickle.loads(one) for one in pool.map(observed_of_pickle, given, chunksize=50)]
+        with pytest.raises(tk.ParseError) as raised:
+            pool.apply(compiled.constraint.parse, ("[",))
+        with pytest.raises(tk.ParseError) as expected:
+            compiled.constraint.parse("[")
+        assert vars(raised.value) == vars(expected.value)
     assert found[: len(made)] == list(map(observed, made))
     assert found[len(made) :] == [(True, compiled.limits, masks_of(compiled))] * 2
 
