@@ -16,7 +16,7 @@ PACKAGE = SOURCE / "tokamata"
 
 # The rooms, files and folders, from the ground up: each imports only those before it.
 ROOMS = [
-    *("version", "errors", "schema_places", "arguments", "limits", "locks", "kept_files"),
+    *("version", "errors", "schema_places", "arguments", "limits", "locks", "recipes", "kept_files"),
     *("masks", "process_rewards", "explanation"),
     *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame", "repair"),
     *("automata", "tokenization", "matching", "batches", "constraint"),

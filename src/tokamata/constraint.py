@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -14,7 +15,7 @@ from tokamata.arguments import (
     clipped,
 )
 from tokamata.blame import why_empty
-from tokamata.denotation import Denotation, repeated
+from tokamata.denotation import JOINS, Denotation, repeated
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -22,6 +23,7 @@ from tokamata.errors import (
 )
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.matching import CompiledConstraint, Tokenization
+from tokamata.recipes import Call
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.couplings import coupled_repairs
 from tokamata.repair.default_costs import DEFAULT_COSTS
@@ -142,7 +144,8 @@ class Constraint(Denotation[_T_co]):
         others = _core.complement(_core.scope(self._expression))
         name = f"~{self._as_operand()}"
         expression = _core.intersect([_core.text(), others])
-        return Constraint(expression, name, made_by="~", operands=(self,), form=Plain())
+        made: Constraint[Any] = Constraint(expression, name, made_by="~", operands=(self,), form=Plain())
+        return made._made_by(operator.invert, self)
 
     def captured(self, name: str) -> Constraint[_T_co]:
         """The same texts; their value gets a name in the sequence around them.
@@ -167,7 +170,7 @@ class Constraint(Denotation[_T_co]):
             operands=(self,),
             form=Captured(name, self._form),
             names=names | {name},
-        )
+        )._made_by(Constraint.captured, self, name)
 
     def repeat(self, minimum: int = 0, maximum: int | None = None) -> Constraint[list[_T_co]]:
         """``minimum`` to ``maximum`` texts of this constraint, one after another; ``None`` means no bound.
@@ -179,16 +182,20 @@ class Constraint(Denotation[_T_co]):
         bounds = f"{low}" if high is None else f"{low}, {high}"
         name = f"{self._as_operand()}.repeat({bounds})"
         whole = repeated(self._option, None, low, high)
-        return Constraint(whole.expression, name, made_by="repeat", operands=(self,), form=whole.form)
+        made: Constraint[list[_T_co]] = Constraint(
+            whole.expression, name, made_by="repeat", operands=(self,), form=whole.form
+        )
+        return made._made_by(Constraint.repeat, self, low, high)
 
     def optional(self) -> Constraint[_T_co | None]:
         """A text of this constraint, or the empty text, whose value is ``None`` unless this accepts it."""
         expression = _core.union([_core.epsilon(), self._expression])
         form = Alternatives([self._option, Option(_core.epsilon(), Read(_nothing))])
         name = f"{self._as_operand()}.optional()"
-        return Constraint(
+        made: Constraint[_T_co | None] = Constraint(
             expression, name, made_by="optional", operands=(self,), form=form, names=self._seen_names
         )
+        return made._made_by(Constraint.optional, self)
 
     def separated_by(
         self, separator: Constraint[Any], minimum: int = 1, maximum: int | None = None
@@ -202,12 +209,17 @@ class Constraint(Denotation[_T_co]):
         checked_instance("separator", separator, Constraint)
         low, high = checked_bounds(minimum, maximum)
         name = f"{self._as_operand()}.separated_by({clipped(repr(separator))}, {low}, {high})"
+        made: Constraint[list[_T_co]]
         if high == 0:
             nothing = Repeated(self._option, low, high, separator._expression)
-            return Constraint(_core.epsilon(), name, form=nothing)
-        whole = repeated(self._option, separator._expression, low, high)
-        operands = (self, separator)
-        return Constraint(whole.expression, name, made_by="separated_by", operands=operands, form=whole.form)
+            made = Constraint(_core.epsilon(), name, form=nothing)
+        else:
+            whole = repeated(self._option, separator._expression, low, high)
+            operands = (self, separator)
+            made = Constraint(
+                whole.expression, name, made_by="separated_by", operands=operands, form=whole.form
+            )
+        return made._made_by(Constraint.separated_by, self, separator, low, high)
 
     # ---- questions ----------------------------------------------------------------------------
 
@@ -423,12 +435,24 @@ class Constraint(Denotation[_T_co]):
     ) -> Search[_T_co]:
         """A search for repairs, its arguments checked."""
         self._refuse_tokens("repair")
-        texts, automata = self._automata("read")
+        automata = self._automata("read").automata
         assert automata is not None, "texts that take tokens were refused"
-        known = self._repair_costs(costs)
         return checked_search(
-            texts, automata, self.pattern, self.parse, text, known, deadline_seconds, weight, limits, cancel
+            self._texts_read,
+            automata,
+            self.pattern,
+            self.parse,
+            text,
+            self._repair_costs(costs),
+            deadline_seconds,
+            weight,
+            limits,
+            cancel,
         )
+
+    def _texts_read(self) -> _core.Expression:
+        """The texts that need no repair, which are those that repairs lead to."""
+        return self._automata("read").expression
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """The costs, with what only the constraint knows."""
@@ -448,9 +472,13 @@ class Constraint(Denotation[_T_co]):
             theirs = frozenset()
         if operator == "+" and not mine.isdisjoint(theirs):
             raise ArgumentError("name", repr(min(mine & theirs)), "one that no other part is captured under")
-        make = Concatenation if operator == "+" else Constraint
-        shown = _described(f" {operator} ", operands)
-        return make(None, shown, made_by=operator, operands=operands, names=mine | theirs)
+        return _chained(operator, operands, mine | theirs)
+
+    def _call(self) -> Call:
+        """The call that makes it; a chain keeps none, since its operands say it all."""
+        if self._operator in JOINS and not hasattr(self, "_kept_call"):
+            return Call(_joined, (self._operator, *self._operands))
+        return super()._call()
 
     def _chain(self, operator: str | None) -> tuple[Denotation[Any], ...]:
         """The operands of a chain of this operator, or the constraint itself."""
@@ -500,6 +528,21 @@ class Concatenation(Constraint[Parts[Unpack[_Ts]]]):
 
 def _nothing(_: str) -> None:
     """The value of an optional part that was left out."""
+
+
+def _chained(operator: str, operands: tuple[Denotation[Any], ...], names: frozenset[str]) -> Constraint[Any]:
+    """A chain of one operator, whose expression is made when it is first needed."""
+    make = Concatenation if operator == "+" else Constraint
+    shown = _described(f" {operator} ", operands)
+    return make(None, shown, made_by=operator, operands=operands, names=names)
+
+
+def _joined(operator: str, *operands: Constraint[Any]) -> Constraint[Any]:
+    """A chain of one operator, at once: to join the operands one by one would take quadratic time."""
+    for operand in operands:
+        operand._chain(None)
+    seen = operands[:1] if operator in ("&", "-") else operands
+    return _chained(operator, operands, frozenset().union(*(operand._seen_names for operand in seen)))
 
 
 def _described(joint: str, operands: tuple[Denotation[Any], ...]) -> str:

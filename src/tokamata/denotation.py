@@ -17,6 +17,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_instance, clipped
 from tokamata.errors import ParseError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.recipes import Remade
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -51,7 +52,7 @@ class _Texts(NamedTuple):
     automata: _core.KeptAutomata | None
 
 
-class Denotation(Generic[_T_co]):
+class Denotation(Remade, Generic[_T_co]):
     """A set of valid UTF-8 texts with their values; immutable.
 
     Attributes:

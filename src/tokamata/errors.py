@@ -211,7 +211,10 @@ class NoValuesError(TokamataError, TypeError):
     """The value of a text that was generated without a constraint was requested."""
 
     def __init__(self) -> None:
-        super().__init__("a text that was generated without a constraint has no value; read its .text")
+        super().__init__()
+
+    def __str__(self) -> str:
+        return "a text that was generated without a constraint has no value; read its .text"
 
 
 class EmptyConstraintError(TokamataError, ValueError):
@@ -343,10 +346,31 @@ class MissingExtraError(TokamataError, ImportError):
     """
 
     def __init__(self, package: str, extra: str, purpose: str, advice: str = "") -> None:
-        advice = advice or f"install it with: pip install 'tokamata[{extra}]'"
-        super().__init__(f"{purpose} needs the package {package!r}, which is not installed; {advice}")
+        super().__init__(package, extra, purpose, advice)
         self.package = package
         self.extra = extra
+
+    def __str__(self) -> str:
+        package, extra, purpose, advice = self.args
+        advice = advice or f"install it with: pip install 'tokamata[{extra}]'"
+        return f"{purpose} needs the package {package!r}, which is not installed; {advice}"
+
+
+class PicklingError(TokamataError, TypeError):
+    """An object that cannot be pickled or copied.
+
+    Attributes:
+        what: the object.
+        advice: what to do in its place.
+    """
+
+    def __init__(self, what: str, advice: str) -> None:
+        super().__init__(what, advice)
+        self.what = what
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return f"{self.what} cannot be pickled or copied; {self.advice}"
 
 
 class BudgetError(TokamataError, ValueError):

@@ -55,12 +55,12 @@ class TokenConstraint(Constraint[str]):
 
 def quoted_text() -> Constraint[str]:
     """A string in double quotes on one line; a backslash escapes any character except a line break."""
-    return Constraint(expressions.quoted_text(), "quoted_text()", form=Plain())
+    return _plain(expressions.quoted_text(), "quoted_text()")._made_by(quoted_text)
 
 
 def unquoted_text() -> Constraint[str]:
     """A plain scalar of YAML's block style: no quotes needed, on one line, no spaces at either end."""
-    return Constraint(expressions.unquoted_text(), "unquoted_text()", form=Plain())
+    return _plain(expressions.unquoted_text(), "unquoted_text()")._made_by(unquoted_text)
 
 
 def control_token(token: str | int) -> Constraint[str]:
@@ -76,9 +76,11 @@ def control_token(token: str | int) -> Constraint[str]:
     if isinstance(token, str):
         checked_text(token, "token")
         name = clipped(f"control_token({token!r})")
-        return TokenConstraint(partial(expressions.control_token, token), name)
+        made = TokenConstraint(partial(expressions.control_token, token), name)
+        return made._made_by(control_token, token)
     key = int(checked_whole("token", token, 0, 1 << 31, "give the name or the id of a control token"))
-    return TokenConstraint(partial(expressions.control_token, key), f"control_token({key})")
+    made = TokenConstraint(partial(expressions.control_token, key), f"control_token({key})")
+    return made._made_by(control_token, key)
 
 
 def image() -> Constraint[str]:
@@ -87,17 +89,17 @@ def image() -> Constraint[str]:
     Compiling finds these tokens by name, for the vocabularies of known families.  For others, use
     :func:`control_token`.
     """
-    return Constraint(expressions.image(), "image()", form=Plain())
+    return _plain(expressions.image(), "image()")._made_by(image)
 
 
 def text_token() -> Constraint[str]:
     """One text token, whatever its bytes; together with the texts around it, it must be valid UTF-8."""
-    return Constraint(expressions.text_token(), "text_token()", form=Plain())
+    return _plain(expressions.text_token(), "text_token()")._made_by(text_token)
 
 
 def paragraph_token() -> Constraint[str]:
     """One text token without a line feed or a carriage return."""
-    return Constraint(expressions.paragraph_token(), "paragraph_token()", form=Plain())
+    return _plain(expressions.paragraph_token(), "paragraph_token()")._made_by(paragraph_token)
 
 
 def text_until(phrase: str) -> Constraint[str]:
@@ -108,7 +110,7 @@ def text_until(phrase: str) -> Constraint[str]:
     """
     if not checked_text(phrase, "phrase"):
         raise ArgumentError("phrase", "an empty one", "a text of at least one character")
-    return Constraint(expressions.text_until(phrase), clipped(f"text_until({phrase!r})"), form=Plain())
+    return _plain(expressions.text_until(phrase), f"text_until({phrase!r})")._made_by(text_until, phrase)
 
 
 def substring_of(
@@ -130,7 +132,7 @@ def substring_of(
     if (size := len(checked_text(text))) > 1 << 28:
         raise ArgumentError("text", f"one of {size:,} bytes", "of 2^28 bytes at most")
     expression = expressions.substring_of(text, checked_limits(limits), checked_cancel(cancel))
-    return Constraint(expression, clipped(f"substring_of({text[:400]!r})"), form=Plain())
+    return _plain(expression, f"substring_of({text[:400]!r})")._made_by(substring_of, text, limits=limits)
 
 
 def delimited_list(
@@ -168,10 +170,16 @@ def delimited_subsequence_of(
     expression = expressions.delimited_subsequence_of(
         [_core.scope(item._expression) for item in items], _core.scope(delimiter._expression)
     )
-    return Constraint(
+    made: Constraint[list[_T | None]] = Constraint(
         expression,
         clipped(f"delimited_subsequence_of of {len(items)} items"),
         made_by="subsequence",
         operands=tuple(items),
         form=Subsequence([item._option for item in items], delimiter._expression),
     )
+    return made._made_by(delimited_subsequence_of, items, delimiter)
+
+
+def _plain(expression: _core.Expression, name: str) -> Constraint[str]:
+    """Texts whose value is the text."""
+    return Constraint(expression, clipped(name), form=Plain())

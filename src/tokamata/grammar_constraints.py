@@ -17,6 +17,7 @@ from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import (
     WIDEST,
     Determinism,
+    GrammarFile,
     LarkFile,
     LexerName,
     Trees,
@@ -115,9 +116,10 @@ def grammar(
         if parts:
             form = CapturedParts(Derivations(lambda _: rules, False), parts, rules.rules, rules.start)
         try:
-            return GrammarConstraint(
+            made = GrammarConstraint(
                 lambda _: rules, rules, clipped(f"grammar({source!r})"), form, "characters", watch
             )
+            return made._made_by(grammar, source, limits=limits)
         except GrammarError as error:
             raise ArgumentError(
                 "source", f"{source!r}: {error.reason}", "a grammar of rules", error.hint
@@ -129,12 +131,13 @@ def grammar(
     if lexer is not None:
         checked_choice("lexer", lexer, _LEXERS if syntax == "lark" else ("characters",))
     given = _checked_constraints(constraints)
-    path = Path(source) if isinstance(source, os.PathLike) else None
-    if path is not None:
-        text, name = _content(path), path.name
-    elif isinstance(source, str):
+    home: GrammarFile | None = None
+    if isinstance(source, str):
         checked_text(source, "source")
         text, name = source, _description(source)
+    elif isinstance(source, (os.PathLike, GrammarFile)):  # the latter from another process
+        home = source if isinstance(source, GrammarFile) else _file_at(Path(source))
+        text, name = home.text, Path(home.path).name
     else:
         expected = "the text of a grammar, a pathlib.Path, or a rule"
         raise ArgumentError("source", shown_argument(source), expected)
@@ -147,7 +150,7 @@ def grammar(
             exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
         with explained(text, syntax):
-            file = read_lark(text, path, start, chosen, embed, watch)
+            file = read_lark(text, home, start, chosen, embed, watch)
         exact = rules = file.grammar
         if chosen != "characters":
             exact = without_lexer(rules, cast(LexerName, chosen), watch)
@@ -155,14 +158,17 @@ def grammar(
             form = _form_of(file, chosen)
         if chosen in ("dynamic", "basic", "contextual") and file.readable is not None:
             other = None if chosen == "contextual" or isinstance(form, Plain) else form
-            form = ReadByLark(Trees(file.readable, path, start, chosen).read, other)
+            form = ReadByLark(Trees(file.readable, home, start, chosen).read, other)
 
     def written(watch: Watch) -> Grammar:
         if chosen == "contextual":  # the rules are those of lark's parser, which has no conflicts
-            return read_lark(text, path, start, "basic", embed, watch).grammar
+            return read_lark(text, home, start, "basic", embed, watch).grammar
         return rules
 
-    return GrammarConstraint(written, exact, clipped(f"grammar({name})"), form, chosen, watch)
+    whole = GrammarConstraint(written, exact, clipped(f"grammar({name})"), form, chosen, watch)
+    return whole._made_by(
+        grammar, home or text, syntax=syntax, start=start, lexer=chosen, constraints=given, limits=limits
+    )
 
 
 def _form_of(file: LarkFile, lexer: str) -> Form:
@@ -369,20 +375,20 @@ def _description(text: str) -> str:
     return shown if shown.endswith("…") or shown == text.strip() else f"{shown} …"
 
 
-def _checked_constraints(given: Any) -> Mapping[str, Constraint[Any]]:
+def _checked_constraints(given: Any) -> dict[str, Constraint[Any]]:
     if given is None:
         return {}
     checked_instance("constraints", given, Mapping, "a dict from names to constraints")
     for name, constraint in given.items():
         checked_text(name, "a name of constraints")
         checked_instance(f"constraints[{name!r:.80}]", constraint, Constraint, "a constraint")
-    return cast("Mapping[str, Constraint[Any]]", given)
+    return dict(given)
 
 
-def _content(path: Path) -> str:
+def _file_at(path: Path) -> GrammarFile:
     data = path.read_bytes()
     try:
-        return data.decode()
+        return GrammarFile(str(path), data.decode(), {})
     except UnicodeDecodeError as error:
         before = data[: error.start].decode()
         reason = f"{path.name} is not UTF-8 after this"

@@ -30,6 +30,7 @@ from tokamata.patterns.grammars.syntax import (
     Terminal,
     rewritten,
 )
+from tokamata.recipes import Call, Remade, chain_of
 from tokamata.values.derivations import Capture
 
 __all__ = ["Phrase", "Rule", "grammar_of", "rule"]
@@ -37,7 +38,7 @@ __all__ = ["Phrase", "Rule", "grammar_of", "rule"]
 _NUMBERS = itertools.count(1)  # of captured parts, until a grammar names them
 
 
-class Phrase:
+class Phrase(Remade):
     """A part of a grammar: a rule, or rules, texts and constraints with operators between them; immutable.
 
     ======================  ==========================================================
@@ -78,7 +79,8 @@ class Phrase:
             ArgumentError: the bounds are no whole numbers from 0 on, or the minimum is above the maximum.
         """
         minimum, maximum = checked_bounds(minimum, maximum)
-        return Phrase(Repeat(self._node, minimum, maximum), self._rules)
+        made = Phrase(Repeat(self._node, minimum, maximum), self._rules)
+        return made._made_by(Phrase.repeat, self, minimum, maximum)
 
     def captured(self, name: str) -> Phrase:
         """The same texts; ``parse`` has each of them under a name.
@@ -95,11 +97,11 @@ class Phrase:
         checked_text(name, "name")
         if not name:
             raise ArgumentError("name", "''", "a name")
-        return _captured(Capture((name,)), self)
+        return _captured(Capture((name,)), self)._made_by(Phrase.captured, self, name)
 
     def optional(self) -> Phrase:
         """A text of this, or the empty text."""
-        return Phrase(Repeat(self._node, 0, 1), self._rules)
+        return Phrase(Repeat(self._node, 0, 1), self._rules)._made_by(Phrase.optional, self)
 
 
 class Rule(Phrase):
@@ -115,6 +117,10 @@ class Rule(Phrase):
         self.name = name
         self._body: Phrase | None = None
         super().__init__(Reference(name), {name: self})
+        self._made_by(Rule, name)
+
+    def _last_call(self) -> Call | None:
+        return None if self._body is None else Call(Rule.define, (self, self._body))
 
     def define(self, body: Phrase | Constraint[Any] | str) -> Rule:
         """Says which texts the rule has; returns the rule.
@@ -194,6 +200,11 @@ def grammar_of(start: Rule) -> tuple[Grammar, dict[str, Capture]]:
 def _phrase(argument: str, value: Any) -> Phrase:
     if isinstance(value, Phrase):
         return value
+    return _phrase_of(argument, value)._made_by(_phrase, argument, value)
+
+
+def _phrase_of(argument: str, value: Any) -> Phrase:
+    """A text or a constraint as a phrase."""
     if isinstance(value, str):
         checked_text(value, argument)
         return Phrase(
@@ -222,7 +233,15 @@ def _combined(kind: type[Sequence] | type[Choice], first: Any, second: Any) -> P
     for name, rule in right._rules.items():
         if left._rules.get(name, rule) is not rule:
             raise ArgumentError("other", f"another rule named {name!r}", "rules with different names")
-    return Phrase(kind(tuple(nodes)), {**left._rules, **right._rules})
+    made = Phrase(kind(tuple(nodes)), {**left._rules, **right._rules})
+    return made._made_by(_chained, kind, *chain_of(left, _chained, kind), *chain_of(right, _chained, kind))
+
+
+def _chained(kind: type[Sequence] | type[Choice], *operands: Phrase) -> Phrase:
+    """Phrases after each other, or alternatives, that were combined in another process."""
+    nodes = [node for operand in operands for node in _items(kind, operand._node)]
+    rules = {name: rule for operand in operands for name, rule in operand._rules.items()}
+    return Phrase(kind(tuple(nodes)), rules)._made_by(_chained, kind, *operands)
 
 
 def _items(kind: type[Sequence] | type[Choice], node: Node) -> tuple[Node, ...]:

@@ -8,6 +8,8 @@ constraint of one schema with both keywords.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -21,7 +23,9 @@ from tokamata.limits import Watch
 from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
+from tokamata.patterns.json_schema.documents import Documents
 from tokamata.patterns.json_schema.text import beginning, read_json
+from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
 from tokamata.values import forms
@@ -112,7 +116,9 @@ class JsonConstraint(Constraint[_T_co]):
         """All JSON values that are not of this constraint."""
         table = _core.ValueTable()
         root = table.negate(table.include(self._table, self._root))
-        return JsonConstraint(table, root, self.style, f"~{self._as_operand()}", declares=self._declares)
+        name = f"~{self._as_operand()}"
+        made: JsonConstraint[Any] = JsonConstraint(table, root, self.style, name, declares=self._declares)
+        return made._made_by(operator.invert, self)
 
     def _why_empty(
         self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
@@ -166,7 +172,7 @@ class JsonConstraint(Constraint[_T_co]):
             self._priced = priced = costs, replace(costs, words=words)
         return priced[1]
 
-    def _combined(self, operator: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
+    def _combined(self, sign: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style
         if not self._declares:
             style = style._replace(property_order=other_style.property_order)
@@ -180,13 +186,24 @@ class JsonConstraint(Constraint[_T_co]):
         table = _core.ValueTable()
         mine = table.include(self._table, self._root)
         theirs = table.include(other._table, other._root)
-        root = table.all_of([mine, theirs if operator == "&" else table.negate(theirs)])
-        name = f"{self._as_operand()} {operator} {other._as_operand()}"
+        root = table.all_of([mine, theirs if sign == "&" else table.negate(theirs)])
+        name = f"{self._as_operand()} {sign} {other._as_operand()}"
         reader = self._reader
-        if operator == "&" and reader is read_json:
+        if sign == "&" and reader is read_json:
             reader = other._reader  # values of both are values of either
         declares = self._declares or other._declares
-        return JsonConstraint(table, root, style, clipped(name), reader=reader, declares=declares)
+        made: JsonConstraint[Any] = JsonConstraint(
+            table, root, style, clipped(name), reader=reader, declares=declares
+        )
+        return made._made_by(_folded, sign, *chain_of(self, _folded, sign), other)
+
+
+_OPERATORS = {"&": operator.and_, "-": operator.sub}
+
+
+def _folded(sign: Literal["&", "-"], *operands: JsonConstraint[Any]) -> JsonConstraint[Any]:
+    """A chain of one operator, from the left."""
+    return functools.reduce(_OPERATORS[sign], operands)
 
 
 def _shown(blamed: Blamed) -> str:
@@ -229,7 +246,7 @@ def json_schema(
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
-    return constraint_of_schema(schema, options, registry)
+    return constraint_of_schema(copied(schema), options, registry)
 
 
 def constraint_of_schema(
@@ -237,12 +254,18 @@ def constraint_of_schema(
     options: JsonOptions,
     registry: referencing.Registry[Any] | None = None,
 ) -> JsonConstraint[Any]:
-    """The constraint of a schema; :func:`json_schema` without its checks of options."""
+    """The constraint of a schema that nobody changes; :func:`json_schema` without its checks of options."""
     table = _core.ValueTable()
-    reading = options.read(schema, table, registry)
+    documents: Any = registry  # None, or what is refused below
+    if hasattr(registry, "get_or_retrieve"):
+        documents = registry if isinstance(registry, Documents) else Documents(registry, {})
+    reading = options.read(schema, table, documents)
     shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
     name = " ".join(shown.split())
-    return JsonConstraint(table, reading.root, options.style, f"json_schema({clipped(name)})", reading)
+    made: JsonConstraint[Any] = JsonConstraint(
+        table, reading.root, options.style, f"json_schema({clipped(name)})", reading
+    )
+    return made._made_by(json_schema, schema, registry=documents, **options.given())
 
 
 def json(
@@ -281,4 +304,9 @@ def json(
         table.define(root, table.all_of(inside + counts))
     bounds = (("max_depth", max_depth), ("max_items", max_items))
     given = [f"{name}={bound}" for name, bound in bounds if bound is not None]
-    return JsonConstraint(table, root, style, f"json({', '.join(given)})", declares=False)
+    made: JsonConstraint[Any] = JsonConstraint(
+        table, root, style, f"json({', '.join(given)})", declares=False
+    )
+    return made._made_by(
+        json, max_depth=max_depth, max_items=max_items, whitespace=whitespace, spelling=spelling
+    )

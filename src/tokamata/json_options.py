@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from tokamata.arguments import checked_choice, checked_flag
@@ -85,6 +85,11 @@ class JsonOptions:
     def with_order(self, order: PropertyOrder) -> JsonOptions:
         """The same, with properties in another order."""
         return replace(self, property_order=order)
+
+    def given(self) -> dict[str, Any]:
+        """The options that differ from the default, as keyword arguments; a cancel token is of one call."""
+        known = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
+        return {name: value for name, value, default in known if value != default and name != "cancel"}
 
     def read(
         self,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
 import time
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import tokamata._core as _core
 from tokamata._core import CancelToken
-from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, shown_argument
+from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, PicklingError, shown_argument
 
 __all__ = ["CancelToken", "Limits", "Watch", "checked_cancel", "checked_limits", "core_limits"]
 
@@ -63,6 +65,15 @@ def checked_cancel(cancel: CancelToken | None) -> CancelToken | None:
     if not (cancel is None or isinstance(cancel, CancelToken)):
         raise ArgumentError("cancel", shown_argument(cancel), "a tokamata.CancelToken, or None")
     return cancel
+
+
+def _refuse_token(_: CancelToken) -> NoReturn:
+    """A copy could stop no work of the original, and the original none of the copy."""
+    advice = "make one in each process, and tell the other process to cancel it"
+    raise PicklingError("a CancelToken", advice)
+
+
+copyreg.pickle(CancelToken, _refuse_token)
 
 
 class Watch:

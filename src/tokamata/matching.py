@@ -7,19 +7,28 @@ of the core (``core/matching``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
 from tokamata.control_tokens import control_token_ids, valid_utf8
 from tokamata.denotation import Denotation
-from tokamata.errors import AlgebraError, ArgumentError, ContextError, ParseError, shown_argument
+from tokamata.errors import (
+    AlgebraError,
+    ArgumentError,
+    ContextError,
+    ParseError,
+    PicklingError,
+    shown_argument,
+)
 from tokamata.explanation import RULES, Explanation
 from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
+from tokamata.recipes import Shared, remade, steps_of
 from tokamata.repair.tokens import RepairsTokens
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Alternatives, Form, Reading
@@ -72,10 +81,13 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
     """
 
     __slots__ = (
+        "__weakref__",
         "_control",
         "_core",
         "_has_rules",
+        "_key",
         "_read",
+        "_start_of_text",
         "constraint",
         "limits",
         "pattern",
@@ -105,6 +117,8 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         self.vocabulary = vocabulary
         self.limits = limits
         self.tokenization = tokenization
+        self._start_of_text = start_of_text
+        self._key: bytes | None = None  # of its pickles
         canonical = None
         if tokenization == "canonical":
             if expression.sees_edges:
@@ -131,6 +145,25 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             is_pattern,
             canonical,
         )
+
+    def __reduce__(self) -> tuple[Callable[..., CompiledConstraint[Any]], tuple[Any, ...]]:
+        """For pickling: the constraint, the vocabulary and the options; masks and the cancel token stay here.
+
+        Raises:
+            PicklingError: the constraint was not made by the functions of tokamata.
+            VocabularyError: the file of the tokenizer has changed since it was loaded, or is gone.
+        """
+        if self._key is None:
+            self._key = os.urandom(16)
+        _SHARED.note(self._key, self)
+        options = {"start_of_text": self._start_of_text, "tokenization": self.tokenization}
+        return _arrived, (self._key, steps_of(self.constraint), self.vocabulary, self.limits, options)
+
+    def __copy__(self) -> CompiledConstraint[_T_co]:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledConstraint[_T_co]:
+        return self
 
     def matcher(
         self,
@@ -310,7 +343,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             classes,
             targets,
             vocabulary.stop,
-            lambda token: vocabulary[token] or vocabulary.name(token),
+            vocabulary._shown,
             self.limits,
         )
 
@@ -326,6 +359,23 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
 
     def __repr__(self) -> str:
         return f"<CompiledConstraint {self.pattern!r} for {self.vocabulary!r}, {self.states} states so far>"
+
+
+# Those that pickles of this process stand for: a worker that unpickles one for each task compiles it once.
+_SHARED: Shared[CompiledConstraint[Any]] = Shared(16)
+
+
+def _arrived(
+    key: bytes, steps: list[Any], vocabulary: Vocabulary, limits: Limits, options: dict[str, Any]
+) -> CompiledConstraint[Any]:
+    """The compiled constraint that was pickled; the same one for all of its pickles."""
+
+    def compiled() -> CompiledConstraint[Any]:
+        made: CompiledConstraint[Any] = remade(steps).compile(vocabulary, limits=limits, **options)
+        made._key = key
+        return made
+
+    return _SHARED.get(key, compiled)
 
 
 class Matcher(_core.Matcher):
@@ -486,6 +536,10 @@ class Matcher(_core.Matcher):
         names = tuple(map(vocabulary.name, tokens))
         text = vocabulary[token] or b""
         return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected), names)
+
+    def __reduce__(self) -> NoReturn:
+        advice = "pickle its .compiled and .tokens and advance a new matcher by these; fork() makes a copy"
+        raise PicklingError("a Matcher", advice)
 
     def __repr__(self) -> str:
         return f"<Matcher for {self._compiled.pattern!r} after {self.text!r}>"

@@ -75,9 +75,10 @@ def think_first(
     parts += [ended, regex("\n{0,2}"), answer.captured("answer")]
     whole = in_order(parts, clipped(f"think_first({answer!r})"))
     form = Converted(whole._form, _as_pair)
-    return Concatenation(
+    made: Concatenation[str, _T] = Concatenation(
         whole._expression, whole.pattern, made_by="in order", operands=whole._operands, form=form
     )
+    return made._made_by(think_first, answer, begin=begin, end=end, most_characters=most_characters)
 
 
 def _reasoning(expression: _core.Expression) -> Constraint[str]:

@@ -50,6 +50,7 @@ from tokamata.limits import checked_limits
 from tokamata.patterns import extensions
 from tokamata.patterns.free_text import free_text, heads_before
 from tokamata.patterns.json_schema.text import shown
+from tokamata.recipes import copied
 from tokamata.schema_places import within
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.trigger_constraints import Border, Tag, between, dispatched, in_order
@@ -110,14 +111,20 @@ def structural_tag(
         LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
-    if isinstance(given, str):
+    given = document = copied(given)
+    if isinstance(document, str):
         try:
-            given = json.loads(given)
+            document = json.loads(document)
         except (ValueError, RecursionError):
             raise SchemaError("", "", "a text that is not JSON", "a structural tag") from None
-    tag = object_of(given, "", "a structural tag: an object")
+    tag = object_of(document, "", "a structural tag: an object")
     if tag.get("type", "structural_tag") != "structural_tag":
         raise SchemaError("", "type", shown(tag["type"]), '"structural_tag"')
+    return _read(tag, options)._made_by(structural_tag, given, **options.given())
+
+
+def _read(tag: Mapping[str, Any], options: JsonOptions) -> Constraint[Any]:
+    """The constraint of a structural tag in either form."""
     reader = _Reader(options)
     if "format" not in tag and "structures" in tag:
         refuse_others(tag, "", ("type", "structures", "triggers"))

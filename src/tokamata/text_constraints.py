@@ -13,6 +13,7 @@ from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
+from tokamata.recipes import plain_text
 from tokamata.values.forms import Alternatives, Pattern, Plain
 from tokamata.values.parts import Match
 
@@ -58,7 +59,10 @@ def regex(
     """
     watch = Watch(limits, cancel)
     expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
-    return Constraint(expression, pattern, is_pattern=True, form=Pattern(pattern, int(flags), dialect))
+    form = Pattern(pattern, int(flags), dialect)
+    made: Constraint[Match] = Constraint(expression, pattern, is_pattern=True, form=form)
+    dialects = {} if dialect == "python" else {"dialect": dialect}
+    return made._made_by(regex, pattern, int(flags), limits=limits, **dialects)
 
 
 def literal(text: str) -> Constraint[str]:
@@ -67,7 +71,9 @@ def literal(text: str) -> Constraint[str]:
     Raises:
         ArgumentError: it is not a ``str``, or contains a surrogate.
     """
-    return Constraint(_core.literal(checked_text(text)), f"literal({clipped(repr(text))})", form=Plain())
+    expression = _core.literal(checked_text(text))
+    made: Constraint[str] = Constraint(expression, f"literal({clipped(repr(text))})", form=Plain())
+    return made._made_by(literal, text)
 
 
 @overload
@@ -103,19 +109,20 @@ def choice(options: Iterable[Any]) -> Constraint[Any]:
             runs.append([option])
     if not runs:
         raise ArgumentError("options", "an empty one", "a list of at least one option")
+    recipe = [*map(plain_text, given)]
     parts = [run if isinstance(run, Constraint) else _any_text(run) for run in runs]
     texts = [option for option in given[:4] if isinstance(option, str)]
     shown = ", ".join(repr(text)[:40] for text in texts)
     is_short = len(given) == len(texts)
     name = f"choice([{shown}])" if is_short else f"choice of {len(given):,} ({shown}, …)"
     if len(parts) == 1 and not isinstance(runs[0], Constraint):
-        return Constraint(parts[0]._expression, clipped(name), form=Plain())
+        return Constraint(parts[0]._expression, clipped(name), form=Plain())._made_by(choice, recipe)
     expression = _core.union([part._expression for part in parts])
     form = Alternatives([part._option for part in parts])
     names = frozenset(name for part in parts for name in part._seen_names)
     return Constraint(
         expression, clipped(name), made_by="choice", operands=tuple(parts), form=form, names=names
-    )
+    )._made_by(choice, recipe)
 
 
 def _any_text(texts: list[str]) -> Constraint[str]:

@@ -17,9 +17,10 @@ from tokamata.arguments import checked_flag, checked_instance, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.recipes import copied
 from tokamata.schema_places import within
 from tokamata.text_constraints import choice, literal
-from tokamata.tool_constraints import ToolCall, arguments_of, read_tools
+from tokamata.tool_constraints import ToolCall, arguments_of, read_tools, tool_list
 from tokamata.trigger_constraints import dispatched, in_order
 from tokamata.values.forms import Converted
 
@@ -101,10 +102,11 @@ def tool_calls(
             does not begin with its trigger, or an option does not exist.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
-    known = read_tools(tools, options)
+    given, wanted = tool_list(tools), copied(tool_choice)
+    known = read_tools(given, options)
     style = _format_of(format)
     checked_flag("parallel", parallel)
-    name = _named(tool_choice, list(known))
+    name = _named(wanted, list(known))
     chosen = [known[name]] if name is not None else list(known.values())
     calls: list[Constraint[ToolCall]] = []
     for tool in chosen:
@@ -112,8 +114,9 @@ def tool_calls(
             arguments = arguments_of(tool, options)
         calls.append(_call(tool.name, arguments, style))
     shown = clipped(f"tool_calls([{', '.join(tool.name for tool in chosen)}])")
-    if tool_choice == "auto":
-        return dispatched(
+    made: Constraint[list[Any]]
+    if wanted == "auto":
+        made = dispatched(
             [(style.trigger, call) for call in calls],
             [style.trigger],
             [],
@@ -121,7 +124,11 @@ def tool_calls(
             stop_after_first=not parallel,
             name=shown,
         )
-    return choice(calls).separated_by(literal(style.separator), 1, None if parallel else 1)
+    else:
+        made = choice(calls).separated_by(literal(style.separator), 1, None if parallel else 1)
+    return made._made_by(
+        tool_calls, given, tool_choice=wanted, parallel=parallel, format=format, **options.given()
+    )
 
 
 def _call(name: str, arguments: Constraint[Any], style: ToolFormat) -> Constraint[ToolCall]:

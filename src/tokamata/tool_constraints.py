@@ -25,13 +25,14 @@ from tokamata.patterns.python_types.reading import TypeReader
 from tokamata.patterns.python_types.schema import schema_of_shape
 from tokamata.patterns.python_types.shapes import Record
 from tokamata.patterns.python_types.values import value_of_member, value_of_text
+from tokamata.recipes import copied
 from tokamata.schema_places import within
 from tokamata.text_constraints import regex
 
 if TYPE_CHECKING:
     from tokamata.limits import CancelToken, Limits
 
-__all__ = ["Tool", "ToolCall", "arguments_of", "read_tools", "response_format", "tool_call"]
+__all__ = ["Tool", "ToolCall", "arguments_of", "read_tools", "response_format", "tool_call", "tool_list"]
 
 _SCHEMA_KEYWORDS = ("parameters", "inputSchema", "input_schema")  # of OpenAI, MCP, Anthropic
 
@@ -96,6 +97,7 @@ def response_format(
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    given = copied(given)
     kind = object_of(given, "", "a response format: an object").get("type")
     if kind == "text":
         return regex("(?s:.*)")
@@ -141,7 +143,8 @@ def tool_call(
         ArgumentError: there is no tool, two have one name, or an option does not exist.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
-    by_name = read_tools(tools, options)
+    given = tool_list(tools)
+    by_name = read_tools(given, options)
     table = _core.ValueTable()
     calls = []
     for tool in by_name.values():
@@ -157,17 +160,24 @@ def tool_call(
     def read(text: str) -> ToolCall:
         return _call_of(text, by_name)
 
-    return JsonConstraint(
+    made: JsonConstraint[ToolCall] = JsonConstraint(
         table, root, options.style, clipped(f"tool_call([{', '.join(by_name)}])"), reader=read
     )
+    return made._made_by(tool_call, given, **options.given())
 
 
-def read_tools(tools: Any, options: JsonOptions) -> dict[str, Tool]:
-    """Tools by name, in any of the forms that :func:`tool_call` takes; raises as it does."""
+def tool_list(tools: Any) -> list[Any]:
+    """A list of tools that the caller cannot change, of what :func:`tool_call` takes."""
     if isinstance(tools, Mapping) or callable(tools):
         tools = [tools]
     if isinstance(tools, (str, bytes)) or not isinstance(tools, Sequence):
         raise ArgumentError("tools", shown_argument(tools), "a tool, or a list of tools")
+    copies: list[Any] = copied([*tools])
+    return copies
+
+
+def read_tools(tools: list[Any], options: JsonOptions) -> dict[str, Tool]:
+    """Tools by name, of a :func:`tool_list`; raises as :func:`tool_call` does."""
     known = [_tool(tool, index, options) for index, tool in enumerate(tools)]
     if not known:
         raise ArgumentError("tools", "an empty one", "a list of at least one tool")

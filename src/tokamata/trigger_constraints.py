@@ -106,9 +106,10 @@ def text_without(phrases: Iterable[str], *, most_characters: int | None = None) 
     if most_characters is not None:
         most_characters = checked_whole("most_characters", most_characters, 0, 1 << 31)
     shown = ", ".join(repr(phrase)[:40] for phrase in checked[:4]) + (", …" if len(checked) > 4 else "")
-    return Constraint(
+    made: Constraint[str] = Constraint(
         free_text(checked, (), most_characters), clipped(f"text_without([{shown}])"), form=Plain()
     )
+    return made._made_by(text_without, checked, most_characters=most_characters)
 
 
 def tag(
@@ -131,17 +132,19 @@ def tag(
     if not isinstance(end, (list, tuple)):
         _check_edge("end", end)
     name = clipped(f"tag({_shown(begin)}, {'None' if content is None else repr(content)}, {_shown(end)})")
+    call = begin, content, list(end) if isinstance(end, (list, tuple)) else end
     first = literal(begin) if isinstance(begin, str) else begin
     if content is None and isinstance(end, Constraint):
         content = text_without([])
     if content is not None:
         checked_instance("content", content, Constraint, "a Constraint or None")
         whole = in_order([first, content.captured("content"), _ends(end)], name)
-        return TagConstraint(begin, whole, lambda parts: Tag(*parts), name)
+        return TagConstraint(begin, whole, lambda parts: Tag(*parts), name)._made_by(tag, *call)
     ends = _checked_phrases("end", [end] if isinstance(end, str) else end)
     heads = heads_before(ends, ends)
     rest = between([(Border(tuple(ends), heads[one]), one) for one in ends], any_text)
-    return TagConstraint(begin, in_order([first, rest], name), lambda parts: Tag(parts[0], *parts[1]), name)
+    made = TagConstraint(begin, in_order([first, rest], name), lambda parts: Tag(parts[0], *parts[1]), name)
+    return made._made_by(tag, *call)
 
 
 def triggered(
@@ -182,13 +185,22 @@ def triggered(
     checked_flag("stop_after_first", stop_after_first)
     wanted = set(given)
     branches = [(_trigger_of(one, wanted), one) for one in known]
-    return dispatched(
+    excluded = _checked_phrases("excludes", excludes)
+    made = dispatched(
         branches,
         given,
-        _checked_phrases("excludes", excludes),
+        excluded,
         at_least_one=at_least_one,
         stop_after_first=stop_after_first,
         name=clipped(f"triggered of {len(known)} tags"),
+    )
+    return made._made_by(
+        triggered,
+        known,
+        triggers=None if triggers is None else given,
+        at_least_one=at_least_one,
+        stop_after_first=stop_after_first,
+        excludes=excluded,
     )
 
 

@@ -132,7 +132,9 @@ def type(
             raise ArgumentError("styles and formats", "given: they are those of JSON", expected)
         shape = TypeReader(strict, opens_models=True).read(given)
         reader = functools.partial(value_of_source, shape)
-        return Constraint(expression_of_shape(shape), f'{name[:-1]}, syntax="python")', form=Checked(reader))
+        name = f'{name[:-1]}, syntax="python")'
+        texts: Constraint[Any] = Constraint(expression_of_shape(shape), name, form=Checked(reader))
+        return texts._made_by(type, given, syntax=syntax, **options.given())
     from tokamata.patterns.python_types.schema import schema_of_shape
     from tokamata.patterns.python_types.values import value_of_text
 
@@ -143,4 +145,7 @@ def type(
     reading = options.read(schema, table)
     reader = functools.partial(value_of_text, shape)
     relaxed = [ReportEntry(place, "Annotated", "relaxed", reason) for place, reason in types.relaxed]
-    return JsonConstraint(table, reading.root, options.style, name, reading, reader, relaxed)
+    made: JsonConstraint[Any] = JsonConstraint(
+        table, reading.root, options.style, name, reading, reader, relaxed
+    )
+    return made._made_by(type, given, **options.given())

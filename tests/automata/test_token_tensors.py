@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import sys
 
@@ -63,6 +64,15 @@ def test_shapes_go_through() -> None:
     assert tensors.masks(states).shape == (2, 3, 9)
     assert tensors.mask_words(states).shape == (2, 3, 1)
     assert tensors.next_states(torch.tensor(0), torch.tensor(1)).item() == 2
+
+
+def test_they_can_be_pickled() -> None:
+    tensors = foo_d().to_torch()
+    twin = pickle.loads(pickle.dumps(tensors))
+    states = torch.arange(tensors.dead + 1)
+    assert torch.equal(twin.masks(states), tensors.masks(states))
+    assert torch.equal(twin.mask_words(states), tensors.mask_words(states))
+    assert (twin.start, twin.ended, twin.dead) == (tensors.start, tensors.ended, tensors.dead)
 
 
 def test_words_are_what_apply_mask_takes() -> None:

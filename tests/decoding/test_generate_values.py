@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -49,3 +50,22 @@ def test_events_of_a_sequence_are_complete_where_nothing_can_follow(model: Any, 
     value = steps.generation.parse()
     assert told == [("/letters", value.letters), ("/1/0", value[1][0]), ("/1", value[1]), ("", value)]
     assert steps.generation.finish_reason == "complete"
+
+
+def test_generations_travel_and_streams_do_not(model: Any, tokenizer: Any) -> None:
+    stop = tk.control_token("<end_of_turn>")
+    constraint = tk.regex("[a-c]{2}").captured("first") + stop + tk.regex("[a-c]{2}").captured("second")
+    vocabulary = tk.Vocabulary.load(tokenizer)
+    compiled = tk.json_schema({"enum": [1, 2]}).compile(vocabulary)
+    for given in (constraint.compile(vocabulary), compiled, compiled.constraint):
+        steps = tk.stream(model, tokenizer, "x", given, seed=1)
+        written = [*steps]
+        generation = steps.generation
+        assert generation is not None
+        twin = pickle.loads(pickle.dumps(generation))
+        assert twin == generation
+        assert twin.parse() == generation.parse()
+        assert pickle.loads(pickle.dumps(written)) == written
+        with pytest.raises(tk.PicklingError, match="iterate to its end"):
+            pickle.dumps(steps)
+    assert len(pickle.dumps(generation)) < 1500

@@ -8,8 +8,7 @@ are listed as far as there is room.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 EPSILON_NAME = "ε"
 _SPACE = "␣"
@@ -31,7 +30,26 @@ def show(name: bytes | str) -> str:
     return f"“{shown}”" if shown in _AMBIGUOUS else shown
 
 
-BYTE_NAMES: Mapping[int, str] = MappingProxyType({value: show(bytes([value])) for value in range(256)})
+class _ByteNames(Mapping[int, str]):
+    """The names of all bytes; immutable, and pickled by name."""
+
+    def __init__(self) -> None:
+        self._names = {value: show(bytes([value])) for value in range(256)}
+
+    def __getitem__(self, value: int) -> str:
+        return self._names[value]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __reduce__(self) -> str:
+        return "BYTE_NAMES"
+
+
+BYTE_NAMES: Mapping[int, str] = _ByteNames()
 
 
 def name_of(symbol: int, names: Mapping[int, str] | None) -> str:

@@ -71,6 +71,10 @@ class TokenAutomaton:
         for array in (rows.accepting, rows.class_of_token, rows.offsets, rows.classes, rows.targets):
             array.setflags(write=False)
 
+    def __reduce__(self) -> tuple[type[TokenAutomaton], tuple[TokenRows, tuple[int, ...], TokenNames | None]]:
+        """For pickling and copying."""
+        return TokenAutomaton, (self._rows, self.stop_tokens, self._names)
+
     @classmethod
     def from_rows(
         cls,

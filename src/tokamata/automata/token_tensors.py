@@ -44,11 +44,10 @@ class TokenTensors:
         width: the number of token ids.
     """
 
-    __slots__ = ("_class_of_token", "_host", "_table", "dead", "ended", "start", "width")
+    __slots__ = ("_class_of_token", "_table", "dead", "ended", "start", "width")
 
     def __init__(self, rows: TokenRows, stop_tokens: Sequence[int], device: object, limits: Limits) -> None:
         host = _torch()
-        self._host = host
         states = len(rows.accepting)
         self.start, self.ended, self.dead = rows.start, states, states + 1
         self.width = len(rows.class_of_token)
@@ -84,7 +83,7 @@ class TokenTensors:
             ``int64[...]``.
         """
         within = (tokens >= 0) & (tokens < self.width)
-        classes = self._class_of_token[self._host.where(within, tokens, self.width)]
+        classes = self._class_of_token[_torch().where(within, tokens, self.width)]
         return self._table[states, classes.long()].long()
 
     def masks(self, states: torch.Tensor) -> torch.Tensor:
@@ -97,7 +96,7 @@ class TokenTensors:
 
         Bit ``t % 32`` of word ``t // 32`` is token ``t``.
         """
-        host = self._host
+        host = _torch()
         masks = host.nn.functional.pad(self.masks(states), (0, -self.width % 32))
         weights = host.tensor([1 << bit for bit in range(8)], dtype=host.uint8, device=masks.device)
         octets = (masks.unflatten(-1, (-1, 8)) * weights).sum(dim=-1, dtype=host.uint8)

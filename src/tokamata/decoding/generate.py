@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, overload
 
 from tokamata.constraint import Constraint
 from tokamata.decoding.chats import Chat
@@ -30,7 +30,7 @@ from tokamata.decoding.results import Generation, Step, Timing
 from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
-from tokamata.errors import ArgumentError, shown_argument
+from tokamata.errors import ArgumentError, PicklingError, shown_argument
 from tokamata.matching import CompiledConstraint, OnNoncanonical, Tokenization
 
 if TYPE_CHECKING:
@@ -74,6 +74,9 @@ class Stream(Iterator[Step], Generic[_T]):
         self._row = row
         self._steps = write(model, [row], timing, draft_tokens)
         self._is_constrained = constraint is not None
+
+    def __reduce__(self) -> NoReturn:
+        raise PicklingError("a Stream", "iterate to its end, and pickle its .generation")
 
     @property
     def generation(self) -> Generation[_T] | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.errors import NoValuesError
+from tokamata.matching import CompiledConstraint
 
 if TYPE_CHECKING:
     from tokamata.constraint import Constraint
-    from tokamata.matching import CompiledConstraint
     from tokamata.values.events import Event
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]
@@ -118,6 +118,16 @@ class Generation(Generic[_T]):
     drafted: int = field(default=0, repr=False, compare=False)
     accepted: int = field(default=0, repr=False, compare=False)
     _matched: CompiledConstraint[_T] | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickling and copying: a compiled constraint becomes its constraint, to leave the vocabulary.
+
+        Where control tokens say how the text is parsed, both are needed.
+        """
+        state = dict(self.__dict__)
+        if self._matched is None and isinstance(self.constraint, CompiledConstraint):
+            state["constraint"] = self.constraint.constraint
+        return state
 
     def parse(self) -> _T:
         """The value of the text, for example an instance of the constraint's type.

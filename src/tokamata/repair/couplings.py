@@ -352,7 +352,7 @@ class _CoupledSearch(Generic[_T]):
                 cost, text, made = edits(solution.path)
                 self.bound = max(self.bound, min(target + 1, solution.bound))
                 reading = Reading(self.given.pattern, self.given.limits, self.given.cancel)
-                if accepted(self.given.texts, text, reading) is not None:
+                if accepted(self.given.texts(), text, reading) is not None:
                     is_exact = True  # the over-approximation alone accepts it
                     continue
                 if self._take(cost, text, made):

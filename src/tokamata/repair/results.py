@@ -109,7 +109,6 @@ class Certificate:
             the proof.
         is_exact: whether the nodes are those of the constraint; otherwise they are those of a set of texts
             that includes it.
-        expression: the texts that the repair could lead to.
     """
 
     broken: bytes
@@ -120,7 +119,12 @@ class Certificate:
     costs: EditCosts
     nodes: bytes = field(repr=False)
     is_exact: bool
-    expression: _core.Expression = field(repr=False)
+    _texts: Callable[[], _core.Expression] = field(repr=False, compare=False)
+
+    @property
+    def expression(self) -> _core.Expression:
+        """The texts that the repair could lead to."""
+        return self._texts()
 
     def verify(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> bool:
         """Whether the certificate holds; :meth:`flaw` says why not.
@@ -221,7 +225,7 @@ class Repair(Generic[_T_co]):
     expansions: int
     first_feasible_us: int | None
     certificate: Certificate = field(repr=False)
-    _parse: Callable[[str], _T_co] = field(repr=False)
+    _parse: Callable[[str], _T_co] = field(repr=False, compare=False)
     program: Program | None = None
 
     @property

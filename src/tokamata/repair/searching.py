@@ -41,7 +41,7 @@ class Search(Generic[_T_co]):
     """What is searched: the arguments of :meth:`tokamata.Constraint.repair`, checked.
 
     Attributes:
-        texts: the accepted texts.
+        texts: returns the accepted texts; a method of the constraint, so that what keeps it can be pickled.
         automata: those of the texts, kept between searches.
         pattern: what errors show.
         parse: makes the value of a text.
@@ -49,7 +49,7 @@ class Search(Generic[_T_co]):
         weight: in hundredths.
     """
 
-    texts: _core.Expression
+    texts: Callable[[], _core.Expression]
     automata: _core.KeptAutomata
     pattern: str
     parse: Callable[[str], _T_co]
@@ -61,7 +61,7 @@ class Search(Generic[_T_co]):
 
 
 def checked_search(
-    texts: _core.Expression,
+    texts: Callable[[], _core.Expression],
     automata: _core.KeptAutomata,
     pattern: str,
     parse: Callable[[str], _T],

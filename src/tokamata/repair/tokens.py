@@ -14,7 +14,7 @@ The certificate checks a bound by Wagner's table, which shares nothing with the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -91,7 +91,6 @@ class TokenCertificate:
         lower_bound: no accepted sequence costs less.
         costs: of the edits.
         stops: how many stop tokens at the end were left as they are.
-        automaton: what accepts.
     """
 
     given: tuple[int, ...]
@@ -101,7 +100,12 @@ class TokenCertificate:
     lower_bound: int
     costs: TokenCosts
     stops: int
-    automaton: TokenEdges = field(repr=False)
+    _edges: Callable[[], TokenEdges] = field(repr=False, compare=False)
+
+    @property
+    def automaton(self) -> TokenEdges:
+        """What accepts: the closed form of the constraint."""
+        return self._edges()
 
     def verify(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> bool:
         """Whether the certificate holds; :meth:`flaw` says why not.
@@ -141,13 +145,14 @@ class TokenCertificate:
             return "the edits do not lead to the repaired sequence"
         if cost != self.cost:
             return "the costs of the edits do not add up"
-        if not self.automaton.accepts(written):
+        automaton = self.automaton
+        if not automaton.accepts(written):
             return "the constraint does not accept the repaired sequence"
         if self.lower_bound > self.cost:
             return "the lower bound is above the cost"
         known = core_limits(checked_limits(limits))
         given, prices = self.given[:end], (self.costs.insert, self.costs.remove, self.costs.replace)
-        if self.lower_bound > self.automaton.least_cost(given, *prices, known, checked_cancel(cancel), ""):
+        if self.lower_bound > automaton.least_cost(given, *prices, known, checked_cancel(cancel), ""):
             return "a repair costs less than the lower bound"
         return None
 
@@ -249,7 +254,9 @@ class RepairsTokens:
             position = index + (name != "insert")
         repaired = (*written, *ids[position:])
         stops = len(ids) - end
-        certificate = TokenCertificate(ids, repaired, tuple(edits), cost, bound, costs, stops, automaton)
+        certificate = TokenCertificate(
+            ids, repaired, tuple(edits), cost, bound, costs, stops, self._edges_of_tokens
+        )
         return TokenRepair(repaired, tuple(edits), cost, bound, bound == cost, expansions, certificate)
 
     def _edges_of_tokens(self) -> TokenEdges:

@@ -46,6 +46,15 @@ class Words:
     def __init__(self, names: Iterable[str], values: Iterable[str]) -> None:
         self._known = frozenset(names), frozenset(values)
 
+    def __reduce__(self) -> tuple[type[Words], tuple[list[str], list[str]]]:
+        return Words, (sorted(self._known[0]), sorted(self._known[1]))
+
+    def __eq__(self, other: object) -> bool:
+        return self._known == other._known if isinstance(other, Words) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._known)
+
     @kept_property
     def _near(self) -> tuple[Index, Index]:
         names, values = self._known

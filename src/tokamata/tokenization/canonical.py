@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -15,10 +16,11 @@ from tokamata.tokenization.pipelines.pipeline import Pipeline, contradictions_re
 from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
 from tokamata.tokenization.pretokenizers.classes import Engine, HuggingFaceEngine, TiktokenEngine
 from tokamata.tokenization.tables import Tables, make_tables
+from tokamata.vocabulary.tiktoken_ranks import Ranks
+from tokamata.vocabulary.token_table import collection_paused
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
-    from tokamata.vocabulary.token_table import PipelineSource
 
 _lock = Lock()
 _made: WeakKeyDictionary[Vocabulary, _core.Tokenization] = WeakKeyDictionary()
@@ -54,7 +56,7 @@ def _tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
     kept = _of_kept(vocabulary, kept_tables.load(key))
     if kept is not None:
         return kept
-    tables = make_tables(_pipeline(source, content, list(vocabulary.tokens)), vocabulary)
+    tables = make_tables(_pipeline(source.family, content, list(vocabulary.tokens)), vocabulary)
     with contradictions_refused():
         made = _core.Tokenization(vocabulary.core, tables)
     kept_tables.keep(key, tables)
@@ -78,13 +80,13 @@ _ENGINES: dict[str, Callable[[], Engine]] = {
 }
 
 
-def _pipeline(source: PipelineSource, content: bytes, tokens: list[bytes | None]) -> Pipeline:
-    parsed = source.parse(content)
-    if source.family == "tokenizer.json":
-        return pipeline_from_tokenizer_json(parsed, tokens)
-    read = {
-        "tiktoken": ranks.pipeline_from_encoding,
-        "tekken": ranks.pipeline_from_tekken,
-        "sentencepiece": ranks.pipeline_from_sentence_piece,
-    }[source.family]
-    return read(parsed, tokens)
+def _pipeline(family: str, content: bytes, tokens: list[bytes | None]) -> Pipeline:
+    if family == "sentencepiece":
+        return ranks.pipeline_from_sentence_piece(content, tokens)
+    if family == "tiktoken":
+        return ranks.pipeline_from_encoding(Ranks.parse(content), tokens)
+    with collection_paused():
+        document = json.loads(content.decode("utf-8-sig"))
+    if family == "tekken":
+        return ranks.pipeline_from_tekken(document, tokens)
+    return pipeline_from_tokenizer_json(document, tokens)

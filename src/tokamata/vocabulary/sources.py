@@ -179,17 +179,15 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
         if kept_path is not None and (
             kept := kept_tokens.load(kept_path, lambda: _start_tokens(reread, where))
         ):
-            return replace(kept, pipeline=PipelineSource("tokenizer.json", reread, reread.parse))
+            return replace(kept, pipeline=PipelineSource("tokenizer.json", reread))
         document = _parsed(data, where)
         del data
         if is_tekken(document):
-            return replace(
-                table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread, reread.parse)
-            )
+            return replace(table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread))
         table = table_from_tokenizer_json(document, where)
         if kept_path is not None:
             kept_tokens.keep(kept_path, table)
-        return replace(table, pipeline=PipelineSource("tokenizer.json", reread, reread.parse))
+        return replace(table, pipeline=PipelineSource("tokenizer.json", reread))
 
 
 def _start_tokens(reread: _Reread, where: str) -> TokenBytes:

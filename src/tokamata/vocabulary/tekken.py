@@ -9,10 +9,10 @@ those below, by mistral-common's convention.
 from __future__ import annotations
 
 import binascii
+import json
 from typing import Any
 
 from tokamata.errors import VocabularyError
-from tokamata.vocabulary.tiktoken_ranks import encoding_content
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, check_ids
 
 _STOP = "</s>"
@@ -105,5 +105,12 @@ def table_from_tekkenizer(tekkenizer: Any, where: str) -> TokenTable:
     tokens += [tekkenizer.id_to_byte_piece(token) for token in range(special, size)]
     names = {token: str(tekkenizer.id_to_piece(token)) for token in range(special)}
     stop = tuple(token for token, name in names.items() if name == _STOP)
-    source = PipelineSource("tekken", lambda: encoding_content(tekkenizer._model), lambda _: tekkenizer)
-    return TokenTable(tokens, names, stop, pipeline=source)
+    return TokenTable(tokens, names, stop, pipeline=PipelineSource("tekken", lambda: _content(tekkenizer)))
+
+
+def _content(tekkenizer: Any) -> bytes:
+    """What determines how it cuts a text into tokens, as a tekken file has it."""
+    model, special = tekkenizer._model, tekkenizer.num_special_tokens
+    config = {"pattern": model._pat_str, "default_num_special_tokens": special}
+    ranks = [(text.decode("latin-1"), rank) for text, rank in model._mergeable_ranks.items()]
+    return json.dumps({"config": config, "ranks": ranks}).encode()

@@ -8,7 +8,8 @@ OpenAI's files for Whisper write the empty token as ``= 50256``.
 from __future__ import annotations
 
 import binascii
-from typing import Any
+import json
+from typing import Any, NamedTuple
 
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary.token_table import (
@@ -79,11 +80,30 @@ def _decoded_strictly(encoded: bytes, rank: int) -> tuple[bytes, int] | None:
     return (value, rank) if binascii.b2a_base64(value, newline=False) == encoded else None
 
 
-def encoding_content(encoding: Any) -> bytes:
-    """The data that determines how an encoding cuts a text into tokens."""
-    ranks = sorted(encoding._mergeable_ranks.items(), key=lambda item: item[1])
-    parts = [encoding._pat_str, repr(sorted(encoding._special_tokens.items())), repr(ranks)]
-    return "\0".join(parts).encode()
+class Ranks(NamedTuple):
+    """What determines how an encoding cuts a text into tokens.
+
+    Attributes:
+        pattern: cuts a text into pieces.
+        special: the ids of special tokens.
+        ranks: the ids of all others, which are their ranks.
+    """
+
+    pattern: str
+    special: dict[str, int]
+    ranks: dict[bytes, int]
+
+    @classmethod
+    def parse(cls, content: bytes) -> Ranks:
+        """Those of a :meth:`content`."""
+        pattern, special, ranks = json.loads(content)
+        return cls(pattern, dict(special), {text.encode("latin-1"): rank for text, rank in ranks})
+
+    def content(self) -> bytes:
+        """All of it."""
+        ranks = sorted(self.ranks.items(), key=lambda item: item[1])
+        texts = [(text.decode("latin-1"), rank) for text, rank in ranks]
+        return json.dumps([self.pattern, sorted(self.special.items()), texts]).encode()
 
 
 def table_from_encoding(encoding: Any, where: str) -> TokenTable:
@@ -103,5 +123,6 @@ def table_from_encoding(encoding: Any, where: str) -> TokenTable:
             except KeyError:
                 continue  # a hole
     stop = next(((token,) for token, name in names.items() if name == "<|endoftext|>"), ())
-    source = PipelineSource("tiktoken", lambda: encoding_content(encoding), lambda _: encoding)
+    ranks = Ranks(encoding._pat_str, encoding._special_tokens, encoding._mergeable_ranks)
+    source = PipelineSource("tiktoken", ranks.content)
     return TokenTable(tokens, dict(sorted(names.items())), stop, pipeline=source)

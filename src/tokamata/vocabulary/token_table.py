@@ -14,7 +14,6 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from tokamata.errors import VocabularyError
 
@@ -30,12 +29,10 @@ class PipelineSource:
     Attributes:
         family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
         content: returns everything that the pipeline depends on, as bytes: usually those of a file.
-        parse: returns the parsed file, or the tokenizer itself, from these bytes.
     """
 
     family: str
     content: Callable[[], bytes]
-    parse: Callable[[bytes], Any]
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
             raise VocabularyError(f"{where}: it has changed since its tokens were read; load it again")
         return bytes(tokenizer.to_str().encode())
 
-    return replace(table, pipeline=PipelineSource("tokenizer.json", content, json.loads))
+    return replace(table, pipeline=PipelineSource("tokenizer.json", content))
 
 
 def _document(tokenizer: Any) -> Any:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
 from tokamata.locks import kept_property
+from tokamata.recipes import Shared
 from tokamata.vocabulary.kept_segments import keep_segments
 from tokamata.vocabulary.misfits import warn_if_far_wider, warn_without_stop
+from tokamata.vocabulary.packed_tokens import packed, unpacked
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.stop_tokens import check_stop, resolve_stop
 from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenBytes, TokenTable, shown_int
@@ -164,6 +168,10 @@ class Vocabulary:
         kind = "unused" if index < len(self._tokens) else "padding"
         return self._names.get(index, f"<{kind} {index}>")
 
+    def _shown(self, token: int) -> bytes | str:
+        """The bytes of a token, or its name if it has none."""
+        return self[token] or self.name(token)
+
     def control_token(self, name: str) -> int:
         """The id of a control token, by its name.
 
@@ -217,6 +225,47 @@ class Vocabulary:
         start = self._start_tokens
         return None if start is None else _core_vocabulary(start, self._stop, self._width)
 
+    def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[bytes, bytes, bytes | None]]:
+        """For pickling: everything travels, so that another process needs no file.
+
+        Raises:
+            VocabularyError: the file of the tokenizer has changed since it was loaded, or is gone.
+        """
+        digest, tokens, pipeline = self._travelling
+        _SHARED.note(digest, self)
+        return _arrived, (digest, tokens, pipeline)
+
+    def __copy__(self) -> Vocabulary:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Vocabulary:
+        return self
+
+    @kept_property
+    def _travelling(self) -> tuple[bytes, bytes, bytes | None]:
+        """What pickle writes: a digest, and what :func:`_vocabulary_of` reads."""
+        start = self._start_tokens
+        source = self._pipeline
+        content = b"" if source is None else source.content()
+        rest = {
+            "names": [*self._names.items()],
+            "stop": self._stop,
+            "width": self._width,
+            # those that differ from the tokens in mid-text; each character is a byte
+            "start": None
+            if start is None
+            else [
+                (token, None if value is None else value.decode("latin-1"))
+                for token, value in enumerate(start)
+                if value != self._tokens[token]
+            ],
+            "family": None if source is None else source.family,
+            "content": _digest(content).hex(),
+        }
+        body = packed(self._tokens, rest)
+        tokens, pipeline = zlib.compress(body, 1), None if source is None else zlib.compress(content, 1)
+        return _digest(body), tokens, pipeline
+
     def _checked_id(self, token: int) -> int:
         try:
             index = operator.index(token)
@@ -240,6 +289,56 @@ def _shown_source(source: object) -> str:
     if isinstance(source, (str, os.PathLike)):
         return f"{os.fspath(source)!s:.200}"
     return "the list of tokens" if isinstance(source, (list, tuple)) else f"the {type(source).__name__}"
+# Vocabularies that pickles of this process stand for.  A model has one, so few are in use.
+_SHARED: Shared[Vocabulary] = Shared(2)
+
+
+def _arrived(digest: bytes, tokens: bytes, pipeline: bytes | None) -> Vocabulary:
+    """The vocabulary that was pickled; the same one for all pickles with this digest."""
+    return _SHARED.get(digest, lambda: _vocabulary_of(digest, tokens, pipeline))
+
+
+def _vocabulary_of(digest: bytes, packed_tokens: bytes, pipeline: bytes | None) -> Vocabulary:
+    """The vocabulary that was pickled.
+
+    Raises:
+        VocabularyError: the pickle is damaged.
+    """
+    body = _inflated(packed_tokens, digest)
+    tokens, rest = unpacked(body)
+    start_rule: Callable[[], TokenBytes] | None = None
+    if rest["start"] is not None:
+        start = list(tokens)
+        for token, value in rest["start"]:
+            start[token] = None if value is None else value.encode("latin-1")
+        start_rule = partial(list, start)
+    source = None
+    if pipeline is not None:
+        content = partial(_inflated, pipeline, bytes.fromhex(rest["content"]))  # as a rule not needed
+        source = PipelineSource(rest["family"], content)
+    table = TokenTable(tokens, dict(rest["names"]), tuple(rest["stop"]), start_rule, source)
+    return Vocabulary(table, rest["width"])
+
+
+def _inflated(data: bytes, digest: bytes) -> bytes:
+    """What was compressed.
+
+    Raises:
+        VocabularyError: it is not what the digest is of.
+    """
+    try:
+        content = zlib.decompress(data)
+    except zlib.error:
+        content = b""
+    if _digest(content) != digest:
+        raise VocabularyError("the pickled vocabulary is damaged: its digest differs; pickle it again")
+    return content
+
+
+def _digest(content: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(content).digest()
 
 
 def _checked_width(width: int | None, tokens: TokenBytes) -> int:

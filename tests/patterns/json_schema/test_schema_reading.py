@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+import tokamata as tk
 from tests.support.schemas.schema_tables import names_in_order, read, verdicts
 from tokamata.patterns.json_schema.table import NUMBER, OBJECT, STRING
+from tokamata.recipes import copied
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -246,7 +248,8 @@ def test_dicts_that_are_like_those_of_json() -> None:
         type="object",
         properties=collections.OrderedDict(a=collections.OrderedDict(enum=("x", 2))),
     )
-    assert verdicts(schema, {"a": "x"}, {"a": "y"}, []) == [True, False, False]
+    assert verdicts(copied(schema), {"a": "x"}, {"a": "y"}, []) == [True, False, False]
+    assert tk.json_schema(schema).report() == tk.json_schema(copied(schema)).report()
 
 
 def test_text_and_dict_say_the_same() -> None:

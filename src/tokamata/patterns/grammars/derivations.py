@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tokamata.patterns.grammars.ambiguity import Tree
@@ -32,6 +32,16 @@ class Derivation:
     text: str
     children: tuple[Derivation, ...] | None
 
+    def __reduce__(self) -> tuple[Callable[..., Derivation], tuple[list[tuple[str, str, int | None]]]]:
+        """For pickling and copying, which would recurse as deep as the tree."""
+        nodes: list[tuple[str, str, int | None]] = []
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            nodes.append((node.name, node.text, None if node.children is None else len(node.children)))
+            waiting += node.children or ()
+        return _derivation_of, (nodes,)
+
     def __str__(self) -> str:
         parts: list[str] = []
         waiting: list[Derivation | str] = [self]
@@ -50,6 +60,27 @@ class Derivation:
 
     def __repr__(self) -> str:
         return f"<Derivation {self}>"
+
+
+def _derivation_of(nodes: list[tuple[str, str, int | None]]) -> Derivation:
+    """The tree of its nodes with the numbers of their children: each before its children, the last first."""
+    made: list[Derivation] = []
+    for name, text, count in reversed(nodes):
+        if count is None:
+            made.append(Derivation(name, text, None))
+        else:
+            children = tuple(made[len(made) - count :])
+            del made[len(made) - count :]
+            made.append(Derivation(name, text, children))
+    return made[0]
+
+
+def _quoted(text: str) -> str:
+    escaped = "".join(
+        character if character.isprintable() and character not in '"\\' else repr(character)[1:-1]
+        for character in text
+    )
+    return '"' + escaped.replace('"', '\\"') + '"'
 
 
 class Naming:

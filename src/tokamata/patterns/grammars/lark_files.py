@@ -14,7 +14,6 @@ Priorities of rules, and what the tree of a text looks like, change no language.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as Items
@@ -36,6 +35,7 @@ from tokamata.limits import Watch
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.extension_groups import group_refused, refuse_groups
+from tokamata.patterns.grammars.grammar_files import GrammarFile, LeadsOut
 from tokamata.patterns.grammars.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lalr import with_contexts
 from tokamata.patterns.grammars.lark_messages import (
@@ -93,12 +93,14 @@ class LarkFile(NamedTuple):
     shown: Mapping[str, str]
 
 
-def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed, watch: Watch) -> LarkFile:
+def read_lark(
+    text: str, source: GrammarFile | None, start: str, lexer: str, embed: Embed, watch: Watch
+) -> LarkFile:
     """A Lark file.
 
     Args:
         text: its content.
-        path: the file, whose folder imports are relative to; ``None``: it has no file.
+        source: the file with its imports; ``None``: it has no file.
         start: the name of the rule that a text is of.
         lexer: the one that it will be read by.  For ``"contextual"`` the rules are those of lark's parser.
         embed: the texts of other constraints that it names.
@@ -120,9 +122,9 @@ def read_lark(text: str, path: Path | None, start: str, lexer: str, embed: Embed
             reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
             position = min((part.position for part in file.parts.values()), default=0)
             raise GrammarError(text, position, reason, "choose lexer='dynamic', or use lark's syntax alone")
-        return LarkFile(_contextual(file, text, path, start, watch), file.text, {}, (), {})
+        return LarkFile(_contextual(file, text, source, start, watch), file.text, {}, (), {})
     with _by_lark(file, text, watch):
-        loaded = _load(file.text, path, lexer)
+        loaded = _load(file.text, source, lexer)
     indentation = _indentation(loaded, text)
     terminals, rules, ignored = _compiled(loaded, indentation, file, text, start, watch)
     definitions = {definition.name: definition for definition in terminals}
@@ -206,10 +208,12 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
     return found
 
 
-def _contextual(file: Translation, text: str, path: Path | None, start: str, watch: Watch) -> Grammar:
+def _contextual(
+    file: Translation, text: str, source: GrammarFile | None, start: str, watch: Watch
+) -> Grammar:
     """The rules of lark's LALR parser."""
     with _by_lark(file, text, watch):
-        grammar = _load(file.text, path, "contextual")
+        grammar = _load(file.text, source, "contextual")
     indentation = _indentation(grammar, text)
     with _by_lark(file, text, watch):
         from tokamata.patterns.grammars.lark_loader import parser_of
@@ -229,11 +233,11 @@ def _contextual(file: Translation, text: str, path: Path | None, start: str, wat
     return replace(grammar, indentation=indentation, text=text)
 
 
-def _load(text: str, path: Path | None, lexer: str) -> Any:
+def _load(text: str, source: GrammarFile | None, lexer: str) -> Any:
     """What lark's loader reads; no parser is made."""
     from tokamata.patterns.grammars.lark_loader import loaded
 
-    return loaded(text, _source_path(path), _imports(path), is_lalr=lexer == "contextual")
+    return loaded(text, _source_path(source), _imports(source), is_lalr=lexer == "contextual")
 
 
 def _indentation(loaded: Any, text: str) -> Indentation | None:
@@ -312,7 +316,7 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
         found = error_of_lark(error, file.text)
         position = min(file.position(found.position), len(text))
         raise GrammarError(text, position, found.reason, found.hint) from error
-    except _LeadsOut as error:
+    except LeadsOut as error:
         reason = f"the grammar {error} cannot be imported: it is a link that leads out of the folder"
         hint = "copy the file into the folder of the grammar that is loaded"
         raise GrammarError(text, max(text.find("%import"), 0), reason, hint) from error
@@ -330,29 +334,20 @@ def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
         raise not_read(text, error) from error
 
 
-def _source_path(path: Path | None) -> str:
+def _source_path(source: GrammarFile | None) -> str:
     """What imports are relative to."""
-    return str(path) if path is not None else str(Path(_NO_FOLDER) / "text")
+    return source.path if source is not None else str(Path(_NO_FOLDER) / "text")
 
 
-class _LeadsOut(Exception):
-    """An import that ends outside of the folder of the grammar."""
-
-
-def _imports(path: Path | None) -> list[Any]:
+def _imports(source: GrammarFile | None) -> list[Any]:
     """What lark asks for a file before it looks for it itself: reads those of the grammar's folder alone."""
-    if path is None:
+    if source is None:
         return []
-    folder = path.parent.resolve()
 
     def read(base: Any, name: str) -> tuple[str, str]:
         if not isinstance(base, str):  # an import of lark's own grammars, or in one of them
             raise FileNotFoundError(name)
-        joined = os.path.join(base, name)
-        found = Path(joined).resolve()
-        if not found.is_relative_to(folder):
-            raise _LeadsOut(name)
-        return joined, found.read_text(encoding="utf-8")
+        return source.imported(base, name)
 
     return [read]
 
@@ -361,12 +356,12 @@ class Trees:
     """Reads texts of a grammar with lark's own parser.
 
     Args:
-        text, path, start: as for :func:`read_lark`.
+        text, source, start: as for :func:`read_lark`.
         lexer: one of lark's.
     """
 
-    def __init__(self, text: str, path: Path | None, start: str, lexer: str) -> None:
-        self._arguments = (text, path, start, lexer)
+    def __init__(self, text: str, source: GrammarFile | None, start: str, lexer: str) -> None:
+        self._arguments = (text, source, start, lexer)
         self._made: lark.Lark | None = None
 
     def read(self, text: str, watch: Watch) -> Any:
@@ -400,12 +395,12 @@ class Trees:
             raise ParseError("", f"the lines are not indented as the grammar wants it: {error}") from None
 
     def _parser(self, watch: Watch) -> lark.Lark:
-        text, path, start, lexer = self._arguments
+        text, source, start, lexer = self._arguments
         with _by_lark(Translation(text), text, watch):
             from tokamata.patterns.grammars.lark_loader import parser_of
             from tokamata.patterns.grammars.lark_matching import match_in_linear_time
 
-            loaded = _load(text, path, lexer)
+            loaded = _load(text, source, lexer)
             parser = parser_of(loaded, _indentation(loaded, text), start, lexer)
             match_in_linear_time(parser, watch)
             return parser

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata.arguments import checked_choice, checked_flag
-from tokamata.errors import ArgumentError, SchemaError, shown_argument
+from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.report import Reading
 from tokamata.patterns.json_schema.table import RecordingTable, Table
-from tokamata.patterns.json_schema.text import parse_schema, plain
+from tokamata.patterns.json_schema.text import parse_schema
 
 if TYPE_CHECKING:
     import referencing
@@ -32,7 +32,7 @@ def read_schema(
 
     Args:
         schema: a schema of draft 4, 6, 7, 2019-09 or 2020-12, which ``$schema`` says (2020-12 where there is
-            none); as text, or as what ``json.loads`` makes of one.
+            none); as text, or as what ``json.loads`` makes of one, which nobody changes.
         table: where the nodes are made.
         formats: whether ``format`` says what strings look like, or is an annotation.
         strict: whether what cannot be enforced is an error; otherwise it is left out, which widens what the
@@ -60,12 +60,7 @@ def read_schema(
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
     options = Options(formats == "assert", strict, registry, depth, watch)
-    try:
-        return _read(schema, table, options)
-    except SchemaError:
-        if not isinstance(schema, dict) or (copy := plain(schema)) is None:
-            raise
-    return _read(copy, table, options)  # what json.loads makes, of what is like it
+    return _read(schema, table, options)
 
 
 def _read(schema: Any, table: Table, options: Options) -> Reading:

@@ -24,7 +24,6 @@ __all__ = [
     "escaped",
     "is_text",
     "parse_schema",
-    "plain",
     "read_json",
     "shown",
     "why_no_value",
@@ -170,40 +169,6 @@ def why_no_value(value: Any, depth: int) -> str:
                 return shown(one)
         values = inner
     return ""
-
-
-def plain(schema: dict[str, Any]) -> dict[str, Any] | None:
-    """A copy in plain dicts and lists of one that has others (``OrderedDict``); ``None`` if none has."""
-    copies: dict[int, Any] = {}
-    stack: list[Any] = [schema]
-    others = False
-    while stack:
-        value = stack.pop()
-        if id(value) in copies:
-            continue
-        others |= type(value) is not dict and type(value) is not list
-        copies[id(value)] = {} if isinstance(value, Mapping) else []
-        inner = value.values() if isinstance(value, Mapping) else value
-        stack.extend(one for one in inner if isinstance(one, (Mapping, list, tuple)))
-    if not others:
-        return None
-    stack, done = [schema], set[int]()
-    while stack:
-        value = stack.pop()
-        if id(value) in done:
-            continue
-        done.add(id(value))
-        copy = copies[id(value)]
-        for key, one in value.items() if isinstance(value, Mapping) else enumerate(value):
-            new = copies.get(id(one), one) if isinstance(one, (Mapping, list, tuple)) else one
-            if isinstance(value, Mapping):
-                copy[key] = new
-            else:
-                copy.append(new)
-            if new is not one:
-                stack.append(one)
-    result: dict[str, Any] = copies[id(schema)]
-    return result
 
 
 class _DoubledKeyError(Exception):

@@ -24,7 +24,8 @@ def shown(given: Any) -> str:
     """How errors name a type."""
     name = getattr(given, "__name__", None)
     is_class = isinstance(given, type) and typing.get_origin(given) is None  # Python 3.10: so is list[int]
-    text = name if is_class and isinstance(name, str) else repr(given)
+    is_named = is_class or isinstance(given, types.FunctionType)  # whose repr has an address
+    text = name if is_named and isinstance(name, str) else repr(given)
     return text if len(text) <= 120 else text[:119] + "…"
 
 

@@ -26,33 +26,31 @@ from tokamata.tokenization.pipelines.pipeline import (
 from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, TiktokenEngine
 from tokamata.vocabulary.sections import Section
+from tokamata.vocabulary.tiktoken_ranks import Ranks
 
 _Text = TypeVar("_Text", bytes, str)
 
 
-def pipeline_from_encoding(encoding: Any, tokens: Sequence[bytes | None]) -> Pipeline:
-    """The pipeline of a ``tiktoken.Encoding`` that allows all special tokens in a text."""
+def pipeline_from_encoding(encoding: Ranks, tokens: Sequence[bytes | None]) -> Pipeline:
+    """The pipeline of a tiktoken encoding that allows all special tokens in a text."""
     added = [
         AddedToken(token, text.encode())
-        for text, token in sorted(encoding._special_tokens.items())
+        for text, token in sorted(encoding.special.items())
         if text and token < len(tokens)
     ]
-    model = _byte_ranks(encoding._mergeable_ranks, tokens)
+    model = _byte_ranks(encoding.ranks, tokens)
     return Pipeline(
-        TiktokenEngine(), Normalizer(), (Splitting(encoding._pat_str, keeps_gaps=False),), model, tuple(added)
+        TiktokenEngine(), Normalizer(), (Splitting(encoding.pattern, keeps_gaps=False),), model, tuple(added)
     )
 
 
 def pipeline_from_tekken(source: Any, tokens: Sequence[bytes | None]) -> Pipeline:
-    """The pipeline of a parsed tekken file, or of mistral-common's ``Tekkenizer``.
+    """The pipeline of a parsed tekken file.
 
     Special tokens are never read from a text; they are between texts.
     """
-    if isinstance(source, Mapping):
-        config = Section(source, "").section("config")
-        pattern, special = config.text("pattern"), config.whole("default_num_special_tokens")
-    else:
-        pattern, special = source._model._pat_str, source.num_special_tokens
+    config = Section(source, "").section("config")
+    pattern, special = config.text("pattern"), config.whole("default_num_special_tokens")
     added = tuple(AddedToken(token, b"") for token in range(special))
     ranks = {value: token for token, value in enumerate(tokens) if value is not None and token >= special}
     model = _byte_ranks(ranks, tokens)
