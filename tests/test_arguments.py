@@ -132,6 +132,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "begin": (*TEXTS, "\ud800", A),
             "content": tuple(value for value in CONSTRAINTS if value is not None),
             "end": (5, None, b"ab", STRANGE, "\ud800", A, [5], []),
+            **STOPS,
         },
     ),
     tk.triggered: (
@@ -142,11 +143,16 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "at_least_one": FLAGS,
             "stop_after_first": FLAGS,
             "excludes": (*LISTS, [""], [5], ["a"]),
+            **STOPS,
         },
     ),
     tk.text_without: (
         {"phrases": ["a"]},
-        {"phrases": (*LISTS, [""], [5], ["\ud800"]), "most_characters": ("5", 1.5, STRANGE, -1, HUGE)},
+        {
+            "phrases": (*LISTS, [""], [5], ["\ud800"]),
+            "most_characters": ("5", 1.5, STRANGE, -1, HUGE),
+            **STOPS,
+        },
     ),
     tk.think_first: (
         {"answer": A},

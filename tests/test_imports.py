@@ -18,7 +18,7 @@ PACKAGE = SOURCE / "tokamata"
 ROOMS = [
     *("version", "errors", "schema_places", "arguments", "limits", "locks", "recipes", "kept_files"),
     *("masks", "process_rewards", "explanation"),
-    *("patterns", "vocabulary", "control_tokens", "values", "denotation", "blame", "repair"),
+    *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "blame", "repair"),
     *("automata", "tokenization", "matching", "batches", "constraint"),
     *(
         "text_constraints",
@@ -40,7 +40,10 @@ INNER_ROOMS = {
         *("programs", "results", "rewards", "searching", "raised_costs", "coupled_certificates"),
         *("couplings", "tokens"),
     ],
-    "patterns": ["unicode", "regex", "extensions", "free_text", "grammars", "json_schema", "python_types"],
+    "patterns": [
+        *("unicode", "regex", "extensions", "phrase_trie", "free_text"),
+        *("grammars", "json_schema", "python_types"),
+    ],
     "tokenization": [
         "papers",
         "pretokenizers",

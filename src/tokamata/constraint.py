@@ -403,7 +403,6 @@ class Constraint(Denotation[_T_co]):
         limits, cancel = checked_limits(limits), checked_cancel(cancel)
         try:
             return CompiledConstraint(
-                self._expression,
                 *self._error_pattern(),
                 vocabulary,
                 limits,

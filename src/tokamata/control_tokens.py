@@ -2,9 +2,9 @@
 
 An expression names a control token by a key (``patterns/extensions.py``): ``id:5``, ``name:<image>``, or
 ``image:0`` to ``image:2`` for the tokens that begin an image, make it up and end it.  A key such as
-``not:["<image>", [5, 7]]`` stands for any control token but some, by names and ranges of ids.  ``if:<image>``
-stands for the control token of this name where the vocabulary has one, and for no token elsewhere;
-``if text:<image>`` does too, if the vocabulary has a text token of this text instead.
+``not:["<image>", [5, 7]]`` stands for any control token but some, by names and ranges of ids.
+``if text:<image>`` stands for the control token of this name, and for none if the vocabulary has a text token
+of this text instead.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ def control_token_ids(keys: list[str], vocabulary: Vocabulary) -> dict[str, list
         if scheme == "not":
             ids[key] = _others(name, vocabulary)
             continue
-        if scheme in ("if", "if text"):
-            ids[key] = _if_known(name, vocabulary, may_lack=scheme == "if")
+        if scheme == "if text":
+            token = _by_name(name, vocabulary)
+            ids[key] = [_checked(token, name, vocabulary)] if vocabulary[token] is None else []
             continue
         if scheme == "id":
             token = int(name)
@@ -74,21 +75,6 @@ def _others(names: str, vocabulary: Vocabulary) -> list[int]:
             raise UnknownTokenError(str(texts[0]), reason)
         left_out.update(range(low, min(high + 1, len(vocabulary))))
     return [token for token in range(len(vocabulary)) if vocabulary[token] is None and token not in left_out]
-
-
-def _if_known(name: str, vocabulary: Vocabulary, may_lack: bool) -> list[int]:
-    """The control token of this name, if there is one."""
-    try:
-        token = _by_name(name, vocabulary)
-    except UnknownTokenError:
-        if may_lack:
-            return []
-        raise
-    if vocabulary[token] is not None:
-        return []
-    if token in vocabulary.stop and may_lack:
-        return []
-    return [_checked(token, name, vocabulary)]
 
 
 def _by_name(name: str, vocabulary: Vocabulary) -> int:

@@ -4,6 +4,10 @@ Every constraint denotes a set of valid UTF-8 texts, in which control tokens may
 them.  It sees only its own text: in ``regex(r"foo\\b") + regex("bar")`` the ``\\b`` sees an end of text, so
 ``foobar`` is accepted.
 
+In the text of a tag, a control token of the vocabulary may stand for its name.  Which names a text contains
+is known when the constraint is compiled, and it is then made a second time (:func:`remade`).  Questions about
+texts, and repairs, take such texts as they are spelled.
+
 :class:`tokamata.Constraint` adds the algebra, questions and compiling.  Modules below it, such as compiled
 constraints, refer to this class.
 """
@@ -16,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata.arguments import checked_instance, clipped
 from tokamata.errors import ParseError
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.limits import CancelToken, Limits, Watch, checked_cancel, checked_limits, core_limits
+from tokamata.patterns.extensions import delimited_subsequence_of
 from tokamata.recipes import Remade
 from tokamata.values.forms import (
     Alternatives,
@@ -28,14 +33,15 @@ from tokamata.values.forms import (
     Option,
     Reading,
     Repeated,
+    Subsequence,
     accepted,
 )
 
 if TYPE_CHECKING:
+    from tokamata.patterns.extensions import Tokens
     from tokamata.patterns.json_schema import ReportEntry
-    from tokamata.values.markers import Markers
 
-__all__ = ["JOINS", "Denotation", "checked_utf8", "repeated"]
+__all__ = ["JOINS", "Denotation", "checked_utf8", "remade", "repeated", "subsequence"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -61,6 +67,7 @@ class Denotation(Remade, Generic[_T_co]):
 
     __slots__ = (
         "_is_pattern",
+        "_is_spelled",
         "_kept_automata",
         "_kept_form",
         "_made",
@@ -81,6 +88,7 @@ class Denotation(Remade, Generic[_T_co]):
         operands: tuple[Denotation[Any], ...] = (),
         form: Form | None = None,
         names: frozenset[str] = frozenset(),
+        is_spelled: bool = False,
     ) -> None:
         """Creates a constraint from an expression, or from an operator and its operands.
 
@@ -93,6 +101,8 @@ class Denotation(Remade, Generic[_T_co]):
             operands: the operands.
             form: how its texts are read; ``None``: made of those of the operands when it is first needed.
             names: the names of its captured parts.
+            is_spelled: control tokens may stand in its texts for their names; so they may if those of an
+                operand are.
         """
         self._made = expression
         self.pattern = pattern
@@ -101,6 +111,7 @@ class Denotation(Remade, Generic[_T_co]):
         self._operands = operands
         self._kept_form = form
         self._names = names
+        self._is_spelled: bool = is_spelled or any(operand._is_spelled for operand in operands)
         self._kept_automata = {}
 
     def accepts(
@@ -238,17 +249,9 @@ class Denotation(Remade, Generic[_T_co]):
         """This constraint as a part of a form."""
         return Option(self._expression, self._form)
 
-    def _marked(self, markers: Markers) -> Option | None:
-        """The same texts with markers in place of control tokens; ``None`` if they cannot be made."""
-        if not self._expression.control_tokens:
-            return self._option
-        options = []
-        for operand in self._operands:
-            option = operand._marked(markers)
-            if option is None:
-                return None
-            options.append(option)
-        return rebuilt(self._operator, options, self._form)
+    def _with_tokens(self, tokens: Tokens) -> Option | None:
+        """Its texts with other tokens, if it is not made of operands; ``None`` if they cannot be made."""
+        return None if tokens.are_marks and self._expression.control_tokens else self._option
 
     @property
     def _seen_names(self) -> frozenset[str]:
@@ -287,6 +290,48 @@ class Denotation(Remade, Generic[_T_co]):
 _TRANSPARENT = frozenset({"|", "&", "-", "optional", "choice", "captured"})
 
 
+def remade(whole: Denotation[Any], tokens: Tokens, watch: Watch) -> Option | None:
+    """A constraint, made a second time with tokens that are written in another manner.
+
+    Parts are made before their wholes, without recursion: constraints nest deeper than Python's stack.
+
+    Returns:
+        ``None`` if it cannot be made with marks, because a regular expression, a grammar or a complement in
+        it contains a control token.
+
+    Raises:
+        LimitExceeded, Cancelled: the work was stopped.
+    """
+    made: dict[int, Option | None] = {}
+    waiting = [whole]
+    while waiting:
+        watch.check()
+        one = waiting[-1]
+        if id(one) in made:
+            waiting.pop()
+            continue
+        concerned = one._is_spelled or (tokens.are_marks and one._expression.control_tokens)
+        if not (concerned and one._operands) or one._operator == "~":  # a complement has texts alone
+            made[id(one)] = one._with_tokens(tokens)
+            continue
+        rest = [operand for operand in one._operands if id(operand) not in made]
+        if rest:
+            waiting += reversed(rest)
+            continue
+        options = [option for operand in one._operands if (option := made[id(operand)]) is not None]
+        if len(options) < len(one._operands):
+            made[id(one)] = None
+        elif all(map(_is_unchanged, one._operands, options)):
+            made[id(one)] = one._option
+        else:
+            made[id(one)] = rebuilt(one._operator, options, one._form)
+    return made[id(whole)]
+
+
+def _is_unchanged(operand: Denotation[Any], option: Option) -> bool:
+    return option.expression is operand._expression
+
+
 def rebuilt(operator: str, options: list[Option], form: Form) -> Option | None:
     """A constraint, made again by its operator from operands that were changed; ``None`` if it cannot be."""
     if isinstance(form, Converted):
@@ -308,7 +353,10 @@ def rebuilt(operator: str, options: list[Option], form: Form) -> Option | None:
             _core.union([_core.epsilon(), expressions[0]]),
             Alternatives([options[0], Option(_core.epsilon(), form.parts[1])]),
         )
-    if operator in ("repeat", "separated_by") and isinstance(form, Repeated) and form.maximum != 0:
+    if operator == "subsequence":
+        *items, delimiter = options
+        return subsequence(items, delimiter.expression)
+    if operator in ("repeat", "separated_by") and isinstance(form, Repeated):
         separator = expressions[1] if len(expressions) > 1 else None
         return repeated(options[0], separator, form.minimum, form.maximum)
     return None
@@ -326,6 +374,13 @@ def repeated(item: Option, separator: _core.Expression | None, low: int, high: i
     if low == 0:
         expression = _core.union([_core.epsilon(), expression])
     return Option(expression, form)
+
+
+def subsequence(items: list[Option], delimiter: _core.Expression) -> Option:
+    """One or more of the items, in their order, with a text of the delimiter between each two."""
+    scoped = [_core.scope(item.expression) for item in items]
+    expression = delimited_subsequence_of(scoped, _core.scope(delimiter))
+    return Option(expression, Subsequence(items, delimiter))
 
 
 def checked_utf8(text: Any) -> bytes:

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import tokamata._core as _core
 from tokamata.arguments import checked_instance, checked_list, checked_text, checked_whole, clipped
 from tokamata.constraint import Constraint
+from tokamata.denotation import subsequence
 from tokamata.errors import ArgumentError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
 from tokamata.patterns import extensions as expressions
-from tokamata.values.forms import Option, Plain, Subsequence
-from tokamata.values.markers import Markers
+from tokamata.values.forms import Form, Option, Plain, Spelled
 
 __all__ = [
     "control_token",
@@ -36,21 +36,32 @@ _T = TypeVar("_T")
 
 
 class TokenConstraint(Constraint[str]):
-    """A constraint on single tokens, which is made a second time to read texts.
+    """A constraint on single tokens, which is made a second time when it is compiled, and to read texts.
 
     Args:
         make: makes its expression.
         name: describes it.
+        form: how its texts are read; as they are by default.
+        is_spelled: control tokens may stand in its texts for their names.
     """
 
     __slots__ = ("_make",)
 
-    def __init__(self, make: Callable[..., _core.Expression], name: str) -> None:
-        super().__init__(make(), name, form=Plain())
+    def __init__(
+        self,
+        make: Callable[..., _core.Expression],
+        name: str,
+        form: Form | None = None,
+        *,
+        is_spelled: bool = False,
+    ) -> None:
+        super().__init__(make(), name, form=form or Plain(), is_spelled=is_spelled)
         self._make = make
 
-    def _marked(self, markers: Markers) -> Option | None:
-        return Option(self._make(tokens=markers), Plain())
+    def _with_tokens(self, tokens: expressions.Tokens) -> Option | None:
+        if not (self._is_spelled or tokens.are_marks):
+            return self._option
+        return Option(self._make(tokens=tokens), self._form)
 
 
 def quoted_text() -> Constraint[str]:
@@ -81,6 +92,22 @@ def control_token(token: str | int) -> Constraint[str]:
     key = int(checked_whole("token", token, 0, 1 << 31, "give the name or the id of a control token"))
     made = TokenConstraint(partial(expressions.control_token, key), f"control_token({key})")
     return made._made_by(control_token, key)
+
+
+def spelled_text(*texts: str) -> Constraint[str]:
+    """One of some texts, in which a control token of the vocabulary may stand for its name.
+
+    Its value is the text, whichever way it was written.
+    """
+    name = f"literal({texts[0]!r})" if len(texts) == 1 else f"choice of {len(texts):,} ({texts[0]!r}, …)"
+    make = partial(expressions.spelled_text, texts)
+    return TokenConstraint(make, clipped(name), Spelled(), is_spelled=True)
+
+
+def named_text(text: str) -> Constraint[str]:
+    """A text in which one or more control tokens of the vocabulary stand for their names."""
+    make = partial(expressions.named_text, text)
+    return TokenConstraint(make, clipped(f"named_text({text!r})"), Spelled(), is_spelled=True)
 
 
 def image() -> Constraint[str]:
@@ -167,15 +194,13 @@ def delimited_subsequence_of(
     if not 1 <= len(items) <= expressions.MOST_ITEMS:
         expected = f"a list of 1 to {expressions.MOST_ITEMS:,} constraints"
         raise ArgumentError("items", f"one of {len(items):,}", expected)
-    expression = expressions.delimited_subsequence_of(
-        [_core.scope(item._expression) for item in items], _core.scope(delimiter._expression)
-    )
+    whole = subsequence([item._option for item in items], delimiter._expression)
     made: Constraint[list[_T | None]] = Constraint(
-        expression,
+        whole.expression,
         clipped(f"delimited_subsequence_of of {len(items)} items"),
         made_by="subsequence",
-        operands=tuple(items),
-        form=Subsequence([item._option for item in items], delimiter._expression),
+        operands=(*items, delimiter),
+        form=whole.form,
     )
     return made._made_by(delimited_subsequence_of, items, delimiter)
 

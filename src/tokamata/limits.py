@@ -28,8 +28,8 @@ class Limits:
             matcher needs; the limit is exceeded only if that does not suffice.
         seconds: working time of one matcher, in seconds, beginning with the time that compiling
             took.  Memoized results cost nothing; new states do.
-        depth: how deep the pattern may nest: a regular expression, operators, a schema.  Regular expressions
-            and operators never nest more than ``errors.MOST_DEPTH`` deep.
+        depth: how deep the pattern may nest: a regular expression, operators, a schema, a structural tag.
+            Regular expressions and operators never nest more than ``errors.MOST_DEPTH`` deep.
     """
 
     states: int = 1_000_000
@@ -82,13 +82,14 @@ class Watch:
     The engine has its own time budget; this one begins with the construction and is checked every few steps.
 
     Attributes:
-        limits: those that it was made with.
+        limits: the bounds; those other than ``seconds`` are for the reader to check.
     """
 
-    __slots__ = ("_cancel", "_end", "limits")
+    __slots__ = ("_cancel", "_end", "_held", "limits")
 
     def __init__(self, limits: Limits | None = None, cancel: CancelToken | None = None) -> None:
         self.limits = checked_limits(limits)
+        self._held = 0
         self._end = time.monotonic() + self.limits.seconds
         self._cancel = checked_cancel(cancel)
 
@@ -101,6 +102,12 @@ class Watch:
         """The same without a check: for a call that has an answer even where no time is left."""
         left = max(self._end - time.monotonic(), 0.001)
         return replace(limits, seconds=min(limits.seconds, left)), self._cancel
+
+    def hold(self, size: int) -> None:
+        """Counts bytes, by an estimate, that what is read goes on to hold; raises if they are too many."""
+        self._held += size
+        if self._held > self.limits.memory_bytes:
+            raise LimitExceeded("memory_bytes", self.limits.memory_bytes)
 
     def check(self) -> None:
         """Raises :class:`tokamata.LimitExceeded` if time is up, :class:`tokamata.Cancelled` if cancelled."""

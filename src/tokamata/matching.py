@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
+from tokamata.control_names import ControlNames, VocabularyTokens
 from tokamata.control_tokens import control_token_ids, valid_utf8
-from tokamata.denotation import Denotation
+from tokamata.denotation import Denotation, remade
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -25,10 +26,10 @@ from tokamata.errors import (
     shown_argument,
 )
 from tokamata.explanation import RULES, Explanation
-from tokamata.limits import CancelToken, Limits, checked_cancel, core_limits
+from tokamata.limits import CancelToken, Limits, Watch, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
-from tokamata.recipes import Shared, remade, steps_of
+from tokamata.recipes import Shared, made_by_steps, steps_of
 from tokamata.repair.tokens import RepairsTokens
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Alternatives, Form, Reading
@@ -97,7 +98,6 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
 
     def __init__(
         self,
-        expression: _core.Expression,
         pattern: str,
         is_pattern: bool,
         vocabulary: Vocabulary,
@@ -112,6 +112,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             raise ArgumentError("vocabulary", shown_argument(vocabulary), "a Vocabulary", hint)
         checked_choice("tokenization", tokenization, ("any", "canonical"))
         checked_flag("start_of_text", start_of_text)
+        expression = constraint._expression
+        if constraint._is_spelled:
+            option = remade(constraint, VocabularyTokens(vocabulary), Watch(limits, cancel))
+            expression = expression if option is None else option.expression
         self.constraint = constraint
         self.pattern = pattern
         self.vocabulary = vocabulary
@@ -309,8 +313,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         if self._read is None:
             self._read = self.constraint._form, None
             if self._control:
-                markers = Markers(self._control, self.vocabulary.tokens, self.vocabulary.stop)
-                if (option := self.constraint._marked(markers)) is not None:
+                vocabulary = self.vocabulary
+                names = ControlNames(vocabulary)
+                markers = Markers(self._control, vocabulary.tokens, vocabulary.stop, names)
+                if (option := remade(self.constraint, markers, Watch(self.limits))) is not None:
                     self._read = Alternatives([option]), markers
         return self._read
 
@@ -371,7 +377,7 @@ def _arrived(
     """The compiled constraint that was pickled; the same one for all of its pickles."""
 
     def compiled() -> CompiledConstraint[Any]:
-        made: CompiledConstraint[Any] = remade(steps).compile(vocabulary, limits=limits, **options)
+        made: CompiledConstraint[Any] = made_by_steps(steps).compile(vocabulary, limits=limits, **options)
         made._key = key
         return made
 

@@ -9,17 +9,18 @@ with a budget has the tokens after which the end tag and a complete answer still
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_instance, checked_text, checked_whole, clipped
 from tokamata.constraint import Concatenation, Constraint
 from tokamata.errors import ArgumentError
-from tokamata.extension_constraints import TokenConstraint
-from tokamata.patterns.extensions import control_token_if, text_until
-from tokamata.patterns.free_text import free_text, heads_before
-from tokamata.text_constraints import literal, regex
+from tokamata.extension_constraints import TokenConstraint, named_text, spelled_text
+from tokamata.limits import Watch
+from tokamata.patterns.extensions import text_until
+from tokamata.patterns.free_text import free_text, without_phrases
+from tokamata.patterns.phrase_trie import PhraseTrie
+from tokamata.text_constraints import regex
 from tokamata.trigger_constraints import in_order
 from tokamata.values.forms import Converted, Plain
 from tokamata.values.parts import Parts
@@ -42,9 +43,9 @@ def think_first(
     line feeds between the end tag and the answer belong to neither.
 
     A tag may be text, or a control token.  Text such as ``"</think>"`` is spelled text, in one token or
-    several, and also the control token of this name where the vocabulary has one: either ends the reasoning,
-    and the reasoning contains neither.  :func:`tokamata.control_token` is the control token alone; spelled
-    text of the same look is then part of the reasoning.
+    several; and where the vocabulary has control tokens whose names stand in it, each may stand for its name.
+    Either ends the reasoning, and the reasoning contains neither.  :func:`tokamata.control_token` is the
+    control token alone; spelled text of the same look is then part of the reasoning.
 
     Args:
         answer: what follows the reasoning.
@@ -60,18 +61,18 @@ def think_first(
     if most_characters is not None:
         most_characters = checked_whole("most_characters", most_characters, 0, 1 << 31)
     parts: list[Constraint[Any]] = [] if begin is None else [_tag("begin", begin)]
-    phrases = [end] if isinstance(end, str) else []
     closing = _tag("end", end)
     if isinstance(end, str):
-        before = free_text(phrases, heads_before(phrases, phrases)[end], most_characters)
-        token = _token(end)
-        thought = free_text(phrases, (), most_characters)
-        spelled = in_order([_reasoning(before), literal(end)], "reasoning")
+        [(heads, _)] = PhraseTrie([end], Watch()).by_heads([end])
+        thought = free_text(without_phrases([end]), heads, most_characters)
+        ended = in_order([_reasoning(thought), closing], "reasoning")
         if most_characters is None:  # the same texts; the masks at the border take a tenth of the time
-            spelled = Constraint(text_until(end), "reasoning", form=spelled._form)
-        ended = spelled | in_order([_reasoning(thought), token], "reasoning")
+            spelled: Constraint[Any] = Constraint(text_until(end), "reasoning", form=ended._form)
+            ended = spelled | in_order([_reasoning(thought), named_text(end)], "reasoning")
     else:
-        ended = in_order([_reasoning(free_text((), (), most_characters)), closing], "reasoning")
+        ended = in_order(
+            [_reasoning(free_text(without_phrases([]), (), most_characters)), closing], "reasoning"
+        )
     parts += [ended, regex("\n{0,2}"), answer.captured("answer")]
     whole = in_order(parts, clipped(f"think_first({answer!r})"))
     form = Converted(whole._form, _as_pair)
@@ -96,8 +97,4 @@ def _tag(argument: str, tag: str | Constraint[Any]) -> Constraint[Any]:
         return tag
     if not checked_text(tag, argument):
         raise ArgumentError(argument, "an empty one", "a text of at least one character")
-    return literal(tag) | _token(tag)
-
-
-def _token(name: str) -> Constraint[str]:
-    return TokenConstraint(partial(control_token_if, name), clipped(f"control_token({name!r})"))
+    return spelled_text(tag)

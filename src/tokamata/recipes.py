@@ -32,7 +32,7 @@ from weakref import WeakValueDictionary
 
 from tokamata.errors import PicklingError
 
-__all__ = ["Call", "Remade", "Shared", "chain_of", "copied", "plain_text", "remade", "steps_of"]
+__all__ = ["Call", "Remade", "Shared", "chain_of", "copied", "made_by_steps", "plain_text", "steps_of"]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Remade")
@@ -83,7 +83,7 @@ class Remade:
 
     def __reduce__(self) -> tuple[Callable[[list[Any]], Any], tuple[list[Any]]]:
         """For pickling."""
-        return remade, (steps_of(self),)
+        return made_by_steps, (steps_of(self),)
 
     def __copy__(self: _R) -> _R:
         return self
@@ -109,7 +109,7 @@ class _Made:
 
 
 def steps_of(root: Remade) -> list[Any]:
-    """The steps that make an object; :func:`remade` takes them.
+    """The steps that make an object; :func:`made_by_steps` takes them.
 
     A step is a call, as a tuple of a function, arguments and perhaps options; or a list or a dict.
     """
@@ -177,7 +177,7 @@ class _Writer:
         return self._made.get(id(value), value)
 
 
-def remade(steps: list[Any]) -> Any:
+def made_by_steps(steps: list[Any]) -> Any:
     """The object that steps make; lists and dicts among them become parts of it."""
     made = list(steps)  # a list or a dict is in place before it is filled
 

@@ -12,10 +12,9 @@ the texts differ from those of xgrammar.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import clipped
@@ -29,7 +28,7 @@ from tokamata.errors import (
     SchemaError,
     UnsupportedSchemaError,
 )
-from tokamata.extension_constraints import TokenConstraint
+from tokamata.extension_constraints import TokenConstraint, spelled_text
 from tokamata.form_members import (
     bound_of,
     flag_of,
@@ -46,14 +45,15 @@ from tokamata.form_members import (
 from tokamata.grammar_constraints import grammar
 from tokamata.json_constraints import constraint_of_schema
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
-from tokamata.limits import checked_limits
+from tokamata.limits import Watch, checked_limits
 from tokamata.patterns import extensions
-from tokamata.patterns.free_text import free_text, heads_before
-from tokamata.patterns.json_schema.text import shown
+from tokamata.patterns.free_text import Border, free_text, without_phrases
+from tokamata.patterns.json_schema.text import parse_schema, shown
+from tokamata.patterns.phrase_trie import PhraseTrie
 from tokamata.recipes import copied
 from tokamata.schema_places import within
 from tokamata.text_constraints import choice, literal, regex
-from tokamata.trigger_constraints import Border, Tag, between, dispatched, in_order
+from tokamata.trigger_constraints import Tag, between, dispatched, in_order
 from tokamata.values.forms import Converted, Plain
 
 if TYPE_CHECKING:
@@ -61,6 +61,13 @@ if TYPE_CHECKING:
 
 __all__ = ["structural_tag"]
 
+_ENGINE = extensions.EngineTokens()
+_FORMAT_BYTES = 16 << 10  # of the constraint of a format, about
+# Formats that end with free text.
+_ENDLESS = {
+    *("any_text", "any_tokens", "triggered_tags", "dispatch"),
+    *("token_triggered_tags", "token_dispatch"),
+}
 _OPTIONAL = {"optional": (0, 1), "plus": (1, None), "star": (0, None)}
 
 
@@ -77,6 +84,25 @@ class _After(NamedTuple):
 
 
 _NOTHING = _After()
+
+
+class _Inner(NamedTuple):
+    """A format within another one, as its reader requests it.
+
+    Attributes:
+        given: the format.
+        place: JSON Pointer to it.
+        after: what follows it.
+    """
+
+    given: Any
+    place: str
+    after: _After = _NOTHING
+
+
+_T = TypeVar("_T")
+# The steps of a reader: it requests formats, is sent their constraints, and returns its own.
+_Steps = Generator[_Inner, Any, _T]
 
 
 def structural_tag(
@@ -100,10 +126,14 @@ def structural_tag(
     The value of a tag is a :class:`tokamata.Tag`, that of text with triggers a list of texts and tags, and
     that of other formats the value of the constraint that they describe.
 
+    In a beginning, an end, a trigger, a separator and a ``const_string``, a control token of the vocabulary
+    may stand for its name, as in :func:`tag`.
+
     Args:
         given: the structural tag, or its JSON text.
         property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`;
-            they hold for every schema in it.  ``limits.depth`` bounds how deep formats nest too.
+            they hold for every schema in it, and for the whole.  ``limits.depth`` bounds how deep formats
+            nest too.
 
     Raises:
         SchemaError: it is not a structural tag; the pointer leads from its root to the format.
@@ -113,10 +143,7 @@ def structural_tag(
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
     given = document = copied(given)
     if isinstance(document, str):
-        try:
-            document = json.loads(document)
-        except (ValueError, RecursionError):
-            raise SchemaError("", "", "a text that is not JSON", "a structural tag") from None
+        document = parse_schema(document, checked_limits(limits).depth)
     tag = object_of(document, "", "a structural tag: an object")
     if tag.get("type", "structural_tag") != "structural_tag":
         raise SchemaError("", "type", shown(tag["type"]), '"structural_tag"')
@@ -132,16 +159,25 @@ def _read(tag: Mapping[str, Any], options: JsonOptions) -> Constraint[Any]:
     refuse_others(tag, "", ("type", "format"))
     if "format" not in tag:
         raise SchemaError("", "format", "missing", "a format")
-    return reader.read(tag["format"], "/format", _NOTHING, 0)
+    return reader.read(tag["format"], "/format")
 
 
 class _Reader:
-    """Reads formats."""
+    """Reads formats.
+
+    A reader that needs a format within its own one yields it.  So formats nest as deep as the limits allow,
+    without recursion.  A format is read once for each thing that may follow it: otherwise tags with two ends
+    would read their contents twice at each level.
+    """
 
     def __init__(self, options: JsonOptions) -> None:
         self._options = options
-        self._depth = checked_limits(options.limits).depth
-        self._readers: dict[str, tuple[tuple[str, ...], Callable[..., Constraint[Any]]]] = {
+        self._watch = Watch(options.limits, options.cancel)
+        self._read: dict[tuple[str, _After], Constraint[Any]] = {}
+        self._texts: dict[tuple[tuple[str, ...], int | None], list[_core.Expression]] = {}
+        self._readers: dict[
+            str, tuple[tuple[str, ...], Callable[..., Constraint[Any] | _Steps[Constraint[Any]]]]
+        ] = {
             "const_string": (("value",), self._const_string),
             "json_schema": (
                 ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"),
@@ -176,23 +212,47 @@ class _Reader:
             "token_dispatch": (("rules", "loop", "exclude_tokens"), self._token_dispatch),
         }
 
-    def read(self, given: Any, place: str, after: _After, depth: int) -> Constraint[Any]:
-        """The constraint of a format that something follows."""
-        if depth > self._depth:
-            raise LimitExceeded("depth", self._depth)
-        format = object_of(given, place, "a format: an object")
-        kind = format.get("type")
-        if not (isinstance(kind, str) and kind in self._readers):
-            found = shown(kind) if "type" in format else "missing"
-            raise SchemaError(place, "type", found, " or ".join(f'"{name}"' for name in self._readers))
-        keywords, reader = self._readers[kind]
-        refuse_others(format, place, ("type", *keywords))
-        return reader(format, place, after, depth)
+    def read(self, given: Any, place: str) -> Constraint[Any]:
+        """The constraint of a format."""
+        steps = [self._steps(_Inner(given, place))]
+        made: Constraint[Any] | None = None
+        while True:
+            self._watch.check()
+            try:
+                inner = steps[-1].send(made)
+            except StopIteration as done:
+                whole: Constraint[Any] = done.value
+                made = whole
+                steps.pop()
+                if not steps:
+                    return whole
+                continue
+            if len(steps) > self._watch.limits.depth:
+                raise LimitExceeded("depth", self._watch.limits.depth)
+            steps.append(self._steps(inner))
+            made = None
+
+    def _steps(self, inner: _Inner) -> _Steps[Constraint[Any]]:
+        """The steps that lead to the constraint of a format."""
+        given, place, after = inner
+        if (place, after) not in self._read:
+            format = object_of(given, place, "a format: an object")
+            kind = format.get("type")
+            if not (isinstance(kind, str) and kind in self._readers):
+                found = shown(kind) if "type" in format else "missing"
+                raise SchemaError(place, "type", found, " or ".join(f'"{name}"' for name in self._readers))
+            keywords, reader = self._readers[kind]
+            refuse_others(format, place, ("type", *keywords))
+            self._watch.hold(_FORMAT_BYTES)
+            made = reader(format, place, after)
+            self._read[place, after] = made if isinstance(made, Constraint) else (yield from made)
+        return self._read[place, after]
 
     def legacy(self, given: Mapping[str, Any]) -> Constraint[Any]:
         """The older form, as triggered tags."""
         tags = []
         for index, one in enumerate(list_of(given, "", "structures")):
+            self._watch.check()
             place = f"/structures/{index}"
             structure = object_of(one, place, "an object")
             refuse_others(structure, place, ("begin", "schema", "end"))
@@ -207,7 +267,7 @@ class _Reader:
     # ---- single formats -----------------------------------------------------------------------
 
     def _const_string(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
-        return literal(text_of(given, place, "value", may_be_empty=True))
+        return spelled_text(text_of(given, place, "value", may_be_empty=True))
 
     def _json_schema(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
         style = given.get("style", "json")
@@ -250,47 +310,49 @@ class _Reader:
 
     # ---- free text and tokens -----------------------------------------------------------------
 
-    def _any_text(self, given: Mapping[str, Any], place: str, after: _After, _: int) -> Constraint[Any]:
+    def _any_text(self, given: Mapping[str, Any], place: str, after: _After) -> Constraint[Any]:
         phrases = (*texts_of(given, place, "excludes"), *after.border.phrases)
         most_characters, most = bound_of(given, place, "max_chars"), bound_of(given, place, "max_tokens")
-        units = None if most is None else _core.repeat(extensions.text_token(), 0, most)
-        heads = after.border.heads
-        return Constraint(free_text(phrases, heads, most_characters, units), "any_text", form=Plain())
+        key = phrases, most
+        if key not in self._texts:  # that of many tags is the same
+            units = None if most is None else _core.repeat(extensions.text_token(), 0, most)
+            self._texts[key] = without_phrases(phrases, units, watch=self._watch)
+        text = free_text(self._texts[key], after.border.heads, most_characters)
+        return Constraint(text, "any_text", form=Plain())
 
     def _token(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
         return _one_token(token_of(given.get("token"), place, "token"))
 
-    def _exclude_token(self, given: Mapping[str, Any], place: str, after: _After, _: int) -> Constraint[Any]:
+    def _exclude_token(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
         excluded = tokens_of(given, place, "exclude_tokens")
         return TokenConstraint(_token_but(excluded), "exclude_token")
 
-    def _any_tokens(self, given: Mapping[str, Any], place: str, after: _After, _: int) -> Constraint[Any]:
+    def _any_tokens(self, given: Mapping[str, Any], place: str, after: _After) -> Constraint[Any]:
         excluded = [*tokens_of(given, place, "exclude_tokens"), *after.tokens]
         return _free_tokens(excluded, after.border, bound_of(given, place, "max_tokens"))
 
     # ---- combinations -------------------------------------------------------------------------
 
-    def _sequence(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
+    def _sequence(self, given: Mapping[str, Any], place: str, after: _After) -> _Steps[Constraint[Any]]:
         elements = list_of(given, place, "elements", least=1)
         last = len(elements) - 1
-        parts = [
-            self.read(one, f"{place}/elements/{index}", after if index == last else _NOTHING, depth + 1)
-            for index, one in enumerate(elements)
-        ]
+        parts = []
+        for index, one in enumerate(elements):
+            parts.append(
+                (yield _Inner(one, f"{place}/elements/{index}", after if index == last else _NOTHING))
+            )
         return in_order(parts, clipped(f"sequence of {len(parts)}"))
 
-    def _or(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
-        return choice(
-            [
-                self.read(one, f"{place}/elements/{index}", after, depth + 1)
-                for index, one in enumerate(list_of(given, place, "elements", least=1))
-            ]
-        )
+    def _or(self, given: Mapping[str, Any], place: str, after: _After) -> _Steps[Constraint[Any]]:
+        options = []
+        for index, one in enumerate(list_of(given, place, "elements", least=1)):
+            options.append((yield _Inner(one, f"{place}/elements/{index}", after)))
+        return choice(options)
 
-    def _repetition(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
+    def _repetition(self, given: Mapping[str, Any], place: str, after: _After) -> _Steps[Constraint[Any]]:
         if "content" not in given:
             raise SchemaError(place, "content", "missing", "a format")
-        content = self.read(given["content"], f"{place}/content", after, depth + 1)
+        content: Constraint[Any] = yield _Inner(given["content"], f"{place}/content", after)
         if given["type"] == "optional":
             return content.optional()
         if given["type"] != "repeat":
@@ -302,12 +364,13 @@ class _Reader:
 
     # ---- tags ---------------------------------------------------------------------------------
 
-    def _tag(self, given: Any, place: str, after: _After, depth: int) -> Constraint[Any]:
-        return self._read_tag(given, place, after, depth)[1]
+    def _tag(self, given: Any, place: str, after: _After) -> _Steps[Constraint[Any]]:
+        _, tag = yield from self._read_tag(given, place, after)
+        return tag
 
     def _read_tag(
-        self, given: Any, place: str, after: _After, depth: int
-    ) -> tuple[str | int | None, Constraint[Any]]:
+        self, given: Any, place: str, after: _After
+    ) -> _Steps[tuple[str | int | None, Constraint[Any]]]:
         """The text or the token that a tag begins with, and the tag."""
         tag = object_of(given, place, "a tag: an object")
         if tag.get("type", "tag") != "tag":
@@ -323,49 +386,49 @@ class _Reader:
             begin, key = _one_token(start), start
         else:
             key = text_of(tag, place, "begin", may_be_empty=True)
-            begin = literal(key)
+            begin = spelled_text(key)
         end = tag.get("end")
         if isinstance(end, Mapping):
             token = token_of(end.get("token"), f"{place}/end", "token")
-            content = self.read(tag["content"], inside, _After(Border(), (token,)), depth + 1)
-            pair = in_order([content.captured("content"), _one_token(token).captured("end")], "a tag's rest")
-            return key, _as_tag(in_order([begin, pair], "tag"))
+            content = yield _Inner(tag["content"], inside, _After(Border(), (token,)))
+            return key, _as_tag(in_order([begin, between([(content, _one_token(token))])], "tag"))
         ends = [end] if isinstance(end, str) else list_of(tag, place, "end", least=1)
         for one in ends:
             if not isinstance(one, str):
                 raise SchemaError(place, "end", shown(one), "a text, a list of texts, or a token")
             valid(one, place, "end")
-        phrases = tuple(dict.fromkeys(one for one in ends if one))
-        if "" in ends:
-            phrases += after.border.phrases
-        heads = heads_before([one for one in ends if one], phrases)
-        borders = []
-        for one in dict.fromkeys(ends):
-            before = heads[one] if one else after.border.heads
-            borders.append((Border(phrases, before), one))
-        tokens = after.tokens if "" in ends else ()
-
-        def inner(border: Border) -> Constraint[Any]:
-            return self.read(tag["content"], inside, _After(border, tokens), depth + 1)
-
-        return key, _as_tag(in_order([begin, between(borders, inner)], "tag"))
+        if not _is_open(tag["content"]):
+            content = yield _Inner(tag["content"], inside)
+            pair = content, spelled_text(*dict.fromkeys(ends))
+            return key, _as_tag(in_order([begin, between([pair])], "tag"))
+        texts = list(dict.fromkeys(one for one in ends if one))
+        is_open = "" in ends
+        phrases = tuple(dict.fromkeys((*texts, *after.border.phrases))) if is_open else tuple(texts)
+        groups = dict(PhraseTrie(phrases, self._watch).by_heads(texts))
+        if is_open:
+            groups.setdefault(after.border.heads, []).append("")
+        options = []
+        for heads, some in groups.items():
+            border = _After(Border(phrases, heads), after.tokens if is_open else ())
+            content = yield _Inner(tag["content"], inside, border)
+            options.append((content, spelled_text(*some)))
+        return key, _as_tag(in_order([begin, between(options)], "tag"))
 
     def _tag_of(self, begin: str, content: Constraint[Any], ends: list[str]) -> Constraint[Any]:
-        pair = in_order([content.captured("content"), choice(ends).captured("end")], "a tag's rest")
-        return _as_tag(in_order([literal(begin), pair], "tag"))
+        return _as_tag(in_order([spelled_text(begin), between([(content, spelled_text(*ends))])], "tag"))
 
     def _tags(
-        self, given: Mapping[str, Any], place: str, after: _After, depth: int
-    ) -> list[tuple[str | int | None, Constraint[Any]]]:
-        return [
-            self._read_tag(one, f"{place}/tags/{index}", after, depth + 1)
-            for index, one in enumerate(list_of(given, place, "tags"))
-        ]
+        self, given: Mapping[str, Any], place: str, after: _After
+    ) -> _Steps[list[tuple[str | int | None, Constraint[Any]]]]:
+        tags = []
+        for index, one in enumerate(list_of(given, place, "tags")):
+            tags.append((yield from self._read_tag(one, f"{place}/tags/{index}", after)))
+        return tags
 
-    def _triggered(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
+    def _triggered(self, given: Mapping[str, Any], place: str, after: _After) -> _Steps[Constraint[Any]]:
         at_least_one = flag_of(given, place, "at_least_one")
         stop_after_first = flag_of(given, place, "stop_after_first")
-        tags = self._tags(given, place, after if stop_after_first else _NOTHING, depth)
+        tags = yield from self._tags(given, place, after if stop_after_first else _NOTHING)
         excludes = texts_of(given, place, "excludes")
         return self._triggered_of(given, place, tags, after, at_least_one, stop_after_first, excludes)
 
@@ -383,6 +446,7 @@ class _Reader:
         branches = []
         wanted = set(triggers)
         for index, (begin, tag) in enumerate(tags):
+            self._watch.check()
             where = f"{place}/tags/{index}" if "tags" in given else f"/structures/{index}"
             if not isinstance(begin, str):
                 raise SchemaError(where, "begin", "a token", "a text, which begins with a trigger")
@@ -399,20 +463,21 @@ class _Reader:
                 at_least_one=at_least_one,
                 stop_after_first=stop_after_first,
                 name=clipped(f"triggered_tags of {len(tags)}"),
+                watch=self._watch,
                 after=after.border,
             )
         except ArgumentError as error:
             raise SchemaError(place, "triggers", error.found, error.expected) from None
 
-    def _separated(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
-        tags = [tag for _, tag in self._tags(given, place, after, depth)]
+    def _separated(self, given: Mapping[str, Any], place: str, after: _After) -> _Steps[Constraint[Any]]:
+        tags = [tag for _, tag in (yield from self._tags(given, place, after))]
         if not tags:
             raise SchemaError(place, "tags", "an empty list", "a list of at least one tag")
-        separator = literal(text_of(given, place, "separator", may_be_empty=True))
+        separator = spelled_text(text_of(given, place, "separator", may_be_empty=True))
         most = 1 if flag_of(given, place, "stop_after_first") else None
         return choice(tags).separated_by(separator, int(flag_of(given, place, "at_least_one")), most)
 
-    def _dispatch(self, given: Mapping[str, Any], place: str, after: _After, depth: int) -> Constraint[Any]:
+    def _dispatch(self, given: Mapping[str, Any], place: str, after: _After) -> _Steps[Constraint[Any]]:
         branches, triggers = [], []
         is_loop = flag_of(given, place, "loop", True)
         for index, rule in enumerate(list_of(given, place, "rules", least=1)):
@@ -422,7 +487,7 @@ class _Reader:
             ):
                 raise SchemaError(where, "", shown(rule), "a text and a format")
             valid(rule[0], where, "0")
-            content = self.read(rule[1], f"{where}/1", _NOTHING if is_loop else after, depth + 1)
+            content = yield _Inner(rule[1], f"{where}/1", _NOTHING if is_loop else after)
             branches.append((rule[0], self._tag_of(rule[0], content, [""])))
             triggers.append(rule[0])
         try:
@@ -433,17 +498,18 @@ class _Reader:
                 at_least_one=False,
                 stop_after_first=not is_loop,
                 name=clipped(f"dispatch of {len(branches)}"),
+                watch=self._watch,
                 after=after.border,
             )
         except ArgumentError as error:
             raise SchemaError(place, "rules", error.found, error.expected) from None
 
     def _token_triggered(
-        self, given: Mapping[str, Any], place: str, after: _After, depth: int
-    ) -> Constraint[Any]:
+        self, given: Mapping[str, Any], place: str, after: _After
+    ) -> _Steps[Constraint[Any]]:
         triggers = tokens_of(given, place, "trigger_tokens")
         is_last = flag_of(given, place, "stop_after_first")
-        tags = self._tags(given, place, after if is_last else _NOTHING, depth)
+        tags = yield from self._tags(given, place, after if is_last else _NOTHING)
         for index, (begin, _) in enumerate(tags):
             if begin not in triggers or not isinstance(given["tags"][index].get("begin"), Mapping):
                 where = f"{place}/tags/{index}"
@@ -456,12 +522,11 @@ class _Reader:
             at_least_one=flag_of(given, place, "at_least_one"),
             stop_after_first=is_last,
             name=clipped(f"token_triggered_tags of {len(tags)}"),
+            watch=self._watch,
             free=_free_tokens(excluded, after.border, None),
         )
 
-    def _token_dispatch(
-        self, given: Mapping[str, Any], place: str, after: _After, depth: int
-    ) -> Constraint[Any]:
+    def _token_dispatch(self, given: Mapping[str, Any], place: str, after: _After) -> _Steps[Constraint[Any]]:
         branches: list[tuple[None, Constraint[Any]]] = []
         triggers: list[str | int] = []
         is_loop = flag_of(given, place, "loop", True)
@@ -470,9 +535,9 @@ class _Reader:
             if not (isinstance(rule, (list, tuple)) and len(rule) == 2):
                 raise SchemaError(where, "", shown(rule), "a token and a format")
             triggers.append(token_of(rule[0], where, "0"))
-            content = self.read(rule[1], f"{where}/1", _NOTHING if is_loop else after, depth + 1)
-            pair = in_order([content.captured("content"), literal("").captured("end")], "a tag's rest")
-            branches.append((None, _as_tag(in_order([_one_token(triggers[-1]), pair], "tag"))))
+            content = yield _Inner(rule[1], f"{where}/1", _NOTHING if is_loop else after)
+            rest = between([(content, literal(""))])
+            branches.append((None, _as_tag(in_order([_one_token(triggers[-1]), rest], "tag"))))
         excluded = [*triggers, *tokens_of(given, place, "exclude_tokens"), *after.tokens]
         return dispatched(
             branches,
@@ -481,8 +546,36 @@ class _Reader:
             at_least_one=False,
             stop_after_first=not is_loop,
             name=clipped(f"token_dispatch of {len(branches)}"),
+            watch=self._watch,
             free=_free_tokens(excluded, after.border, None),
         )
+
+
+def _is_open(format: Any) -> bool:
+    """Whether a format may end with free text, which depends on what follows; found without reading it whole.
+
+    Otherwise the format is the same before all ends of a tag, and is made once for all of them.
+    """
+    waiting, seen = [format], set()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or not isinstance(one, Mapping):
+            continue
+        seen.add(id(one))
+        kind = one.get("type")
+        if kind in _ENDLESS:
+            return True
+        tags = one.get("tags") if kind == "tags_with_separator" else [one] if kind == "tag" else []
+        for tag in tags if isinstance(tags, (list, tuple)) else ():
+            end = tag.get("end") if isinstance(tag, Mapping) else None
+            if end == "" or (isinstance(end, (list, tuple)) and "" in end):
+                return True
+        elements = one.get("elements")
+        if kind in ("sequence", "or") and isinstance(elements, (list, tuple)):
+            waiting += elements[-1:] if kind == "sequence" else elements
+        elif kind in (*_OPTIONAL, "repeat"):
+            waiting.append(one.get("content"))
+    return False
 
 
 # ---- tokens -----------------------------------------------------------------------------------
@@ -502,10 +595,12 @@ def _token_but(excluded: Sequence[str | int]) -> Callable[..., _core.Expression]
 def _free_tokens(excluded: Sequence[str | int], border: Border, most: int | None) -> Constraint[str]:
     token = _token_but(excluded)
 
-    def make(**tokens: Any) -> _core.Expression:
-        return free_text(border.phrases, border.heads, None, _core.repeat(token(**tokens), 0, most))
+    def make(tokens: extensions.Tokens = _ENGINE) -> _core.Expression:
+        units = _core.repeat(token(tokens=tokens), 0, most)
+        parts = without_phrases(border.phrases, units, tokens.spelled)
+        return free_text(parts, border.heads, spelled=tokens.spelled)
 
-    return TokenConstraint(make, "any_tokens")
+    return TokenConstraint(make, "any_tokens", is_spelled=bool(border.phrases))
 
 
 def _as_tag(whole: Constraint[Any]) -> Constraint[Any]:

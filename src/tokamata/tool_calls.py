@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tokamata.arguments import checked_flag, checked_instance, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
+from tokamata.extension_constraints import spelled_text
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.limits import Watch
 from tokamata.recipes import copied
 from tokamata.schema_places import within
-from tokamata.text_constraints import choice, literal
+from tokamata.text_constraints import choice
 from tokamata.tool_constraints import ToolCall, arguments_of, read_tools, tool_list
 from tokamata.trigger_constraints import dispatched, in_order
 from tokamata.values.forms import Converted
@@ -32,6 +34,8 @@ __all__ = ["TOOL_FORMATS", "ToolFormat", "tool_calls"]
 
 class ToolFormat(NamedTuple):
     """How a model writes calls of tools.
+
+    In each of these texts, a control token of the vocabulary may stand for its name.
 
     Attributes:
         begin: the text before the arguments; ``{name}`` stands for the name of the tool, in quotes as JSON
@@ -102,6 +106,7 @@ def tool_calls(
             does not begin with its trigger, or an option does not exist.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    watch = Watch(limits, cancel)
     given, wanted = tool_list(tools), copied(tool_choice)
     known = read_tools(given, options)
     style = _format_of(format)
@@ -110,6 +115,7 @@ def tool_calls(
     chosen = [known[name]] if name is not None else list(known.values())
     calls: list[Constraint[ToolCall]] = []
     for tool in chosen:
+        watch.check()
         with within(tool.place):
             arguments = arguments_of(tool, options)
         calls.append(_call(tool.name, arguments, style))
@@ -123,9 +129,10 @@ def tool_calls(
             at_least_one=False,
             stop_after_first=not parallel,
             name=shown,
+            watch=watch,
         )
     else:
-        made = choice(calls).separated_by(literal(style.separator), 1, None if parallel else 1)
+        made = choice(calls).separated_by(spelled_text(style.separator), 1, None if parallel else 1)
     return made._made_by(
         tool_calls, given, tool_choice=wanted, parallel=parallel, format=format, **options.given()
     )
@@ -135,7 +142,7 @@ def _call(name: str, arguments: Constraint[Any], style: ToolFormat) -> Constrain
     before, after = style.begin.split("{name}")
     written = json.dumps(name, ensure_ascii=False)[1:-1] if before.endswith('"') else name
     whole = in_order(
-        [literal(before + written + after), arguments.captured("arguments"), literal(style.end)],
+        [spelled_text(before + written + after), arguments.captured("arguments"), spelled_text(style.end)],
         clipped(f"a call of {name}"),
     )
     form = Converted(whole._form, lambda parts: ToolCall(name, parts[1]))

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 import tokamata as tk
+from tests.support.masks import allowed
 from tests.support.matchers import step
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
@@ -28,6 +29,31 @@ def test_control_tokens_stand_between_texts(gpt2: Judged) -> None:
     assert matcher.forced_tokens() == tokens
     assert all(map(matcher.advance, tokens))
     assert matcher.is_accepting
+
+
+def test_a_name_in_a_tag_is_its_control_token(gpt2: Judged) -> None:
+    """The tokenizer writes the name as the control token, so no other spelling is canonical."""
+    vocabulary = gpt2.vocabulary
+    name = "<|endoftext|>"
+    for constraint in (
+        tk.tag(f"{name}to=", tk.regex("[a-z]+"), name),
+        tk.triggered([tk.tag(f"{name}to=", None, [name, "!"])]),
+    ):
+        text = f"{name}to=print{name}"
+        tokens = gpt2.encode(text)
+        assert vocabulary.control_token(name) == tokens[0]
+        spelled = [*gpt2.encode("<|end"), *gpt2.encode("oftext|>to=print"), tokens[-1]]
+        canonical = constraint.compile(vocabulary, tokenization="canonical")
+        matcher = canonical.matcher()
+        assert canonical.matcher().validate(spelled) < len(spelled)
+        for token in tokens:
+            assert token in allowed(matcher)
+            assert matcher.advance(token)
+        assert matcher.is_accepting
+        assert matcher.parse() == constraint.parse(text)
+        every = constraint.compile(vocabulary).matcher()
+        assert all(map(every.advance, spelled))
+        assert every.parse() == constraint.parse(text)
 
 
 def test_a_control_token_is_no_text(gpt2: Judged) -> None:

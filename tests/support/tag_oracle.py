@@ -2,16 +2,59 @@
 
 Free text is followed by phrases, and the first of them that ends, ends the free text; of two that end at one
 position, the longer one counts.  :func:`ends` checks that on the whole text, not on its pieces.
+
+A text may be :class:`Written` with control tokens in place of names.  These stand only where the form spells
+a text, for one of the names that are found in it from left to right, the longest at each position.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 Format = dict[str, Any]
 Place = tuple[int, int | None]  # an end, and where the free text began that ends there, if it does
+
+
+class Written(str):
+    """A text as it is spelled, with what was written as control tokens.
+
+    Attributes:
+        spans: where each control token begins and ends.
+        names: of all control tokens.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    names: tuple[str, ...]
+
+    def __new__(cls, pieces: list[str], names: tuple[str, ...]) -> Written:
+        """``pieces``: texts, of which those with more than one letter are control tokens."""
+        text = super().__new__(cls, "".join(pieces))
+        ends = list(accumulate(map(len, pieces)))
+        text.spans = tuple(
+            (end - len(piece), end) for piece, end in zip(pieces, ends, strict=True) if len(piece) > 1
+        )
+        text.names = names
+        return text
+
+
+def _controls(text: str, begin: int, end: int) -> set[tuple[int, int]]:
+    """The control tokens that a part of a text has, or begins or ends within."""
+    spans = text.spans if isinstance(text, Written) else ()
+    return {span for span in spans if span[0] < end and span[1] > begin}
+
+
+def _stands(text: str, piece: str, at: int) -> bool:
+    """Whether a text that the form spells stands at a position."""
+    if not text.startswith(piece, at):
+        return False
+    if not isinstance(text, Written):
+        return True
+    names = "|".join(re.escape(name) for name in sorted(text.names, key=len, reverse=True))
+    named = {(at + found.start(), at + found.end()) for found in re.finditer(names, piece)}
+    return _controls(text, at, at + len(piece)) <= named
 
 
 def is_text_of(form: Format, text: str) -> bool:
@@ -34,19 +77,19 @@ def ends(form: Format, text: str, begin: int, after: tuple[str, ...]) -> set[Pla
 
 
 def _const(form: Format, text: str, begin: int, _: Any) -> Iterator[Place]:
-    if text.startswith(form["value"], begin):
+    if _stands(text, form["value"], begin):
         yield begin + len(form["value"]), None
 
 
 def _regex(form: Format, text: str, begin: int, _: Any) -> Iterator[Place]:
     for end in range(begin, len(text) + 1):
-        if re.fullmatch(form["pattern"], text[begin:end]):
+        if re.fullmatch(form["pattern"], text[begin:end]) and not _controls(text, begin, end):
             yield end, None
 
 
 def _free(text: str, begin: int, never: tuple[str, ...]) -> Iterator[Place]:
     for end in range(begin, len(text) + 1):
-        if any(phrase in text[begin:end] for phrase in never):
+        if any(phrase in text[begin:end] for phrase in never) or _controls(text, begin, end):
             return
         yield end, begin
 
@@ -88,7 +131,7 @@ def _repeated(form: Format, text: str, begin: int, after: tuple[str, ...]) -> se
 
 
 def _tag(form: Format, text: str, begin: int, after: tuple[str, ...]) -> Iterator[Place]:
-    if not text.startswith(form["begin"], begin):
+    if not _stands(text, form["begin"], begin):
         return
     some = [form["end"]] if isinstance(form["end"], str) else form["end"]
     phrases = (*(end for end in some if end), *(after if "" in some else ()))
@@ -97,7 +140,7 @@ def _tag(form: Format, text: str, begin: int, after: tuple[str, ...]) -> Iterato
             stop = at + len(end)
             if end == "":
                 yield at, start
-            elif text.startswith(end, at) and (start is None or _is_first(text, start, stop, end, phrases)):
+            elif _stands(text, end, at) and (start is None or _is_first(text, start, stop, end, phrases)):
                 yield stop, None
 
 
@@ -155,7 +198,7 @@ def _separated(form: Format, text: str, begin: int, outer: tuple[str, ...]) -> I
         for end in {end for tag in form["tags"] for end, _ in ends(tag, text, at, outer)}:
             yield end, None
             after = end + len(form["separator"])
-            is_more = text.startswith(form["separator"], end) and not form.get("stop_after_first")
+            is_more = _stands(text, form["separator"], end) and not form.get("stop_after_first")
             if is_more and after not in seen:
                 seen.add(after)
                 waiting.append(after)

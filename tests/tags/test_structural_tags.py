@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ import tokamata as tk
 from tests.support import tag_oracle
 from tests.support.masks import allowed
 from tests.support.texts import all_texts
-from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
+from tests.support.vocabularies import BYTE_VOCABULARY, BYTES, bytes_and
 
 TEXTS = all_texts("abX", 6)
 KINDS = (
@@ -113,6 +115,56 @@ def test_random_forms_are_what_they_denote(seed: int) -> None:
         for text in draw.sample(sorted(expected), min(4, len(expected))):
             constraint.parse(text)
     assert refused <= {"triggers", "rules", "begin"}  # a trigger that cannot appear, or several of one tag
+
+
+NAMES = ("ab", "aba", "bb")  # of the control tokens 257 to 259
+NAMED = tk.Vocabulary.load(
+    [*BYTES, *[None] * 4], stop=256, control_tokens=dict(zip(NAMES, range(257, 260), strict=True))
+)
+PIECES = {ord("a"): "a", ord("b"): "b", ord("X"): "X", 257: "ab", 258: "aba", 259: "bb"}
+SEQUENCES = [tuple(chosen) for size in range(5) for chosen in product(PIECES, repeat=size)]
+
+
+def accepted_tokens(compiled: tk.CompiledConstraint[Any], most: int) -> set[tuple[int, ...]]:
+    """The sequences of so many tokens that a matcher accepts; each mask is what the matcher takes."""
+    waiting, found = [compiled.matcher()], set()
+    while waiting:
+        matcher = waiting.pop()
+        if matcher.is_accepting:
+            found.add(tuple(matcher.tokens))
+        some = allowed(matcher) & set(PIECES)
+        assert some == {token for token in PIECES if matcher.fork().advance(token)}
+        if len(matcher.tokens) < most:
+            for token in some:
+                fork = matcher.fork()
+                assert fork.advance(token)
+                waiting.append(fork)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_control_tokens_stand_for_their_names(seed: int) -> None:
+    draw = random.Random(50 + seed)
+    tried = 0
+    while tried < 5:
+        form = some_format(draw, draw.randint(1, 2))
+        if not any(name in json.dumps(form) for name in NAMES):
+            continue
+        try:
+            compiled = tk.structural_tag({"format": form}).compile(NAMED)
+        except (tk.SchemaError, tk.EmptyConstraintError):
+            continue
+        expected = {
+            tokens
+            for tokens in SEQUENCES
+            if tag_oracle.is_text_of(form, tag_oracle.Written([PIECES[one] for one in tokens], NAMES))
+        }
+        assert accepted_tokens(compiled, 4) == expected, form
+        for tokens in draw.sample(sorted(expected), min(4, len(expected))):
+            matcher = compiled.matcher()
+            assert all(map(matcher.advance, tokens))
+            matcher.parse()
+        tried += any(max(tokens, default=0) > 256 for tokens in expected)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -135,8 +135,9 @@ def test_a_control_token_is_told_from_its_name() -> None:
     matcher = thought.compile(CONTROL).matcher()
     write(matcher, "</think>1")
     assert not matcher.is_accepting  # the name is a part of the reasoning
-    spelled = tk.tag("<think>", None, "</think>").compile(CONTROL).matcher()
-    assert not spelled.advance(257)
+    assert reads(tk.tag("<think>", None, "</think>"), [257, *b"a", 258]) == tk.Tag("<think>", "a", "</think>")
+    given = tk.tag(tk.control_token("<think>"), None, tk.control_token("</think>"))
+    assert reads(given, [257, *b"</think>", 258]) == tk.Tag("", "</think>", "")
 
 
 def test_the_value_of_control_tokens_is_that_of_the_tokens() -> None:

@@ -41,16 +41,19 @@ if TYPE_CHECKING:
 __all__ = [
     "EXTENSIONS",
     "IMAGE_FAMILIES",
+    "EngineTokens",
     "Tokens",
     "any_token",
     "control_token",
-    "control_token_if",
     "delimited_list",
     "delimited_subsequence_of",
     "image",
+    "named_text",
     "named_token",
+    "one_of",
     "paragraph_token",
     "quoted_text",
+    "spelled_text",
     "substring_of",
     "text_token",
     "text_until",
@@ -96,7 +99,13 @@ def unquoted_text() -> _core.Expression:
 
 
 class Tokens(Protocol):
-    """How single tokens are written in an expression: as tokens, or as markers in a text."""
+    """How single tokens are written in an expression: as tokens, or as marks in a text.
+
+    Attributes:
+        are_marks: whether they are marks.
+    """
+
+    are_marks: bool
 
     def control(self, key: str) -> _core.Expression:
         """The control tokens of a key."""
@@ -107,23 +116,47 @@ class Tokens(Protocol):
     def text_but(self, names: Sequence[str]) -> _core.Expression:
         """Any other text token."""
 
+    def spelled(self, texts: Sequence[str]) -> _core.Expression:
+        """One of some texts; control tokens may stand in it for their names."""
 
-class _EngineTokens:
-    """Tokens as the engine has them."""
+    def named(self, text: str) -> _core.Expression:
+        """A text in which one or more control tokens stand for their names."""
+
+
+class EngineTokens:
+    """Tokens as the engine has them, before a vocabulary says which names are those of control tokens."""
+
+    are_marks = False
 
     def control(self, key: str) -> _core.Expression:
+        """The control tokens of a key."""
         return _core.control_token(key)
 
     def named_text(self, name: str) -> _core.Expression:
+        """A text token of this text."""
         return _core.intersect([text_token(), _core.literal(name.encode())])
 
     def text_but(self, names: Sequence[str]) -> _core.Expression:
+        """Any other text token."""
         if not names:
             return text_token()
         return _core.intersect([text_token(), _core.complement(_core.strings(list(names)))])
 
+    def spelled(self, texts: Sequence[str]) -> _core.Expression:
+        """One of some texts."""
+        return one_of(texts)
 
-_ENGINE = _EngineTokens()
+    def named(self, text: str) -> _core.Expression:
+        """Nothing: no control token is known."""
+        return _core.empty()
+
+
+def one_of(texts: Sequence[str]) -> _core.Expression:
+    """One of some texts."""
+    return _core.literal(texts[0].encode()) if len(texts) == 1 else _core.strings(list(texts))
+
+
+_ENGINE = EngineTokens()
 
 
 def control_token(token: str | int, tokens: Tokens = _ENGINE) -> _core.Expression:
@@ -131,9 +164,14 @@ def control_token(token: str | int, tokens: Tokens = _ENGINE) -> _core.Expressio
     return tokens.control(f"id:{token}" if isinstance(token, int) else f"name:{token}")
 
 
-def control_token_if(name: str, tokens: Tokens = _ENGINE) -> _core.Expression:
-    """The control token of this name where the vocabulary has one; elsewhere no text at all."""
-    return tokens.control(f"if:{name}")
+def spelled_text(texts: Sequence[str], tokens: Tokens = _ENGINE) -> _core.Expression:
+    """One of some texts, in which a control token of the vocabulary may stand for its name."""
+    return tokens.spelled(texts)
+
+
+def named_text(text: str, tokens: Tokens = _ENGINE) -> _core.Expression:
+    """A text in which one or more control tokens of the vocabulary stand for their names."""
+    return tokens.named(text)
 
 
 def named_token(name: str, tokens: Tokens = _ENGINE) -> _core.Expression:

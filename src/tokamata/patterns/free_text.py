@@ -13,13 +13,13 @@ within ``t``, or with it.  So of two phrases that end at one position, the longe
 overlap no other one, such as most tags, have no heads, and their free text is the same for all.
 
 A phrase that lies within ``t`` and ends before it makes ``t`` unreachable after free text.
+:mod:`.phrase_trie` finds both.
 
 Where all phrases begin with one character that they have nowhere else, as tags do with ``<``, the free text
 is an expression without a complement (:func:`_without_complement`), whose size is that of the phrases.
 
 Cost.  The engine follows the free text as a complement, whose states are those of the automaton of Aho and
-Corasick (1975); it makes them when a text reaches them.  Heads: the square of the length of each phrase,
-and the number of heads.
+Corasick (1975); it makes them when a text reaches them.
 
 Rejected.  That automaton as an expression of its own: it has an edge for each state and byte, and all of them
 would be made at once.
@@ -27,48 +27,80 @@ would be made at once.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import tokamata._core as _core
+from tokamata.limits import Watch
 
-__all__ = ["free_text", "heads_before", "phrase_within"]
+__all__ = ["Border", "free_text", "without_phrases"]
 
 _Trie = dict[str, Any]  # by character, what follows; "" ends a phrase
 _LONGEST = 200  # characters of a phrase, which nest as deep
+_NODE_BYTES = 4096  # of the expressions of a node, about
+
+
+class Border(NamedTuple):
+    """What follows free text.
+
+    Attributes:
+        phrases: appear nowhere before.
+        heads: do not end the free text (:meth:`.PhraseTrie.by_heads`).
+    """
+
+    phrases: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+
+
+def without_phrases(
+    phrases: Iterable[str],
+    units: _core.Expression | None = None,
+    spelled: Callable[[list[str]], _core.Expression] = _core.strings,
+    watch: Watch | None = None,
+) -> list[_core.Expression]:
+    """Text in which no phrase appears, as an intersection: :func:`free_text` takes it for several borders.
+
+    Args:
+        phrases: none of them is empty.
+        units: what it consists of, such as text tokens; ``None``: valid UTF-8.
+        spelled: makes the phrases; where the units include control tokens, these may stand for their names.
+        watch: stops the work.
+    """
+    some = list(dict.fromkeys(phrases))
+    plain = _without_complement(some, watch or Watch()) if some and units is None else None
+    if plain is not None:
+        return [plain]
+    parts = [_core.text() if units is None else units]
+    if some:
+        parts.append(_core.complement(_core.concat([_core.anything(), spelled(some), _core.anything()])))
+    return parts
 
 
 def free_text(
-    phrases: Iterable[str],
+    parts: Sequence[_core.Expression],
     heads: Iterable[str] = (),
     most_characters: int | None = None,
-    units: _core.Expression | None = None,
+    spelled: Callable[[list[str]], _core.Expression] = _core.strings,
 ) -> _core.Expression:
     """Text in which no phrase appears, which ends with none of the heads.
 
     Args:
-        phrases: none of them is empty.
-        heads: as :func:`heads_before` finds them.
+        parts: what :func:`without_phrases` made.
+        heads: as :meth:`.PhraseTrie.by_heads` finds them.
         most_characters: how many code points it may have; ``None`` means no bound.
-        units: what it consists of, such as text tokens; ``None``: valid UTF-8.
+        spelled: makes the heads, as for :func:`without_phrases`.
     """
-    parts = [_core.text() if units is None else units]
-    some = list(dict.fromkeys(phrases))
-    plain = _without_complement(some) if some and units is None else None
-    if plain is not None:
-        parts = [plain]
-    elif some:
-        inside = _core.concat([_core.anything(), _core.strings(some), _core.anything()])
-        parts.append(_core.complement(inside))
+    parts = [*parts]
     if some := list(dict.fromkeys(heads)):
-        parts.append(_core.complement(_core.concat([_core.anything(), _core.strings(some)])))
+        parts.append(_core.complement(_core.concat([_core.anything(), spelled(some)])))
     if most_characters is not None:
         character = _core.code_points([(0, 0x10FFFF)])
         parts.append(_core.repeat(character, 0, most_characters))
     return _core.intersect(parts) if len(parts) > 1 else parts[0]
 
 
-def _without_complement(phrases: Sequence[str]) -> _core.Expression | None:
+def _without_complement(phrases: Sequence[str], watch: Watch) -> _core.Expression | None:
     """Free text as an expression without a complement; ``None``: the phrases are not of this form.
 
     All begin with one character ``b`` that stands nowhere else in them.  So a phrase that breaks off, breaks
@@ -85,76 +117,41 @@ def _without_complement(phrases: Sequence[str]) -> _core.Expression | None:
     begin = _core.literal(first.encode())
     trie: _Trie = {}
     for phrase in phrases:
+        watch.check()
         node = trie
         for character in phrase[1:]:
             node = node.setdefault(character, {})
         node[""] = {}  # a phrase ends
     if "" in trie:
-        return _core.repeat(_none_of([first]), 0, None)
-    again, out, end = _broken_off(trie, first, begin)
+        return _core.repeat(_none_of(frozenset([first])), 0, None)
+    again, out, end = _broken_off(trie, first, begin, watch)
     begun = _core.concat([begin, _core.repeat(again, 0, None)])
-    free = _core.repeat(_core.union([_none_of([first]), _core.concat([begun, out])]), 0, None)
+    free = _core.repeat(_core.union([_none_of(frozenset([first])), _core.concat([begun, out])]), 0, None)
     return _core.concat([free, _core.union([_core.epsilon(), _core.concat([begun, end])])])
 
 
 def _broken_off(
-    node: _Trie, first: str, begin: _core.Expression
+    node: _Trie, first: str, begin: _core.Expression, watch: Watch
 ) -> tuple[_core.Expression, _core.Expression, _core.Expression]:
     """How phrases break off below a node: with another beginning, outside of phrases, with the text."""
-    again, out, end = [begin], [_none_of([first, *node])], [_core.epsilon()]
+    again, out, end = [begin], [_none_of(frozenset([first, *node]))], [_core.epsilon()]
     for character, child in node.items():
         if "" in child:
             continue
+        watch.check()
+        watch.hold(_NODE_BYTES)
         step = _core.literal(character.encode())
-        for found, rest in zip((again, out, end), _broken_off(child, first, begin), strict=True):
+        for found, rest in zip((again, out, end), _broken_off(child, first, begin, watch), strict=True):
             found.append(_core.concat([step, rest]))
     return _core.union(again), _core.union(out), _core.union(end)
 
 
-def _none_of(characters: Iterable[str]) -> _core.Expression:
+@lru_cache(4096)  # such a set takes 4 KB, and is the same at most nodes
+def _none_of(characters: frozenset[str]) -> _core.Expression:
     """One code point that is none of some characters."""
     ranges, low = [], 0
-    for point in sorted({ord(character) for character in characters}):
+    for point in sorted(map(ord, characters)):
         if low < point:
             ranges.append((low, point - 1))
         low = point + 1
     return _core.code_points([*ranges, (low, 0x10FFFF)] if low <= 0x10FFFF else ranges)
-
-
-def heads_before(phrases: Iterable[str], others: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """By phrase, what may not stand before it: another phrase would end within it, or with it.
-
-    The head ``""`` is that of an unreachable phrase, before which no free text may stand.
-
-    >>> heads_before(["aba", "b"], ["aba", "xa"])
-    {'aba': ('ab', 'x'), 'b': ()}
-    """
-    heads: dict[str, set[str]] = {phrase: set() for phrase in phrases}
-    begun: dict[str, list[str]] = {}  # by a beginning, the phrases that have it
-    for phrase in heads:
-        for end in range(1, len(phrase) + 1):
-            begun.setdefault(phrase[:end], []).append(phrase)
-    others = list(others)
-    for other in others:
-        for at in range(1, len(other)):
-            for phrase in begun.get(other[at:], ()):
-                heads[phrase].add(other[:at])
-    known = set(others)
-    for phrase, some in heads.items():
-        if phrase_within(phrase, known, ()) is not None:
-            some.add("")
-    return {phrase: tuple(sorted(some)) for phrase, some in heads.items()}
-
-
-def phrase_within(phrase: str, others: Container[str], excluded: Container[str]) -> str | None:
-    """A phrase that makes ``phrase`` unreachable, if there is one.
-
-    ``others`` do if they end within it, before its end; ``excluded`` ones anywhere in it.
-    """
-    size = len(phrase)
-    for begin in range(size):
-        for end in range(begin + 1, size + 1):
-            part = phrase[begin:end]
-            if (end < size and part in others) or part in excluded:
-                return part
-    return None

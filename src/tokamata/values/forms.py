@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import tokamata._core as _core
@@ -47,7 +47,7 @@ from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.values.groups import groups_of
 from tokamata.values.markers import Markers
 from tokamata.values.parts import Match, Parts
-from tokamata.values.program import Program
+from tokamata.values.program import Instruction, Program
 
 __all__ = [
     "Alternatives",
@@ -63,6 +63,7 @@ __all__ = [
     "Read",
     "Reading",
     "Repeated",
+    "Spelled",
     "Split",
     "Subsequence",
     "Value",
@@ -103,12 +104,16 @@ class Reading:
         """A piece of the text as a string, without markers of control tokens."""
         return (text if self._markers is None else self._markers.plain(text)).decode()
 
+    def spelled_out(self, text: bytes) -> str:
+        """A piece of the text as a string, with the names of control tokens in place of markers."""
+        return (text if self._markers is None else self._markers.spelled_out(text)).decode()
+
     def splitter(self, form: Split) -> _core.Splitter:
         """The splitter of a form."""
         splitter = self._splitters.get(form)
         if splitter is None:
             splitter = _core.Splitter(
-                form.leaves, form.code, core_limits(self.limits), self.cancel, self.pattern
+                form.leaves(), form.code, core_limits(self.limits), self.cancel, self.pattern
             )
             self._splitters[form] = splitter
         return splitter
@@ -141,6 +146,16 @@ class Plain(Form):
     def read(self, text: bytes, reading: Reading) -> Value:
         """The text."""
         return Value(reading.plain(text), {})
+
+
+class Spelled(Form):
+    """Texts whose value is the text itself, with the names of control tokens that stand in it."""
+
+    __slots__ = ()
+
+    def read(self, text: bytes, reading: Reading) -> Value:
+        """The text, as it would be spelled."""
+        return Value(reading.spelled_out(text), {})
 
 
 class Pattern(Form):
@@ -250,25 +265,29 @@ class Split(Form):
     """Texts that are split into the pieces of several parts.
 
     Attributes:
-        leaves: the expressions that the program's parts read; those of ``parts`` come first.
         code: the program; ``core/splitting/split_program.hpp`` defines it.  Mark 2n begins a piece of part n,
             and mark 2n + 1 ends it.
         parts: how the pieces are read.
         is_transparent: whether its value is that of its only piece.
     """
 
-    __slots__ = ("code", "leaves", "parts")
+    __slots__ = ("_leaves", "code", "parts")
     is_transparent = False
 
     def __init__(
-        self, parts: Sequence[Option], program: Program, others: Sequence[_core.Expression] = ()
+        self, parts: Sequence[Option], code: list[Instruction], others: Sequence[_core.Expression] = ()
     ) -> None:
         """``others``: leaves whose pieces have no value, such as separators."""
-        program.accept()
         self.parts = [part.form for part in parts]
-        leaves = (*(part.expression for part in parts), *others)
-        self.leaves = [_core.scope(valid_utf8(leaf)) for leaf in leaves]  # pieces are of whole code points
-        self.code = program.code()
+        self._leaves = (*(part.expression for part in parts), *others)
+        self.code = code
+
+    def leaves(self) -> list[_core.Expression]:
+        """The expressions that the program's parts read; those of ``parts`` come first.
+
+        Pieces are of whole code points.  Made for each reading: constraints of thousands of tags keep none.
+        """
+        return [_core.scope(valid_utf8(leaf)) for leaf in self._leaves]
 
     def read(self, text: bytes, reading: Reading) -> Value:
         """The value that is assembled from those of the pieces."""
@@ -307,10 +326,7 @@ class Concatenated(Split):
     __slots__ = ("_fields",)
 
     def __init__(self, parts: Sequence[Option]) -> None:
-        program = Program()
-        for number in range(len(parts)):
-            program.piece(number)
-        super().__init__(parts, program)
+        super().__init__(parts, _one_after_another(len(parts)))
         self._fields = tuple(name for part in parts for name in part.form.names)
 
     def assemble(self, found: list[tuple[int, Value]]) -> Value:
@@ -341,7 +357,7 @@ class Alternatives(Split):
             program.jump("end")
             program.label(f"option {number + 1}")
         program.label("end")
-        super().__init__(options, program)
+        super().__init__(options, program.ended())
         self.names = tuple(dict.fromkeys(name for option in options for name in option.form.names))
 
     def assemble(self, found: list[tuple[int, Value]]) -> Value:
@@ -367,7 +383,7 @@ class Repeated(Split):
             name = program.begin_repetition(minimum, maximum)
             program.piece(0)
             program.end_repetition(name, drops_empty=True)
-            super().__init__([part], program)
+            super().__init__([part], program.ended())
             return
         if minimum == 0:
             program.fork("end")
@@ -378,7 +394,7 @@ class Repeated(Split):
             program.piece(0)
             program.end_repetition(name, drops_empty=True)
         program.label("end")
-        super().__init__([part], program, [separator])
+        super().__init__([part], program.ended(), [separator])
 
     def assemble(self, found: list[tuple[int, Value]]) -> Value:
         """A list of the values."""
@@ -412,7 +428,7 @@ class Subsequence(Split):
             program.piece(number)
             program.jump("end" if is_last else f"more {number + 1}")
         program.label("end")
-        super().__init__(parts, program, [delimiter])
+        super().__init__(parts, program.ended(), [delimiter])
 
     def assemble(self, found: list[tuple[int, Value]]) -> Value:
         """A list with an entry for each part."""
@@ -420,6 +436,15 @@ class Subsequence(Split):
         for part, one in found:
             values[part] = one.value
         return Value(values, {})
+
+
+@cache
+def _one_after_another(count: int) -> list[Instruction]:
+    """The program of so many parts in sequence; thousands of tags share it."""
+    program = Program()
+    for number in range(count):
+        program.piece(number)
+    return program.ended()
 
 
 def accepted(expression: _core.Expression, text: bytes, reading: Reading) -> int | None:

@@ -4,9 +4,10 @@ Problem.  A control token has no bytes, so the text of ``reasoning <control toke
 the reasoning ends.  Its tokens do.
 
 How.  For reading, each control token becomes a *marker*: a byte that UTF-8 lacks, the id in digits, and that
-byte again.  The constraint is made a second time, with markers in place of control tokens
-(:meth:`.Denotation._marked`), and splits the text with markers.  Strings are returned without them.  A text
-token that a constraint names as a token is marked too, since its bytes may also be spelled by others.
+byte again.  The constraint is made a second time, with markers in place of control tokens (:func:`.remade`),
+and splits the text with markers.  Strings are returned without them; texts of tags keep the names
+of their control tokens.  A text token that a constraint names as a token is marked too, since its bytes may
+also be spelled by others.
 
 Rejected: offsets of control tokens beside the text, which every form would have to shift for its pieces.
 """
@@ -18,6 +19,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import tokamata._core as _core
+from tokamata.control_names import ControlNames
 
 __all__ = ["Markers"]
 
@@ -31,24 +33,38 @@ class Markers:
         ids: the control tokens that each key of the constraint stands for.
         tokens: the bytes of all tokens; ``None`` for a control token.
         stop: the stop tokens, which are not in a text.
+        names: the control tokens that may stand for their names.
     """
 
+    are_marks = True
+
     def __init__(
-        self, ids: Mapping[str, Sequence[int]], tokens: Sequence[bytes | None], stop: Sequence[int]
+        self,
+        ids: Mapping[str, Sequence[int]],
+        tokens: Sequence[bytes | None],
+        stop: Sequence[int],
+        names: ControlNames,
     ) -> None:
         self._ids = ids
+        self._control_names = names
+        self._name_of = {
+            token: key.removeprefix("name:").encode()
+            for key, some in ids.items()
+            if key.startswith("name:")
+            for token in some
+        }
         self._tokens = tokens
         self._stop = frozenset(stop)
-        names: set[bytes] = set()
+        named: set[bytes] = set()
         for key in ids:
             scheme, _, rest = key.partition(":")
             if scheme == "if text":
-                names.add(rest.encode())
+                named.add(rest.encode())
             elif scheme == "not":
-                names.update(entry.encode() for entry in json.loads(rest) if isinstance(entry, str))
+                named.update(entry.encode() for entry in json.loads(rest) if isinstance(entry, str))
         self._named: dict[bytes, list[int]] = {}
-        for token, text in enumerate(tokens if names else ()):
-            if text in names and text is not None:
+        for token, text in enumerate(tokens if named else ()):
+            if text in named and text is not None:
                 self._named.setdefault(text, []).append(token)
 
     def control(self, key: str) -> _core.Expression:
@@ -62,6 +78,14 @@ class Markers:
     def text_but(self, names: Sequence[str]) -> _core.Expression:
         """Part of a text token that is not marked."""
         return _core.code_points([(0, 0x10FFFF)])
+
+    def spelled(self, texts: Sequence[str]) -> _core.Expression:
+        """One of some texts; markers may stand in it for the names of control tokens."""
+        return self._control_names.spelled(texts, self._by_name)
+
+    def named(self, text: str) -> _core.Expression:
+        """A text in which one or more markers stand for the names of control tokens."""
+        return self._control_names.named(text, self._by_name)
 
     def text(self, plain: bytes, tokens: Sequence[int]) -> bytes:
         """A text with markers.
@@ -89,6 +113,13 @@ class Markers:
         if b"\xff" not in text:
             return text
         return _MARKER.sub(lambda found: self._tokens[int(found[1])] or b"", text)
+
+    def spelled_out(self, text: bytes) -> bytes:
+        """The text with the names of control tokens in place of markers."""
+        return _MARKER.sub(lambda found: self._name_of.get(int(found[1]), b""), text)
+
+    def _by_name(self, name: str) -> _core.Expression:
+        return self._any_of(self._ids.get(f"name:{name}", ()))
 
     @staticmethod
     def _any_of(ids: Sequence[int]) -> _core.Expression:

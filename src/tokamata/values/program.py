@@ -86,6 +86,11 @@ class Program:
             for operation, number, target, low, high, flags in self._lines
         ]
 
+    def ended(self) -> list[Instruction]:
+        """The instructions, with the end of the program."""
+        self.accept()
+        return self.code()
+
     def _emit(
         self,
         operation: str,

@@ -179,14 +179,22 @@ class Vocabulary:
             UnknownTokenError: no control token below ``self.width`` has that name; it lists similar names.
         """
         checked_instance("name", name, str, "the name of a control token")
-        for token, known in self._names.items():
-            if known == name and self[token] is None:
-                return token
+        if (token := self._control_ids.get(name)) is not None:
+            return token
         from difflib import get_close_matches
 
         known_names = [self._names[token] for token in sorted(self._names)][:10_000]
         close = tuple(get_close_matches(name[:100], known_names, n=3, cutoff=0.5))
         raise UnknownTokenError(name, f"the vocabulary has {len(self._names):,} other names", close)
+
+    @kept_property
+    def _control_ids(self) -> dict[str, int]:
+        """The ids of control tokens by name; where several have one name, the first."""
+        ids: dict[str, int] = {}
+        for token, name in self._names.items():
+            if self._tokens[token] is None:
+                ids.setdefault(name, token)
+        return ids
 
     def start_tokens(self) -> list[bytes | None] | None:
         """The bytes of every id below ``len(self)`` as the first token of a text.
