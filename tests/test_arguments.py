@@ -250,6 +250,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     A.is_empty: ({}, STOPS),
     A.is_subset_of: ({"other": A}, {"other": CONSTRAINTS, **STOPS}),
     A.is_equivalent_to: ({"other": A}, {"other": CONSTRAINTS, **STOPS}),
+    A.accepts: ({"text": "a"}, {"text": (5, None, 1.5, STRANGE, [1]), **STOPS}),
     tk.json().parse: (
         {"text": "1"},
         {"text": (5, None, 1.5, STRANGE, [1], b"\xff", "x", "\ud800"), **STOPS},
@@ -481,6 +482,9 @@ ALLOWED = {
     ("tokenization/kept_tables.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("tokenization/kept_tables.py", "TypeError"): "a kept file that is damaged is one that is not there",
     ("patterns/grammars/lark_files.py", "FileNotFoundError"): "lark's protocol of readers of files",
+    ("patterns/grammars/lark_definitions.py", "FileNotFoundError"): "lark's protocol of readers of files",
+    ("patterns/grammars/lark_definitions.py", "RecursionError"): "as lark's loader has it",
+    ("patterns/grammars/lark_definitions.py", "ValueError"): "as lark's loader has it",
     ("patterns/json_schema/text.py", "AssertionError"): "what was refused for a doubled key has one",
 }
 

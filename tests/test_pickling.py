@@ -529,9 +529,11 @@ def test_generations_are_small_and_parse() -> None:
 ERRORS: dict[str, tuple[Any, ...]] = {
     "ArgumentError": ("text", "7", "a str", "write it"),
     "BudgetError": (3, 7),
+    "BusyError": ("ab",),
     "ContextError": (3,),
     "EmptyConstraintError": ("no text", ("/a", "/b")),
     "EndlessStackError": (("a", "b"), True),
+    "ForkError": ("ab",),
     "GrammarError": ("start: a\nb", 9, "no rule", "define it"),
     "LengthError": ("a", 5),
     "LimitExceeded": ("states", 5, "ab", 1, False),

@@ -216,7 +216,7 @@ struct BoundSearch {
 };
 
 // The edits of an answer.  As objects of Python they take fifty times the memory and most of the time, so these are made
-// when they are asked for.
+// when they are read.
 struct BoundEdits {
   std::shared_ptr<const GivenEdits> given;
   RepairSearch::Answer answer;
