@@ -142,6 +142,30 @@ class UnsupportedSchemaError(TokamataError, ValueError):
         )
 
 
+class SchemaWarning(UserWarning):
+    """A keyword of a JSON Schema that says nothing, where something was meant.
+
+    Attributes:
+        pointer: JSON Pointer to the first schema that has it, as in :class:`SchemaError`.
+        keyword: the keyword.
+        near: what was probably meant: a keyword, or a format; ``""`` if that is not known.
+        reason: why it says nothing, and what to write.
+        count: in how many schemas it stands.
+    """
+
+    def __init__(self, pointer: str, keyword: str, near: str, reason: str, count: int = 1) -> None:
+        super().__init__(pointer, keyword, near, reason, count)
+        self.pointer = pointer
+        self.keyword = keyword
+        self.near = near
+        self.reason = reason
+        self.count = count
+
+    def __str__(self) -> str:
+        more = f" (and in {self.count - 1:,} more)" if self.count > 1 else ""
+        return f"{_schema_location(self.pointer)}{more}: {self.reason}"
+
+
 class GrammarError(TokamataError, ValueError):
     """A grammar that cannot become a constraint.
 

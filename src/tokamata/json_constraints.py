@@ -16,7 +16,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
-from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Whitespace
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Unknown, Whitespace
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
@@ -189,6 +189,7 @@ def json_schema(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     registry: referencing.Registry[Any] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
@@ -204,17 +205,22 @@ def json_schema(
         formats: whether ``format`` is asserted, or an annotation.
         strict: whether a keyword that cannot be enforced exactly is an error.  Otherwise it is left out; this
             widens the constraint, and :meth:`Constraint.report` lists it.
+        unknown: what becomes of a keyword or a format that is not known, which says nothing: ``"warn"`` warns
+            (:class:`SchemaWarning`) where it is near a known one (``minLenght``, ``emial``) or is one of
+            another draft or of OpenAPI (``nullable``); ``"error"`` refuses all but known annotations and
+            ``x-…``; ``"ignore"`` accepts all.
         registry: documents that references may lead to; nothing else is fetched.
         limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
 
     Raises:
-        SchemaError: it is not a schema, or a reference in it leads nowhere.
+        SchemaError: it is not a schema, or a reference in it leads nowhere; or ``unknown="error"``, and a
+            keyword or a format is not known.
         MissingExtraError: it refers to the metaschema of a draft, which comes with the extra ``json-schema``.
         UnsupportedSchemaError: a keyword cannot be enforced, and ``strict`` is set.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     return constraint_of_schema(schema, options, registry)
 
 

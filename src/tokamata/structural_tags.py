@@ -45,7 +45,7 @@ from tokamata.form_members import (
 )
 from tokamata.grammar_constraints import grammar
 from tokamata.json_constraints import constraint_of_schema
-from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
 from tokamata.limits import checked_limits
 from tokamata.patterns import extensions
 from tokamata.patterns.free_text import free_text, heads_before
@@ -86,6 +86,7 @@ def structural_tag(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[Any]:
@@ -101,7 +102,8 @@ def structural_tag(
 
     Args:
         given: the structural tag, or its JSON text.
-        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`;
+        property_order, whitespace, spelling, formats, strict, unknown, limits, cancel: as for
+            :func:`json_schema`;
             they hold for every schema in it.  ``limits.depth`` bounds how deep formats nest too.
 
     Raises:
@@ -109,7 +111,7 @@ def structural_tag(
         UnsupportedSchemaError: a format or a schema in it cannot be enforced.
         LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     if isinstance(given, str):
         try:
             given = json.loads(given)

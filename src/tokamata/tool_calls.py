@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tokamata.arguments import checked_flag, checked_instance, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
-from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
 from tokamata.schema_places import within
 from tokamata.text_constraints import choice, literal
 from tokamata.tool_constraints import ToolCall, arguments_of, read_tools
@@ -67,6 +67,7 @@ def tool_calls(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[list[Any]]:
@@ -90,7 +91,8 @@ def tool_calls(
         tool_choice: as OpenAI's interface has it.
         parallel: whether there may be several calls.  Otherwise nothing follows the first one.
         format: ``"hermes"``, ``"llama"``, ``"function"``, or a :class:`ToolFormat`.
-        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`;
+        property_order, whitespace, spelling, formats, strict, unknown, limits, cancel: as for
+            :func:`json_schema`;
             they hold for the arguments.  What is around them is written exactly as the format has it.
 
     Raises:
@@ -100,7 +102,7 @@ def tool_calls(
         ArgumentError: there is no tool, two have one name, ``tool_choice`` names none of them, the format
             does not begin with its trigger, or an option does not exist.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     known = read_tools(tools, options)
     style = _format_of(format)
     checked_flag("parallel", parallel)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from tokamata.arguments import checked_choice, checked_flag
-from tokamata.errors import ArgumentError, SchemaError, shown_argument
+from tokamata.errors import ArgumentError, SchemaError, SchemaWarning, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.report import Reading
+from tokamata.patterns.json_schema.slips import Noted, Slip, slip_of
 from tokamata.patterns.json_schema.table import RecordingTable, Table
 from tokamata.patterns.json_schema.text import parse_schema, plain
 
@@ -25,6 +26,7 @@ def read_schema(
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     registry: referencing.Registry[Any] | None = None,
+    unknown: Literal["warn", "error", "ignore"] = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Reading:
@@ -38,17 +40,21 @@ def read_schema(
         strict: whether what cannot be enforced is an error; otherwise it is left out, which widens what the
             schema means, and the report says so.
         registry: documents that references may lead to; nothing is ever fetched but by it.
+        unknown: what becomes of keywords and formats that are not known: :attr:`.Reading.slips` has those
+            that are slips (:mod:`.slips`); all of them are errors; or nobody looks.
         limits: ``depth`` bounds how deep the JSON of a schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
 
     Raises:
-        SchemaError: it is not a schema, or a reference in it leads nowhere.
+        SchemaError: it is not a schema, or a reference in it leads nowhere; or ``unknown="error"``, and a
+            keyword or a format is not known.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
         MissingExtraError: it refers to a draft's metaschema, which the extra ``json-schema`` installs.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
         ArgumentError: an argument is of the wrong type, or says what is not known.
     """
     checked_choice("formats", formats, ("assert", "annotate"))
+    checked_choice("unknown", unknown, ("warn", "error", "ignore"))
     checked_flag("strict", strict)
     depth = checked_limits(limits).depth
     watch = Watch(limits, cancel)
@@ -59,7 +65,7 @@ def read_schema(
         raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text")
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
-    options = Options(formats == "assert", strict, registry, depth, watch)
+    options = Options(formats == "assert", strict, registry, depth, watch, unknown)
     try:
         return _read(schema, table, options)
     except SchemaError:
@@ -72,10 +78,34 @@ def _read(schema: Any, table: Table, options: Options) -> Reading:
     """Reads once, and once more for each sign where that matters."""
     reader = Reader(schema, table, options)
     root = reader.whole()
+    slips = _slips(reader) if reader.noted and options.unknown != "ignore" else []
     if reader.negated and reader.depends_on_sign:
         if reader.strict:
             Reader(schema, RecordingTable(), options, polar=True).whole()  # finds what may not be negated
         else:
             reader = Reader(schema, table, options, polar=True)
             root = reader.whole()
-    return Reading(root, reader)
+    return Reading(root, reader, slips)
+
+
+def _slips(reader: Reader) -> list[SchemaWarning]:
+    """The slips among what the reader noted, each once.
+
+    Raises:
+        SchemaError: the first of them, where none may be.
+    """
+    refuses = reader.options.unknown == "error"
+    found: dict[tuple[str, str], tuple[Noted, Slip, int]] = {}
+    for noted in reader.noted:
+        slip = slip_of(noted, any_unknown=refuses)
+        if slip is None:
+            continue
+        if refuses:
+            raise SchemaError(reader.pointer(noted.schema), noted.keyword, slip.found, slip.expected)
+        key = noted.keyword, slip.reason
+        first = found.get(key, (noted, slip, 0))
+        found[key] = (*first[:2], first[2] + 1)
+    return [
+        SchemaWarning(reader.pointer(noted.schema), noted.keyword, slip.near, slip.reason, count)
+        for noted, slip, count in found.values()
+    ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import islice
@@ -30,6 +31,7 @@ __all__ = [
     "why_no_value",
 ]
 
+_PATH = re.compile(r"(?!\s*[\[{\"]).{1,300}\.(json|jsonc|json5|jsonl|ya?ml|schema|txt)\s*|[\w.~:/\\-]*[/\\][\w./\\-]+")
 _MOST_VALUES = 10_000_000  # at one level; lists that hold the same list many times make as many as they like
 MOST_BITS = 14_000  # of a whole number; Python writes none of more than 4,300 digits
 
@@ -53,7 +55,7 @@ def parse_schema(text: str | bytes | bytearray, depth: int) -> Any:
         raise SchemaError(place, "", f"the key {shown(key)} twice", expected) from None
     except json.JSONDecodeError as error:
         found = f"no JSON at line {error.lineno}, column {error.colno} ({error.msg})"
-        raise SchemaError("", "", found, "a JSON document") from None
+        raise SchemaError("", "", found, "a JSON document" + _advice_on_paths(text)) from None
     except RecursionError:
         raise LimitExceeded("depth", depth) from None
     except InvalidOperation:
@@ -204,6 +206,13 @@ def plain(schema: dict[str, Any]) -> dict[str, Any] | None:
                 stack.append(one)
     result: dict[str, Any] = copies[id(schema)]
     return result
+
+
+def _advice_on_paths(text: str | bytes | bytearray) -> str:
+    """What to do if a text that is no JSON looks like the name of a file, or ``""``."""
+    if isinstance(text, str) and _PATH.fullmatch(text):
+        return f"; {text!r:.80} looks like a path: pass Path(…).read_text()"
+    return ""
 
 
 class _DoubledKeyError(Exception):

@@ -70,7 +70,10 @@ def decimal(schema: dict[str, Any], keyword: str) -> str | None:
             return str(value)
     elif kind is float and isfinite(value):
         return repr(value)
-    raise Fault(schema, keyword, value, "a number")
+    expected = "a number"
+    if kind is bool and keyword.startswith("exclusive"):
+        expected += '; in draft 4 it is a boolean: "$schema": "http://json-schema.org/draft-04/schema#" names that draft'
+    raise Fault(schema, keyword, value, expected)
 
 
 def whole_number(schema: dict[str, Any], keyword: str, default: int | None) -> int | None:

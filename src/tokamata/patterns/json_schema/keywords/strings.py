@@ -52,7 +52,7 @@ def pattern_expression(text: str, watch: Watch | None = None) -> _core.Expressio
         try:
             found = _core.scope(to_expression(text, dialect="ecma", watch=watch))
         except PatternError as error:
-            found = f"{error.reason} at position {error.position} of the pattern"
+            found = str(error)
         except UnicodeEncodeError:
             found = "the pattern has a lone surrogate in it, which no text has"
         if len(_patterns) >= _MOST_KEPT:
@@ -86,6 +86,8 @@ def pattern(reader: KeywordReader, schema: dict[str, Any], value: Any, operands:
     """Strings in which the pattern is found."""
     if type(value) is not str:
         raise Fault(schema, "pattern", value, "a regular expression, as a string")
+    if "[:" in value:
+        reader.note(schema, "pattern")
     found = pattern_expression(value, reader.watch)
     if type(found) is str:
         operands.append(reader.refuse(schema, "pattern", found))
@@ -101,6 +103,8 @@ def format_(reader: KeywordReader, schema: dict[str, Any], value: Any, operands:
         language = format_expression(value)
         if language is not None:
             operands.append(reader.table.string(language))
+        else:
+            reader.note(schema, "format")
 
 
 def _length(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
