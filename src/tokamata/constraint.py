@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.arguments import (
+    advice_on_constraint,
     checked_bounds,
     checked_instance,
     checked_name,
@@ -132,6 +134,26 @@ class Constraint(Denotation[_T_co]):
         if isinstance(other, Constraint):
             other._refuse_edges()
         return self._join("-", other)
+
+    def __radd__(self, other: object) -> Any:
+        """Refuses a text, a class or a schema, and says how to make a constraint of it.
+
+        Raises:
+            ArgumentError: ``other`` is one.
+        """
+        return self._refuse_left("+", other)
+
+    def __ror__(self, other: object) -> Any:
+        """As :meth:`__radd__`."""
+        return self._refuse_left("|", other)
+
+    def __rand__(self, other: object) -> Any:
+        """As :meth:`__radd__`."""
+        return self._refuse_left("&", other)
+
+    def __rsub__(self, other: object) -> Any:
+        """As :meth:`__radd__`."""
+        return self._refuse_left("-", other)
 
     def __invert__(self) -> Constraint[Any]:
         """All valid texts that are not texts of this constraint.
@@ -309,10 +331,11 @@ class Constraint(Denotation[_T_co]):
             Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
-        if at_most is None:
-            return searched_repair(search)
-        *_, last = coupled_repairs(search, at_most)
-        return last
+        with self._explaining_emptiness(search.limits, search.cancel):
+            if at_most is None:
+                return searched_repair(search)
+            *_, last = coupled_repairs(search, at_most)
+            return last
 
     def repairs(
         self,
@@ -331,7 +354,8 @@ class Constraint(Denotation[_T_co]):
         An iterator that is given up frees what the search holds.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
-        return coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
+        found = coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
+        return self._explained(found, search)
 
     def reward(
         self,
@@ -352,7 +376,9 @@ class Constraint(Denotation[_T_co]):
 
         The arguments and errors are those of :meth:`repair`.
         """
-        return searched_reward(self._search(text, costs, deadline_seconds, weight, limits, cancel))
+        search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
+        with self._explaining_emptiness(search.limits, search.cancel):
+            return searched_reward(search)
 
     # ---- compiling ----------------------------------------------------------------------------
 
@@ -390,7 +416,7 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded, Cancelled: compiling was stopped.
         """
         limits, cancel = checked_limits(limits), checked_cancel(cancel)
-        try:
+        with self._explaining_emptiness(limits, cancel):
             return CompiledConstraint(
                 self._expression,
                 *self._error_pattern(),
@@ -401,17 +427,25 @@ class Constraint(Denotation[_T_co]):
                 tokenization,
                 self,
             )
-        except EmptyConstraintError as error:
-            blamed, pointers = self._why_empty(vocabulary, limits, cancel)
-            raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
 
     # ---- inner --------------------------------------------------------------------------------
 
-    def _why_empty(
-        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
-    ) -> tuple[str, tuple[str, ...]]:
+    @contextmanager
+    def _explaining_emptiness(self, limits: Limits, cancel: CancelToken | None) -> Iterator[None]:
+        """An error that says that no text matches also says why."""
+        try:
+            yield
+        except EmptyConstraintError as error:
+            blamed, pointers = self._why_empty(limits, cancel)
+            raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
+
+    def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""
         return why_empty(self, limits, cancel), ()
+
+    def _explained(self, repairs: Iterator[Repair[_T_co]], search: Search[_T_co]) -> Iterator[Repair[_T_co]]:
+        with self._explaining_emptiness(search.limits, search.cancel):
+            yield from repairs
 
     def _search(
         self,
@@ -445,8 +479,7 @@ class Constraint(Denotation[_T_co]):
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""
-        if isinstance(other, str):  # a common slip: Python's own error would not suggest literal()
-            checked_instance(f"the right-hand side of {operator}", other, Constraint)
+        self._refuse_operand(f"the right-hand side of {operator}", other)
         if not isinstance(other, Constraint):
             return NotImplemented
         # a - (b - c) is not a chain: its right-hand side is one operand.
@@ -461,12 +494,21 @@ class Constraint(Denotation[_T_co]):
         shown = _described(f" {operator} ", operands)
         return make(None, shown, made_by=operator, operands=operands, names=mine | theirs)
 
+    def _refuse_operand(self, side: str, other: Any) -> None:
+        """Refuses what is easily taken for a constraint; Python's own error would not say how to make one."""
+        if not isinstance(other, Constraint) and advice_on_constraint(other):
+            checked_instance(side, other, Constraint)
+
     def _chain(self, operator: str | None) -> tuple[Denotation[Any], ...]:
         """The operands of a chain of this operator, or the constraint itself."""
         if self._operator == operator:
             return self._operands
         _ = self._expression, self._form  # made now, so that making them never recurses deeply
         return (self,)
+
+    def _refuse_left(self, operator: str, other: Any) -> Any:
+        self._refuse_operand(f"the left-hand side of {operator}", other)
+        return NotImplemented
 
     def _refuse_edges(self) -> None:
         if self._expression.sees_edges:

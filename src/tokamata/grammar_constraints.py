@@ -36,7 +36,6 @@ from tokamata.values.forms import Form, Plain, Read
 
 if TYPE_CHECKING:
     from tokamata.automata import PushdownAutomaton
-    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["GrammarConstraint", "grammar"]
 
@@ -294,9 +293,7 @@ class GrammarConstraint(Constraint[Any]):
             ReportEntry("", f"terminal {name}", "annotation", reason) for name in self._never_read(written)
         ]
 
-    def _why_empty(
-        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
-    ) -> tuple[str, tuple[str, ...]]:
+    def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         if self._lexer == "characters":
             return "", ()
         unread = self._never_read(self._written(Watch(limits, cancel)))

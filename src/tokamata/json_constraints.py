@@ -8,6 +8,7 @@ constraint of one schema with both keywords.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import AlgebraError, EmptyConstraintError, UnspellableError
+from tokamata.errors import AlgebraError
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Unknown, Whitespace
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.text import beginning, read_json
+from tokamata.property_order import order_hint
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
 from tokamata.values.forms import Json
@@ -113,29 +115,29 @@ class JsonConstraint(Constraint[_T_co]):
         root = table.negate(table.include(self._table, self._root))
         return JsonConstraint(table, root, self.style, f"~{self._as_operand()}", declares=self._declares)
 
-    def _why_empty(
-        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
-    ) -> tuple[str, tuple[str, ...]]:
+    def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         """Which keywords of the schema contradict each other."""
         if self._reading is None:
-            return super()._why_empty(vocabulary, limits, cancel)
+            return super()._why_empty(limits, cancel)
         limits = replace(limits, seconds=min(limits.seconds, _MOST_SECONDS))
 
         def is_empty(table: _core.ValueTable, root: int) -> bool:
             texts: Constraint[Any] = Constraint(table.texts(root, *self.style), "")
-            try:
-                texts.compile(vocabulary, limits=limits, cancel=cancel)
-            except EmptyConstraintError:
-                return True
-            except UnspellableError:
-                pass
-            return False
+            return texts.is_empty(limits=limits, cancel=cancel)
 
         options = self._reading.options._replace(watch=Watch(limits, cancel))
         blamed = find_blamed(self._reading.schema, options, is_empty)
         shown = "; ".join(_shown(one) for one in blamed[:_MOST_SHOWN]) + "; …" * (len(blamed) > _MOST_SHOWN)
         reason = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return reason, tuple(one.pointer for one in blamed)
+
+    def _hint_on_refusal(self, text: bytes, limits: Limits) -> str:
+        """Whether another order of properties would allow it."""
+        if self.style.property_order == "any" or not self._declares:
+            return ""
+        in_any_order: Constraint[Any] = Constraint(self._table.texts(self._root, "any", *self.style[1:]), "")
+        matcher = in_any_order.compile(_bytes_alone(), limits=limits).matcher()
+        return order_hint(text) if all(map(matcher.advance, text)) else ""
 
     def _repaired_texts(self) -> _core.Expression:
         """In any style: a text of others needs no repair for how it is written."""
@@ -173,6 +175,14 @@ class JsonConstraint(Constraint[_T_co]):
             reader = other._reader  # values of both are values of either
         declares = self._declares or other._declares
         return JsonConstraint(table, root, style, clipped(name), reader=reader, declares=declares)
+
+
+@functools.cache
+def _bytes_alone() -> Vocabulary:
+    """A vocabulary of single bytes, in which every text can be written."""
+    from tokamata.vocabulary import Vocabulary
+
+    return Vocabulary.load([bytes([value]) for value in range(256)] + [None], stop=[256])
 
 
 def _shown(blamed: Blamed) -> str:

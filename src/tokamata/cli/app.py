@@ -9,10 +9,28 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from tokamata.cli.console import Screen
 from tokamata.decoding import Settings
 from tokamata.errors import TokamataError
+
+_MEANT = {"--model": "--vocabulary", "--vocabulary": "--model", "-m": "--vocabulary"}
+
+
+class _Command(TyperCommand):
+    """A command that says which of its options does what an option of another command does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options; an unknown one that another command has is answered with this one's own."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # click's NoSuchOption, which typer may carry in a package of its own
+            meant = _MEANT.get(getattr(error, "option_name", ""))
+            if any(meant in parameter.opts for parameter in self.params):
+                error.possibilities = [meant]  # type: ignore[attr-defined]
+            raise
+
 
 app = typer.Typer(
     add_completion=False,
@@ -109,7 +127,7 @@ def start(
     """Make a language model write exactly what a pattern allows."""
 
 
-@app.command()
+@app.command(cls=_Command)
 @reports_errors
 def generate(
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="What the model is given to go on from.")],
@@ -176,7 +194,7 @@ def generate(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=_Command)
 @reports_errors
 def mask(
     regex: Regex = None,
@@ -211,7 +229,7 @@ def mask(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=_Command)
 @reports_errors
 def repair(
     inputs: Annotated[

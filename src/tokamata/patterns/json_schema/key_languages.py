@@ -58,7 +58,7 @@ def other_keys(
             continue
         language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
-            return f"{language} {pattern!r:.100}"
+            return language
         others.append(language)
     return reader.table.others(declared, others, node)
 

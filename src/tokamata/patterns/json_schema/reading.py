@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
 from tokamata.arguments import checked_choice, checked_flag
 from tokamata.errors import ArgumentError, SchemaError, SchemaWarning, shown_argument
@@ -62,7 +63,12 @@ def read_schema(
     if isinstance(schema, (str, bytes, bytearray)):
         schema = parse_schema(schema, depth)
     elif not isinstance(schema, (dict, bool)):
-        raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text")
+        is_type = isinstance(schema, type) or get_origin(schema) is not None
+        name = schema.__name__ if isinstance(schema, type) else "…"
+        hint = f"use tokamata.type({name}) for a Python type" if is_type else ""
+        if isinstance(schema, PurePath):
+            hint = "pass its .read_text()"
+        raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text", hint)
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
     options = Options(formats == "assert", strict, registry, depth, watch, unknown)

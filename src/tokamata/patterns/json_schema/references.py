@@ -120,7 +120,7 @@ class References:
     def _advice(self, scope: Scope, reference: str) -> str:
         """What to write instead of a reference that leads nowhere, if its end is the name of a definition."""
         path, _, fragment = reference.rpartition("#")
-        if path:
+        if path or ":" in reference:
             return ""
         name = fragment.rpartition("/")[2]
         for pointer in ("/" + fragment.lstrip("/"), f"/$defs/{name}", f"/definitions/{name}"):

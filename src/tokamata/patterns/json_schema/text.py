@@ -31,7 +31,8 @@ __all__ = [
     "why_no_value",
 ]
 
-_PATH = re.compile(r"(?!\s*[\[{\"]).{1,300}\.(json|jsonc|json5|jsonl|ya?ml|schema|txt)\s*|[\w.~:/\\-]*[/\\][\w./\\-]+")
+# The name of a file: with one of these ends, or with a folder and without blanks.
+_PATH = re.compile(r'(?![\s\[{"]).{1,300}\.(?:json[c5l]?|ya?ml|schema|txt)\s*|[\w.~:-]*[/\\][\w./\\-]{1,300}')
 _MOST_VALUES = 10_000_000  # at one level; lists that hold the same list many times make as many as they like
 MOST_BITS = 14_000  # of a whole number; Python writes none of more than 4,300 digits
 

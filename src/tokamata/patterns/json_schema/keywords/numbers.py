@@ -72,7 +72,8 @@ def decimal(schema: dict[str, Any], keyword: str) -> str | None:
         return repr(value)
     expected = "a number"
     if kind is bool and keyword.startswith("exclusive"):
-        expected += '; in draft 4 it is a boolean: "$schema": "http://json-schema.org/draft-04/schema#" names that draft'
+        draft = "http://json-schema.org/draft-04/schema#"
+        expected += f'; in draft 4 it is a boolean, and "$schema": "{draft}" names that draft'
     raise Fault(schema, keyword, value, expected)
 
 
