@@ -129,7 +129,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
     "pattern": (
         lambda: given.json_schema({"pattern": r"^(?P<y>\d{4})$"}),
         tk.UnsupportedSchemaError,
-        ("position 1\n    ^(?P<y>\\d{4})$\n     ^\n", "(?<name>…)"),
+        ("position 1 of the pattern\n    ^(?P<y>\\d{4})$\n     ^\n", "(?<name>…)"),
     ),
     "patternProperties": (
         lambda: given.json_schema({"patternProperties": {r"^(?P<y>\d)$": {"type": "null"}}}),

@@ -167,8 +167,8 @@ class UnsupportedSchemaError(TokamataError, ValueError):
         )
 
 
-class SchemaWarning(UserWarning):
-    """A keyword of a JSON Schema that says nothing, where something was meant.
+class SchemaWarning(TokamataError, UserWarning):
+    """A keyword of a JSON Schema that says nothing, where something was meant; a warning, not an error.
 
     Attributes:
         pointer: JSON Pointer to the first schema that has it, as in :class:`SchemaError`.
@@ -186,7 +186,7 @@ class SchemaWarning(UserWarning):
         self.reason = reason
         self.count = count
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         more = f" (and in {self.count - 1:,} more)" if self.count > 1 else ""
         return f"{_schema_location(self.pointer)}{more}: {self.reason}"
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import AlgebraError
+from tokamata.errors import AlgebraError, EmptyConstraintError
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Unknown, Whitespace
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
+from tokamata.patterns.json_schema.late_names import order_hint
 from tokamata.patterns.json_schema.text import beginning, read_json
-from tokamata.property_order import order_hint
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
 from tokamata.values.forms import Json
@@ -123,7 +123,11 @@ class JsonConstraint(Constraint[_T_co]):
 
         def is_empty(table: _core.ValueTable, root: int) -> bool:
             texts: Constraint[Any] = Constraint(table.texts(root, *self.style), "")
-            return texts.is_empty(limits=limits, cancel=cancel)
+            try:
+                texts.compile(_bytes_alone(), limits=limits, cancel=cancel)
+            except EmptyConstraintError:
+                return True
+            return False
 
         options = self._reading.options._replace(watch=Watch(limits, cancel))
         blamed = find_blamed(self._reading.schema, options, is_empty)

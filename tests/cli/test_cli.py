@@ -362,3 +362,13 @@ def test_mask_without_the_default_model_names_the_vocabulary(monkeypatch: pytest
     assert result.exit_code == 2
     assert "--vocabulary" in result.output
     assert "tokamata[demo]" in result.output
+
+
+def test_slips_in_a_schema_are_shown() -> None:
+    result = CliRunner().invoke(
+        app, ["repair", "--schema", '{"type": "string", "minLenght": 3}'], input='"a"', env={"COLUMNS": "200"}
+    )
+    assert result.exit_code == 0
+    assert "did you mean 'minLength'?" in result.stderr
+    assert "typer" not in result.stderr
+    assert result.stdout == '"a"'

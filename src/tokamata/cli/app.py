@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -13,7 +14,7 @@ from typer.core import TyperCommand
 
 from tokamata.cli.console import Screen
 from tokamata.decoding import Settings
-from tokamata.errors import TokamataError
+from tokamata.errors import SchemaWarning, TokamataError
 
 _MEANT = {"--model": "--vocabulary", "--vocabulary": "--model", "-m": "--vocabulary"}
 
@@ -96,17 +97,31 @@ TokenizationOption = Annotated[
 
 
 def reports_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Show errors that tokamata raises on purpose without a traceback, and exit with 2."""
+    """Show errors that tokamata raises on purpose without a traceback, and exit with 2; show its warnings."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        try:
-            command(*args, **options)
-        except TokamataError as error:
-            Screen().show_error(error)
-            raise typer.Exit(2) from None
+        with warnings.catch_warnings():
+            warnings.showwarning = _shown_by(warnings.showwarning)
+            try:
+                command(*args, **options)
+            except TokamataError as error:
+                Screen().show_error(error)
+                raise typer.Exit(2) from None
 
     return run
+
+
+def _shown_by(others: Callable[..., None]) -> Callable[..., None]:
+    """Shows warnings about schemas as messages, without the line of code that others are shown with."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if isinstance(message, SchemaWarning):
+            Screen().show_error(message)
+        else:
+            others(message, category, *rest)
+
+    return show
 
 
 def _show_version(wanted: bool) -> None:

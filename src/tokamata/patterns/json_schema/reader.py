@@ -279,7 +279,7 @@ class Reader:
         if self.strict:
             raise UnsupportedSchemaError(self.pointer(schema), keyword, reason)
         self.depends_on_sign = True
-        self.relaxed[(id(schema), keyword)] = reason
+        self.relaxed[(id(schema), keyword)] = reason.partition("\n")[0]
         return self.anything if self.positive else self.nothing
 
     def note(self, schema: dict[str, Any], keyword: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
 from tokamata.patterns.json_schema.key_languages import language_of_strings, only_name, other_keys
 from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
-from tokamata.patterns.json_schema.keywords.strings import pattern_expression
+from tokamata.patterns.json_schema.keywords.strings import pattern_expression, why_no_key
 from tokamata.patterns.json_schema.table import ALL_TYPES, OBJECT
 from tokamata.patterns.json_schema.text import is_text
 
@@ -65,7 +65,7 @@ def pattern_properties(
         language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
             if node != reader.anything:
-                operands.append(reader.refuse(schema, "patternProperties", language))
+                operands.append(reader.refuse(schema, "patternProperties", why_no_key(language, pattern)))
         elif node != reader.anything:
             operands.append(reader.table.matching(language, node))
 
