@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import tokamata._core as _core
@@ -30,6 +31,7 @@ from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
 from tokamata.repair.rewards import Reward
 from tokamata.repair.searching import (
+    LEAST_SECONDS,
     Search,
     checked_search,
     searched_repair,
@@ -432,10 +434,12 @@ class Constraint(Denotation[_T_co]):
 
     @contextmanager
     def _explaining_emptiness(self, limits: Limits, cancel: CancelToken | None) -> Iterator[None]:
-        """An error that says that no text matches also says why."""
+        """An error that says that no text matches also says why, as far as the time of the limits allows."""
+        end = time.monotonic() + limits.seconds
         try:
             yield
         except EmptyConstraintError as error:
+            limits = replace(limits, seconds=max(end - time.monotonic(), LEAST_SECONDS))
             blamed, pointers = self._why_empty(limits, cancel)
             raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
 
