@@ -46,51 +46,31 @@ _MOST_LETTERS = 40  # no keyword is near a longer name
 
 # What no draft asserts, and what is no slip: annotations of the drafts and of hyper-schemas, and what
 # OpenAPI, pydantic, Zod and editors write.
-ANNOTATIONS = frozenset(
-    (
-        *("$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment"),
-        *("$defs", "definitions", "title", "description", "default", "examples", "deprecated"),
-        *("readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema"),
-        *("links", "base", "media", "binaryEncoding", "fragmentResolution", "pathStart", "targetSchema"),
-        *("discriminator", "xml", "externalDocs", "example", "propertyOrdering"),
-        *("~standard", "enumNames", "enumDescriptions", "markdownDescription", "errorMessage", "options"),
-        *("markdownEnumDescriptions", "deprecationMessage", "defaultSnippets", "allowComments"),
-        *("allowTrailingCommas", "doNotSuggest", "enumDeprecationMessages", "suggestSortText", "tsType"),
-        *("javaType", "existingJavaType", "ui:order", "ui:widget"),
-    )
-)
+_QUIET_KEYWORDS = """
+$schema $anchor $dynamicAnchor $recursiveAnchor $vocabulary $comment $defs definitions
+title description default examples deprecated readOnly writeOnly
+contentEncoding contentMediaType contentSchema
+links base media binaryEncoding fragmentResolution pathStart targetSchema
+discriminator xml externalDocs example propertyOrdering ~standard
+enumNames enumDescriptions markdownDescription markdownEnumDescriptions errorMessage deprecationMessage
+enumDeprecationMessages defaultSnippets doNotSuggest suggestSortText allowComments allowTrailingCommas
+tsType javaType existingJavaType options ui:order ui:widget
+"""
+ANNOTATIONS = frozenset(_QUIET_KEYWORDS.split())
 # Formats with a meaning elsewhere: OpenAPI's registry, pydantic's types, ajv's and draft 3's names.
-_OTHER_FORMATS = frozenset(
-    (
-        *(
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "single-int",
-            "double-int",
-        ),
-        *("float", "double", "decimal", "decimal128", "binary", "byte", "base64", "base64url", "password"),
-        *("char", "html", "commonmark", "media-range", "http-date", "sf-binary", "sf-boolean", "sf-decimal"),
-        *("sf-integer", "sf-string", "sf-token", "json-string", "file-path", "directory-path", "path"),
-        *(
-            "multi-host-uri",
-            "ipvanyaddress",
-            "ipvanyinterface",
-            "ipvanynetwork",
-            "ipv4network",
-            "ipv6network",
-        ),
-        *("ipv4interface", "ipv6interface", "uuid1", "uuid3", "uuid4", "uuid5", "uuid6", "uuid7", "uuid8"),
-        *("name-email", "color", "style", "phone", "utc-millisec", "iso-time", "iso-date-time", "data"),
-        *("cuid", "cuid2", "ulid", "ksuid", "xid", "nanoid", "emoji", "jwt", "cidrv4", "cidrv6", "e164"),
-        *("markdown", "textarea", "text", "string", "table", "tabs", "grid", "checkbox", "select", "radio"),
-    )
-)
+_QUIET_FORMATS = """
+int8 int16 int32 int64 uint8 uint16 uint32 uint64 single-int double-int float double decimal decimal128
+binary byte base64 base64url password char html commonmark media-range http-date
+sf-binary sf-boolean sf-decimal sf-integer sf-string sf-token
+json-string file-path directory-path path multi-host-uri name-email
+ipvanyaddress ipvanyinterface ipvanynetwork ipv4network ipv6network ipv4interface ipv6interface
+uuid1 uuid3 uuid4 uuid5 uuid6 uuid7 uuid8 cuid cuid2 ulid ksuid xid nanoid emoji jwt cidrv4 cidrv6 e164
+color style phone utc-millisec iso-time iso-date-time data
+markdown textarea text string table tabs grid checkbox select radio
+"""
+_OTHER_FORMATS = frozenset(_QUIET_FORMATS.split())
+# Formats that go by another name elsewhere.
+_OTHER_FORMAT_NAMES = {"url": "uri", "guid": "uuid", "ip-address": "ipv4", "host-name": "hostname"}
 # Keywords whose meaning another has: of draft 3, or of none.
 _OTHER_NAMES = {
     "divisibleBy": "multipleOf",
@@ -103,6 +83,17 @@ _INSTEAD = {  # of keywords that a later draft gave up
     "dependencies": "dependentRequired and dependentSchemas",
     "additionalItems": "items beside prefixItems",
     "$recursiveRef": "$dynamicRef",
+}
+_POSIX_INSTEAD = {
+    "alnum": "[A-Za-z0-9]",
+    "alpha": "[A-Za-z]",
+    "blank": r"[ \t]",
+    "digit": "[0-9]",
+    "lower": "[a-z]",
+    "space": r"\s",
+    "upper": "[A-Z]",
+    "word": r"\w",
+    "xdigit": "[0-9A-Fa-f]",
 }
 _POSIX_CLASS = re.compile(
     r"\[:\^?(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
@@ -246,19 +237,6 @@ def _slip_of_pattern(value: Any) -> Slip | None:
     return None
 
 
-_POSIX_INSTEAD = {
-    "alnum": "[A-Za-z0-9]",
-    "alpha": "[A-Za-z]",
-    "blank": r"[ \t]",
-    "digit": "[0-9]",
-    "lower": "[a-z]",
-    "space": r"\s",
-    "upper": "[A-Z]",
-    "word": r"\w",
-    "xdigit": "[0-9A-Fa-f]",
-}
-
-
 def _schema(value: Any) -> bool:
     return isinstance(value, (dict, bool))
 
@@ -312,7 +290,6 @@ _VALUES: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("dependentRequired", "dependencies"), _mapping),
     **dict.fromkeys(("pattern", "format"), _text),
 }
-_FORMATS_OF_ONE_WORD = {"url": "uri", "guid": "uuid", "ip-address": "ipv4", "host-name": "hostname"}
 
 
 def _may_have(keyword: str, value: Any) -> bool:
@@ -339,8 +316,8 @@ def _near(keyword: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _near_formats(name: str) -> tuple[str, ...]:
     """The formats that a name is near, nearest first."""
-    if name in _FORMATS_OF_ONE_WORD:
-        return (_FORMATS_OF_ONE_WORD[name],)
+    if name in _OTHER_FORMAT_NAMES:
+        return (_OTHER_FORMAT_NAMES[name],)
     return _nearest(name, _FORMATS)
 
 
