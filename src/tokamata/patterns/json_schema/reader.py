@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tokamata.errors import LimitExceeded, SchemaError, UnsupportedSchemaError
 from tokamata.limits import Watch
@@ -62,7 +62,6 @@ class Options(NamedTuple):
     registry: referencing.Registry[Any] | None
     depth: int
     watch: Watch
-    unknown: Literal["warn", "error", "ignore"]
 
 
 class Reader:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_schema"]
 
+Unknown = Literal["warn", "error", "ignore"]
 _MOST_JUDGED = 5_000  # keywords that may be slips; a name that is new takes up to 30 µs
 
 
@@ -30,7 +31,7 @@ def read_schema(
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     registry: referencing.Registry[Any] | None = None,
-    unknown: Literal["warn", "error", "ignore"] = "warn",
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Reading:
@@ -74,20 +75,20 @@ def read_schema(
         raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text", hint)
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
-    options = Options(formats == "assert", strict, registry, depth, watch, unknown)
+    options = Options(formats == "assert", strict, registry, depth, watch)
     try:
-        return _read(schema, table, options)
+        return _read(schema, table, options, unknown)
     except SchemaError:
         if not isinstance(schema, dict) or (copy := plain(schema)) is None:
             raise
-    return _read(copy, table, options)  # what json.loads makes, of what is like it
+    return _read(copy, table, options, unknown)  # what json.loads makes, of what is like it
 
 
-def _read(schema: Any, table: Table, options: Options) -> Reading:
+def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> Reading:
     """Reads once, and once more for each sign where that matters."""
     reader = Reader(schema, table, options)
     root = reader.whole()
-    slips = _slips(reader) if reader.noted and options.unknown != "ignore" else []
+    slips = _slips(reader, unknown == "error") if reader.noted and unknown != "ignore" else []
     if reader.negated and reader.depends_on_sign:
         if reader.strict:
             Reader(schema, RecordingTable(), options, polar=True).whole()  # finds what may not be negated
@@ -97,13 +98,12 @@ def _read(schema: Any, table: Table, options: Options) -> Reading:
     return Reading(root, reader, slips)
 
 
-def _slips(reader: Reader) -> list[SchemaWarning]:
+def _slips(reader: Reader, refuses: bool) -> list[SchemaWarning]:
     """The slips among what the reader noted, each once.
 
     Raises:
-        SchemaError: the first of them, where none may be.
+        SchemaError: the first of them, if they are refused.
     """
-    refuses = reader.options.unknown == "error"
     found: dict[tuple[str, str], tuple[Noted, Slip, int]] = {}
     for noted in islice(reader.noted, None if refuses else _MOST_JUDGED):
         reader.watch.check()
