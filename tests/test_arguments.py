@@ -67,13 +67,14 @@ BOUNDS: dict[str, tuple[Any, ...]] = {
         {"insert": HUGE},
     ),
 }
-SCHEMA_OPTIONS = {
+TYPE_OPTIONS = {
     "property_order": WORDS,
     "formats": WORDS,
     "strict": FLAGS,
     **STYLES,
     **STOPS,
 }
+SCHEMA_OPTIONS = {**TYPE_OPTIONS, "unknown": WORDS}
 
 # By function: arguments that it takes, and for some of them what it does not take.
 TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
@@ -100,7 +101,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {"schema": {}},
         {"schema": (5, None, ["a"], STRANGE), "registry": (5, "a", STRANGE), **SCHEMA_OPTIONS},
     ),
-    tk.type: ({"given": int}, {"given": (5, STRANGE, "no such name"), "syntax": WORDS, **SCHEMA_OPTIONS}),
+    tk.type: ({"given": int}, {"given": (5, STRANGE, "no such name"), "syntax": WORDS, **TYPE_OPTIONS}),
     tk.response_format: (
         {"given": {"type": "json_object"}},
         {

@@ -6,15 +6,20 @@ A function checks its arguments before it works.  Calls made for every token (``
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import keyword
 import operator
 import os
+import re
+import typing
 from collections.abc import Iterable
 from typing import Any
 
 from tokamata.errors import ArgumentError, shown_argument
 
 __all__ = [
+    "advice_on_constraint",
     "checked_bounds",
     "checked_choice",
     "checked_flag",
@@ -29,7 +34,6 @@ __all__ = [
 ]
 
 _LONGEST_DESCRIPTION = 400
-_ADVICE_ON_TEXT = "write tokamata.literal(…) for a text"
 
 
 def checked_instance(
@@ -46,11 +50,32 @@ def checked_instance(
     """
     if isinstance(value, kind):
         return
-    name = kind.__name__ if isinstance(kind, type) else ""
-    expected = expected or f"a {name}"
-    if not hint and name.endswith("Constraint") and isinstance(value, str):
-        hint = _ADVICE_ON_TEXT
+    names = [one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,))]
+    expected = expected or f"a {names[0]}"
+    if not hint and "Constraint" in names:
+        hint = advice_on_constraint(value)
     raise ArgumentError(argument, shown_argument(value), expected, hint)
+
+
+def advice_on_constraint(value: Any) -> str:
+    """How to make a constraint of a value that is none, or ``""``."""
+    if isinstance(value, str) and not isinstance(value, enum.Enum):
+        return "write tokamata.literal(…) for a text, tokamata.regex(…) for a pattern"
+    if isinstance(value, type):
+        return f"write tokamata.type({value.__name__})"
+    if typing.get_origin(value) is not None:
+        return "write tokamata.type(…) for a type"
+    if isinstance(value, (dict, bool)):
+        return "write tokamata.json_schema(…) for a schema"
+    if isinstance(value, enum.Enum):
+        return f"write tokamata.type({type(value).__name__})"
+    if isinstance(value, list):
+        return "write tokamata.choice(…) for a list of texts"
+    if isinstance(value, re.Pattern):
+        return "write tokamata.regex(…) with its .pattern and its .flags"
+    if dataclasses.is_dataclass(value) or hasattr(type(value), "model_fields"):
+        return f"write tokamata.type({type(value).__name__}), with the class and not an object of it"
+    return ""
 
 
 def checked_choice(argument: str, value: Any, known: Iterable[str]) -> None:

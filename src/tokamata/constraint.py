@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import operator
+import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.arguments import (
+    advice_on_constraint,
     checked_bounds,
     checked_instance,
     checked_name,
@@ -30,6 +33,7 @@ from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair
 from tokamata.repair.rewards import Reward
 from tokamata.repair.searching import (
+    LEAST_SECONDS,
     Search,
     checked_search,
     searched_repair,
@@ -133,6 +137,26 @@ class Constraint(Denotation[_T_co]):
         if isinstance(other, Constraint):
             other._refuse_edges()
         return self._join("-", other)
+
+    def __radd__(self, other: object) -> Any:
+        """Refuses a text, a class or a schema, and says how to make a constraint of it.
+
+        Raises:
+            ArgumentError: ``other`` is one.
+        """
+        return self._refuse_left("+", other)
+
+    def __ror__(self, other: object) -> Any:
+        """As :meth:`__radd__`."""
+        return self._refuse_left("|", other)
+
+    def __rand__(self, other: object) -> Any:
+        """As :meth:`__radd__`."""
+        return self._refuse_left("&", other)
+
+    def __rsub__(self, other: object) -> Any:
+        """As :meth:`__radd__`."""
+        return self._refuse_left("-", other)
 
     def __invert__(self) -> Constraint[Any]:
         """All valid texts that are not texts of this constraint.
@@ -320,10 +344,11 @@ class Constraint(Denotation[_T_co]):
             Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
-        if at_most is None:
-            return searched_repair(search)
-        *_, last = coupled_repairs(search, at_most)
-        return last
+        with self._explaining_emptiness(search.limits, search.cancel):
+            if at_most is None:
+                return searched_repair(search)
+            *_, last = coupled_repairs(search, at_most)
+            return last
 
     def repairs(
         self,
@@ -342,7 +367,8 @@ class Constraint(Denotation[_T_co]):
         An iterator that is given up frees what the search holds.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
-        return coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
+        found = coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
+        return self._explained(found, search)
 
     def reward(
         self,
@@ -363,7 +389,9 @@ class Constraint(Denotation[_T_co]):
 
         The arguments and errors are those of :meth:`repair`.
         """
-        return searched_reward(self._search(text, costs, deadline_seconds, weight, limits, cancel))
+        search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
+        with self._explaining_emptiness(search.limits, search.cancel):
+            return searched_reward(search)
 
     # ---- compiling ----------------------------------------------------------------------------
 
@@ -401,7 +429,7 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded, Cancelled: compiling was stopped.
         """
         limits, cancel = checked_limits(limits), checked_cancel(cancel)
-        try:
+        with self._explaining_emptiness(limits, cancel):
             return CompiledConstraint(
                 *self._error_pattern(),
                 vocabulary,
@@ -411,17 +439,27 @@ class Constraint(Denotation[_T_co]):
                 tokenization,
                 self,
             )
-        except EmptyConstraintError as error:
-            blamed, pointers = self._why_empty(vocabulary, limits, cancel)
-            raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
 
     # ---- inner --------------------------------------------------------------------------------
 
-    def _why_empty(
-        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
-    ) -> tuple[str, tuple[str, ...]]:
+    @contextmanager
+    def _explaining_emptiness(self, limits: Limits, cancel: CancelToken | None) -> Iterator[None]:
+        """An error that says that no text matches also says why, as far as the time of the limits allows."""
+        end = time.monotonic() + limits.seconds
+        try:
+            yield
+        except EmptyConstraintError as error:
+            limits = replace(limits, seconds=max(end - time.monotonic(), LEAST_SECONDS))
+            blamed, pointers = self._why_empty(limits, cancel)
+            raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
+
+    def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""
         return why_empty(self, limits, cancel), ()
+
+    def _explained(self, repairs: Iterator[Repair[_T_co]], search: Search[_T_co]) -> Iterator[Repair[_T_co]]:
+        with self._explaining_emptiness(search.limits, search.cancel):
+            yield from repairs
 
     def _search(
         self,
@@ -459,8 +497,7 @@ class Constraint(Denotation[_T_co]):
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""
-        if isinstance(other, str):  # a common slip: Python's own error would not suggest literal()
-            checked_instance(f"the right-hand side of {operator}", other, Constraint)
+        self._refuse_operand(f"the right-hand side of {operator}", other)
         if not isinstance(other, Constraint):
             return NotImplemented
         # a - (b - c) is not a chain: its right-hand side is one operand.
@@ -479,12 +516,21 @@ class Constraint(Denotation[_T_co]):
             return Call(_joined, (self._operator, *self._operands))
         return super()._call()
 
+    def _refuse_operand(self, side: str, other: Any) -> None:
+        """Refuses what is easily taken for a constraint; Python's own error would not say how to make one."""
+        if not isinstance(other, Constraint) and advice_on_constraint(other):
+            checked_instance(side, other, Constraint)
+
     def _chain(self, operator: str | None) -> tuple[Denotation[Any], ...]:
         """The operands of a chain of this operator, or the constraint itself."""
         if self._operator == operator:
             return self._operands
         _ = self._expression, self._form  # made now, so that making them never recurses deeply
         return (self,)
+
+    def _refuse_left(self, operator: str, other: Any) -> Any:
+        self._refuse_operand(f"the left-hand side of {operator}", other)
+        return NotImplemented
 
     def _refuse_edges(self) -> None:
         if self._expression.sees_edges:

@@ -269,6 +269,10 @@ class Denotation(Remade, Generic[_T_co]):
             self._made = JOINS[self._operator]([operand._expression for operand in self._operands])
         return self._made
 
+    def _hint_on_refusal(self, text: bytes, limits: Limits) -> str:
+        """Which option would allow the last byte of a text, which is refused; ``""`` if none is known to."""
+        return ""
+
     def _needs(self) -> str:
         """A part that depends on tokens, for messages; ``""`` if the constraint depends on texts alone."""
         if names := self._expression.control_tokens:

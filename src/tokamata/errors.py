@@ -7,7 +7,8 @@ caller would otherwise expect (``ValueError``, ``IndexError``, ...).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 # The deepest nesting of operators and regular expressions, whatever the caller's limit: the engine's
 # Expression::kMaximumDepth, which keeps recursion within the stack.
@@ -15,7 +16,31 @@ MOST_DEPTH = 2000
 
 
 class TokamataError(Exception):
-    """Base of all errors that tokamata raises on purpose."""
+    """Base of all errors that tokamata raises on purpose.
+
+    Attributes:
+        item: in a call with several prompts, constraints or options, the one that the error is about, such as
+            ``"constraint 7"``, counted from 0; otherwise ``""``.
+    """
+
+    item: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.item}: {self._message()}" if self.item else self._message()
+
+    def _message(self) -> str:
+        """The message, made from the attributes."""
+        return super().__str__()
+
+
+@contextmanager
+def about(item: str) -> Iterator[None]:
+    """Errors raised within name the item of a batch; with ``""`` they do not."""
+    try:
+        yield
+    except TokamataError as error:
+        error.item = error.item or item
+        raise
 
 
 class ArgumentError(TokamataError, TypeError, ValueError):
@@ -38,7 +63,7 @@ class ArgumentError(TokamataError, TypeError, ValueError):
         self.expected = expected
         self.hint = hint
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         message = f"{self.argument} must be {self.expected}, not {self.found}"
         return f"{message}; {self.hint}" if self.hint else message
 
@@ -60,7 +85,7 @@ class PatternError(TokamataError, ValueError):
         self.reason = reason
         self.hint = hint
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         message = f"{self.reason} at position {self.position}\n{caret(self.pattern, self.position)}"
         return f"{message}\n{self.hint}" if self.hint else message
 
@@ -88,7 +113,7 @@ class UnknownPropertyError(TokamataError, KeyError):
         super().__init__(reason)
         self.reason = reason
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return self.reason
 
 
@@ -114,7 +139,7 @@ class SchemaError(TokamataError, ValueError):
         self.found = found
         self.expected = expected
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         what = f"the keyword {self.keyword!r:.80} is" if self.keyword else "there is"
         return f"{_schema_location(self.pointer)}: {what} {self.found}; expected {self.expected}"
 
@@ -134,12 +159,36 @@ class UnsupportedSchemaError(TokamataError, ValueError):
         self.keyword = keyword
         self.reason = reason
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"{_schema_location(self.pointer)}: the keyword {self.keyword!r:.80} cannot be enforced: "
             f"{self.reason}\nchange it, or pass strict=False, which leaves out what cannot be enforced "
             "and lists it in the report"
         )
+
+
+class SchemaWarning(TokamataError, UserWarning):
+    """A keyword of a JSON Schema that says nothing, where something was meant; a warning, not an error.
+
+    Attributes:
+        pointer: JSON Pointer to the first schema that has it, as in :class:`SchemaError`.
+        keyword: the keyword.
+        near: what was probably meant: a keyword, or a format; ``""`` if that is not known.
+        reason: why it says nothing, and what to write.
+        count: in how many schemas it stands.
+    """
+
+    def __init__(self, pointer: str, keyword: str, near: str, reason: str, count: int = 1) -> None:
+        super().__init__(pointer, keyword, near, reason, count)
+        self.pointer = pointer
+        self.keyword = keyword
+        self.near = near
+        self.reason = reason
+        self.count = count
+
+    def _message(self) -> str:
+        more = f" (and in {self.count - 1:,} more)" if self.count > 1 else ""
+        return f"{_schema_location(self.pointer)}{more}: {self.reason}"
 
 
 class GrammarError(TokamataError, ValueError):
@@ -163,7 +212,7 @@ class GrammarError(TokamataError, ValueError):
         self.reason = reason
         self.hint = hint
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         end = self.grammar.find("\n", self.position)
         line = self.grammar[self.position - self.column + 1 : end if end >= 0 else len(self.grammar)]
         message = f"{self.reason}, at line {self.line}, column {self.column}\n{caret(line, self.column - 1)}"
@@ -185,7 +234,7 @@ class UnsupportedTypeError(TokamataError, TypeError):
         self.place = place
         self.reason = reason
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         where = f", found at {self.place}," if self.place else ""
         return f"the type {self.type_name}{where} cannot be written: {self.reason}"
 
@@ -203,7 +252,7 @@ class ParseError(TokamataError, ValueError):
         self.place = place
         self.reason = reason
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return f"at {self.place}: {self.reason}" if self.place else self.reason
 
 
@@ -230,7 +279,7 @@ class EmptyConstraintError(TokamataError, ValueError):
         self.message = message
         self.pointers = pointers
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return self.message
 
 
@@ -264,7 +313,7 @@ class UnsupportedTokenizerError(TokamataError, ValueError):
         self.part = part
         self.reason = reason
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"canonical tokenization is not supported for this tokenizer's {self.part}: {self.reason}; "
             'compile with tokenization="any"'
@@ -284,7 +333,7 @@ class NoncanonicalError(TokamataError, ValueError):
         self.pattern = pattern
         self.by_context = by_context
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         if self.by_context:
             return (
                 f"after this context no canonical tokens lead to a text that {self.pattern!r:.200} "
@@ -310,7 +359,7 @@ class ContextError(TokamataError, ValueError):
         super().__init__(position)
         self.position = position
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"the context is not canonical: the tokenizer does not write token {self.position} (from 0) "
             'there; encode the text again, or pass on_noncanonical="fresh"'
@@ -387,7 +436,7 @@ class BudgetError(TokamataError, ValueError):
         self.budget = budget
         self.needed = needed
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         if self.needed is None:
             return f"a budget is a whole number of tokens, at least 1, not {self.budget}"
         advice = f"pass a budget of at least {self.needed}"
@@ -408,7 +457,7 @@ class LengthError(TokamataError, ValueError):
         self.pattern = pattern
         self.min_tokens = min_tokens
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"no text of {self.min_tokens} tokens or more that {self.pattern[:200]!r} accepts was found; "
             "ask for fewer tokens, or for a constraint whose texts may be longer"
@@ -429,7 +478,7 @@ class NoRepairError(TokamataError, ValueError):
         self.at_most = at_most
         self.lower_bound = lower_bound
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         message = f"no accepted text is reached with at_most={dict(self.at_most)!r}"
         if self.lower_bound is not None:
             message += f", or it costs at least {self.lower_bound:,}"
@@ -466,7 +515,7 @@ class LimitExceeded(TokamataError, RuntimeError):
         self.position = position
         self.is_fixed = is_fixed
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         message = f"the limit {self.limit}={self.bound:.12g} was exceeded"
         if self.pattern is not None and self.position is not None:
             message += f", mostly by the part of the pattern at position {self.position}\n"
@@ -539,7 +588,7 @@ class UnknownTokenError(VocabularyError, KeyError):
         self.reason = reason
         self.close = close
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         hint = f"; did you mean {', '.join(self.close)}?" if self.close else ""
         return f"no control token {self.name!r:.100}: {self.reason}{hint}"
 
@@ -564,7 +613,7 @@ class MachineFileError(MachineError):
         self.found = found
         self.expected = expected
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return f"line {self.line} of the OpenFst text is {self.found!r}; expected {self.expected}"
 
 
@@ -581,7 +630,7 @@ class EndlessStackError(MachineError):
         self.symbols = symbols
         self.is_push = is_push
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         shown = ", ".join(repr(name[:60]) for name in self.symbols[:5])
         what = (
             f"{shown} can be pushed without end before a symbol is read (a rule begins with itself)"
@@ -606,7 +655,7 @@ class NondeterministicError(MachineError):
         self.symbol = symbol
         self.popped = popped
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         first, second = (", ".join(name[:60] for name in names) or "nothing" for names in self.popped)
         return (
             f"two transitions of state {self.state} read {self.symbol[:60]!r}, and one stack allows both: "

@@ -34,6 +34,7 @@ class Explanation:
         offset: the number of its bytes that fit.
         expected: the byte values, 0 to 255, that can come at ``offset``.
         expected_tokens: the names of the control tokens that can come there, if ``offset`` is 0.
+        hint: which option of the constraint would allow the token, or ``""``.
     """
 
     token: int
@@ -43,6 +44,7 @@ class Explanation:
     offset: int
     expected: tuple[int, ...]
     expected_tokens: tuple[str, ...] = ()
+    hint: str = ""
 
     def __str__(self) -> str:
         name = f"token {self.token} ({self.text!r})" if self.text else f"token {self.token}"
@@ -52,7 +54,8 @@ class Explanation:
             expected = f"{expected}, or the control token {tokens}" if self.expected else tokens
         if self.rule == "byte":
             where = f"byte {self.offset} ({self.text[self.offset : self.offset + 1]!r}) cannot come there"
-            return f"{name} is refused: {where}; expected {expected}"
+            hint = f"; {self.hint}" if self.hint else ""
+            return f"{name} is refused: {where}; expected {expected}{hint}"
         reasons = {
             "allowed": f"{name} is allowed",
             "padding": f"{name} is refused: it is padding between the tokenizer and the logits",

@@ -40,7 +40,6 @@ from tokamata.values.forms import Form, Plain
 
 if TYPE_CHECKING:
     from tokamata.automata import PushdownAutomaton
-    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["GrammarConstraint", "grammar"]
 
@@ -311,9 +310,7 @@ class GrammarConstraint(Constraint[Any]):
             for name in self._never_read(written).values()
         ]
 
-    def _why_empty(
-        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
-    ) -> tuple[str, tuple[str, ...]]:
+    def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         written = self._written(Watch(limits, cancel))
         if without := rules_without_texts(written):
             names = clipped(", ".join(without))

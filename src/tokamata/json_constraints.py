@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError, UnspellableError
-from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Whitespace
+from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Unknown, Whitespace
 from tokamata.limits import Watch
 from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.documents import Documents
+from tokamata.patterns.json_schema.late_names import order_hint
 from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
@@ -120,22 +121,18 @@ class JsonConstraint(Constraint[_T_co]):
         made: JsonConstraint[Any] = JsonConstraint(table, root, self.style, name, declares=self._declares)
         return made._made_by(operator.invert, self)
 
-    def _why_empty(
-        self, vocabulary: Vocabulary, limits: Limits, cancel: CancelToken | None
-    ) -> tuple[str, tuple[str, ...]]:
+    def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         """Which keywords of the schema contradict each other."""
         if self._reading is None:
-            return super()._why_empty(vocabulary, limits, cancel)
+            return super()._why_empty(limits, cancel)
         limits = replace(limits, seconds=min(limits.seconds, _MOST_SECONDS))
 
         def is_empty(table: _core.ValueTable, root: int) -> bool:
             texts: Constraint[Any] = Constraint(table.texts(root, *self.style), "")
             try:
-                texts.compile(vocabulary, limits=limits, cancel=cancel)
+                texts.compile(_bytes_alone(), limits=limits, cancel=cancel)
             except EmptyConstraintError:
                 return True
-            except UnspellableError:
-                pass
             return False
 
         options = self._reading.options._replace(watch=Watch(limits, cancel))
@@ -143,6 +140,14 @@ class JsonConstraint(Constraint[_T_co]):
         shown = "; ".join(_shown(one) for one in blamed[:_MOST_SHOWN]) + "; …" * (len(blamed) > _MOST_SHOWN)
         reason = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return reason, tuple(one.pointer for one in blamed)
+
+    def _hint_on_refusal(self, text: bytes, limits: Limits) -> str:
+        """Whether another order of properties would allow it."""
+        if self.style.property_order == "any" or not self._declares:
+            return ""
+        in_any_order: Constraint[Any] = Constraint(self._table.texts(self._root, "any", *self.style[1:]), "")
+        matcher = in_any_order.compile(_bytes_alone(), limits=limits).matcher()
+        return order_hint(text) if all(map(matcher.advance, text)) else ""
 
     def _read_texts(self) -> _core.Expression:
         """In any style: a text of others is read, and needs no repair, however it is written."""
@@ -206,6 +211,14 @@ def _folded(sign: Literal["&", "-"], *operands: JsonConstraint[Any]) -> JsonCons
     return functools.reduce(_OPERATORS[sign], operands)
 
 
+@functools.cache
+def _bytes_alone() -> Vocabulary:
+    """A vocabulary of single bytes, in which every text can be written."""
+    from tokamata.vocabulary import Vocabulary
+
+    return Vocabulary.load([bytes([value]) for value in range(256)] + [None], stop=[256])
+
+
 def _shown(blamed: Blamed) -> str:
     """A schema and its keywords, for messages."""
     keywords = " and ".join(repr(keyword) for keyword in blamed.keywords) or "false"
@@ -220,6 +233,7 @@ def json_schema(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     registry: referencing.Registry[Any] | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
@@ -235,17 +249,22 @@ def json_schema(
         formats: whether ``format`` is asserted, or an annotation.
         strict: whether a keyword that cannot be enforced exactly is an error.  Otherwise it is left out; this
             widens the constraint, and :meth:`Constraint.report` lists it.
+        unknown: what becomes of a keyword or a format that is not known, which says nothing: ``"warn"`` warns
+            (:class:`SchemaWarning`) where it is near a known one (``minLenght``, ``emial``) or is one of
+            another draft or of OpenAPI (``nullable``); ``"error"`` refuses all but known annotations and
+            ``x-…``; ``"ignore"`` accepts all.
         registry: documents that references may lead to; nothing else is fetched.
         limits: ``depth`` bounds how deep the schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
 
     Raises:
-        SchemaError: it is not a schema, or a reference in it leads nowhere.
+        SchemaError: it is not a schema, or a reference in it leads nowhere; or ``unknown="error"``, and a
+            keyword or a format is not known.
         MissingExtraError: it refers to the metaschema of a draft, which comes with the extra ``json-schema``.
         UnsupportedSchemaError: a keyword cannot be enforced, and ``strict`` is set.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     return constraint_of_schema(copied(schema), options, registry)
 
 

@@ -8,22 +8,34 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 from tokamata.arguments import checked_choice, checked_flag
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
 from tokamata.patterns.json_schema import Reading, Table, read_schema
+from tokamata.schema_places import warn_of
 
 if TYPE_CHECKING:
     import referencing
 
-__all__ = ["Formats", "JsonKeywords", "JsonOptions", "PropertyOrder", "Spelling", "Style", "Whitespace"]
+__all__ = [
+    "Formats",
+    "JsonKeywords",
+    "JsonOptions",
+    "PropertyOrder",
+    "Spelling",
+    "Style",
+    "Unknown",
+    "Whitespace",
+]
 
 PropertyOrder = Literal["schema", "any"]
 Whitespace = Literal["compact", "natural", "any"]
 Spelling = Literal["plain", "any"]
 Formats = Literal["assert", "annotate"]
+Unknown = Literal["warn", "error", "ignore"]
 
 _CHOICES = {
     "property_order": ("schema", "any"),
     "whitespace": ("compact", "natural", "any"),
     "spelling": ("plain", "any"),
     "formats": ("assert", "annotate"),
+    "unknown": ("warn", "error", "ignore"),
 }
 
 
@@ -57,6 +69,8 @@ class JsonOptions:
         strict: whether a keyword that cannot be enforced exactly is an error; otherwise it is left out.
         limits: bounds on reading a schema; ``Limits()`` for ``None``.
         cancel: stops the reading, from another thread.
+        unknown: whether keywords and formats that are not known are warned of where they are slips, are
+            errors, or are ignored.
 
     Raises:
         ArgumentError: one of them has a value that does not exist.
@@ -69,6 +83,7 @@ class JsonOptions:
     strict: bool = True
     limits: Limits | None = None
     cancel: CancelToken | None = None
+    unknown: Unknown = "warn"
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -97,16 +112,19 @@ class JsonOptions:
         table: Table,
         registry: referencing.Registry[Any] | None = None,
     ) -> Reading:
-        """Reads a schema into a table; raises as :func:`.read_schema` does."""
-        return read_schema(
+        """Reads a schema into a table, and warns of slips; raises as :func:`.read_schema` does."""
+        reading = read_schema(
             schema,
             table=table,
             formats=self.formats,
             strict=self.strict,
             registry=registry,
+            unknown=self.unknown,
             limits=self.limits,
             cancel=self.cancel,
         )
+        warn_of(reading.slips)
+        return reading
 
 
 class JsonKeywords(TypedDict, total=False):

@@ -541,7 +541,11 @@ class Matcher(_core.Matcher):
         rule, vocabulary = RULES[verdict], self._compiled.vocabulary
         names = tuple(map(vocabulary.name, tokens))
         text = vocabulary[token] or b""
-        return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected), names)
+        hint = ""
+        if rule == "byte":
+            refused = self.text + text[: offset + 1]
+            hint = self._compiled.constraint._hint_on_refusal(refused, self._compiled.limits)
+        return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected), names, hint)
 
     def __reduce__(self) -> NoReturn:
         advice = "pickle its .compiled and .tokens and advance a new matcher by these; fork() makes a copy"

@@ -44,7 +44,7 @@ from tokamata.form_members import (
 )
 from tokamata.grammar_constraints import grammar
 from tokamata.json_constraints import constraint_of_schema
-from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
 from tokamata.limits import Watch, checked_limits
 from tokamata.patterns import extensions
 from tokamata.patterns.free_text import Border, free_text, without_phrases
@@ -113,6 +113,7 @@ def structural_tag(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[Any]:
@@ -131,16 +132,16 @@ def structural_tag(
 
     Args:
         given: the structural tag, or its JSON text.
-        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`;
-            they hold for every schema in it, and for the whole.  ``limits.depth`` bounds how deep formats
-            nest too.
+        property_order, whitespace, spelling, formats, strict, unknown, limits, cancel: as for
+            :func:`json_schema`; they hold for every schema in it, and for the whole.  ``limits.depth``
+            bounds how deep formats nest too.
 
     Raises:
         SchemaError: it is not a structural tag; the pointer leads from its root to the format.
         UnsupportedSchemaError: a format or a schema in it cannot be enforced.
         LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     given = document = copied(given)
     if isinstance(document, str):
         document = parse_schema(document, checked_limits(limits).depth)

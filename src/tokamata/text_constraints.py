@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any, Literal, TypeVar, overload
 
 import tokamata._core as _core
-from tokamata.arguments import checked_list, checked_text, clipped
+from tokamata.arguments import advice_on_constraint, checked_list, checked_text, clipped
 from tokamata.constraint import Constraint
-from tokamata.errors import ArgumentError, shown_argument
+from tokamata.errors import ArgumentError, about, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import to_expression
@@ -96,13 +96,18 @@ def choice(options: Iterable[Any]) -> Constraint[Any]:
             :class:`Constraint`, or contains a surrogate.
     """
     hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
+    if isinstance(options, type):
+        hint = f"use type({options.__name__})"
+        raise ArgumentError("options", shown_argument(options), "a list of texts and constraints", hint)
     given = checked_list("options", options, "a list of texts and constraints", hint)
     runs: list[list[str] | Constraint[Any]] = []  # adjacent texts become one automaton
-    for option in given:
+    for index, option in enumerate(given):
         if isinstance(option, Constraint):
             runs.append(option)
         elif not isinstance(option, str):
-            raise ArgumentError("an option", shown_argument(option), "a str or a Constraint")
+            hint = advice_on_constraint(option)
+            with about(f"option {index}" if len(given) > 1 else ""):
+                raise ArgumentError("an option", shown_argument(option), "a str or a Constraint", hint)
         elif runs and isinstance(runs[-1], list):
             runs[-1].append(option)
         else:

@@ -17,7 +17,7 @@ from tokamata.arguments import checked_flag, checked_instance, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.extension_constraints import spelled_text
-from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
 from tokamata.limits import Watch
 from tokamata.recipes import copied
 from tokamata.schema_places import within
@@ -72,6 +72,7 @@ def tool_calls(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[list[Any]]:
@@ -95,7 +96,8 @@ def tool_calls(
         tool_choice: as OpenAI's interface has it.
         parallel: whether there may be several calls.  Otherwise nothing follows the first one.
         format: ``"hermes"``, ``"llama"``, ``"function"``, or a :class:`ToolFormat`.
-        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`;
+        property_order, whitespace, spelling, formats, strict, unknown, limits, cancel: as for
+            :func:`json_schema`;
             they hold for the arguments.  What is around them is written exactly as the format has it.
 
     Raises:
@@ -105,7 +107,7 @@ def tool_calls(
         ArgumentError: there is no tool, two have one name, ``tool_choice`` names none of them, the format
             does not begin with its trigger, or an option does not exist.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     watch = Watch(limits, cancel)
     given, wanted = tool_list(tools), copied(tool_choice)
     known = read_tools(given, options)

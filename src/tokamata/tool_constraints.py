@@ -18,7 +18,7 @@ from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, ParseError, SchemaError, shown_argument
 from tokamata.form_members import found, object_of
 from tokamata.json_constraints import JsonConstraint, constraint_of_schema
-from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
 from tokamata.patterns.json_schema.table import OBJECT
 from tokamata.patterns.json_schema.text import read_json, shown
 from tokamata.patterns.python_types.reading import TypeReader
@@ -74,6 +74,7 @@ def response_format(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Constraint[Any]:
@@ -90,13 +91,14 @@ def response_format(
 
     Args:
         given: the response format.
-        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
+        property_order, whitespace, spelling, formats, strict, unknown, limits, cancel: as for
+            :func:`json_schema`.
 
     Raises:
         SchemaError: it is not a response format, or its schema is not one; the pointer starts at its root.
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     given = copied(given)
     kind = object_of(given, "", "a response format: an object").get("type")
     if kind == "text":
@@ -123,6 +125,7 @@ def tool_call(
     spelling: Spelling = "plain",
     formats: Formats = "assert",
     strict: bool = True,
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> JsonConstraint[ToolCall]:
@@ -134,7 +137,8 @@ def tool_call(
         tools: one, or a list; each as OpenAI's interface has it, ``{"type": "function", "function":
             {"name": …, "parameters": …}}``; its inner object alone; as MCP has it, with ``"inputSchema"``; or
             a Python function with annotations.  A tool without a schema takes no arguments.
-        property_order, whitespace, spelling, formats, strict, limits, cancel: as for :func:`json_schema`.
+        property_order, whitespace, spelling, formats, strict, unknown, limits, cancel: as for
+            :func:`json_schema`.
 
     Raises:
         SchemaError: one of them is not a tool, or its schema is not one; the pointer starts at the list.
@@ -142,7 +146,7 @@ def tool_call(
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
         ArgumentError: there is no tool, two have one name, or an option does not exist.
     """
-    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel)
+    options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     given = tool_list(tools)
     by_name = read_tools(given, options)
     table = _core.ValueTable()

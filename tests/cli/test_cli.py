@@ -6,6 +6,7 @@ import itertools
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -335,3 +336,39 @@ def test_compare_marks_foreign_tokens(model_folder: Path) -> None:
     compared = in_colour("generate", "-r", WORDS, "-p", "x", "-m", model_folder, "--seed", "1", "--compare")
     assert compared.exit_code == 0, compared.output
     assert "not canonical" in plain(compared.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["mask", "-r", "a", "--text", "a", "--model", "x"], "--vocabulary"),
+        (["mask", "-r", "a", "--text", "a", "-m", "x"], "--vocabulary"),
+        (["mask", "-r", "a", "--text", "a", "--vocabulry", "x"], "--vocabulary"),
+        (["generate", "-r", "a", "-p", "x", "--vocabulary", "x"], "--model"),
+    ],
+)
+def test_an_option_of_another_command(arguments: list[str], meant: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert f"(Possible options: {meant})" in result.output
+
+
+def test_mask_without_the_default_model_names_the_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    result = call("mask", "--regex", "a", "--text", "a", columns=400)
+    assert result.exit_code == 2
+    assert "--vocabulary" in result.output
+    assert "tokamata[demo]" in result.output
+
+
+def test_slips_in_a_schema_are_shown() -> None:
+    result = CliRunner().invoke(
+        app, ["repair", "--schema", '{"type": "string", "minLenght": 3}'], input='"a"', env={"COLUMNS": "200"}
+    )
+    assert result.exit_code == 0
+    assert "did you mean 'minLength'?" in result.stderr
+    assert "typer" not in result.stderr
+    assert result.stdout == '"a"'

@@ -7,15 +7,18 @@ import importlib.util
 import json
 import re
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import tokamata as tk
+from tests.support.models.margins import CLEAR, margins
 from tests.support.paths import ROOT
 from tokamata.cli.console import Screen
 from tokamata.decoding.hosts import vocabulary_of
+from tokamata.integrations.models import load_model
 
 EXAMPLES = ROOT / "examples"
 BROKEN = ' {name: "Paul Klee", born: "1879", style: "expression'  # what Gemma 3 270M writes
@@ -81,6 +84,18 @@ def test_the_repair(
     out = capsys.readouterr().out
     assert "without the constraint ✗" in out
     assert re.search(r"✓ \d+ edits, cost [\d,]+, .*; checked by json, the certificate", out)
+
+
+@pytest.mark.slow
+def test_what_gemma_writes_by_itself(demo: Any, gemma_folder: Path) -> None:
+    """Each token of the text that is repaired wins clearly, so that every machine writes this text."""
+    model, tokenizer = load_model(gemma_folder)
+    with margins() as found:
+        result = tk.generate(
+            model, tokenizer, demo.BROKEN.prompt, None, greedy=True, max_new_tokens=demo.BROKEN.budget
+        )
+    assert result.text == BROKEN
+    assert min(found) >= CLEAR
 
 
 def test_the_text_that_is_repaired(demo: Any) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 import torch
 
+from tests.support.models.margins import margins
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.errors import GenerationError
 
@@ -18,6 +19,18 @@ LOGITS = torch.tensor([0.1, 0.2, 0.3, 0.4]).log()
 def draws(sampling: Sampling, logits: torch.Tensor = LOGITS, count: int = 2000) -> Counter[int]:
     sampler = Sampler(sampling, CPU)
     return Counter(sampler.choose(logits)[0] for _ in range(count))
+
+
+def test_margins() -> None:
+    """What :mod:`tests.support.models.margins` collects, against the definition."""
+    tokens = LOGITS.clone()
+    tokens[3] = -math.inf  # the mask forbids it
+    with margins() as found:
+        Sampler(Sampling(greedy=True), CPU).choose(tokens)
+        Sampler(Sampling(greedy=True), CPU).choose(torch.tensor([2.0, -math.inf]))
+    assert found == [pytest.approx(math.log(0.3 / 0.2)), math.inf]
+    Sampler(Sampling(greedy=True), CPU).choose(tokens)
+    assert len(found) == 2
 
 
 def test_draws_follow_the_probabilities() -> None:

@@ -260,9 +260,34 @@ def test_what_is_refused(model: Any, tokenizer: Any) -> None:
     with pytest.raises(tk.BudgetError) as caught:
         tk.generate(counting, tokenizer, ["x", "y"], [constraint, tk.regex("xyz")], max_new_tokens=2)
     assert (caught.value.budget, caught.value.needed) == (2, 3)
-    if hasattr(caught.value, "add_note"):
-        assert caught.value.__notes__ == ["this is about prompt 1 of 2"]
+    assert caught.value.item == "constraint 1"
+    assert str(caught.value).startswith("constraint 1: no accepted text can be finished in 2 tokens")
     assert counting.calls == 0
+
+
+def test_errors_name_the_constraint_or_the_prompt(model: Any, tokenizer: Any) -> None:
+    """They keep their types and attributes; a single constraint, and what all share, is not numbered."""
+    prompts = ["x"] * 9
+    good, empty = tk.regex("ab"), tk.regex("a") & tk.regex("b")
+    pairs: list[tuple[Any, Any, type[tk.TokamataError], str]] = [
+        (prompts, [good] * 7 + [empty, good], tk.EmptyConstraintError, "constraint 7"),
+        (prompts, [good] * 7 + ["ab", good], tk.ArgumentError, "constraint 7"),
+        (prompts, [good] * 7 + [tk.regex("a{99}"), good], tk.BudgetError, "constraint 7"),
+        (prompts, empty, tk.EmptyConstraintError, "prompt 0"),
+        ([[5], [5], []], good, tk.GenerationError, "prompt 2"),
+        ("x", empty, tk.EmptyConstraintError, ""),
+        (prompts, [good] * 3, tk.ArgumentError, ""),
+    ]
+    for given, constraints, kind, item in pairs:
+        with pytest.raises(kind) as caught:
+            tk.generate(model, tokenizer, given, constraints, max_new_tokens=20)
+        assert type(caught.value) is kind
+        assert caught.value.item == item
+        assert str(caught.value).startswith(f"{item}: " if item else "")
+        assert str(caught.value).count("constraint 7: ") <= 1
+    with pytest.raises(tk.BudgetError) as budget:
+        tk.generate(model, tokenizer, prompts, [*[good] * 8, tk.regex("abc" * 9)], max_new_tokens=5)
+    assert (budget.value.budget, budget.value.item) == (5, "constraint 8")
 
 
 def test_a_prompt_that_is_not_canonical() -> None:

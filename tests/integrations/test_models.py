@@ -6,12 +6,9 @@ import gzip
 import json
 import os
 import random
-import re
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +20,7 @@ import torch
 import transformers
 
 import tokamata as tk
+from tests.support.models.margins import CLEAR, margins
 from tests.support.paths import SHARED
 from tokamata import kept_files
 from tokamata.integrations import gemma_gguf, models
@@ -330,45 +328,34 @@ def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         models.default_model_folder()
 
 
-# The real model, 240 MB: about 5 s to convert, 5 s to load, 3 s of writing.
-
-
-@pytest.fixture(scope="module")
-def real_folder() -> Iterator[Path]:
-    """The real model, converted into a cache folder of the tests' own."""
-    try:
-        metadata.version(models.DEFAULT_PACKAGE)
-    except metadata.PackageNotFoundError:
-        pytest.skip(f"the package {models.DEFAULT_PACKAGE} is not installed")
-    with tempfile.TemporaryDirectory() as cache, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TOKAMATA_CACHE", cache)
-        yield models.default_model_folder()
+# The real model: about 5 s to convert, 5 s to load, 3 s of writing.
 
 
 @pytest.mark.slow
-def test_gemma_writes_what_a_pattern_allows(real_folder: Path) -> None:
-    model, tokenizer = models.load_model(real_folder)
+def test_gemma_writes_what_a_pattern_allows(gemma_folder: Path) -> None:
+    model, tokenizer = models.load_model(gemma_folder)
     assert len(tokenizer) == model.config.vocab_size == 262144
-    pattern = r"[0-9]{1,2} (January|February|March|July) [0-9]{4}\."
-    prompt = "The first human being walked on the Moon on "
-    result = tk.generate(model, tokenizer, prompt, tk.regex(pattern), greedy=True)
-    assert re.fullmatch(pattern, result.text)
+    pattern = r"(Mars|Venus|the Moon) in [0-9]{4}\."
+    prompt = "Neil Armstrong walked on "
+    with margins() as found:
+        result = tk.generate(model, tokenizer, prompt, tk.regex(pattern), greedy=True)
     assert result.finish_reason == "complete"
     # It knows: without a constraint it would say so too, and the pattern leaves it the choice.
-    assert "1969" in result.text
+    assert result.text == "the Moon in 1969."
+    assert min(found) >= CLEAR, result.text
     free = tk.generate(model, tokenizer, "The capital of France is", None, greedy=True, max_new_tokens=4)
     assert free.finish_reason == "length"
 
 
 @pytest.mark.slow
-def test_gemma_tokenizes_as_the_original_does(real_folder: Path) -> None:
+def test_gemma_tokenizes_as_the_original_does(gemma_folder: Path) -> None:
     original = SHARED / "tokenizers" / "gemma-3.json.gz"
     if not original.exists():
         pytest.skip("the published tokenizer.json is not on this machine")
     from tokenizers import Tokenizer
 
     files = (
-        (real_folder / "tokenizer.json").read_text("utf-8"),
+        (gemma_folder / "tokenizer.json").read_text("utf-8"),
         gzip.decompress(original.read_bytes()).decode(),
     )
     # The merge of two tabs, which is next to one without tabs, stands on its other side.

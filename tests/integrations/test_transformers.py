@@ -284,3 +284,16 @@ def test_transformers_is_not_imported() -> None:
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_errors_name_the_constraint(vocabulary: tk.Vocabulary) -> None:
+    short, long = (tk.regex(pattern).compile(vocabulary) for pattern in ("a", "a{99}"))
+    with pytest.raises(tk.BudgetError) as budget:
+        ConstraintLogitsProcessor([short, None, long], max_new_tokens=5)
+    assert budget.value.item == "constraint 2"
+    with pytest.raises(tk.ArgumentError) as argument:
+        ConstraintLogitsProcessor([short, tk.regex("a")])  # type: ignore[list-item]
+    assert argument.value.item == "constraint 1"
+    with pytest.raises(tk.BudgetError) as alone:
+        ConstraintLogitsProcessor(long, max_new_tokens=5)
+    assert alone.value.item == ""

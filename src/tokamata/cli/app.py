@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from tokamata.cli.console import Screen
 from tokamata.decoding import Settings
-from tokamata.errors import TokamataError
+from tokamata.errors import SchemaWarning, TokamataError
+
+_MEANT = {"--model": "--vocabulary", "--vocabulary": "--model", "-m": "--vocabulary"}
+
+
+class _Command(TyperCommand):
+    """A command that says which of its options does what an option of another command does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options; an unknown one that another command has is answered with this one's own."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # click's NoSuchOption, which typer may carry in a package of its own
+            meant = _MEANT.get(getattr(error, "option_name", ""))
+            if any(meant in parameter.opts for parameter in self.params):
+                error.possibilities = [meant]  # type: ignore[attr-defined]
+            raise
+
 
 app = typer.Typer(
     add_completion=False,
@@ -78,17 +97,31 @@ TokenizationOption = Annotated[
 
 
 def reports_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Show errors that tokamata raises on purpose without a traceback, and exit with 2."""
+    """Show errors that tokamata raises on purpose without a traceback, and exit with 2; show its warnings."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
-        try:
-            command(*args, **options)
-        except TokamataError as error:
-            Screen().show_error(error)
-            raise typer.Exit(2) from None
+        with warnings.catch_warnings():
+            warnings.showwarning = _shown_by(warnings.showwarning)
+            try:
+                command(*args, **options)
+            except TokamataError as error:
+                Screen().show_error(error)
+                raise typer.Exit(2) from None
 
     return run
+
+
+def _shown_by(others: Callable[..., None]) -> Callable[..., None]:
+    """Shows warnings about schemas as messages, without the line of code that others are shown with."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if isinstance(message, SchemaWarning):
+            Screen().show_error(message)
+        else:
+            others(message, category, *rest)
+
+    return show
 
 
 def _show_version(wanted: bool) -> None:
@@ -109,7 +142,7 @@ def start(
     """Make a language model write exactly what a pattern allows."""
 
 
-@app.command()
+@app.command(cls=_Command)
 @reports_errors
 def generate(
     prompt: Annotated[str, typer.Option("--prompt", "-p", help="What the model is given to go on from.")],
@@ -176,7 +209,7 @@ def generate(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=_Command)
 @reports_errors
 def mask(
     regex: Regex = None,
@@ -211,7 +244,7 @@ def mask(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=_Command)
 @reports_errors
 def repair(
     inputs: Annotated[

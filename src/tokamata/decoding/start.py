@@ -7,12 +7,18 @@ All invalid arguments are refused here, before the model runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_list, checked_whole
+from tokamata.arguments import (
+    advice_on_constraint,
+    checked_choice,
+    checked_flag,
+    checked_instance,
+    checked_list,
+    checked_whole,
+)
 from tokamata.constraint import Constraint
 from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.drafters import check_draft
@@ -21,7 +27,7 @@ from tokamata.decoding.hosts import check_host, logits_width, vocabulary_of
 from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
-from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, TokamataError
+from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, about, shown_argument
 from tokamata.limits import Limits
 from tokamata.masks import allocate_mask
 from tokamata.matching import CompiledConstraint, OnNoncanonical, Tokenization
@@ -88,11 +94,14 @@ def constraint_list(constraint: Any, prompts: int | None) -> list[_Given]:
     if prompts is None:
         checked_instance("constraint", constraint, (Constraint, CompiledConstraint, type(None)), _EXPECTED)
     expected = f"{_EXPECTED}, or a list with one for each of the {prompts} prompts"
+    if not isinstance(constraint, list) and (hint := advice_on_constraint(constraint)):
+        raise ArgumentError("constraint", shown_argument(constraint), expected, hint)
     constraints = checked_list("constraint", constraint, expected)
     if len(constraints) != prompts:
         raise ArgumentError("constraint", f"a list of {len(constraints)}", expected)
-    for each in constraints:
-        checked_instance("constraint", each, (Constraint, CompiledConstraint, type(None)), _EXPECTED)
+    for index, each in enumerate(constraints):
+        with about(f"constraint {index}"):
+            checked_instance("constraint", each, (Constraint, CompiledConstraint, type(None)), _EXPECTED)
     return constraints
 
 
@@ -114,12 +123,13 @@ def tasks_of(
         compiler = _Compiler(model, tokenizer, constraints, options)
         chats = ChatEncoder(tokenizer, options.placeholders)
         for index, (prompt, constraint) in enumerate(zip(prompts, constraints, strict=True)):
-            with _of_prompt(index, len(prompts)):
+            with about(f"prompt {index}" if len(prompts) > 1 else ""):
                 ids = prompt_ids(tokenizer, prompt, chats)
+            with about(_name_of(index, constraints)):
                 tasks.append(compiler.task(ids, constraint, is_chat(prompt)))
     with Clock(timing, "constraint_seconds"):
         for index, task in enumerate(tasks):
-            with _of_prompt(index, len(prompts)):
+            with about(_name_of(index, constraints)):
                 _check_budget(task)
     return tasks
 
@@ -233,12 +243,9 @@ def _event_reader(given: _Given) -> EventReader | None:
     return EventReader(constraint._form, Reading(constraint.pattern, limits, None))
 
 
-@contextmanager
-def _of_prompt(index: int, count: int) -> Iterator[None]:
-    """Add the number of the prompt to an error, if there are several and errors have notes (Python 3.11)."""
-    try:
-        yield
-    except TokamataError as error:
-        if count > 1 and hasattr(error, "add_note"):
-            error.add_note(f"this is about prompt {index} of {count}")
-        raise
+def _name_of(index: int, constraints: list[_Given]) -> str:
+    """How errors name one of several texts: by its constraint, or by its prompt where all share one."""
+    if len(constraints) < 2:
+        return ""
+    is_shared = all(one is constraints[0] for one in constraints)
+    return f"prompt {index}" if is_shared else f"constraint {index}"

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tokamata.arguments import checked_choice, checked_instance, checked_list, checked_whole
 from tokamata.batches import fill_masks
-from tokamata.errors import ArgumentError, BudgetError, GenerationError, NoStopTokenError
+from tokamata.errors import ArgumentError, BudgetError, GenerationError, NoStopTokenError, about
 from tokamata.integrations.rows import Row, RowTracker
 from tokamata.masks import allocate_mask, apply_mask
 from tokamata.matching import CompiledConstraint, OnNoncanonical
@@ -181,9 +181,10 @@ class ConstraintLogitsProcessor:
                 continue
             matcher = None
             if constraint is not None:
-                matcher = constraint.matcher(
-                    context, on_noncanonical=self._on_noncanonical, min_tokens=self._least
-                )
+                with about("" if self._is_one else f"constraint {number}"):
+                    matcher = constraint.matcher(
+                        context, on_noncanonical=self._on_noncanonical, min_tokens=self._least
+                    )
             made[key] = Row(matcher)
             begun.append(made[key])
         return RowTracker(ids, start, begun, numbers, self._prompt_length is not None)
@@ -249,12 +250,13 @@ class ConstraintLogitsProcessor:
         """Refuse lengths that no text has; that of canonical texts depends on the prompt, too."""
         if self._budget is not None and self._budget < 1:
             raise BudgetError(self._budget)
-        for constraint in self._constraints:
+        for index, constraint in enumerate(self._constraints):
             if constraint is None or (constraint.tokenization == "canonical" and not self._least):
                 continue
-            matcher = constraint.matcher(min_tokens=self._least)
-            if self._budget is not None:
-                matcher.fill_mask(constraint.allocate_mask()[0], self._budget)
+            with about("" if self._is_one else f"constraint {index}"):
+                matcher = constraint.matcher(min_tokens=self._least)
+                if self._budget is not None:
+                    matcher.fill_mask(constraint.allocate_mask()[0], self._budget)
 
 
 def _checked_constraints(given: Any) -> list[CompiledConstraint[Any] | None]:
@@ -265,8 +267,9 @@ def _checked_constraints(given: Any) -> list[CompiledConstraint[Any] | None]:
     constraints = checked_list("compiled", given, expected, hint)
     if not constraints:
         raise ArgumentError("compiled", "an empty list", expected, hint)
-    for constraint in constraints:
-        checked_instance("compiled", constraint, (CompiledConstraint, type(None)), expected, hint)
+    for index, constraint in enumerate(constraints):
+        with about(f"constraint {index}" if len(constraints) > 1 else ""):
+            checked_instance("compiled", constraint, (CompiledConstraint, type(None)), expected, hint)
     return constraints
 
 

@@ -21,6 +21,7 @@ from tokamata.patterns.json_schema.keywords.strings import (
     format_expression,
     length_bounds,
     pattern_expression,
+    why_no_key,
 )
 from tokamata.patterns.json_schema.text import is_text
 
@@ -58,7 +59,7 @@ def other_keys(
             continue
         language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
-            return f"{language} {pattern!r:.100}"
+            return why_no_key(language, pattern)
         others.append(language)
     return reader.table.others(declared, others, node)
 

@@ -84,6 +84,9 @@ class KeywordReader(Protocol):
             UnsupportedSchemaError: it may not be left out.
         """
 
+    def note(self, schema: dict[str, Any], keyword: str) -> None:
+        """Remembers a keyword that may be a slip, to be judged when all is read."""
+
     def pointer(self, schema: Any) -> str:
         """JSON Pointer to a schema."""
 

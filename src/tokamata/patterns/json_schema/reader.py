@@ -40,6 +40,7 @@ from tokamata.patterns.json_schema.loops import refuse_loops
 from tokamata.patterns.json_schema.places import Places
 from tokamata.patterns.json_schema.references import References
 from tokamata.patterns.json_schema.scopes import Scope
+from tokamata.patterns.json_schema.slips import ANNOTATIONS, Noted
 from tokamata.patterns.json_schema.table import Table
 from tokamata.patterns.json_schema.unevaluated import unevaluated
 
@@ -74,6 +75,7 @@ class Reader:
         negated: some schema is negated.
         depends_on_sign: something was read that means one thing where it is negated, another where it is not.
         relaxed: what was left out, and why, by the identity of the schema and the keyword.
+        noted: the keywords that may be slips, judged when all is read.
         anything, nothing: nodes that all share.
         type_nodes: nodes of types, by name.
         masks: memo of :mod:`.apart`.
@@ -96,6 +98,7 @@ class Reader:
         self.negated = False
         self.depends_on_sign = False
         self.relaxed: dict[tuple[int, str], str] = {}
+        self.noted: list[Noted] = []
         self.anything = table.any_value()
         self.nothing = table.no_value()
         self.type_nodes: dict[str, int] = {}
@@ -181,6 +184,8 @@ class Reader:
             handler = handlers.get(keyword)
             if handler is not None:
                 handler(self, schema, value, operands)
+            elif keyword not in ANNOTATIONS:
+                self.note(schema, keyword)
         if dialect.unevaluated:
             for keyword in ("unevaluatedProperties", "unevaluatedItems"):
                 if keyword in schema and keyword in handlers:
@@ -273,8 +278,12 @@ class Reader:
         if self.strict:
             raise UnsupportedSchemaError(self.pointer(schema), keyword, reason)
         self.depends_on_sign = True
-        self.relaxed[(id(schema), keyword)] = reason
+        self.relaxed[(id(schema), keyword)] = reason.partition("\n")[0]
         return self.anything if self.positive else self.nothing
+
+    def note(self, schema: dict[str, Any], keyword: str) -> None:
+        """Remembers a keyword that may be a slip."""
+        self.noted.append(Noted(schema, keyword, self.scope.dialect))
 
     # ---- nesting ------------------------------------------------------------------------------
 

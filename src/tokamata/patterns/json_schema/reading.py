@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import islice
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
 from tokamata.arguments import checked_choice, checked_flag
-from tokamata.errors import ArgumentError, shown_argument
+from tokamata.errors import ArgumentError, SchemaError, SchemaWarning, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.report import Reading
+from tokamata.patterns.json_schema.slips import Noted, Slip, slip_of
 from tokamata.patterns.json_schema.table import RecordingTable, Table
 from tokamata.patterns.json_schema.text import parse_schema
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     import referencing
 
 __all__ = ["read_schema"]
+
+Unknown = Literal["warn", "error", "ignore"]
+_MOST_JUDGED = 5_000  # keywords that may be slips; a name that is new takes up to 30 µs
 
 
 def read_schema(
@@ -25,6 +31,7 @@ def read_schema(
     formats: Literal["assert", "annotate"] = "assert",
     strict: bool = True,
     registry: referencing.Registry[Any] | None = None,
+    unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Reading:
@@ -38,17 +45,21 @@ def read_schema(
         strict: whether what cannot be enforced is an error; otherwise it is left out, which widens what the
             schema means, and the report says so.
         registry: documents that references may lead to; nothing is ever fetched but by it.
+        unknown: what becomes of keywords and formats that are not known: :attr:`.Reading.slips` has those
+            that are slips (:mod:`.slips`); all of them are errors; or nobody looks.
         limits: ``depth`` bounds how deep the JSON of a schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
 
     Raises:
-        SchemaError: it is not a schema, or a reference in it leads nowhere.
+        SchemaError: it is not a schema, or a reference in it leads nowhere; or ``unknown="error"``, and a
+            keyword or a format is not known.
         UnsupportedSchemaError: it says what cannot be enforced, and ``strict`` is set.
         MissingExtraError: it refers to a draft's metaschema, which the extra ``json-schema`` installs.
         LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
         ArgumentError: an argument is of the wrong type, or says what is not known.
     """
     checked_choice("formats", formats, ("assert", "annotate"))
+    checked_choice("unknown", unknown, ("warn", "error", "ignore"))
     checked_flag("strict", strict)
     depth = checked_limits(limits).depth
     watch = Watch(limits, cancel)
@@ -56,21 +67,50 @@ def read_schema(
     if isinstance(schema, (str, bytes, bytearray)):
         schema = parse_schema(schema, depth)
     elif not isinstance(schema, (dict, bool)):
-        raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text")
+        is_type = isinstance(schema, type) or get_origin(schema) is not None
+        name = schema.__name__ if isinstance(schema, type) else "…"
+        hint = f"use tokamata.type({name}) for a Python type" if is_type else ""
+        if isinstance(schema, PurePath):
+            hint = "pass its .read_text()"
+        raise ArgumentError("a schema", shown_argument(schema), "a dict, a bool, or its JSON text", hint)
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
     options = Options(formats == "assert", strict, registry, depth, watch)
-    return _read(schema, table, options)
+    return _read(schema, table, options, unknown)
 
 
-def _read(schema: Any, table: Table, options: Options) -> Reading:
+def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> Reading:
     """Reads once, and once more for each sign where that matters."""
     reader = Reader(schema, table, options)
     root = reader.whole()
+    slips = _slips(reader, unknown == "error") if reader.noted and unknown != "ignore" else []
     if reader.negated and reader.depends_on_sign:
         if reader.strict:
             Reader(schema, RecordingTable(), options, polar=True).whole()  # finds what may not be negated
         else:
             reader = Reader(schema, table, options, polar=True)
             root = reader.whole()
-    return Reading(root, reader)
+    return Reading(root, reader, slips)
+
+
+def _slips(reader: Reader, refuses: bool) -> list[SchemaWarning]:
+    """The slips among what the reader noted, each once.
+
+    Raises:
+        SchemaError: the first of them, if they are refused.
+    """
+    found: dict[tuple[str, str], tuple[Noted, Slip, int]] = {}
+    for noted in islice(reader.noted, None if refuses else _MOST_JUDGED):
+        reader.watch.check()
+        slip = slip_of(noted, any_unknown=refuses)
+        if slip is None:
+            continue
+        if refuses:
+            raise SchemaError(reader.pointer(noted.schema), noted.keyword, slip.found, slip.expected)
+        key = noted.keyword, slip.reason
+        first = found.get(key, (noted, slip, 0))
+        found[key] = (*first[:2], first[2] + 1)
+    return [
+        SchemaWarning(reader.pointer(noted.schema), noted.keyword, slip.near, slip.reason, count)
+        for noted, slip, count in found.values()
+    ]

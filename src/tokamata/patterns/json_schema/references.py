@@ -21,6 +21,7 @@ dynamic anchor dynamically.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -107,7 +108,7 @@ class References:
                 else:
                     target, resource = self._recursive(scope, reference)
             except _Nowhere as error:
-                expected = f"a reference that leads to a schema; {error}"
+                expected = f"a reference that leads to a schema; {error}{self._advice(scope, reference)}"
                 raise Fault(schema, keyword, reference, expected) from error.__cause__
             if not isinstance(target, (dict, bool)):
                 raise Fault(
@@ -115,6 +116,18 @@ class References:
                 )
             found = scope.targets[key] = target, self._entered(scope, resource)
         return found
+
+    def _advice(self, scope: Scope, reference: str) -> str:
+        """What to write instead of a reference that leads nowhere, if its end is the name of a definition."""
+        path, _, fragment = reference.rpartition("#")
+        if path or ":" in reference:
+            return ""
+        name = fragment.rpartition("/")[2]
+        for pointer in ("/" + fragment.lstrip("/"), f"/$defs/{name}", f"/definitions/{name}"):
+            with suppress(_Nowhere):
+                if name and type(self._at_pointer(scope.resource, unquote(pointer))[0]) in (dict, bool):
+                    return f"; write #{pointer}"
+        return ""
 
     # ---- kinds of references ------------------------------------------------------------------
 

@@ -6,9 +6,10 @@ left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from tokamata.errors import SchemaWarning
 from tokamata.patterns.json_schema.keywords.strings import format_expression
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.scopes import Scope
@@ -64,10 +65,12 @@ class Reading:
 
     Attributes:
         root: the number of its node.
+        slips: the keywords that say nothing where something was meant.
     """
 
-    def __init__(self, root: int, reader: Reader) -> None:
+    def __init__(self, root: int, reader: Reader, slips: Sequence[SchemaWarning] = ()) -> None:
         self.root = root
+        self.slips = slips
         self._reader = reader
 
     @property

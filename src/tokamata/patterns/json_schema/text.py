@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import islice
@@ -29,6 +30,8 @@ __all__ = [
     "why_no_value",
 ]
 
+# The name of a file: with one of these ends, or with a folder and without blanks.
+_PATH = re.compile(r'(?![\s\[{"]).{1,300}\.(?:json[c5l]?|ya?ml|schema|txt)\s*|[\w.~:-]*[/\\][\w./\\-]{1,300}')
 _MOST_VALUES = 10_000_000  # at one level; lists that hold the same list many times make as many as they like
 MOST_BITS = 14_000  # of a whole number; Python writes none of more than 4,300 digits
 
@@ -52,7 +55,7 @@ def parse_schema(text: str | bytes | bytearray, depth: int) -> Any:
         raise SchemaError(place, "", f"the key {shown(key)} twice", expected) from None
     except json.JSONDecodeError as error:
         found = f"no JSON at line {error.lineno}, column {error.colno} ({error.msg})"
-        raise SchemaError("", "", found, "a JSON document") from None
+        raise SchemaError("", "", found, "a JSON document" + _advice_on_paths(text)) from None
     except RecursionError:
         raise LimitExceeded("depth", depth) from None
     except InvalidOperation:
@@ -168,6 +171,13 @@ def why_no_value(value: Any, depth: int) -> str:
             elif kind is not str and kind is not bool and one is not None:
                 return shown(one)
         values = inner
+    return ""
+
+
+def _advice_on_paths(text: str | bytes | bytearray) -> str:
+    """What to do if a text that is no JSON looks like the name of a file, or ``""``."""
+    if isinstance(text, str) and _PATH.fullmatch(text):
+        return f"; {text!r:.80} looks like a path: pass Path(…).read_text()"
     return ""
 
 

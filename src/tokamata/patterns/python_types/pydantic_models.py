@@ -90,7 +90,8 @@ def schema_of(adapter: Any, name: str, asserts_formats: bool) -> dict[str, Any]:
     try:
         schema: dict[str, Any] = adapter.json_schema(schema_generator=generator)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
-        raise UnsupportedTypeError(name, "", _first_line(error)) from error
+        place = getattr(error, _PLACE, "")
+        raise UnsupportedTypeError(name, place, _first_line(error)) from error
     return schema
 
 
@@ -98,6 +99,7 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+_PLACE, _FAILED = "_tokamata_place", "_tokamata_failed"  # attributes of pydantic's errors
 _generators: dict[bool, Any] = {}
 
 
@@ -109,6 +111,7 @@ def _generator(asserts_formats: bool) -> Any:
 
 def _made_generator(asserts_formats: bool) -> Any:
     """A class, made where pydantic is there to derive it from."""
+    from pydantic.errors import PydanticInvalidForJsonSchema
     from pydantic.json_schema import GenerateJsonSchema
 
     def matching(pattern: str) -> dict[str, Any]:
@@ -120,7 +123,11 @@ def _made_generator(asserts_formats: bool) -> Any:
         ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 (pydantic's own)
 
         def generate_inner(self, schema: Any) -> Any:
-            made = super().generate_inner(schema)
+            try:
+                made = super().generate_inner(schema)
+            except PydanticInvalidForJsonSchema as error:
+                _note_place(error, schema)
+                raise
             pattern = _FORMATS.get(made.get("format", ""))
             if pattern and asserts_formats:
                 made = {**made, "pattern": f"^(?:{pattern})$"}
@@ -215,6 +222,23 @@ def _made_generator(asserts_formats: bool) -> Any:
             return made
 
     return Generator
+
+
+def _note_place(error: Exception, schema: Any) -> None:
+    """Extends the place that an error has on its way out of the schemas of pydantic: ``Model.field``.
+
+    A field does not know its name, and the fields of a class do: they are asked which of them failed.
+    """
+    failed, place = getattr(error, _FAILED, None), getattr(error, _PLACE, "")
+    if schema.get("type") in ("model-fields", "dataclass-args", "typed-dict"):
+        fields = schema["fields"]
+        pairs = fields.items() if isinstance(fields, dict) else ((one["name"], one) for one in fields)
+        names = [name for name, field in pairs if field is failed]
+        place = ".".join([*names, *filter(None, [place])])
+    elif schema.get("type") in ("model", "dataclass") and place:
+        place = f"{schema['cls'].__name__}.{place}"
+    setattr(error, _PLACE, place)
+    setattr(error, _FAILED, schema)
 
 
 def _url(schema: Any) -> str:

@@ -120,6 +120,8 @@ class TypeReader:
             inner = self._evaluated(inner)
             if hasattr(inner, "__metadata__") or isinstance(inner, (str, ForwardRef)):
                 return self._read(typing.Annotated[(inner, *metadata)] if metadata else inner, scope)
+        if (advice := _advice_on_value(inner)) is not None:
+            self._fail(inner, advice)
         if isinstance(inner, TypeVar):
             return self._read_variable(inner, metadata, scope)
         if hasattr(inner, "__supertype__"):  # NewType
@@ -380,6 +382,21 @@ class TypeReader:
     def _refuse_name(self, given: Any, error: NameError) -> typing.NoReturn:
         advice = "; define it in the module, or pass the type itself and not its name"
         raise UnsupportedTypeError(shown(given), self._place(), f"{error}{advice}") from None
+
+
+def _advice_on_value(given: Any) -> str | None:
+    """What to pass in place of a value that is no type; ``None`` for what may be one."""
+    kind = type(given)
+    if isinstance(given, type) or given is None:
+        return None
+    if isinstance(given, dict):
+        return "it is a dict; tokamata.json_schema(…) reads a JSON Schema"
+    if isinstance(given, list):
+        return "it is a list; pass a type such as list[int]; tokamata.choice(…) takes a list of texts"
+    is_value = isinstance(given, (int, float, complex, bytes, enum.Enum)) or dataclasses.is_dataclass(given)
+    if is_value or kind.__hash__ is None or hasattr(kind, "model_fields"):
+        return f"it is an object of the class {kind.__name__}; pass the class {kind.__name__}"
+    return None
 
 
 class _Inside:

@@ -70,7 +70,11 @@ def decimal(schema: dict[str, Any], keyword: str) -> str | None:
             return str(value)
     elif kind is float and isfinite(value):
         return repr(value)
-    raise Fault(schema, keyword, value, "a number")
+    expected = "a number"
+    if kind is bool and keyword.startswith("exclusive"):
+        draft = "http://json-schema.org/draft-04/schema#"
+        expected += f'; in draft 4 it is a boolean, and "$schema": "{draft}" names that draft'
+    raise Fault(schema, keyword, value, expected)
 
 
 def whole_number(schema: dict[str, Any], keyword: str, default: int | None) -> int | None:

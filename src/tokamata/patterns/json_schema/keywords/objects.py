@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
 from tokamata.patterns.json_schema.key_languages import language_of_strings, only_name, other_keys
 from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
-from tokamata.patterns.json_schema.keywords.strings import pattern_expression
+from tokamata.patterns.json_schema.keywords.strings import pattern_expression, why_no_key
 from tokamata.patterns.json_schema.table import ALL_TYPES, OBJECT
 from tokamata.patterns.json_schema.text import is_text
 
@@ -60,10 +60,12 @@ def pattern_properties(
         if (name := only_name(pattern)) is not None:
             operands.append(reader.table.property(name, node))
             continue
+        if "[:" in pattern:
+            reader.note(schema, "patternProperties")
         language = pattern_expression(pattern, reader.watch)
         if isinstance(language, str):
             if node != reader.anything:
-                operands.append(reader.refuse(schema, "patternProperties", f"{language} {pattern!r:.100}"))
+                operands.append(reader.refuse(schema, "patternProperties", why_no_key(language, pattern)))
         elif node != reader.anything:
             operands.append(reader.table.matching(language, node))
 
@@ -97,7 +99,8 @@ def property_names(reader: KeywordReader, schema: dict[str, Any], value: Any, op
 def required(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
     """These keys are present."""
     if type(value) is not list:
-        raise Fault(schema, "required", value, _NAMES)
+        advice = "; in the object's schema, not in the property's" if type(value) is bool else ""
+        raise Fault(schema, "required", value, _NAMES + advice)
     _require(reader, schema, "required", value, operands)
 
 

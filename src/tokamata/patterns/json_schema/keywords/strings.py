@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import tokamata._core as _core
-from tokamata.errors import PatternError
+from tokamata.errors import PatternError, caret
 from tokamata.patterns.json_schema.faults import Fault
 from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
 from tokamata.patterns.regex import to_expression
@@ -28,6 +28,7 @@ __all__ = [
     "lengths",
     "pattern",
     "pattern_expression",
+    "why_no_key",
 ]
 
 _MOST_KEPT = 1024
@@ -52,13 +53,20 @@ def pattern_expression(text: str, watch: Watch | None = None) -> _core.Expressio
         try:
             found = _core.scope(to_expression(text, dialect="ecma", watch=watch))
         except PatternError as error:
-            found = f"{error.reason} at position {error.position} of the pattern"
+            shown = f"{error.reason} at position {error.position} of the pattern\n"
+            found = f"{shown}{caret(text, error.position)}\n{error.hint}".rstrip("\n")
         except UnicodeEncodeError:
             found = "the pattern has a lone surrogate in it, which no text has"
         if len(_patterns) >= _MOST_KEPT:
             _patterns.clear()
         _patterns[text] = found
     return found
+
+
+def why_no_key(reason: str, pattern: str) -> str:
+    """Why a pattern of keys cannot be enforced: the reason, with the pattern in its first line."""
+    first, line_break, rest = reason.partition("\n")
+    return f"{first} {pattern!r:.100}{line_break}{rest}"
 
 
 def format_expression(name: str) -> _core.Expression | None:
@@ -86,6 +94,8 @@ def pattern(reader: KeywordReader, schema: dict[str, Any], value: Any, operands:
     """Strings in which the pattern is found."""
     if type(value) is not str:
         raise Fault(schema, "pattern", value, "a regular expression, as a string")
+    if "[:" in value:
+        reader.note(schema, "pattern")
     found = pattern_expression(value, reader.watch)
     if type(found) is str:
         operands.append(reader.refuse(schema, "pattern", found))
@@ -101,6 +111,8 @@ def format_(reader: KeywordReader, schema: dict[str, Any], value: Any, operands:
         language = format_expression(value)
         if language is not None:
             operands.append(reader.table.string(language))
+        else:
+            reader.note(schema, "format")
 
 
 def _length(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:

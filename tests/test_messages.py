@@ -1,0 +1,262 @@
+"""What errors say to somebody who made a common mistake: each names what to do instead."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tokamata as tk
+from tests.support.vocabularies import BYTES
+
+
+class Style(enum.Enum):
+    CUBISM = "cubism"
+
+
+@dataclasses.dataclass
+class Painter:
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int
+
+
+given: Any = tk  # mistakes are mistakes to a type checker as well
+R: Any = tk.regex("a")
+SCHEMA: Any = {"type": "string"}
+DEFINED = {"$defs": {"N": {"enum": ["a"]}}}
+UNSATISFIABLE = {"properties": {"a": {"type": "string", "minLength": 5, "maxLength": 2}}, "required": ["a"]}
+BOTH = ("'type' and 'minLength' and 'maxLength' at /properties/a",)
+VOCABULARY = tk.Vocabulary.load([*BYTES, None], stop=[256])
+
+
+def unsatisfiable() -> tk.JsonConstraint[Any]:
+    return tk.json_schema({"type": "object", **UNSATISFIABLE})
+
+
+def generate(constraint: Any, **settings: Any) -> Any:
+    return given.generate(None, None, "x", constraint, **settings)
+
+
+MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] = {
+    # An object in place of its class, and what is no type at all.
+    "type(object)": (lambda: given.type(Painter("a")), tk.UnsupportedTypeError, ("pass the class Painter",)),
+    "type(frozen)": (lambda: given.type(Point(1)), tk.UnsupportedTypeError, ("pass the class Point",)),
+    "type(member)": (lambda: given.type(Style.CUBISM), tk.UnsupportedTypeError, ("pass the class Style",)),
+    "type(int)": (lambda: given.type(5), tk.UnsupportedTypeError, ("pass the class int",)),
+    "type(inner)": (lambda: given.type(list[Painter("a")]), tk.UnsupportedTypeError, ("the class Painter",)),
+    "type(list)": (lambda: given.type([int]), tk.UnsupportedTypeError, ("list[int]", "tokamata.choice")),
+    "type(dict)": (
+        lambda: given.type({"type": "object"}),
+        tk.UnsupportedTypeError,
+        ("tokamata.json_schema",),
+    ),
+    # A class, a schema or a text in place of a constraint.
+    "generate(class)": (lambda: generate(Painter), tk.ArgumentError, ("tokamata.type(Painter)",)),
+    "generate(alias)": (lambda: generate(list[int]), tk.ArgumentError, ("tokamata.type(…)",)),
+    "generate(object)": (lambda: generate(Painter("a")), tk.ArgumentError, ("tokamata.type(Painter)",)),
+    "generate(dict)": (lambda: generate(SCHEMA), tk.ArgumentError, ("tokamata.json_schema",)),
+    "generate(str)": (lambda: generate("a+"), tk.ArgumentError, ("tokamata.regex", "tokamata.literal")),
+    "generate(re)": (lambda: generate(re.compile("a")), tk.ArgumentError, ("tokamata.regex",)),
+    "generate(several, class)": (
+        lambda: given.generate(None, None, ["x", "y"], Style),
+        tk.ArgumentError,
+        ("tokamata.type(Style)",),
+    ),
+    "generate(several, dict)": (
+        lambda: given.generate(None, None, ["x", "y"], SCHEMA),
+        tk.ArgumentError,
+        ("tokamata.json_schema",),
+    ),
+    "json_schema(class)": (lambda: given.json_schema(Painter), tk.ArgumentError, ("tokamata.type(Painter)",)),
+    "json_schema(alias)": (lambda: given.json_schema(list[int]), tk.ArgumentError, ("tokamata.type",)),
+    "json_schema(path)": (lambda: given.json_schema("schema.json"), tk.SchemaError, ("looks like a path",)),
+    "json_schema(folder)": (lambda: given.json_schema("a/b"), tk.SchemaError, ("looks like a path",)),
+    "json_schema(yaml)": (lambda: given.json_schema(r"C:\my files\a.yaml"), tk.SchemaError, ("like a path",)),
+    "choice(enum)": (lambda: given.choice(Style), tk.ArgumentError, ("type(Style)",)),
+    "choice(members)": (
+        lambda: given.choice(["a", Style.CUBISM]),
+        tk.ArgumentError,
+        ("option 1", "type(Style)"),
+    ),
+    "choice(classes)": (lambda: given.choice([Painter]), tk.ArgumentError, ("tokamata.type(Painter)",)),
+    # Operators, from both sides.
+    "str +": (lambda: "b" + R, tk.ArgumentError, ("left-hand side of +", "tokamata.literal")),
+    "str |": (lambda: "b" | R, tk.ArgumentError, ("left-hand side of |", "tokamata.literal")),
+    "str &": (lambda: "b" & R, tk.ArgumentError, ("left-hand side of &", "tokamata.literal")),
+    "str -": (lambda: "b" - R, tk.ArgumentError, ("left-hand side of -", "tokamata.literal")),
+    "+ str": (lambda: R + "b", tk.ArgumentError, ("right-hand side of +", "tokamata.literal")),
+    "class |": (lambda: Painter | R, tk.ArgumentError, ("left-hand side of |", "tokamata.type(Painter)")),
+    "| class": (lambda: R | Painter, tk.ArgumentError, ("right-hand side of |", "tokamata.type(Painter)")),
+    "dict |": (lambda: SCHEMA | R, tk.ArgumentError, ("tokamata.json_schema",)),
+    "- dict": (lambda: R - SCHEMA, tk.ArgumentError, ("tokamata.json_schema",)),
+    "list +": (lambda: operator.add(["a"], R), tk.ArgumentError, ("tokamata.choice",)),
+    "separated_by(str)": (lambda: R.separated_by(","), tk.ArgumentError, ("tokamata.literal",)),
+    # Settings of other libraries, and misspelt ones.
+    "max_tokens": (lambda: generate(R, max_tokens=3), tk.ArgumentError, ("generate()", "max_new_tokens?")),
+    "max_length": (lambda: generate(R, max_length=3), tk.ArgumentError, ("generate()", "max_new_tokens?")),
+    "temprature": (lambda: generate(R, temprature=1.0), tk.ArgumentError, ("generate()", "temperature?")),
+    "topk": (lambda: generate(R, topk=3), tk.ArgumentError, ("did you mean top_k?",)),
+    "max_tokens, several": (
+        lambda: given.generate(None, None, ["x", "y"], R, max_tokens=3),
+        tk.ArgumentError,
+        ("max_new_tokens?",),
+    ),
+    # Which keywords leave no value, wherever that is found.
+    "empty, compile": (lambda: unsatisfiable().compile(VOCABULARY), tk.EmptyConstraintError, BOTH),
+    "empty, repair": (lambda: unsatisfiable().repair("x"), tk.EmptyConstraintError, BOTH),
+    "empty, repairs": (lambda: list(unsatisfiable().repairs("x")), tk.EmptyConstraintError, BOTH),
+    "empty, reward": (lambda: unsatisfiable().reward("x"), tk.EmptyConstraintError, BOTH),
+    "empty, at_most": (
+        lambda: unsatisfiable().repair("x", at_most={"remove": 0}),
+        tk.EmptyConstraintError,
+        BOTH,
+    ),
+    "empty, operands": (
+        lambda: (R & tk.regex("b")).repair("x"),
+        tk.EmptyConstraintError,
+        ("tokamata.regex('a') and tokamata.regex('b')",),
+    ),
+    # Patterns in schemas show where they are wrong.
+    "pattern": (
+        lambda: given.json_schema({"pattern": r"^(?P<y>\d{4})$"}),
+        tk.UnsupportedSchemaError,
+        ("position 1 of the pattern\n    ^(?P<y>\\d{4})$\n     ^\n", "(?<name>…)"),
+    ),
+    "patternProperties": (
+        lambda: given.json_schema({"patternProperties": {r"^(?P<y>\d)$": {"type": "null"}}}),
+        tk.UnsupportedSchemaError,
+        ("\n    ^(?P<y>\\d)$\n     ^\n", "(?<name>…)"),
+    ),
+    # References without the "#", or into another document's folder.
+    "$ref, no #": (
+        lambda: given.json_schema({"$ref": "/$defs/N", **DEFINED}),
+        tk.SchemaError,
+        ("#/$defs/N",),
+    ),
+    "$ref, no #/": (
+        lambda: given.json_schema({"$ref": "$defs/N", **DEFINED}),
+        tk.SchemaError,
+        ("#/$defs/N",),
+    ),
+    "$ref, name": (lambda: given.json_schema({"$ref": "N", **DEFINED}), tk.SchemaError, ("write #/$defs/N",)),
+    "$ref, OpenAPI": (
+        lambda: given.json_schema({"$ref": "#/components/schemas/N", **DEFINED}),
+        tk.SchemaError,
+        ("write #/$defs/N",),
+    ),
+    "$ref, definitions": (
+        lambda: given.json_schema({"$ref": "#/definitions/N", **DEFINED}),
+        tk.SchemaError,
+        ("write #/$defs/N",),
+    ),
+    # Keywords of earlier drafts.
+    "exclusiveMinimum": (
+        lambda: given.json_schema({"minimum": 0, "exclusiveMinimum": True}),
+        tk.SchemaError,
+        ("draft 4", '"$schema": "http://json-schema.org/draft-04/schema#"'),
+    ),
+    "required": (
+        lambda: given.json_schema({"properties": {"a": {"required": True}}}),
+        tk.SchemaError,
+        ("/properties/a", "in the object's schema"),
+    ),
+    "items": (lambda: given.json_schema({"items": [{}]}), tk.SchemaError, ("prefixItems",)),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_what_is_said(mistake: str) -> None:
+    call, kind, wanted = MISTAKES[mistake]
+    with pytest.raises(kind) as caught:
+        call()
+    assert isinstance(caught.value, tk.TokamataError)
+    for words in wanted:
+        assert words in str(caught.value)
+
+
+def test_a_reference_without_a_near_definition_gets_no_advice() -> None:
+    for reference in ("https://example.org/N", "M", "#/$defs/M", "other.json#/$defs/N"):
+        with pytest.raises(tk.SchemaError) as caught:
+            tk.json_schema({"$ref": reference, **DEFINED})
+        assert "write #" not in str(caught.value)
+
+
+def test_a_field_of_pydantic_that_no_schema_describes() -> None:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is an extra")
+    text = pydantic.Json[list[int]]
+    inner = pydantic.create_model("Inner", j=(text, ...))
+    plain = pydantic.create_model("Plain", a=(int, ...), j=(text, ...))
+    outer = pydantic.create_model("Outer", a=(int, ...), inner=(list[inner], ...))
+    assert place_of(plain) == "Plain.j"
+    assert place_of(outer).endswith("Inner.j")
+    assert (
+        place_of(pydantic.dataclasses.dataclass(dataclasses.make_dataclass("Data", [("k", text)])))
+        == "Data.k"
+    )
+
+
+def place_of(given: Any) -> str:
+    with pytest.raises(tk.UnsupportedTypeError) as caught:
+        tk.type(given)
+    assert caught.value.place in str(caught.value)
+    return caught.value.place
+
+
+def refusal(constraint: tk.Constraint[Any], text: str) -> tk.Explanation:
+    """Why the first byte of a text that is refused is refused."""
+    matcher = constraint.compile(VOCABULARY).matcher()
+    for byte in text.encode():
+        if not matcher.advance(byte):
+            return matcher.explain(byte)
+    raise AssertionError("the text is accepted")
+
+
+WEATHER = {"properties": {"outlook": {"type": "string"}, "temp": {"type": "number"}}, "required": ["temp"]}
+LATE = 'the name "outlook" stands before "temp" in the schema; property_order="any" allows it here'
+CLOSED = {**WEATHER, "additionalProperties": False}
+LATER = {"properties": {"a": {}, "b": {}, "zed": {}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "hint"),
+    [
+        (WEATHER, '{"temp": 1.5, "outlook": "x"}', LATE),
+        ({"items": WEATHER}, '[{"temp": 1}, {"temp": 1.5, "outlook": "x"}]', LATE),
+        (
+            {"properties": {"w": WEATHER}},
+            '{"w": {"x": 1}}',
+            "a required name comes before the name that begins",
+        ),
+        (
+            {"properties": {"w": WEATHER}},
+            '{"w": {"temp": 1, "x": [{"y": 1}], "outlook"',
+            LATE.replace("temp", "x"),
+        ),
+        (WEATHER, '{"temp": "x"}', ""),
+        (WEATHER, '{"temp": 1, "outlook" 1', LATE),
+        (CLOSED, '{"temp": 1, "out', 'every other name stands before "temp" in the schema; '),
+        (LATER, '{"b": 1, "a": 1}', 'the name that begins with "a" stands before "b" in the schema; '),
+        (LATER, '{"b": [1, "a", {"c": "d"}], "a": 1}', 'the name that begins with "a" stands before "b" in '),
+        (LATER, '{"b": 1, "q": 1}', ""),
+    ],
+)
+def test_names_that_come_too_late(schema: dict[str, Any], text: str, hint: str) -> None:
+    for order in ("schema", "any"):
+        constraint = tk.json_schema({"type": ["object", "array"], **schema}, property_order=order)
+        try:
+            found = refusal(constraint, text)
+        except AssertionError:
+            assert order == "any"
+            continue
+        assert found.hint.startswith(hint if order == "schema" else "")
+        assert bool(found.hint) == bool(hint and order == "schema")
+        assert found.hint in str(found)
