@@ -17,12 +17,14 @@ from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import (
     WIDEST,
     Determinism,
+    EngineRules,
     LarkFile,
     LexerName,
     Trees,
     TreeShapes,
     declares_indentation,
     diagnosed,
+    engine_rules,
     lower_grammar,
     read_gbnf,
     read_lark,
@@ -111,8 +113,9 @@ def grammar(
         if parts:
             form = CapturedParts(Derivations(lambda _: rules, False), parts, rules.rules, rules.start)
         try:
+            made = EngineRules(lower_grammar(rules, watch), lambda _: rules)
             return GrammarConstraint(
-                lambda _: rules, rules, clipped(f"grammar({source!r})"), form, "characters", watch
+                lambda _: rules, made, clipped(f"grammar({source!r})"), form, "characters"
             )
         except GrammarError as error:
             raise ArgumentError(
@@ -139,12 +142,10 @@ def grammar(
     chosen = default_lexer if lexer is None else lexer
     embed = _Embedding(given, chosen, watch).texts
     if syntax == "gbnf":
-        exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
+        rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
         file = read_lark(text, path, start, chosen, embed, watch)
-        exact = rules = file.grammar
-        if chosen != "characters":
-            exact = without_lexer(rules, cast(LexerName, chosen), watch)
+        rules = file.grammar
         if file.captures or rules.indentation is None:
             form = _form_of(file, chosen)
         if chosen in ("dynamic", "basic", "contextual") and file.readable is not None:
@@ -155,7 +156,11 @@ def grammar(
             return read_lark(text, path, start, "basic", embed, watch).grammar
         return rules
 
-    return GrammarConstraint(written, exact, clipped(f"grammar({name})"), form, chosen, watch)
+    if chosen == "characters":
+        made = EngineRules(lower_grammar(rules, watch), lambda _: rules)
+    else:
+        made = engine_rules(rules, cast(LexerName, chosen), watch)
+    return GrammarConstraint(written, made, clipped(f"grammar({name})"), form, chosen)
 
 
 def _form_of(file: LarkFile, lexer: str) -> Form:
@@ -220,21 +225,20 @@ class _Embedding:
 class GrammarConstraint(Constraint[Any]):
     """The texts of a context-free grammar, as :func:`tokamata.grammar` makes it."""
 
-    __slots__ = ("_lexer", "_rules", "_written")
+    __slots__ = ("_exact", "_lexer", "_written")
 
     def __init__(
         self,
         written: Callable[[Watch], Grammar],
-        rules: Grammar,
+        rules: EngineRules,
         pattern: str,
         form: Form,
         lexer: str,
-        watch: Watch,
     ) -> None:
         """``written``: makes the rules as the file has them; ``rules``: those into which the lexer went."""
-        super().__init__(lower_grammar(rules, watch), pattern, form=form)
+        super().__init__(rules.expression, pattern, form=form)
         self._written = written
-        self._rules = rules
+        self._exact = rules.grammar
         self._lexer = lexer
 
     def pushdown_automaton(self, *, limits: Limits | None = None) -> PushdownAutomaton:
@@ -252,7 +256,7 @@ class GrammarConstraint(Constraint[Any]):
         """
         from tokamata.grammar_automata import pushdown_of
 
-        return pushdown_of(self._rules, checked_limits(limits))
+        return pushdown_of(self._exact(Watch(limits)), checked_limits(limits))
 
     def determinism(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Determinism:
         """Whether a parser of the grammar always knows what comes next, and texts that show it where not.
@@ -285,13 +289,15 @@ class GrammarConstraint(Constraint[Any]):
         entries = [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
         if self._lexer == "characters":
             return entries
-        written = self._written(Watch())
+        watch = Watch()
+        written = self._written(watch)
         if written.indentation is not None:
             wide = f"blocks are indented by at most {WIDEST} columns; a tab counts {written.indentation.tab}"
             entries.append(ReportEntry("", "indentation", "enforced", wide))
         reason = "no text of the grammar contains it, as the lexer reads texts"
         return entries + [
-            ReportEntry("", f"terminal {name}", "annotation", reason) for name in self._never_read(written)
+            ReportEntry("", f"terminal {name}", "annotation", reason)
+            for name in self._never_read(written, watch)
         ]
 
     def _why_empty(
@@ -299,15 +305,16 @@ class GrammarConstraint(Constraint[Any]):
     ) -> tuple[str, tuple[str, ...]]:
         if self._lexer == "characters":
             return "", ()
-        unread = self._never_read(self._written(Watch(limits, cancel)))
+        watch = Watch(limits, cancel)
+        unread = self._never_read(self._written(watch), watch)
         if not unread:
             return "", ()
         names = clipped(", ".join(unread))
         return f"no text of the grammar contains these terminals under lexer={self._lexer!r}: {names}", ()
 
-    def _never_read(self, written: Grammar) -> list[str]:
+    def _never_read(self, written: Grammar, watch: Watch) -> list[str]:
         """The terminals of the rules that no text contains."""
-        unread = _terminals_of(written) - _terminals_of(self._rules)
+        unread = _terminals_of(written) - _terminals_of(self._exact(watch))
         if written.indentation is not None:
             unread -= {written.indentation.indent, written.indentation.dedent}
         return sorted(unread)

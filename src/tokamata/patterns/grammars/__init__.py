@@ -13,6 +13,7 @@ from tokamata.patterns.grammars.derivations import Derivation
 from tokamata.patterns.grammars.determinism import Determinism, diagnosed
 from tokamata.patterns.grammars.gbnf import read_gbnf
 from tokamata.patterns.grammars.indentation import declares_indentation
+from tokamata.patterns.grammars.kept_rules import EngineRules, engine_rules
 from tokamata.patterns.grammars.lark_files import LarkFile, Trees, read_lark
 from tokamata.patterns.grammars.lark_trees import TreeShapes
 from tokamata.patterns.grammars.lexed import without_lexer
@@ -21,7 +22,7 @@ from tokamata.patterns.grammars.views import with_ignored
 from tokamata.patterns.grammars.widths import WIDEST
 
 __all__ = [
-    "WIDEST", "Derivation", "Determinism", "LarkFile", "LexerName", "TreeShapes", "Trees",
-    "declares_indentation", "diagnosed", "lower_grammar", "read_gbnf", "read_lark", "with_ignored",
+    "WIDEST", "Derivation", "Determinism", "EngineRules", "LarkFile", "LexerName", "TreeShapes", "Trees",
+    "declares_indentation", "diagnosed", "engine_rules", "lower_grammar", "read_gbnf", "read_lark", "with_ignored",
     "without_lexer",
 ]  # fmt: skip

@@ -84,13 +84,15 @@ class EmbeddedTexts:
         self, node: Embedded, condition: Condition, past: Past
     ) -> dict[tuple[Condition, Past], list[_core.Expression]]:
         """What a character or a control token leads to."""
-        found: dict[tuple[Condition, Past], list[tuple[int, int]]] = {}
-        for ranges in self._places.classes(atoms(condition), past):
-            new_past = self._places.past_after(past, ranges[0][0])
-            left = self._places.condition_after(condition, ranges[0][0], new_past)
+        found: dict[tuple[Condition, Past], int] = {}
+        for symbols in self._places.classes(atoms(condition), past):
+            symbol = symbols.bit_length() - 1
+            new_past = self._places.past_after(past, symbol)
+            left = self._places.condition_after(condition, symbol, new_past)
             if left != NEVER:
-                found.setdefault((left, new_past), []).extend(ranges)
-        steps = {target: [_core.code_points(ranges)] for target, ranges in found.items()}
+                found[left, new_past] = found.get((left, new_past), 0) | symbols
+        ranges = self._places.alphabet.ranges
+        steps = {target: [_core.code_points(ranges(symbols))] for target, symbols in found.items()}
         if self._places.holds_at_end(condition):
             controls = [_core.control_token(key) for key in node.expression.control_tokens]
             steps.setdefault((ALWAYS, self._lexer.start.past), []).extend(controls)
@@ -109,6 +111,7 @@ class EmbeddedTexts:
         """Whether a text of the node begins with a character of a place."""
         key = (id(node), place)
         if key not in self._first:
-            begun = _core.concat([_core.code_points(self._places.ranges(place)), _core.anything()])
+            characters = self._places.alphabet.ranges(self._places.mask(place))
+            begun = _core.concat([_core.code_points(characters), _core.anything()])
             self._first[key] = shortest(_core.intersect([node.expression, begun]), self._watch) is not None
         return self._first[key]
