@@ -23,6 +23,6 @@ from tokamata.patterns.grammars.widths import WIDEST
 
 __all__ = [
     "WIDEST", "Derivation", "Determinism", "EngineRules", "LarkFile", "LexerName", "TreeShapes", "Trees",
-    "declares_indentation", "diagnosed", "engine_rules", "lower_grammar", "read_gbnf", "read_lark", "with_ignored",
-    "without_lexer",
+    "declares_indentation", "diagnosed", "engine_rules", "lower_grammar", "read_gbnf", "read_lark",
+    "with_ignored", "without_lexer",
 ]  # fmt: skip

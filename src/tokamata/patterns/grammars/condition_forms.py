@@ -1,16 +1,16 @@
 """One condition for all that say the same of what follows.
 
 Problem.  After each of the numbers ``/1[0-9]*/``, ``/2[0-9]*/`` and ``/3[0-9]*/``, no digit may follow.
-These are three conditions, since ``[0-9]`` has three places.  Each terminal, and each rule, would then be read
-from three configurations that differ in nothing.
+These are three conditions, since ``[0-9]`` has three places.  Each terminal, and each rule, would then be
+read from three configurations that differ in nothing.
 
 How.  A condition is an automaton: after each symbol it is another condition, and it holds or not where the
-text ends.  Conditions get numbers, equal ones for those that say the same.  The number of a condition is found
-by whether it holds at the end and by the numbers of the conditions after it, so these get theirs before.
-Those that lead to each other get theirs together, by their least automaton (Moore 1956).
+text ends.  Conditions get numbers, equal ones for those that say the same.  The number of a condition is
+found by whether it holds at the end and by the numbers of the conditions after it, so these get theirs
+before.  Those that lead to each other get theirs together, by their least automaton (Moore 1956).
 
-Worked example.  "No ``[0-9]`` follows" holds at the end; it leads to *never* by a digit and to *always* by any
-other symbol.  This is so for each place of ``[0-9]``: one number.  If a letter follows for certain, the
+Worked example.  "No ``[0-9]`` follows" holds at the end; it leads to *never* by a digit and to *always* by
+any other symbol.  This is so for each place of ``[0-9]``: one number.  If a letter follows for certain, the
 condition is *always* itself: so the first symbols may be given.
 
 Cost.  The symbols of each condition that is met, once.  A condition that leads to more than

@@ -29,6 +29,7 @@ from tokamata.patterns.grammars.lowering import lower_grammar
 from tokamata.patterns.grammars.syntax import (
     Block,
     Choice,
+    Embedded,
     Grammar,
     Lookahead,
     Node,
@@ -99,33 +100,27 @@ def _path_of(grammar: Grammar, lexer: str) -> Path | None:
     folder = kept_files.folder_of(_KIND)
     if folder is None:
         return None
+    patterns = [terminal.pattern for terminal in grammar.terminals]
+    if any(pattern is None or pattern.automaton is not None for pattern in patterns):
+        return None  # it has no plain form
+    if any(isinstance(node, Embedded) for node in children_first(grammar.rules.values())):
+        return None
     digest = hashlib.sha256()
     for part in _parts(grammar):
-        if part is None:
-            return None
         digest.update(repr(part).encode(errors="surrogatepass"))
     return folder / kept_files.key_of([_code(), lexer.encode(), digest.digest()])
 
 
 def _parts(grammar: Grammar) -> Iterator[object]:
-    """All that the rules of the engine depend on; ``None`` for what has no plain form.
+    """All that the rules of the engine depend on.
 
-    Rules have numbers, in the order in which they are met: their names may have been made.
+    Rules have numbers, in the order in which they are met: lark numbers the states of its parser, which are
+    in their names.
     """
-    for terminal in grammar.terminals:
-        pattern = terminal.pattern
-        yield (
-            None
-            if pattern is None or pattern.automaton is not None
-            else (terminal.name, terminal.texts, pattern)
-        )
-    names = grammar.indentation
-    yield (
-        [terminal.name for terminal in grammar.ignored],
-        sorted(grammar.context or ()),
-        grammar.context is None,
-    )
-    yield names and [sorted(field) if isinstance(field, frozenset) else field for field in names]
+    yield [(terminal.name, terminal.texts, terminal.pattern) for terminal in grammar.terminals]
+    yield [terminal.name for terminal in grammar.ignored]
+    yield grammar.context is None, sorted(grammar.context or ())
+    yield [sorted(field) if isinstance(field, frozenset) else field for field in grammar.indentation or ()]
     contexts: dict[frozenset[str] | None, int] = {None: 0}
     rules = {grammar.start: 0}
     for rule in (order := [grammar.start]):

@@ -34,6 +34,7 @@ from tokamata.patterns.grammars.beginnings import Beginnings, followers
 from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.embedded import EmbeddedTexts
+from tokamata.patterns.grammars.factoring import factored
 from tokamata.patterns.grammars.ignoring import IgnoredTexts
 from tokamata.patterns.grammars.indentation import with_blocks
 from tokamata.patterns.grammars.layout import Layout
@@ -134,9 +135,12 @@ class _Product:
             merged, start = merge_alike(rules, "", self._watch, lambda name: name.rpartition(" ")[0])
         else:
             merged, start = merge_alike(rules, "", self._watch)
-        if self._layout is not None:
-            merged, start = with_widths(merged, start, self._layout.line_breaks, self._watch)
-        return Grammar(merged, start, text=self._text)
+        if self._layout is None:
+            return Grammar(merged, start, text=self._text)
+        if not keeps_rules_apart:  # once, and not for each width
+            merged = factored(merged, self._watch)
+        merged, start = with_widths(merged, start, self._layout.line_breaks, self._watch)
+        return Grammar(merged, start, text=self._text, is_factored=not keeps_rules_apart)
 
     # ---- configurations ----
 

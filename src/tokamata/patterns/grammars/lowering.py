@@ -67,7 +67,9 @@ class _Lowering:
     def __init__(self, grammar: Grammar, watch: Watch) -> None:
         self._watch = watch
         self._start = grammar.start
-        self._rules = _reachable(grammar.start, factored(_reachable(grammar.start, grammar.rules), watch))
+        self._rules = _reachable(grammar.start, grammar.rules)
+        if not grammar.is_factored:
+            self._rules = _reachable(grammar.start, factored(self._rules, watch))
         self._nullable_rules: set[str] = set()
         self._nullable: dict[int, bool] = {}
         self._noted: list[Node] = []  # keeps the ids in use
