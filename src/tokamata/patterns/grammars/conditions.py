@@ -7,7 +7,8 @@ must hold; a clause is a set of atoms that must all hold, negative ones for atom
 Example.  After an identifier, the text must not go on with a letter: ``{{-7}}``, where 7 is the place before
 ``[a-z]`` in ``[a-z]+``.  By a letter this becomes ``{}``, by any other character ``{{}}``.
 
-Cost: clauses multiply where conditions with several clauses are joined; :data:`MOST_CLAUSES` bounds them.
+Cost: clauses multiply where conditions with several clauses are joined; :data:`MOST_CLAUSES` bounds those of
+more than one atom.
 Conditions of one clause, and the negation of clauses of one atom, take the time that their atoms take.
 """
 
@@ -44,7 +45,7 @@ def any_of(conditions: Iterable[Condition]) -> Condition:
     clauses.update(*conditions)
     if len(clauses) > 1:
         clauses = _without_implied(clauses)
-    if len(clauses) > MOST_CLAUSES:
+    if len(clauses) > MOST_CLAUSES and sum(len(clause) > 1 for clause in clauses) > MOST_CLAUSES:
         raise LimitExceeded("states", MOST_CLAUSES, is_fixed=True)
     return frozenset(clauses)
 

@@ -91,6 +91,8 @@ def made_by(program: Program, given: Sequence[_core.Expression], watch: Watch) -
         ValueError, LookupError, TypeError: it is no program, or one for other expressions.
         LimitExceeded, Cancelled: the work was stopped.
     """
+    if not isinstance(program, list) or not program:
+        raise ValueError("a program has steps")
     made = list(given)
     for name, parts, *values in program:
         if len(made) % 256 == 0:

@@ -67,14 +67,18 @@ class _Lowering:
     def __init__(self, grammar: Grammar, watch: Watch) -> None:
         self._watch = watch
         self._start = grammar.start
-        self._rules = _reachable(grammar.start, grammar.rules)
+        self._nodes = _reachable(grammar.start, grammar.rules)  # of each rule, children first
         if not grammar.is_factored:
-            self._rules = _reachable(grammar.start, factored(self._rules, watch))
+            rules = {name: nodes[-1] for name, nodes in self._nodes.items()}
+            self._nodes = _reachable(grammar.start, factored(rules, watch))
         self._nullable_rules: set[str] = set()
         self._nullable: dict[int, bool] = {}
         self._noted: list[Node] = []  # keeps the ids in use
         self._find_nullable()
-        self._rules = {name: self._with_short_rounds(body) for name, body in self._rules.items()}
+        for name, nodes in self._nodes.items():
+            if any(isinstance(node, Repeat) for node in nodes):
+                self._nodes[name] = children_first([self._with_short_rounds(nodes)])
+        self._rules = {name: nodes[-1] for name, nodes in self._nodes.items()}
         self._ignored = expressions.epsilon()
         if grammar.ignored:
             some = expressions.repeat(
@@ -85,16 +89,16 @@ class _Lowering:
         self._because = joined_names(self._rules)
         self._outer = {name: self._rules.pop(name) for name in self._because}  # no rules of the engine
         self._numbers = {name: number for number, name in enumerate(self._rules)}
-        self._inlined = _small_regular_rules(self._rules)
+        self._inlined = _small_regular_rules({name: self._nodes[name] for name in self._rules})
         self._regular: dict[int, _Texts] = {}  # of nodes that refer to no rules but those inlined
         self._has_loops: dict[int, bool] = {}  # likewise
         self._made: dict[int, _Texts] = {}  # of all nodes, where regular parts are terminals
 
     def lowered(self) -> _core.Expression:
         for name in self._inlined:  # those that a rule refers to come before it
-            self._add(self._rules[name])
-        for body in self._rules.values():
-            self._add(body)
+            self._add_all(self._nodes[name])
+        for name in self._rules:
+            self._add_all(self._nodes[name])
         if self._start in self._inlined:
             return expressions.concat([self._ignored, self._regular[id(self._rules[self._start])].all])
         if self._outer:
@@ -125,12 +129,12 @@ class _Lowering:
     def _find_nullable(self) -> None:
         """Which rules and nodes accept the empty text: the least fixed point, in time linear in the edges."""
         waiting: dict[str, list[str]] = {}
-        nodes = {name: children_first([body]) for name, body in self._rules.items()}
+        nodes = self._nodes
         for name, inside in nodes.items():
             for node in inside:
                 if isinstance(node, Reference):
                     waiting.setdefault(node.rule, []).append(name)
-        open_rules = list(self._rules)
+        open_rules = list(nodes)
         changed: set[str] = set()  # rules that accept the empty text, of which a part turned out to do so
         while open_rules:
             name = open_rules.pop()
@@ -169,15 +173,13 @@ class _Lowering:
         self._nullable[id(node)] = found
         self._noted.append(node)
 
-    def _with_short_rounds(self, root: Node) -> Node:
-        """The same with simpler rounds of repetitions without a bound, so that fewer texts are ambiguous.
+    def _with_short_rounds(self, nodes: list[Node]) -> Node:
+        """A tree with simpler rounds of repetitions without a bound, so that fewer texts are ambiguous.
 
-        ``(A B)*`` becomes ``(A | B)*`` if both may be empty, and ``(A | A A)*`` becomes ``A*``.
+        ``(A B)*`` becomes ``(A | B)*`` if both may be empty, and ``(A | A A)*`` becomes ``A*``.  The root is
+        the last of the nodes.
         """
         made: dict[int, Node] = {}
-        nodes = children_first([root])
-        if not any(isinstance(node, Repeat) for node in nodes):
-            return root
         for node in nodes:
             children = tuple(made[id(child)] for child in node.children)
             result: Node = node
@@ -193,7 +195,7 @@ class _Lowering:
                     self._note_nullable(part)
                 self._note_nullable(result)
             made[id(node)] = result
-        return made[id(root)]
+        return made[id(nodes[-1])]
 
     def _rounds(self, body: Node) -> tuple[Node, ...]:
         """The parts of a body that is repeated without a bound; each round may as well read one of them."""
@@ -220,12 +222,16 @@ class _Lowering:
 
     def _add(self, root: Node) -> Node:
         """Makes what is missing of a tree."""
-        for node in children_first([root]):
+        self._add_all(children_first([root]))
+        return root
+
+    def _add_all(self, nodes: list[Node]) -> None:
+        """Makes what is missing of some nodes, each after its children."""
+        for node in nodes:
             if id(node) not in self._made:
                 self._watch.check()
                 self._note_nullable(node)
                 self._make(node)
-        return root
 
     def _make(self, node: Node) -> None:
         """The children are made."""
@@ -351,7 +357,7 @@ class _Lowering:
             rule = component[0]
             rounds = Repeat(Choice(tuple(rest for rest, _ in edges[rule])), 0, None)
             self._is_nullable(rounds)
-            tail = self._add(self._with_short_rounds(rounds))
+            tail = self._add(self._with_short_rounds(children_first([rounds])))
             return {rule: expressions.concat([expressions.union(entries[rule]), self._made[id(tail)].all])}
         return self._with_tails(component, entries, edges)
 
@@ -432,14 +438,14 @@ class _Lowering:
         return found
 
 
-def _reachable(start: str, rules: Mapping[str, Node]) -> dict[str, Node]:
-    """The rules that the start rule leads to, the start rule first."""
-    found = {start: rules[start]}
+def _reachable(start: str, rules: Mapping[str, Node]) -> dict[str, list[Node]]:
+    """The rules that the start rule leads to, the start rule first: their nodes, children first."""
+    found = {start: children_first([rules[start]])}
     open_rules = [start]
     while open_rules:
-        for node in children_first([found[open_rules.pop()]]):
+        for node in found[open_rules.pop()]:
             if isinstance(node, Reference) and node.rule not in found:
-                found[node.rule] = rules[node.rule]
+                found[node.rule] = children_first([rules[node.rule]])
                 open_rules.append(node.rule)
     return found
 
@@ -470,16 +476,15 @@ def _is_sequence_of(node: Node, symbols: Container[tuple[str, int]]) -> bool:
     return True
 
 
-def _small_regular_rules(rules: Mapping[str, Node]) -> list[str]:
+def _small_regular_rules(nodes: Mapping[str, list[Node]]) -> list[str]:
     """Rules that are to replace the references to them, those that a rule refers to before it."""
-    nodes = {name: children_first([body]) for name, body in rules.items()}
     waits_for = {
         name: {node.rule for node in found if isinstance(node, Reference)} for name, found in nodes.items()
     }
     for name, found in nodes.items():
         if any(isinstance(node, Embedded) and not node.is_regular for node in found):
             waits_for[name].add(name)  # it is not regular
-    users: dict[str, list[str]] = {name: [] for name in rules}
+    users: dict[str, list[str]] = {name: [] for name in nodes}
     for name, names in waits_for.items():
         for used in names:
             users[used].append(name)
@@ -487,7 +492,7 @@ def _small_regular_rules(rules: Mapping[str, Node]) -> list[str]:
     open_rules = [name for name, names in waits_for.items() if not names]
     while open_rules:
         name = open_rules.pop()
-        size = tree_size(rules[name], sizes)
+        size = tree_size(nodes[name][-1], sizes)
         if size > LARGEST_INLINED:
             continue
         sizes[name] = size
