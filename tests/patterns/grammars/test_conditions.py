@@ -1,4 +1,4 @@
-"""Conditions on what follows: their algebra, and one condition for all that say the same; judged by ``re``."""
+"""Conditions on what follows: their algebra, and one condition for all that say the same."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def steps(source: str, lexer: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.parametrize("lexer", LEXERS)
 def test_similar_terminals_take_steps_in_proportion(lexer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    few, many = (steps(alike(count), lexer, monkeypatch) for count in (20, 80))
+    few, many = (steps(alike(count), lexer, monkeypatch) for count in (10, 40))
     assert many <= 5 * few  # n to the power of 1.16; pairs would be 16
 
 

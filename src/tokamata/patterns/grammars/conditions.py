@@ -14,6 +14,7 @@ Conditions of one clause, and the negation of clauses of one atom, take the time
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -95,7 +96,7 @@ def all_of(conditions: Iterable[Condition]) -> Condition:
 
 
 def _is_consistent(clause: Clause) -> bool:
-    return not any(-literal in clause for literal in clause)
+    return clause.isdisjoint(map(operator.neg, clause))
 
 
 def negated(condition: Condition) -> Condition:

@@ -284,7 +284,7 @@ class Lexer:
         clauses = []
         for clause in condition:
             left = frozenset(literal for literal in clause if self.places.mask(abs(literal)) & first)
-            if all(literal < 0 for literal in clause - left):
+            if max(clause - left, default=-1) < 0:
                 clauses.append(left)
         return any_of([frozenset(clauses)])
 

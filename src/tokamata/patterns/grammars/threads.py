@@ -174,6 +174,7 @@ class Places:
         self._masks: list[int] = []  # by place, the symbols that a thread waits for
         self._last: dict[int, bool] = {}
         self._waiting: dict[int, frozenset[int]] = {}  # by symbol, the atoms that read it and their negations
+        self._after_literals: dict[tuple[int, Past], Condition] = {}
         self._after_conditions: dict[tuple[Condition, int, Past], Condition] = {}
         self._after_pasts: dict[tuple[Past, int], Past] = {}
 
@@ -296,7 +297,7 @@ class Places:
             found = []
             for clause in condition:
                 left = clause & waiting  # of the others, no match goes on
-                if len(left) == len(clause) or all(literal < 0 for literal in clause - left):
+                if max(clause - left, default=-1) < 0:
                     found.append(all_of(self._literal_after(literal, past) for literal in left))
             self._after_conditions[key] = any_of(found)
         return self._after_conditions[key]
@@ -311,10 +312,13 @@ class Places:
 
     def _literal_after(self, literal: int, past: Past) -> Condition:
         """What a literal says after a symbol that its place reads."""
-        found = self._places[abs(literal)]
-        assert isinstance(found, _Character)
-        holds = self.begins(found.after, past)
-        return holds if literal > 0 else negated(holds)
+        key = (literal, past)
+        if key not in self._after_literals:
+            found = self._places[abs(literal)]
+            assert isinstance(found, _Character)
+            holds = self.begins(found.after, past)
+            self._after_literals[key] = holds if literal > 0 else negated(holds)
+        return self._after_literals[key]
 
     def holds_at_end(self, condition: Condition) -> bool:
         """Whether a condition holds where the text ends."""
