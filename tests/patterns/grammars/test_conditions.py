@@ -11,6 +11,7 @@ import pytest
 
 import tokamata as tk
 from tokamata.limits import Watch
+from tokamata.patterns.grammars import condition_forms, threads
 from tokamata.patterns.grammars.alphabet import Alphabet, symbols_of
 from tokamata.patterns.grammars.condition_forms import ConditionForms
 from tokamata.patterns.grammars.conditions import (
@@ -114,13 +115,20 @@ class Conditions:
         (one, judge), (other, judge_of_other) = self.random(depth - 1), self.random(depth - 1)
         choice = self.draw.randrange(3)
         if choice == 0:
-            return negated(one), lambda text: not judge(text)
+            return self.places.negated(one), lambda text: not judge(text)
         if choice == 1:
             return any_of([one, other]), lambda text: judge(text) or judge_of_other(text)
         return all_of([one, other]), lambda text: judge(text) and judge_of_other(text)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.fixture(params=[16, 0], ids=["written out", "as composites"])
+def negations(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many clauses of a negation are written out."""
+    monkeypatch.setattr(threads, "MOST_NEGATED", request.param)
+
+
+@pytest.mark.usefixtures("negations")
+@pytest.mark.parametrize("seed", range(10))
 def test_conditions_that_say_the_same_are_one(seed: int) -> None:
     conditions = Conditions(random.Random(seed))
     found: dict[tuple[bool, ...], set[Condition]] = {}
@@ -135,7 +143,8 @@ def test_conditions_that_say_the_same_are_one(seed: int) -> None:
     assert found.get((False,) * len(TEXTS), {NEVER}) == {NEVER}
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.usefixtures("negations")
+@pytest.mark.parametrize("seed", range(10))
 def test_what_follows_for_certain_decides_conditions(seed: int) -> None:
     conditions = Conditions(random.Random(seed))
     alphabet = conditions.places.alphabet
@@ -160,8 +169,6 @@ def test_what_follows_for_certain_decides_conditions(seed: int) -> None:
 
 
 def test_a_large_condition_stands_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tokamata.patterns.grammars import condition_forms
-
     monkeypatch.setattr(condition_forms, "MOST_STATES", 5)
     places = Places(Watch(tk.Limits()))
     long, short = places.add("abcabcabc", 0), places.add("ab", 0)

@@ -92,7 +92,9 @@ class ConditionForms:
             implied = {
                 literal
                 for literal in clause.difference(ending)
-                if literal < 0 and not self._places.mask(-literal) & ~none_follows
+                if literal < 0
+                and not self._places.is_composite(-literal)
+                and not self._places.mask(-literal) & ~none_follows
             }
             clauses.append(clause - implied)
         return any_of([frozenset(clauses)])

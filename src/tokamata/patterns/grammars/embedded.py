@@ -102,10 +102,13 @@ class EmbeddedTexts:
         """A condition without what the first characters of the texts decide."""
         clauses = []
         for clause in condition:
-            left = frozenset(place for place in clause if self._may_begin(node, abs(place)))
+            left = frozenset(literal for literal in clause if self._matters(node, abs(literal)))
             if all(place in left for place in clause if place > 0):
                 clauses.append(left)
         return any_of([frozenset(clauses)])
+
+    def _matters(self, node: Embedded, place: int) -> bool:
+        return self._places.is_composite(place) or self._may_begin(node, place)
 
     def _may_begin(self, node: Embedded, place: int) -> bool:
         """Whether a text of the node begins with a character of a place."""

@@ -58,7 +58,6 @@ from tokamata.patterns.grammars.conditions import (
     any_of,
     atom,
     atoms,
-    negated,
 )
 from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line, TerminalAutomaton
 from tokamata.patterns.grammars.elimination import eliminated
@@ -389,8 +388,9 @@ class Lexer:
         competing = self._competitions.within(context).competing[reader]
         if self._name in ("basic", "contextual"):
             earlier = [other for other in competing if other < reader]
-            others = any_of(self.places.begins(self._begun[other].place, past) for other in earlier)
-            condition = all_of([condition, negated(others)])
+            places = self.places
+            others = any_of(places.begins(self._begun[other].place, past) for other in earlier)
+            condition = all_of([condition, places.negated(others)])
             competing = [reader]
         threads = tuple(
             (number, thread)
@@ -578,7 +578,8 @@ class Lexer:
         before: list[Condition] = []
         for index, (_, thread) in enumerate(step.threads):
             if index in step.ended:
-                found.append(all_of([step.condition, thread.condition, negated(any_of(before))]))
+                none_before = self.places.negated(any_of(before))
+                found.append(all_of([step.condition, thread.condition, none_before]))
             before.append(_begun(thread))
         return any_of(found)
 
@@ -589,6 +590,7 @@ class Lexer:
             return NEVER
         earlier = any_of(thread.condition for number, thread in ended if number < reader)
         longer = any_of(_begun(thread) for _, thread in step.threads if thread.place != END)
+        negated = self.places.negated
         return all_of([step.condition, own, negated(earlier), negated(longer)])
 
     # ---- languages ----

@@ -17,6 +17,10 @@ Lookbehinds, anchors and word boundaries depend on the text before, also on that
 
 Threads are followed by the symbols of an :class:`.Alphabet`, which the sets of all expressions make.
 
+What an identifier begins with, ``(?!(?:if|for|while)\b)[a-z]+``, is a clause of many atoms, and its negation
+would have a clause for each of them; two of these would have as many as pairs.  There an atom stands for the
+whole condition: a *composite*.
+
 Source.  R. Cox, Regular expression matching: the virtual machine approach, 2009 (threads in order).
 Cost.  A place for each character of the expression, times its repetitions; :data:`MOST_PLACES` bounds them.
 A condition costs, for each symbol, the atoms that read the symbol.
@@ -24,6 +28,7 @@ A condition costs, for each symbol, the atoms that read the symbol.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -37,6 +42,7 @@ from tokamata.patterns.grammars.conditions import (
     all_of,
     any_of,
     atom,
+    atoms,
     negated,
 )
 from tokamata.patterns.grammars.syntax import Automaton
@@ -64,6 +70,7 @@ from tokamata.patterns.unicode import Ranges
 __all__ = ["END", "Begun", "Past", "Places", "Thread"]
 
 MOST_PLACES = 100_000
+MOST_NEGATED = 16  # clauses of a negation that are written out
 END = 0  # the place where a match has ended
 
 
@@ -174,6 +181,9 @@ class Places:
         self._masks: list[int] = []  # by place, the symbols that a thread waits for
         self._last: dict[int, bool] = {}
         self._waiting: dict[int, frozenset[int]] = {}  # by symbol, the atoms that read it and their negations
+        self._composites: dict[Condition, int] = {}  # the atoms that stand for conditions
+        self._composed: dict[int, Condition] = {}  # the same, by atom
+        self._literals_of_composites: set[int] = set()  # these atoms and their negations
         self._after_literals: dict[tuple[int, Past], Condition] = {}
         self._after_conditions: dict[tuple[Condition, int, Past], Condition] = {}
         self._after_pasts: dict[tuple[Past, int], Past] = {}
@@ -228,8 +238,8 @@ class Places:
 
     def mask(self, place: int) -> int:
         """The symbols that a thread waits for; none for :data:`END`."""
-        assert self.alphabet is not None
-        return self._masks[place]
+        everything = self.alphabet.everything
+        return everything if place in self._composed else self._masks[place]
 
     def first(self, begin: int) -> int:
         """The symbols that a match from a place may begin with, whatever assertions say."""
@@ -248,6 +258,8 @@ class Places:
 
     def may_be_last(self, place: int) -> bool:
         """Whether a match may end after the character of a place, whatever follows."""
+        if place in self._composed:
+            return False
         if place not in self._last:
             found = False
             at = self._places[place]
@@ -297,8 +309,10 @@ class Places:
             found = []
             for clause in condition:
                 left = clause & waiting  # of the others, no match goes on
+                if composites := clause & self._literals_of_composites:
+                    left |= composites
                 if max(clause - left, default=-1) < 0:
-                    found.append(all_of(self._literal_after(literal, past) for literal in left))
+                    found.append(all_of(self._literal_after(literal, symbol, past) for literal in left))
             self._after_conditions[key] = any_of(found)
         return self._after_conditions[key]
 
@@ -310,19 +324,43 @@ class Places:
             self._waiting[symbol] = frozenset([*places, *(-place for place in places)])
         return self._waiting[symbol]
 
-    def _literal_after(self, literal: int, past: Past) -> Condition:
+    def _literal_after(self, literal: int, symbol: int, past: Past) -> Condition:
         """What a literal says after a symbol that its place reads."""
-        key = (literal, past)
+        atom_of = abs(literal)
+        is_composite = atom_of in self._composed
+        key = (literal, symbol if is_composite else -1, past)  # after a character of a place all are alike
         if key not in self._after_literals:
-            found = self._places[abs(literal)]
-            assert isinstance(found, _Character)
-            holds = self.begins(found.after, past)
-            self._after_literals[key] = holds if literal > 0 else negated(holds)
+            if is_composite:
+                holds = self.condition_after(self._composed[atom_of], symbol, past)
+            else:
+                found = self._places[atom_of]
+                assert isinstance(found, _Character)
+                holds = self.begins(found.after, past)
+            self._after_literals[key] = holds if literal > 0 else self.negated(holds)
         return self._after_literals[key]
+
+    def negated(self, condition: Condition) -> Condition:
+        """It does not hold."""
+        if math.prod(map(len, condition)) <= MOST_NEGATED or all(len(clause) == 1 for clause in condition):
+            return negated(condition)
+        if condition not in self._composites:
+            composite = MOST_PLACES + len(self._composites) + 1
+            self._composites[condition] = composite
+            self._composed[composite] = condition
+            self._literals_of_composites |= {composite, -composite}
+        return frozenset([frozenset([-self._composites[condition]])])
+
+    def is_composite(self, place: int) -> bool:
+        """Whether an atom stands for a condition, and may so hold whatever follows."""
+        return place in self._composed
 
     def holds_at_end(self, condition: Condition) -> bool:
         """Whether a condition holds where the text ends."""
-        return any(all(literal < 0 for literal in clause) for clause in condition)
+        return any(all(map(self._literal_at_end, clause)) for clause in condition)
+
+    def _literal_at_end(self, literal: int) -> bool:
+        composed = self._composed.get(abs(literal))
+        return (literal > 0) == (composed is not None and self.holds_at_end(composed))
 
     def past_after(self, past: Past, symbol: int) -> Past:
         """What is known after one more symbol."""
@@ -349,13 +387,24 @@ class Places:
         Symbols of which a set of ``apart`` has one and not the other are not together.
         """
         alphabet = self.alphabet
-        masks = {self._masks[place] for place in places}
+        masks = {self._masks[place] for place in self._without_composites(places)}
         masks.update(map(alphabet.mask, self._sets))
         for reached in past.behind:
             masks.update(
                 self._masks[waiting.place] for place in reached for waiting in self.reached(place, _NO_PAST)
             )
         return alphabet.classes([*masks, *apart])
+
+    def _without_composites(self, places: Iterable[int]) -> set[int]:
+        """Places, and those that composites are about."""
+        found = set(places)
+        open_atoms = list(found & self._composed.keys())
+        while open_atoms:
+            composite = open_atoms.pop()
+            inside = atoms(self._composed[composite]) - found
+            found |= inside
+            open_atoms += inside & self._composed.keys()
+        return found - self._composed.keys()
 
     # ---- from an expression to places ----
 
@@ -482,7 +531,7 @@ class Places:
     def _asserted(self, at: _Ahead | _Behind | _Boundary | _LineStart, past: Past) -> Condition:
         if isinstance(at, _Ahead):
             holds = self.begins(at.body, past)
-            return negated(holds) if at.is_negated else holds
+            return self.negated(holds) if at.is_negated else holds
         if isinstance(at, _LineStart):
             is_start = past.at_start or (at.number is not None and past.sets[at.number])
             return ALWAYS if is_start else NEVER
@@ -494,5 +543,5 @@ class Places:
             )
             return ALWAYS if is_behind != at.is_negated else NEVER
         follows = self.begins(at.word, past)
-        differs = negated(follows) if past.sets[at.number] else follows
-        return negated(differs) if at.is_negated else differs
+        differs = self.negated(follows) if past.sets[at.number] else follows
+        return self.negated(differs) if at.is_negated else differs
