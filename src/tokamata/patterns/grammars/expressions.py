@@ -102,7 +102,7 @@ def made_by(program: Program, given: Sequence[_core.Expression], watch: Watch) -
 
 
 def _noted(name: str, parts: Sequence[_core.Expression], *values: Any) -> _core.Expression:
-    made = _CONSTRUCTORS[name](parts, *values)
+    made: _core.Expression = _CONSTRUCTORS[name](parts, *values)
     journal = _journal.get()
     if journal is not None:
         journal.note(made, name, parts, values)
@@ -119,7 +119,7 @@ _CONSTRUCTORS: dict[str, Any] = {
     "epsilon": lambda _: _core.epsilon(),
     "intersect": _core.intersect,
     "reference": lambda _, rule: _core.reference(rule),
-    "repeat": lambda parts, minimum, maximum: _core.repeat(*parts, minimum, maximum),
+    "repeat": lambda parts, minimum, maximum: _core.repeat(parts[0], minimum, maximum),
     "rules": lambda parts: _core.rules(parts[:-1], parts[-1]),
     "strings": lambda _, texts: _core.strings(texts),
     "terminal": lambda parts: _core.terminal(*parts),

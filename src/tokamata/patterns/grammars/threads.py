@@ -184,7 +184,7 @@ class Places:
         self._composites: dict[Condition, int] = {}  # the atoms that stand for conditions
         self._composed: dict[int, Condition] = {}  # the same, by atom
         self._literals_of_composites: set[int] = set()  # these atoms and their negations
-        self._after_literals: dict[tuple[int, Past], Condition] = {}
+        self._after_literals: dict[tuple[int, int, Past], Condition] = {}
         self._after_conditions: dict[tuple[Condition, int, Past], Condition] = {}
         self._after_pasts: dict[tuple[Past, int], Past] = {}
 
