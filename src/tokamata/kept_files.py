@@ -9,10 +9,9 @@ subfolder of their own, and nothing outside of it is ever deleted::
 
 There are four kinds of derived files: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for
 canonical tokenization (``tokenization/kept_tables.py``), segments of vocabularies
-(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``), and the rules of grammars with
-a lexer (``patterns/grammars/kept_rules.py``).  The name of a file is a hash
-of everything that it depends on, including versions.  So no file is ever out of date, and all of them may be
-deleted at any time.
+(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``), and the rules of grammars
+with a lexer (``patterns/grammars/kept_rules.py``).  The name of a file is a hash of everything that it
+depends on, including versions.  So no file is ever out of date, and all of them may be deleted at any time.
 
 Several processes may write at once: each writes its own file and renames it, so a reader sees a whole file or
 none.  Nothing is pickled; a file that is damaged or unreadable is written again.
