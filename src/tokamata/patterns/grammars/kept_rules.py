@@ -51,7 +51,7 @@ class EngineRules(NamedTuple):
 
     Attributes:
         expression: its texts.
-        grammar: makes its rules, for who asks for them.
+        grammar: its rules, which are found when they are first needed.
     """
 
     expression: _core.Expression
@@ -66,7 +66,7 @@ def engine_rules(grammar: Grammar, lexer: LexerName, watch: Watch) -> EngineRule
     given = [terminal.expression for terminal in grammar.terminals]
     path = _path_of(grammar, lexer)
     if path is not None and (expression := _load(path, given, watch)) is not None:
-        return EngineRules(expression, cache(lambda watch: without_lexer(grammar, lexer, watch)))
+        return EngineRules(expression, _later(grammar, lexer))
     begin = time.thread_time()
     with journal_of(given) as journal:
         exact = without_lexer(grammar, lexer, watch)
@@ -76,6 +76,18 @@ def engine_rules(grammar: Grammar, lexer: LexerName, watch: Watch) -> EngineRule
         body = json.dumps(program, separators=(",", ":")).encode()
         kept_files.write(path, lambda file: file.write(hashlib.sha256(body).digest() + body))
     return EngineRules(expression, lambda _: exact)
+
+
+def _later(grammar: Grammar, lexer: LexerName) -> Callable[[Watch], Grammar]:
+    """Finds the rules when they are first needed."""
+    found: list[Grammar] = []
+
+    def exact(watch: Watch) -> Grammar:
+        if not found:
+            found.append(without_lexer(grammar, lexer, watch))
+        return found[0]
+
+    return exact
 
 
 def _load(path: Path, given: list[_core.Expression], watch: Watch) -> _core.Expression | None:
