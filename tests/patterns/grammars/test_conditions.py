@@ -76,7 +76,7 @@ def test_symbols_are_what_sets_do_not_distinguish(seed: int) -> None:
         normalize((low, low + draw.randint(0, 9)) for low in draw.sample(range(60), draw.randint(1, 4)))
         for _ in range(5)
     ]
-    alphabet = Alphabet(sets)
+    alphabet = Alphabet(sets, Watch(tk.Limits()))
 
     def members(index: int) -> set[int]:
         return {code for low, high in sets[index] for code in range(low, high + 1)}

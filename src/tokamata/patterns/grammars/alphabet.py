@@ -10,7 +10,7 @@ Worked example.  ``[a-z]`` and ``[a-f0-9]`` make four symbols::
     0  all others     1  0-9     2  a-f     3  g-z
     [a-z] is 0b1100,  [a-f0-9] is 0b0110,  what both have is 0b0100
 
-Cost.  Once, the ranges of all sets; then a few operations on integers for a set.
+Cost.  Once, the ranges and the symbols of all sets; then a few operations on integers for a set.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
+from tokamata.limits import Watch
 from tokamata.patterns.unicode import Ranges
 
 __all__ = ["Alphabet", "symbols_of"]
@@ -30,15 +31,17 @@ class Alphabet:
 
     Args:
         sets: all that are to be distinguished.
+        watch: stops the work.
 
     Attributes:
         everything: the mask of all symbols.
     """
 
-    def __init__(self, sets: Iterable[Ranges]) -> None:
+    def __init__(self, sets: Iterable[Ranges], watch: Watch) -> None:
         different = dict.fromkeys(sets)
         changes: dict[int, int] = {0: 0}  # by border, the sets that begin or end there
         for number, ranges in enumerate(different):
+            watch.check()
             for low, high in ranges:
                 changes[low] = changes.get(low, 0) ^ 1 << number
                 changes[high + 1] = changes.get(high + 1, 0) ^ 1 << number
@@ -56,6 +59,7 @@ class Alphabet:
             self._symbols.append(symbol)
         masks = [0] * len(different)
         for found, symbol in numbers.items():
+            watch.check()
             for number in symbols_of(found):
                 masks[number] |= 1 << symbol
         self._masks = dict(zip(different, masks, strict=True))

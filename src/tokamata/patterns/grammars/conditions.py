@@ -44,11 +44,7 @@ def any_of(conditions: Iterable[Condition]) -> Condition:
     """One of them holds; none of none does."""
     clauses: set[Clause] = set()
     clauses.update(*conditions)
-    if len(clauses) > 1:
-        clauses = _without_implied(clauses)
-    if len(clauses) > MOST_CLAUSES and sum(len(clause) > 1 for clause in clauses) > MOST_CLAUSES:
-        raise LimitExceeded("states", MOST_CLAUSES, is_fixed=True)
-    return frozenset(clauses)
+    return frozenset(_without_implied(clauses) if len(clauses) > 1 else clauses)
 
 
 def _without_implied(clauses: set[Clause]) -> set[Clause]:
@@ -68,6 +64,8 @@ def _without_implied(clauses: set[Clause]) -> set[Clause]:
             continue
         else:
             longer.append(clause)
+            if len(longer) > MOST_CLAUSES:
+                raise LimitExceeded("states", MOST_CLAUSES, is_fixed=True)
         kept.add(clause)
     return kept
 

@@ -230,7 +230,7 @@ class Places:
         """The symbols that the expressions distinguish; no expression is added after this."""
         if self._alphabet is None:
             sets = [at.ranges for at in self._places if isinstance(at, _Character)]
-            self._alphabet = Alphabet([*sets, *self._sets, *self._apart])
+            self._alphabet = Alphabet([*sets, *self._sets, *self._apart], self._watch)
             self._masks = [
                 self._alphabet.mask(at.ranges) if isinstance(at, _Character) else 0 for at in self._places
             ]
