@@ -68,7 +68,7 @@ def with_widths(
             margins[node, width] = as_node(line_breaks.margin(node, width))
         return margins[node, width]
 
-    def at_width(nodes: list[Node], width: int) -> Node:
+    def at_width(body: Node, nodes: list[Node], width: int) -> Node:
         instead: dict[int, Node] = {}
         for node in nodes:
             if isinstance(node, Margin):
@@ -80,7 +80,7 @@ def with_widths(
             else:
                 children = tuple([instead.get(id(child), child) for child in node.children])
                 instead[id(node)] = with_children(node, children)
-        return instead[id(nodes[-1])]
+        return instead.get(id(body), body)
 
     reference(start, 0, False)
     while open_rules:
@@ -93,12 +93,12 @@ def with_widths(
         else:
             if rule not in changing:
                 changing[rule] = _with_width(rules[rule], with_lines)
-            made[name] = at_width(changing[rule], width)
+            made[name] = at_width(rules[rule], changing[rule], width)
     return made, references[start, 0, False].rule
 
 
 def _with_width(body: Node, with_lines: Container[str]) -> list[Node]:
-    """The nodes of a body that a width is part of, each after its children; the body is the last."""
+    """The nodes of a body that a width is part of, each after its children."""
     found: list[Node] = []
     inside: set[int] = set()
     for node in children_first([body]):
