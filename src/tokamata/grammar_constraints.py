@@ -17,6 +17,7 @@ from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import (
     WIDEST,
     Determinism,
+    EngineRules,
     GrammarFile,
     LarkFile,
     LexerName,
@@ -24,6 +25,7 @@ from tokamata.patterns.grammars import (
     TreeShapes,
     declares_indentation,
     diagnosed,
+    engine_rules,
     explained,
     lower_grammar,
     misread,
@@ -115,9 +117,9 @@ def grammar(
         if parts:
             form = CapturedParts(Derivations(lambda _: rules, False), parts, rules.rules, rules.start)
         try:
-            made = GrammarConstraint(
-                lambda _: rules, rules, clipped(f"grammar({source!r})"), form, "characters", watch
-            )
+            engine = EngineRules(lower_grammar(rules, watch), lambda _: rules)
+            shown = clipped(f"grammar({source!r})")
+            made = GrammarConstraint(lambda _: rules, engine, shown, form, "characters")
             return made._made_by(grammar, source, limits=limits)
         except GrammarError as error:
             raise ArgumentError(
@@ -146,13 +148,11 @@ def grammar(
     embed = _Embedding(given, chosen, watch).texts
     if syntax == "gbnf":
         with explained(text, syntax):
-            exact = rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
+            rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
     else:
         with explained(text, syntax):
             file = read_lark(text, home, start, chosen, embed, watch)
-        exact = rules = file.grammar
-        if chosen != "characters":
-            exact = without_lexer(rules, cast(LexerName, chosen), watch)
+        rules = file.grammar
         if file.captures or rules.indentation is None:
             form = _form_of(file, chosen)
         if chosen in ("dynamic", "basic", "contextual") and file.readable is not None:
@@ -164,7 +164,11 @@ def grammar(
             return read_lark(text, home, start, "basic", embed, watch).grammar
         return rules
 
-    whole = GrammarConstraint(written, exact, clipped(f"grammar({name})"), form, chosen, watch)
+    if chosen == "characters":
+        engine = EngineRules(lower_grammar(rules, watch), lambda _: rules)
+    else:
+        engine = engine_rules(rules, cast(LexerName, chosen), watch)
+    whole = GrammarConstraint(written, engine, clipped(f"grammar({name})"), form, chosen)
     return whole._made_by(
         grammar, home or text, syntax=syntax, start=start, lexer=chosen, constraints=given, limits=limits
     )
@@ -232,21 +236,20 @@ class _Embedding:
 class GrammarConstraint(Constraint[Any]):
     """The texts of a context-free grammar, as :func:`tokamata.grammar` makes it."""
 
-    __slots__ = ("_lexer", "_rules", "_written")
+    __slots__ = ("_exact", "_lexer", "_written")
 
     def __init__(
         self,
         written: Callable[[Watch], Grammar],
-        rules: Grammar,
+        rules: EngineRules,
         pattern: str,
         form: Form,
         lexer: str,
-        watch: Watch,
     ) -> None:
         """``written``: makes the rules as the file has them; ``rules``: those into which the lexer went."""
-        super().__init__(lower_grammar(rules, watch), pattern, form=form)
+        super().__init__(rules.expression, pattern, form=form)
         self._written = written
-        self._rules = rules
+        self._exact = rules.grammar
         self._lexer = lexer
 
     def pushdown_automaton(self, *, limits: Limits | None = None) -> PushdownAutomaton:
@@ -264,7 +267,7 @@ class GrammarConstraint(Constraint[Any]):
         """
         from tokamata.grammar_automata import pushdown_of
 
-        return pushdown_of(self._rules, checked_limits(limits))
+        return pushdown_of(self._exact(Watch(limits)), checked_limits(limits))
 
     def determinism(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Determinism:
         """Whether a parser of the grammar always knows what comes next, and texts that show it where not.
@@ -295,7 +298,8 @@ class GrammarConstraint(Constraint[Any]):
 
     def _own_report(self) -> list[ReportEntry]:
         entries = [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
-        written = self._written(Watch())
+        watch = Watch()
+        written = self._written(watch)
         if self._lexer == "characters":
             return entries + [
                 ReportEntry("", f"rule {name}", "annotation", reason)
@@ -307,11 +311,12 @@ class GrammarConstraint(Constraint[Any]):
         reason = "no text of the grammar contains it, as the lexer reads texts"
         return entries + [
             ReportEntry("", f"terminal {name}", "annotation", reason)
-            for name in self._never_read(written).values()
+            for name in self._never_read(written, watch).values()
         ]
 
     def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
-        written = self._written(Watch(limits, cancel))
+        watch = Watch(limits, cancel)
+        written = self._written(watch)
         if without := rules_without_texts(written):
             names = clipped(", ".join(without))
             advice = "a rule that needs itself must have an alternative that does not"
@@ -319,16 +324,16 @@ class GrammarConstraint(Constraint[Any]):
         if self._lexer == "characters":
             return "", ()
         said = [misread(written, self._lexer, limits, cancel)]
-        if unread := self._never_read(written):
+        if unread := self._never_read(written, watch):
             names = clipped(", ".join(unread.values()))
             said.append(
                 f"no text of the grammar contains these terminals under lexer={self._lexer!r}: {names}"
             )
         return "\n".join(filter(None, said)), ()
 
-    def _never_read(self, written: Grammar) -> dict[str, str]:
+    def _never_read(self, written: Grammar, watch: Watch) -> dict[str, str]:
         """The terminals of the rules that no text contains, by name: how errors show them."""
-        terminals, read = _terminals_of(written), _terminals_of(self._rules)
+        terminals, read = _terminals_of(written), _terminals_of(self._exact(watch))
         blocks = written.indentation
         layout = () if blocks is None else (blocks.indent, blocks.dedent)
         words = written.words

@@ -14,6 +14,7 @@ from tokamata.patterns.grammars.determinism import Determinism, diagnosed
 from tokamata.patterns.grammars.gbnf import read_gbnf
 from tokamata.patterns.grammars.grammar_files import GrammarFile
 from tokamata.patterns.grammars.indentation import declares_indentation
+from tokamata.patterns.grammars.kept_rules import EngineRules, engine_rules
 from tokamata.patterns.grammars.lark_files import LarkFile, Trees, read_lark
 from tokamata.patterns.grammars.lark_trees import TreeShapes
 from tokamata.patterns.grammars.lexed import without_lexer
@@ -25,7 +26,8 @@ from tokamata.patterns.grammars.views import with_ignored
 from tokamata.patterns.grammars.widths import WIDEST
 
 __all__ = [
-    "WIDEST", "Derivation", "Determinism", "GrammarFile", "LarkFile", "LexerName", "TreeShapes", "Trees",
-    "declares_indentation", "diagnosed", "explained", "lower_grammar", "misread", "read_gbnf",
-    "read_lark", "rules_without_texts", "with_ignored", "without_lexer",
+    "WIDEST", "Derivation", "Determinism", "EngineRules", "GrammarFile", "LarkFile", "LexerName",
+    "TreeShapes", "Trees", "declares_indentation", "diagnosed", "engine_rules", "explained",
+    "lower_grammar", "misread", "read_gbnf", "read_lark", "rules_without_texts", "with_ignored",
+    "without_lexer",
 ]  # fmt: skip

@@ -1,15 +1,18 @@
-"""The terminals that rules, and rests of sequences, may begin with.
+"""The terminals that rules, and rests of sequences, may begin with; and those that may follow a rule.
 
 Worked example.  With ``list: item*`` and ``item: NAME | "(" list ")"``, a ``list`` begins with ``NAME`` or
-``"("``, or is empty; then what follows it decides.
+``"("``, or is empty; then what follows it decides.  An ``item`` is followed by another one, by ``")"``, or by
+the end of the text.
 
-Cost: the size of the grammar for each rule that is reached from another by beginnings.
+Cost: the size of the grammar for each rule that is reached from another by beginnings, or by ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from tokamata.limits import Watch
+from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import (
     Block,
     Choice,
@@ -22,7 +25,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
 )
 
-__all__ = ["Beginnings"]
+__all__ = ["Beginnings", "followers"]
 
 
 class Beginnings:
@@ -60,6 +63,17 @@ class Beginnings:
             if not self._is_nullable(node):
                 return found, False
         return found, True
+
+    def leads_to_embedded(self, items: tuple[Node, ...], begin: int) -> bool:
+        """Whether the rest of a sequence may begin with an embedded text."""
+        for node in items[begin:]:
+            if isinstance(node, Embedded):
+                return True
+            if isinstance(node, (Block, Reference)) and node.rule in self._with_embedded:
+                return True
+            if not self._is_nullable(node):
+                return False
+        return False
 
     def _find_first(self, rules: Mapping[str, Node]) -> None:
         begins: dict[str, set[str]] = {}  # rules, by rule
@@ -105,6 +119,51 @@ class Beginnings:
         if isinstance(node, Lookahead):
             return True
         return isinstance(node, Sequence) and all(self._is_nullable(child) for child in node.children)
+
+
+def followers(
+    rules: Mapping[str, Node], start: str, beginnings: Beginnings, watch: Watch
+) -> dict[str, frozenset[str] | None]:
+    """The terminals that may follow each rule, with the end of the text; ``None`` if an embedded text may.
+
+    Args:
+        rules: their bodies.
+        start: the rule that a text is of.
+        beginnings: of the rules.
+        watch: stops the work.
+    """
+    found: dict[str, set[str]] = {rule: set() for rule in rules}
+    found[start].add(END_OF_TEXT)
+    inside: dict[str, set[str]] = {rule: set() for rule in rules}  # rules that it ends with
+    before_embedded: list[str] = []
+    for rule, body in rules.items():
+        watch.check()
+        for option in body.children if isinstance(body, Choice) else (body,):
+            items = option.children if isinstance(option, Sequence) else (option,)
+            for index, item in enumerate(items):
+                if isinstance(item, (Block, Reference)):
+                    first, is_open = beginnings.of_rest(items, index + 1)
+                    found[item.rule] |= first
+                    if is_open:
+                        inside[rule].add(item.rule)
+                        if beginnings.leads_to_embedded(items, index + 1):
+                            before_embedded.append(item.rule)
+    waiting = dict.fromkeys(rules)
+    while waiting:
+        watch.check()
+        rule = next(iter(waiting))
+        del waiting[rule]
+        for last in inside[rule]:
+            if not found[rule] <= found[last]:
+                found[last] |= found[rule]
+                waiting[last] = None
+    unknown: set[str] = set()
+    while before_embedded:
+        rule = before_embedded.pop()
+        if rule not in unknown:
+            unknown.add(rule)
+            before_embedded += inside[rule]
+    return {rule: None if rule in unknown else frozenset(names) for rule, names in found.items()}
 
 
 def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:

@@ -88,7 +88,7 @@ class Competitions:
     Args:
         name: the lexer.
         terminals: in the order in which it tries them.
-        first: the characters that each of them begins with.
+        first: the symbols that each of them begins with.
         ignored: the numbers of those that may stand anywhere.
         everywhere: of those that belong to every context: these, and line breaks.
         watch: stops the work.
@@ -98,7 +98,7 @@ class Competitions:
         self,
         name: LexerName,
         terminals: Sequence[Terminal],
-        first: Sequence[Ranges],
+        first: Sequence[int],
         ignored: set[int],
         everywhere: set[int],
         watch: Watch,
@@ -198,7 +198,7 @@ class Competitions:
         for number in others:
             self._watch.check()
             for other, first in enumerate(self._first):
-                if meet(self._first[number], first):
+                if self._first[number] & first:
                     found[number].append(other)
                     if other not in others:
                         found[other].append(number)

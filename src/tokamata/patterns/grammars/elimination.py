@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars import expressions
 
 __all__ = ["eliminated"]
 
@@ -30,18 +31,20 @@ def eliminated(
 
     def connect(source: int, target: int, texts: _core.Expression) -> None:
         known = out[source].get(target)
-        out[source][target] = into[target][source] = texts if known is None else _core.union([known, texts])
+        out[source][target] = into[target][source] = (
+            texts if known is None else expressions.union([known, texts])
+        )
 
     for source, targets in enumerate(edges):
         for target, texts in targets.items():
             if source in out and target in out:
                 connect(source, target, texts)
     if 0 not in out:
-        return _core.empty()
-    connect(first, 0, _core.epsilon())
+        return expressions.empty()
+    connect(first, 0, expressions.epsilon())
     for state in ends:
         if state in out:
-            connect(state, last, _core.epsilon())
+            connect(state, last, expressions.epsilon())
     left = set(out) - {first, last}
     while left:
         watch.check()
@@ -49,16 +52,16 @@ def eliminated(
         left.remove(state)
         loop = out[state].pop(state, None)
         into[state].pop(state, None)
-        rounds = [] if loop is None else [_core.repeat(loop, 0, None)]
+        rounds = [] if loop is None else [expressions.repeat(loop, 0, None)]
         for source, before in into[state].items():
             for target, after in out[state].items():
-                connect(source, target, _core.concat([before, *rounds, after]))
+                connect(source, target, expressions.concat([before, *rounds, after]))
         for source in into[state]:
             del out[source][state]
         for target in out[state]:
             del into[target][state]
         del into[state], out[state]
-    return out[first].get(last, _core.empty())
+    return out[first].get(last, expressions.empty())
 
 
 def _useful(edges: Sequence[dict[int, _core.Expression]], ends: set[int]) -> set[int]:

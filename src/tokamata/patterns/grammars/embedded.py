@@ -78,13 +78,15 @@ class EmbeddedTexts:
         self, node: Embedded, condition: Condition, past: Past
     ) -> dict[tuple[Condition, Past], list[_core.Expression]]:
         """What a character or a control token leads to."""
-        found: dict[tuple[Condition, Past], list[tuple[int, int]]] = {}
-        for ranges in self._places.classes(atoms(condition), past):
-            new_past = self._places.past_after(past, ranges[0][0])
-            left = self._places.condition_after(condition, ranges[0][0], new_past)
+        found: dict[tuple[Condition, Past], int] = {}
+        for symbols in self._places.classes(atoms(condition), past):
+            symbol = symbols.bit_length() - 1
+            new_past = self._places.past_after(past, symbol)
+            left = self._places.condition_after(condition, symbol, new_past)
             if left != NEVER:
-                found.setdefault((left, new_past), []).extend(ranges)
-        steps = {target: [_core.code_points(ranges)] for target, ranges in found.items()}
+                found[left, new_past] = found.get((left, new_past), 0) | symbols
+        ranges = self._places.alphabet.ranges
+        steps = {target: [_core.code_points(ranges(symbols))] for target, symbols in found.items()}
         if self._places.holds_at_end(condition):
             controls = [_core.control_token(key) for key in node.expression.control_tokens]
             steps.setdefault((ALWAYS, self._lexer.start.past), []).extend(controls)
@@ -94,14 +96,18 @@ class EmbeddedTexts:
         """A condition without what the first characters of the texts decide."""
         clauses = []
         for clause in condition:
-            left = frozenset(place for place in clause if self._may_begin(node, abs(place)))
+            left = frozenset(literal for literal in clause if self._matters(node, abs(literal)))
             if all(place in left for place in clause if place > 0):
                 clauses.append(left)
         return any_of([frozenset(clauses)])
+
+    def _matters(self, node: Embedded, place: int) -> bool:
+        return self._places.is_composite(place) or self._may_begin(node, place)
 
     def _may_begin(self, node: Embedded, place: int) -> bool:
         """Whether a text of the node begins with a character of a place."""
         key = (id(node), place)
         if key not in self._first:
-            self._first[key] = node.may_begin(self._places.ranges(place), self._watch)
+            ranges = self._places.alphabet.ranges(self._places.mask(place))
+            self._first[key] = node.may_begin(ranges, self._watch)
         return self._first[key]

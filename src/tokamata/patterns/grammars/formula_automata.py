@@ -150,17 +150,19 @@ def _of_expression(pattern: Pattern, watch: Watch) -> _Machine:
         reason = "an assertion in an operand of & or - or ~"
         raise UnsupportedPatternError(pattern.regex, 0, reason, "give it a terminal of its own")
     past = places.start
+    alphabet = places.alphabet
 
     def after(state: Hashable, character: int) -> frozenset[int] | None:
         assert isinstance(state, frozenset)
+        symbol = alphabet.symbol(character)
         found = frozenset(
-            thread.place for place in state if place != END for thread in places.after(place, character, past)
+            thread.place for place in state if place != END for thread in places.after(place, symbol, past)
         )
         return found or None
 
     return _Machine(
         frozenset(thread.place for thread in places.reached(begun.place, past)),
-        lambda state: [pair for place in state for pair in places.ranges(place)],  # type: ignore[attr-defined]
+        lambda state: [pair for place in state for pair in alphabet.ranges(places.mask(place))],  # type: ignore[attr-defined]
         after,
         lambda state: END in state,  # type: ignore[operator]
     )

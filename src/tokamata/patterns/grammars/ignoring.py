@@ -22,6 +22,7 @@ from collections.abc import Sequence
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.lexers import Lexer
@@ -76,7 +77,7 @@ class IgnoredTexts:
         key = (start, ends)
         if key not in self._texts:
             some = self._some(start, ends)
-            self._texts[key] = None if some is None else _core.terminal(some)
+            self._texts[key] = None if some is None else expressions.terminal(some)
         return self._texts[key], before in wanted
 
     def _of(self, before: Configuration) -> list[Terminal]:
@@ -109,11 +110,11 @@ class IgnoredTexts:
                     numbers[end] = len(edges)
                     edges.append({})
                     open_ones.append((end, numbers[end]))
-                edges[number][numbers[end]] = _core.union(texts_of_end)
+                edges[number][numbers[end]] = expressions.union(texts_of_end)
         if ends == {before}:
             # Rounds that lead back, one or more: so what may follow a blank is what may follow none.
             edges[numbers[before]] = {}
-            return _core.repeat(eliminated(edges, {numbers[before]}, self._watch), 1, None)
+            return expressions.repeat(eliminated(edges, {numbers[before]}, self._watch), 1, None)
         return eliminated(edges, {numbers[end] for end in ends}, self._watch)
 
 

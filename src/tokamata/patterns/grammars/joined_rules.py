@@ -25,6 +25,7 @@ from typing import TypeAlias
 import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
 from tokamata.limits import Watch
+from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.syntax import (
@@ -158,7 +159,7 @@ class JoinedRules:
             if is_reversed:
                 self._texts[name] = eliminated(edges, {numbers[name]}, self._watch)
             else:
-                edges[0] = {numbers[name]: _core.epsilon()}
+                edges[0] = {numbers[name]: expressions.epsilon()}
                 self._texts[name] = eliminated(edges, {end}, self._watch)
 
     def _linear(self, root: Node, inside: set[str], is_reversed: bool) -> _Linear | None:
@@ -172,9 +173,11 @@ class JoinedRules:
             self._watch.check()
             if isinstance(node, Reference):
                 is_here = node.rule in inside
-                made[id(node)] = {node.rule: _core.epsilon()} if is_here else {None: self._texts[node.rule]}
+                made[id(node)] = (
+                    {node.rule: expressions.epsilon()} if is_here else {None: self._texts[node.rule]}
+                )
             elif isinstance(node, Embedded):
-                made[id(node)] = {None: _core.concat([node.expression, self._ignored])}
+                made[id(node)] = {None: expressions.concat([node.expression, self._ignored])}
             else:
                 parts = [made.get(id(child)) or {None: self._others(child)} for child in node.children]
                 found = self._combined(node, parts, is_reversed)
@@ -189,13 +192,15 @@ class JoinedRules:
             for part in parts:
                 for rule, texts in part.items():
                     options.setdefault(rule, []).append(texts)
-            return {rule: _core.union(texts) for rule, texts in options.items()}
+            return {rule: expressions.union(texts) for rule, texts in options.items()}
         if isinstance(node, Repeat):
             if parts[0].keys() - {None}:
                 if (node.minimum, node.maximum) != (0, 1):
                     return None
-                return parts[0] | {None: _core.union([parts[0].get(None, _core.empty()), _core.epsilon()])}
-            return {None: _core.repeat(parts[0][None], node.minimum, node.maximum)}
+                return parts[0] | {
+                    None: expressions.union([parts[0].get(None, expressions.empty()), expressions.epsilon()])
+                }
+            return {None: expressions.repeat(parts[0][None], node.minimum, node.maximum)}
         assert isinstance(node, Sequence), node
         if is_reversed:
             parts = parts[::-1]
@@ -203,7 +208,7 @@ class JoinedRules:
             return None
         before = [part[None] for part in parts[:-1]]
         return {
-            rule: _core.concat([texts, *reversed(before)] if is_reversed else [*before, texts])
+            rule: expressions.concat([texts, *reversed(before)] if is_reversed else [*before, texts])
             for rule, texts in parts[-1].items()
         }
 

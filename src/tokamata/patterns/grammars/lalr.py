@@ -89,6 +89,8 @@ class _Reader:
         self._rules: dict[str, list[tuple[Rule, Items[Node]]]] = {}
         for rule, symbols in rules.items():
             self._rules.setdefault(rule.origin.name, []).append((rule, symbols))
+        names = {name for state in self._states.values() for name in state}
+        self._symbols = frozenset(names - self._rules.keys())  # terminals, and the end
         self._contexts: dict[int, frozenset[str]] = {}
         self._reduced: dict[int, dict[Rule, frozenset[str]]] = {}
         self._terminals: dict[tuple[str, int], Terminal] = {}
@@ -201,8 +203,9 @@ class _Reader:
         items: list[Node] = [
             item if isinstance(item, Terminal) else Reference(_name(item)) for item in way.items
         ]
-        if not self._follow[pair] <= way.before:
-            items.append(Lookahead(way.before))
+        excluded = self._follow[pair] - way.before
+        if excluded:  # what cannot follow is named besides, so that few lookaheads differ
+            items.append(Lookahead(self._symbols - excluded))
         return items[0] if len(items) == 1 else Sequence(tuple(items))
 
 

@@ -29,10 +29,12 @@ from dataclasses import replace
 
 import tokamata._core as _core
 from tokamata.limits import Watch
-from tokamata.patterns.grammars.beginnings import Beginnings
+from tokamata.patterns.grammars import expressions
+from tokamata.patterns.grammars.beginnings import Beginnings, followers
 from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.embedded import EmbeddedTexts
+from tokamata.patterns.grammars.factoring import factored
 from tokamata.patterns.grammars.ignoring import IgnoredTexts
 from tokamata.patterns.grammars.indentation import with_blocks
 from tokamata.patterns.grammars.layout import Layout
@@ -101,6 +103,7 @@ class _Product:
         self._embedded = EmbeddedTexts(self._lexer, watch)
         self._text = grammar.text
         self._beginnings = Beginnings(grammar.rules)
+        self._followers = followers(grammar.rules, grammar.start, self._beginnings, watch)
         self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
         self._terminal_ends: dict[tuple[_Key, Configuration], _Ends] = {}
         self._made_terminals: dict[tuple[_Key, Configuration, _Ends], Terminal] = {}
@@ -128,14 +131,19 @@ class _Product:
         rules: dict[str, Node] = {"": Choice(tuple(options))}
         while self._open:
             rule, before, wanted = self._open.pop()
-            rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, wanted)
+            ends = self._ends_of(self._rules[rule], {before}, self._rule_ends)
+            inside = frozenset(end for end in ends if self._after(rule, end) in wanted)
+            rules[self._names[rule, before, wanted]] = self._node(self._rules[rule], before, inside)
         if keeps_rules_apart:
             merged, start = merge_alike(rules, "", self._watch, lambda name: name.rpartition(" ")[0])
         else:
             merged, start = merge_alike(rules, "", self._watch)
-        if self._layout is not None:
-            merged, start = with_widths(merged, start, self._layout.line_breaks, self._watch)
-        return Grammar(merged, start, text=self._text)
+        if self._layout is None:
+            return Grammar(merged, start, text=self._text)
+        if not keeps_rules_apart:  # once, and not for each width
+            merged = factored(merged, self._watch)
+        merged, start = with_widths(merged, start, self._layout.line_breaks, self._watch)
+        return Grammar(merged, start, text=self._text, is_factored=not keeps_rules_apart)
 
     # ---- configurations ----
 
@@ -188,7 +196,8 @@ class _Product:
                 users.setdefault(used, set()).add(current)
                 return self._ends[used]
 
-            found = self._ends_of(self._rules[current[0]], {current[1]}, ends_of)
+            ends = self._ends_of(self._rules[current[0]], {current[1]}, ends_of)
+            found = {self._after(current[0], end) for end in ends}
             if not found <= self._ends[current]:
                 self._ends[current] |= found
                 for user in users.get(current, ()):
@@ -201,6 +210,11 @@ class _Product:
         """The configuration as far as it matters to a rule."""
         first, is_open = self._beginnings.of_rule(rule)
         return configuration if is_open else self._lexer.reduced(configuration, first)
+
+    def _after(self, rule: str, configuration: Configuration) -> Configuration:
+        """The configuration at the end of a rule, as far as it matters to what may follow the rule."""
+        following = self._followers[rule]
+        return configuration if following is None else self._lexer.reduced(configuration, following)
 
     def _entered(self, rule: str, before: Configuration) -> _Ends:
         """Those from which a rule is read: where a margin is due, it comes before the rule."""
@@ -367,14 +381,18 @@ class _Product:
             options, own = [], []
             for (some, may_be_empty), ends in groups.items():
                 texts = self._lexer.language(terminal, before, frozenset(ends))
-                texts = texts if terminal.texts else _core.terminal(texts)
+                texts = texts if terminal.texts else expressions.terminal(texts)
                 after = [] if some is None else [some]
                 own.append(texts)
                 options.append(
-                    _core.concat([texts, _core.union([*after, _core.epsilon()] if may_be_empty else after)])
+                    expressions.concat(
+                        [texts, expressions.union([*after, expressions.epsilon()] if may_be_empty else after)]
+                    )
                 )
             self._made_terminals[key] = Terminal(
-                terminal.name, _core.union(options), own=_core.union(own) if own != options else None
+                terminal.name,
+                expressions.union(options),
+                own=expressions.union(own) if own != options else None,
             )
         return self._made_terminals[key]
 
@@ -383,8 +401,11 @@ class _Product:
         for end, texts in self._embedded.after(node, before).items():
             if self._ignored.after(end) & wanted:
                 some, may_be_empty = self._ignored.between(end, wanted)
-                after = [*([] if some is None else [some]), *([_core.epsilon()] if may_be_empty else [])]
-                expression = _core.concat([texts, _core.union(after)])
+                after = [
+                    *([] if some is None else [some]),
+                    *([expressions.epsilon()] if may_be_empty else []),
+                ]
+                expression = expressions.concat([texts, expressions.union(after)])
                 fits = node.is_regular or (node.is_of_rules and texts is node.expression)
                 options.append(replace(node, expression=expression, is_of_rules=fits, own=texts))
         if not options:

@@ -19,9 +19,12 @@ follows, and the :class:`.Past`.  From a configuration, a terminal leads to othe
 
 Method.  The threads of a terminal (:mod:`.threads`) are run over classes of characters, together with the
 condition of the configuration.  That gives a finite automaton, and where it may end, the condition is
-computed that the lexer ends there.  Where the automaton has all texts of the terminal, its expression is used
-as it is; elsewhere states are eliminated (:mod:`.elimination`).  :mod:`.competition` says which terminals
-compete.
+computed that the lexer ends there.  Conditions that say the same are one (:mod:`.condition_forms`).  Where
+the automaton has all texts of the terminal, its expression is used as it is; elsewhere states are eliminated
+(:mod:`.elimination`).  :mod:`.competition` says which terminals compete.
+
+Threads of terminals that compete are run together, once for all of them (:class:`_Joint`): a hundred
+terminals that begin alike share one automaton, from which each takes the states where it is still read.
 
 Cost.  States times classes of characters, mostly few; ``Limits.seconds`` bounds it.
 """
@@ -30,10 +33,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars import expressions
+from tokamata.patterns.grammars.alphabet import symbols_of
 from tokamata.patterns.grammars.competition import (
     Competitions,
     LexerName,
@@ -43,6 +49,7 @@ from tokamata.patterns.grammars.competition import (
     meets,
     pattern_of,
 )
+from tokamata.patterns.grammars.condition_forms import ConditionForms
 from tokamata.patterns.grammars.conditions import (
     ALWAYS,
     NEVER,
@@ -51,13 +58,12 @@ from tokamata.patterns.grammars.conditions import (
     any_of,
     atom,
     atoms,
-    negated,
 )
 from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line, TerminalAutomaton
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.syntax import Embedded, Indentation, Terminal
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
-from tokamata.patterns.regex.classes import letter_cases, normalize
+from tokamata.patterns.regex.classes import letter_cases
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
@@ -65,12 +71,55 @@ from tokamata.patterns.unicode import Ranges
 __all__ = ["Lexer"]
 
 
-class _State(NamedTuple):
-    """Within a terminal: the threads of all terminals that compete, in order, by number of the terminal."""
+_Threads = tuple[tuple[int, Thread], ...]  # in order, by number of the terminal
 
-    threads: tuple[tuple[int, Thread], ...]
-    condition: Condition  # what the configuration before the terminal has left
+
+@dataclass(eq=False)
+class _Step:
+    """What a symbol leads to, for all terminals that compete.
+
+    Attributes:
+        threads: with those that have ended.
+        ended: the indexes of the threads that end with this symbol.
+        condition: what is left of that before the terminal.
+        joint: what is left to be read.
+        is_whole: whether no thread was given up.
+        ends: by terminal, the condition that it ends here, as far as it is known.
+    """
+
+    threads: _Threads
+    ended: list[int]
+    condition: Condition
+    joint: _Joint
+    is_whole: bool
+    ends: dict[int, Condition] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class _Joint:
+    """The threads of all terminals that compete; equal ones are one object.
+
+    Attributes:
+        threads: those that have not ended for certain.
+        condition: what the configuration before the terminal has left.
+        past: the text before.
+        open: the terminals that may read on.
+        classes: the symbols after which all is alike, when they are known.
+        steps: by symbol, those that are known.
+    """
+
+    threads: _Threads
+    condition: Condition
     past: Past
+    open: frozenset[int]
+    classes: list[int] | None = None
+    steps: dict[int, _Step | None] = field(default_factory=dict)
+
+
+class _State(NamedTuple):
+    """Within a terminal."""
+
+    joint: _Joint
     text: str | None  # what was read, where only one text is wanted
     end: Condition  # that the terminal ends here; NEVER: it does not
 
@@ -103,9 +152,11 @@ class Lexer:
         self._name = name
         self._watch = watch
         self._indent = indentation and indentation.indent
-        self.places = Places(watch)
         self._terminals = in_order(name, terminals)
+        self.places = Places(watch, self._all_letters())
         self._numbers = {terminal.name: number for number, terminal in enumerate(self._terminals)}
+        blocks = [] if indentation is None else [indentation.indent, indentation.dedent]
+        self._symbols = frozenset([*self._numbers, *blocks, END_OF_TEXT])
         self._begun = [
             self.places.add(pattern.regex, pattern.flags)
             if pattern.automaton is None
@@ -113,7 +164,9 @@ class Lexer:
             for pattern in map(pattern_of, self._terminals)
         ]
         self.start = Configuration(ALWAYS, self.places.start)
-        self._first = [self.places.first_characters(begun.place) for begun in self._begun]
+        self._first = [self.places.first(begun.place) for begun in self._begun]
+        self._first_of: dict[frozenset[str], int] = {}
+        self._forms = ConditionForms(self.places, watch)
         self._ignored = {self._numbers[terminal.name] for terminal in ignored}
         everywhere = set(self._ignored)
         if indentation is not None:
@@ -134,6 +187,7 @@ class Lexer:
         self._by_letters: dict[str, list[int]] = {}  # terminals, by their letters whatever the case
         self._rivals: dict[int, list[int]] = {}
         self._reduced: dict[tuple[Configuration, frozenset[str]], Configuration] = {}
+        self._joints: dict[tuple[_Threads, Condition, Past], _Joint] = {}
 
     def ends(
         self, terminal: Terminal, configuration: Configuration, is_ignored: bool = False
@@ -174,7 +228,7 @@ class Lexer:
         wanted = frozenset((end.condition, end.past) for end in ends)
         key = (number, configuration._replace(expected=None), wanted, is_ignored)
         if key not in self._languages:
-            self._languages[key] = _core.union(
+            self._languages[key] = expressions.union(
                 [
                     self._texts(self._automaton(reading, configuration), reading, wanted)
                     for reading in self._competitions.readings(number, configuration.context, is_ignored)
@@ -199,13 +253,17 @@ class Lexer:
         """What matters of a configuration if one of some terminals follows."""
         if configuration.line.kind == "break" and self._indent not in terminals:
             configuration = configuration._replace(line=configuration.line._replace(kind="dedent"))
-        if configuration.line.kind == "end" or not self.reads(terminals):
-            return configuration  # the end of the text may come next
+        if configuration.line.kind == "end":
+            return configuration
         key = (configuration, terminals)
         if key not in self._reduced:
             expected = configuration.expected
-            if expected is not None:
-                expected = None if terminals <= expected else expected & terminals
+            if expected is not None:  # what does not follow is expected as well, so that few sets differ
+                excluded = terminals - expected
+                expected = self._symbols - excluded if excluded else None
+            if not self.reads(terminals):  # the end of the text may come next
+                self._reduced[key] = configuration._replace(expected=expected)
+                return self._reduced[key]
             text = configuration
             if not configuration.line.is_broken:
                 text = self.reduced_text(configuration, terminals)
@@ -216,25 +274,33 @@ class Lexer:
 
     def reduced_text(self, configuration: Configuration, terminals: frozenset[str]) -> Configuration:
         """What matters of a configuration's text if one of some terminals follows."""
-        numbers = [self._numbers[name] for name in terminals]
-        return self._without_what_is_decided(configuration, numbers)
-
-    def _without_what_is_decided(
-        self, configuration: Configuration, terminals: Sequence[int]
-    ) -> Configuration:
         condition, past, *_ = configuration
-        first = normalize(pair for number in terminals for pair in self._first[number])
+        first = self._first_symbols(terminals)
+        condition = self._forms.same(self._without_what_is_decided(condition, first), past, first)
+        at_start = self.start.past
+        if past != at_start:
+            numbers = [self._numbers[name] for name in terminals]
+            if not any(self._sees(number, condition, past) for number in numbers):
+                past = at_start
+        return configuration._replace(condition=condition, past=past)
+
+    def _without_what_is_decided(self, condition: Condition, first: int) -> Condition:
+        """A condition without the atoms that none of the first symbols begins."""
         clauses = []
         for clause in condition:
-            open_literals = frozenset(
-                place for place in clause if meet(self.places.ranges(abs(place)), first)
-            )
-            if all(place in open_literals for place in clause if place > 0):
-                clauses.append(open_literals)
-        condition = any_of([frozenset(clauses)])
-        if past != self.start.past and not any(self._sees(number, condition, past) for number in terminals):
-            past = self.start.past
-        return configuration._replace(condition=condition, past=past)
+            left = frozenset(literal for literal in clause if self.places.mask(abs(literal)) & first)
+            if max(clause - left, default=-1) < 0:
+                clauses.append(left)
+        return any_of([frozenset(clauses)])
+
+    def _first_symbols(self, terminals: frozenset[str]) -> int:
+        """The symbols that some terminals begin with."""
+        if terminals not in self._first_of:
+            found = 0
+            for name in terminals:
+                found |= self._first[self._numbers[name]]
+            self._first_of[terminals] = found
+        return self._first_of[terminals]
 
     def _sees(self, terminal: int, condition: Condition, past: Past) -> bool:
         """Whether the text before a terminal matters to it, or to what is left of a condition."""
@@ -243,10 +309,10 @@ class Lexer:
             begin = self._begun[other].place
             if places.reached(begin, past) != places.reached(begin, at_start):
                 return True
-        for ranges in places.classes(atoms(condition), past):
-            if meet(self._first[terminal], ranges):
-                character = ranges[0][0]
-                if places.past_after(past, character) != places.past_after(at_start, character):
+        for symbols in places.classes(atoms(condition), past):
+            if begins := self._first[terminal] & symbols:
+                symbol = begins.bit_length() - 1
+                if places.past_after(past, symbol) != places.past_after(at_start, symbol):
                     return True
         return False
 
@@ -268,9 +334,10 @@ class Lexer:
         number = self._numbers[terminal.name]
         others = [first for other, first in enumerate(self._first) if other != number]
         own = self._first[number]
-        if any(meet(own, first) for first in others):
+        if any(own & first for first in others):
             return False
-        return not any(texts.may_begin(own, self._watch) for texts in embedded)
+        ranges = self.places.alphabet.ranges(own)
+        return not any(texts.may_begin(ranges, self._watch) for texts in embedded)
 
     # ---- the automaton of a terminal ----
 
@@ -282,29 +349,38 @@ class Lexer:
         return self._automata[key]
 
     def _explored(self, reading: Reading, start: _State) -> TerminalAutomaton:
-        is_plain = not reading.is_renamed and start.condition == ALWAYS
+        is_plain = not reading.is_renamed and start.joint.condition == ALWAYS
         if is_plain and (alone := self._text_alone(reading.terminal, start)) is not None:
             return alone
         result = TerminalAutomaton(is_whole=is_plain and not self._begun[reading.reader].sees_around)
         numbers = {start: 0}
         open_states = [start]
-        result.edges.append({})
+        edges: list[dict[int, int]] = [{}]  # by state, the symbols that lead to each other state
         while open_states:
+            self._watch.check()
             state = open_states.pop()
-            number = numbers[state]
-            for ranges in self._classes_of(state, reading.terminal):
-                self._watch.check()
-                reached, is_whole = self._next(state, ranges[0][0], reading)
+            leaving = edges[numbers[state]]
+            for symbols in self._classes_of(state, reading.terminal):
+                reached, is_whole = self._next(state, symbols, reading)
                 result.is_whole = result.is_whole and is_whole
                 if reached is None:
                     continue
                 if reached not in numbers:
                     numbers[reached] = len(numbers)
-                    result.edges.append({})
+                    edges.append({})
                     open_states.append(reached)
-                    if reached.end != NEVER:
-                        result.ends[numbers[reached]] = (reached.end, reached.past)
-                result.edges[number].setdefault(numbers[reached], []).extend(ranges)
+                    past = reached.joint.past
+                    end = self._forms.same(reached.end, past)
+                    if end != NEVER:
+                        result.ends[numbers[reached]] = (end, past)
+                    elif reached.end != NEVER:
+                        result.is_whole = False
+                target = numbers[reached]
+                leaving[target] = leaving.get(target, 0) | symbols
+        ranges = self.places.alphabet.ranges
+        result.edges = [
+            {target: list(ranges(symbols)) for target, symbols in leaving.items()} for leaving in edges
+        ]
         return result
 
     def _text_alone(self, terminal: int, start: _State) -> TerminalAutomaton | None:
@@ -312,10 +388,10 @@ class Lexer:
         pattern = pattern_of(self._terminals[terminal])
         if pattern.text is None or pattern.flags or self.places.sees_past:
             return None
-        if any(number != terminal for number, _ in start.threads):
+        if any(number != terminal for number, _ in start.joint.threads):
             return None
         edges = [{at + 1: [(ord(letter), ord(letter))]} for at, letter in enumerate(pattern.text)]
-        return TerminalAutomaton([*edges, {}], {len(edges): (ALWAYS, start.past)})
+        return TerminalAutomaton([*edges, {}], {len(edges): (ALWAYS, start.joint.past)})
 
     def _first_state(self, reading: Reading, configuration: Configuration) -> _State:
         condition, past, context, *_ = configuration
@@ -323,8 +399,9 @@ class Lexer:
         competing = self._competitions.within(context).competing[reader]
         if self._name in ("basic", "contextual"):
             earlier = [other for other in competing if other < reader]
-            others = any_of(self.places.begins(self._begun[other].place, past) for other in earlier)
-            condition = all_of([condition, negated(others)])
+            places = self.places
+            others = any_of(places.begins(self._begun[other].place, past) for other in earlier)
+            condition = all_of([condition, places.negated(others)])
             competing = [reader]
         threads = tuple(
             (number, thread)
@@ -332,17 +409,47 @@ class Lexer:
             for thread in self.places.reached(self._begun[number].place, past)
             if thread.place != END
         )
-        return _State(threads, condition, past, "" if reading.is_renamed else None, NEVER)
+        joint = self._joint(threads, condition, past)
+        return _State(joint, "" if reading.is_renamed else None, NEVER)
 
-    def _classes_of(self, state: _State, terminal: int) -> list[Ranges]:
-        places = {thread.place for _, thread in state.threads} | atoms(state.condition)
-        for _, thread in state.threads:
-            places |= atoms(thread.condition)
-        apart: list[Ranges] = []
-        if state.text is not None:
-            of_letter = self._letter(terminal, len(state.text))
-            apart = [((code, code),) for low, high in of_letter for code in range(low, high + 1)]
-        return self.places.classes(places, state.past, apart)
+    def _joint(self, threads: _Threads, condition: Condition, past: Past) -> _Joint:
+        key = (threads, condition, past)
+        if key not in self._joints:
+            reading_on = frozenset(number for number, thread in threads if thread.place != END)
+            self._joints[key] = _Joint(threads, condition, past, reading_on)
+        return self._joints[key]
+
+    def _classes_of(self, state: _State, terminal: int) -> list[int]:
+        joint = state.joint
+        if joint.classes is None:
+            places = {thread.place for _, thread in joint.threads} | atoms(joint.condition)
+            for _, thread in joint.threads:
+                if thread.condition != ALWAYS:
+                    places |= atoms(thread.condition)
+            joint.classes = self.places.classes(places, joint.past)
+        if state.text is None:
+            return joint.classes
+        letters = [1 << symbol for symbol in self._symbols_of_letter(terminal, len(state.text))]
+        return self.places.alphabet.classes([*joint.classes, *letters])
+
+    def _symbols_of_letter(self, terminal: int, index: int) -> list[int]:
+        """Each case of a letter is a symbol of its own."""
+        of_letter = self._letter(terminal, index)
+        return [self.places.alphabet.symbol(code) for low, high in of_letter for code in range(low, high + 1)]
+
+    def _all_letters(self) -> list[Ranges]:
+        """Each letter of each terminal that is a text, in each case, as a set of its own."""
+        found: dict[tuple[str, int], None] = {}
+        for terminal in self._terminals:
+            pattern = pattern_of(terminal)
+            found.update(((letter, pattern.flags & re.I), None) for letter in pattern.text or "")
+        codes = {
+            code
+            for letter, is_in_any_case in found
+            for low, high in _cases(letter, is_in_any_case)
+            for code in range(low, high + 1)
+        }
+        return [((code, code),) for code in sorted(codes)]
 
     def _letter(self, terminal: int, index: int) -> Ranges:
         """A letter of the text of a terminal, in any case if it is read so."""
@@ -350,31 +457,59 @@ class Lexer:
         assert pattern.text is not None, terminal
         if index >= len(pattern.text):
             return ()
-        code = ord(pattern.text[index])
-        return letter_cases(code, ascii_only=False) if pattern.flags & re.I else ((code, code),)
+        return _cases(pattern.text[index], pattern.flags & re.I)
 
-    def _next(self, state: _State, character: int, reading: Reading) -> tuple[_State | None, bool]:
-        """The state after a character, ``None`` if no text goes on; and whether no match was given up."""
-        places = self.places
-        reader, terminal, _ = reading
-        past = places.past_after(state.past, character)
-        condition = places.condition_after(state.condition, character, past)
+    def _next(self, state: _State, symbols: int, reading: Reading) -> tuple[_State | None, bool]:
+        """The state after a symbol, ``None`` if no text goes on; and whether no match was given up."""
+        reader = reading.reader
+        symbol = next(symbols_of(symbols))
         text = None
         if state.text is not None:
-            text = self._read_on(state.text, character, reading)
+            text = self._read_on(state.text, symbols, reading)
             if text is None:
                 return None, True
+        if symbol not in state.joint.steps:
+            state.joint.steps[symbol] = self._step(state.joint, symbol)
+        step = state.joint.steps[symbol]
+        if step is None:
+            return None, False
+        end = self._end(step, reader)
+        is_whole = step.is_whole
+        if self._name == "longest":
+            is_whole = is_whole and (
+                end != NEVER or not any(step.threads[i][0] == reader for i in step.ended)
+            )
+        if text is not None and end != NEVER and self._renamed(text, reading) != reading.terminal:
+            end = NEVER
+        if self._terminals[reader].name in self._runs and end != NEVER:
+            end = step.condition
+        joint = step.joint
+        if reader not in joint.open:
+            if end == NEVER:
+                return None, is_whole
+            joint = self._joint((), joint.condition, joint.past)
+        return _State(joint, text, end), is_whole
+
+    def _step(self, joint: _Joint, symbol: int) -> _Step | None:
+        """What a symbol leads to; ``None`` if what was before forbids it."""
+        places = self.places
+        past = places.past_after(joint.past, symbol)
+        condition = places.condition_after(joint.condition, symbol, past)
+        if condition == NEVER:
+            return None
         threads: list[tuple[int, Thread]] = []
-        ended: list[int] = []  # of the threads, those that end with this character
+        ended: list[int] = []
         seen: set[tuple[int, int, Condition]] = set()
         is_whole = condition == ALWAYS
         cut: set[int] = set()  # terminals whose later threads are given up
-        for number, (place, given) in state.threads:
-            holds = places.condition_after(given, character, past)
+        for number, (place, given) in joint.threads:
+            if place != END and not places.mask(place) >> symbol & 1:
+                continue
+            holds = places.condition_after(given, symbol, past)
             if holds == NEVER:
                 continue
             reached: Iterable[Thread] = (
-                (Thread(END, ALWAYS),) if place == END else places.after(place, character, past)
+                (Thread(END, ALWAYS),) if place == END else places.after(place, symbol, past)
             )
             for then in reached:
                 if number in cut:
@@ -392,28 +527,19 @@ class Lexer:
                 threads.append((number, thread))
                 if thread == Thread(END, ALWAYS) and (self._name != "longest" or self._begun[number].is_lazy):
                     cut.add(number)
-        if condition == NEVER:
-            return None, False
-        end = self._end(threads, ended, condition, reader)
+        left = threads
         if self._name == "longest":
-            is_whole = is_whole and (end != NEVER or not any(threads[i][0] == reader for i in ended))
-            threads = [(number, thread) for number, thread in threads if thread.place != END]
-        while threads and threads[-1][1] == Thread(END, ALWAYS):
-            threads.pop()
-        if text is not None and end != NEVER and self._renamed(text, reading) != terminal:
-            end = NEVER
-        if self._terminals[reader].name in self._runs and end != NEVER:
-            end = condition
-        is_open = any(number == reader and thread.place != END for number, thread in threads)
-        if not is_open:
-            if end == NEVER:
-                return None, is_whole
-            threads = []
-        return _State(tuple(threads), condition, past, text, end), is_whole
+            left = [(number, thread) for number, thread in threads if thread.place != END]
+        size = len(left)
+        while size and left[size - 1][1] == Thread(END, ALWAYS):
+            size -= 1
+        after = self._joint(tuple(left[:size]), condition, past)
+        return _Step(tuple(threads), ended, condition, after, is_whole)
 
-    def _read_on(self, text: str, character: int, reading: Reading) -> str | None:
+    def _read_on(self, text: str, symbols: int, reading: Reading) -> str | None:
         """What was read of a terminal's text; its case is kept only where another has the same letters."""
         terminal = reading.terminal
+        character = self.places.alphabet.ranges(symbols)[0][0]
         if not meets(self._letter(terminal, len(text)), character, character):
             return None
         wanted = pattern_of(self._terminals[terminal]).text or ""
@@ -450,29 +576,33 @@ class Lexer:
                 return terminal
         return None
 
-    def _end(
-        self, threads: list[tuple[int, Thread]], ended: list[int], condition: Condition, reader: int
-    ) -> Condition:
+    def _end(self, step: _Step, reader: int) -> Condition:
         """The condition on what follows that the terminal ends here."""
-        if self._name == "longest":
-            return self._end_of_longest(threads, ended, condition, reader)
+        if reader not in step.ends:
+            of_name = self._end_of_longest if self._name == "longest" else self._end_of_preferred
+            step.ends[reader] = of_name(step, reader)
+        return step.ends[reader]
+
+    def _end_of_preferred(self, step: _Step, reader: int) -> Condition:
+        """That no thread before the one that has ended goes on; one terminal is read by itself."""
         found = []
         before: list[Condition] = []
-        for index, (_, thread) in enumerate(threads):
-            if index in ended:
-                found.append(all_of([condition, thread.condition, negated(any_of(before))]))
+        for index, (_, thread) in enumerate(step.threads):
+            if index in step.ended:
+                none_before = self.places.negated(any_of(before))
+                found.append(all_of([step.condition, thread.condition, none_before]))
             before.append(_begun(thread))
         return any_of(found)
 
-    def _end_of_longest(
-        self, threads: list[tuple[int, Thread]], ended: list[int], condition: Condition, reader: int
-    ) -> Condition:
-        own = any_of(threads[i][1].condition for i in ended if threads[i][0] == reader)
+    def _end_of_longest(self, step: _Step, reader: int) -> Condition:
+        ended = [step.threads[index] for index in step.ended]
+        own = any_of(thread.condition for number, thread in ended if number == reader)
         if own == NEVER:
             return NEVER
-        earlier = any_of(threads[i][1].condition for i in ended if threads[i][0] < reader)
-        longer = any_of(_begun(thread) for _, thread in threads if thread.place != END)
-        return all_of([condition, own, negated(earlier), negated(longer)])
+        earlier = any_of(thread.condition for number, thread in ended if number < reader)
+        longer = any_of(_begun(thread) for _, thread in step.threads if thread.place != END)
+        negated = self.places.negated
+        return all_of([step.condition, own, negated(earlier), negated(longer)])
 
     # ---- languages ----
 
@@ -484,18 +614,24 @@ class Lexer:
             texts = self._terminals[reading.terminal].expression
         else:
             edges = [
-                {target: _core.code_points(ranges) for target, ranges in edges.items()}
+                {target: expressions.code_points(ranges) for target, ranges in edges.items()}
                 for edges in automaton.edges
             ]
             texts = eliminated(edges, wanted, self._watch)
         if reading.retyped and not reading.is_renamed:
-            others = _core.union([self._terminals[other].expression for other in reading.retyped])
-            texts = _core.intersect([texts, _core.complement(others)])
+            others = expressions.union([self._terminals[other].expression for other in reading.retyped])
+            texts = expressions.intersect([texts, expressions.complement(others)])
         return texts
 
 
 def _begun(thread: Thread) -> Condition:
     return thread.condition if thread.place == END else all_of([thread.condition, atom(thread.place)])
+
+
+def _cases(letter: str, is_in_any_case: int) -> Ranges:
+    """A letter, or all that it equals whatever the case."""
+    code = ord(letter)
+    return letter_cases(code, ascii_only=False) if is_in_any_case else ((code, code),)
 
 
 def _letters_of(terminal: Terminal) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.configurations import Configuration, Line, TerminalAutomaton
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.lexers import Lexer
@@ -113,14 +114,16 @@ class LineBreaks:
         for automaton in self._lexer.automata(terminal, before):
             edges = [_expressions(targets, with_feed=True) for targets in automaton.edges]
             edges.append({})
-            feed = _core.code_points([(_FEED, _FEED)])
+            feed = expressions.code_points([(_FEED, _FEED)])
             for state in range(len(automaton.edges)):
                 for target, ranges in automaton.edges[state].items():
                     if _has_feed(ranges) and self._numbers.get((id(automaton), target)) in numbers:
                         known = edges[state].get(len(edges) - 1)
-                        edges[state][len(edges) - 1] = feed if known is None else _core.union([known, feed])
+                        edges[state][len(edges) - 1] = (
+                            feed if known is None else expressions.union([known, feed])
+                        )
             options.append(eliminated(edges, {len(edges) - 1}, self._watch))
-        return _core.union(options)
+        return expressions.union(options)
 
     def ends(self, before: Configuration) -> frozenset[Configuration]:
         """Those that margins lead to, of any width."""
@@ -139,14 +142,16 @@ class LineBreaks:
         """The texts of a margin of some width that are not empty, and whether the empty one is one too."""
         key = (margin, width)
         if key not in self._margins:
-            texts = _core.intersect([self._rest(margin), self._of_width(width)])
+            texts = expressions.intersect([self._rest(margin), self._of_width(width)])
             automaton, state = self._states[margin.line_break]
             may_be_empty = width == 0 and automaton.ends.get(state) in margin.ends
             if width == 0:
-                not_empty = _core.concat([_core.code_points([(0, 0x10FFFF)]), _core.anything()])
-                texts = _core.intersect([texts, not_empty])
+                not_empty = expressions.concat(
+                    [expressions.code_points([(0, 0x10FFFF)]), expressions.anything()]
+                )
+                texts = expressions.intersect([texts, not_empty])
             found = shortest(texts, self._watch) is not None
-            self._margins[key] = (_core.terminal(texts) if found else None, may_be_empty)
+            self._margins[key] = (expressions.terminal(texts) if found else None, may_be_empty)
         return self._margins[key]
 
     def _rest(self, margin: Margin) -> _core.Expression:
@@ -165,17 +170,23 @@ class LineBreaks:
 
     def _of_width(self, width: int) -> _core.Expression:
         """All texts without a line feed that have some width."""
-        others = _core.repeat(_core.code_points(_NO_BLANKS), 0, None)
+        others = expressions.repeat(expressions.code_points(_NO_BLANKS), 0, None)
         while len(self._columns) <= width:
             column = len(self._columns)
             options = (
-                [_core.concat([_core.code_points([(0x20, 0x20)]), *self._columns[-1:]])] if column else []
+                [expressions.concat([expressions.code_points([(0x20, 0x20)]), *self._columns[-1:]])]
+                if column
+                else []
             )
             if column >= self._tab:
                 options.append(
-                    _core.concat([_core.code_points([(0x09, 0x09)]), self._columns[column - self._tab]])
+                    expressions.concat(
+                        [expressions.code_points([(0x09, 0x09)]), self._columns[column - self._tab]]
+                    )
                 )
-            self._columns.append(_core.concat([others, _core.union(options)]) if column else others)
+            self._columns.append(
+                expressions.concat([others, expressions.union(options)]) if column else others
+            )
         return self._columns[width]
 
     def _reached(self, automaton: TerminalAutomaton, state: int) -> set[int]:
@@ -219,4 +230,4 @@ def _without_feed(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _expressions(targets: dict[int, list[tuple[int, int]]], with_feed: bool) -> dict[int, _core.Expression]:
     cut = {target: ranges if with_feed else _without_feed(ranges) for target, ranges in targets.items()}
-    return {target: _core.code_points(ranges) for target, ranges in cut.items() if ranges}
+    return {target: expressions.code_points(ranges) for target, ranges in cut.items() if ranges}

@@ -19,14 +19,12 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.conditions import ALWAYS, NEVER, Condition
 from tokamata.patterns.grammars.steps import step
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
-from tokamata.patterns.unicode import Ranges
 
 __all__ = ["LinearPattern"]
 
@@ -110,7 +108,8 @@ class LinearPattern:
         if kept is not None:
             return kept
         past = self._past(at + 1)
-        threads = [thread for place in state for thread in self._places.after(place, ord(character), past)]
+        symbol = self._places.alphabet.symbol(ord(character))
+        threads = [thread for place in state for thread in self._places.after(place, symbol, past)]
         made = self._state(threads, at + 1)
         if not self._begun.sees_around:  # with assertions it depends on the text around
             if len(self._steps) == _MOST_STEPS:
@@ -135,7 +134,8 @@ class LinearPattern:
             if at == len(text):
                 return self._places.holds_at_end(condition)
             step()
-            condition = self._places.condition_after(condition, ord(text[at]), self._past(at + 1))
+            symbol = self._places.alphabet.symbol(ord(text[at]))
+            condition = self._places.condition_after(condition, symbol, self._past(at + 1))
             at += 1
         return condition == ALWAYS
 
@@ -145,7 +145,8 @@ class LinearPattern:
             return pasts[0]
         while len(pasts) <= at:
             step(1)
-            pasts.append(self._places.past_after(pasts[-1], ord(text[len(pasts) - 1])))
+            symbol = self._places.alphabet.symbol(ord(text[len(pasts) - 1]))
+            pasts.append(self._places.past_after(pasts[-1], symbol))
         return pasts[at]
 
 
@@ -159,18 +160,23 @@ def _is_deterministic(places: Places, begin: int) -> bool:
         step()
         at, threads = waiting.pop()
         following[at] = [place for place in dict.fromkeys(thread.place for thread in threads) if place != END]
-        is_one = is_one and not _overlap(places.ranges(place) for place in following[at])
+        is_one = is_one and not _overlap(places.mask(place) for place in following[at])
         for place in following[at]:
             if place not in following:
                 following[place] = []
-                waiting.append((place, places.after(place, places.ranges(place)[0][0], past)))
+                symbol = places.mask(place).bit_length() - 1
+                waiting.append((place, places.after(place, symbol, past)))
     return is_one or _paths(following, _START) <= _MOST_PATHS
 
 
-def _overlap(sets: Iterable[Ranges]) -> bool:
-    """Whether a character is in two of some sets."""
-    in_order = sorted(pair for ranges in sets for pair in ranges)
-    return any(pair[1] >= following[0] for pair, following in pairwise(in_order))
+def _overlap(masks: Iterable[int]) -> bool:
+    """Whether a symbol is in two of some sets."""
+    found = 0
+    for mask in masks:
+        if found & mask:
+            return True
+        found |= mask
+    return False
 
 
 def _paths(following: dict[int, list[int]], begin: int) -> float:

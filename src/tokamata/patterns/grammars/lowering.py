@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.limits import Watch
+from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.factoring import LARGEST_INLINED, factored
 from tokamata.patterns.grammars.joined_rules import JoinedRules, joined_names
 from tokamata.patterns.grammars.left_recursion import components
@@ -66,36 +67,44 @@ class _Lowering:
     def __init__(self, grammar: Grammar, watch: Watch) -> None:
         self._watch = watch
         self._start = grammar.start
-        self._rules = _reachable(grammar.start, factored(_reachable(grammar.start, grammar.rules), watch))
+        self._nodes = _reachable(grammar.start, grammar.rules)  # of each rule, children first
+        if not grammar.is_factored:
+            rules = {name: nodes[-1] for name, nodes in self._nodes.items()}
+            self._nodes = _reachable(grammar.start, factored(rules, watch))
         self._nullable_rules: set[str] = set()
         self._nullable: dict[int, bool] = {}
         self._noted: list[Node] = []  # keeps the ids in use
         self._find_nullable()
-        self._rules = {name: self._with_short_rounds(body) for name, body in self._rules.items()}
-        self._ignored = _core.epsilon()
+        for name, nodes in self._nodes.items():
+            if any(isinstance(node, Repeat) for node in nodes):
+                self._nodes[name] = children_first([self._with_short_rounds(nodes)])
+        self._rules = {name: nodes[-1] for name, nodes in self._nodes.items()}
+        self._ignored = expressions.epsilon()
         if grammar.ignored:
-            some = _core.repeat(_core.union([terminal.expression for terminal in grammar.ignored]), 1, None)
-            self._ignored = _core.union([_core.terminal(some), _core.epsilon()])
+            some = expressions.repeat(
+                expressions.union([terminal.expression for terminal in grammar.ignored]), 1, None
+            )
+            self._ignored = expressions.union([expressions.terminal(some), expressions.epsilon()])
         self._text = grammar.text
         self._because = joined_names(self._rules)
         self._outer = {name: self._rules.pop(name) for name in self._because}  # no rules of the engine
         self._numbers = {name: number for number, name in enumerate(self._rules)}
-        self._inlined = _small_regular_rules(self._rules)
+        self._inlined = _small_regular_rules({name: self._nodes[name] for name in self._rules})
         self._regular: dict[int, _Texts] = {}  # of nodes that refer to no rules but those inlined
         self._has_loops: dict[int, bool] = {}  # likewise
         self._made: dict[int, _Texts] = {}  # of all nodes, where regular parts are terminals
 
     def lowered(self) -> _core.Expression:
         for name in self._inlined:  # those that a rule refers to come before it
-            self._add(self._rules[name])
-        for body in self._rules.values():
-            self._add(body)
+            self._add_all(self._nodes[name])
+        for name in self._rules:
+            self._add_all(self._nodes[name])
         if self._start in self._inlined:
-            return _core.concat([self._ignored, self._regular[id(self._rules[self._start])].all])
+            return expressions.concat([self._ignored, self._regular[id(self._rules[self._start])].all])
         if self._outer:
-            return _core.concat([self._ignored, self._whole()])
-        start = _core.concat([self._ignored, self._reference(self._start).all])
-        return _core.rules(self._bodies(), start)
+            return expressions.concat([self._ignored, self._whole()])
+        start = expressions.concat([self._ignored, self._reference(self._start).all])
+        return expressions.rules(self._bodies(), start)
 
     def _bodies(self) -> list[_core.Expression]:
         """The rules of the engine, by number."""
@@ -110,7 +119,7 @@ class _Lowering:
 
         def others(node: Node) -> _core.Expression:
             texts = self._made[id(self._add(node))].all
-            return texts if id(node) in self._regular else _core.rules(bodies, texts)
+            return texts if id(node) in self._regular else expressions.rules(bodies, texts)
 
         joined = JoinedRules(self._outer, self._because, others, self._ignored, self._text, self._watch)
         return joined.texts(self._start)
@@ -120,12 +129,12 @@ class _Lowering:
     def _find_nullable(self) -> None:
         """Which rules and nodes accept the empty text: the least fixed point, in time linear in the edges."""
         waiting: dict[str, list[str]] = {}
-        nodes = {name: children_first([body]) for name, body in self._rules.items()}
+        nodes = self._nodes
         for name, inside in nodes.items():
             for node in inside:
                 if isinstance(node, Reference):
                     waiting.setdefault(node.rule, []).append(name)
-        open_rules = list(self._rules)
+        open_rules = list(nodes)
         changed: set[str] = set()  # rules that accept the empty text, of which a part turned out to do so
         while open_rules:
             name = open_rules.pop()
@@ -164,15 +173,13 @@ class _Lowering:
         self._nullable[id(node)] = found
         self._noted.append(node)
 
-    def _with_short_rounds(self, root: Node) -> Node:
-        """The same with simpler rounds of repetitions without a bound, so that fewer texts are ambiguous.
+    def _with_short_rounds(self, nodes: list[Node]) -> Node:
+        """A tree with simpler rounds of repetitions without a bound, so that fewer texts are ambiguous.
 
-        ``(A B)*`` becomes ``(A | B)*`` if both may be empty, and ``(A | A A)*`` becomes ``A*``.
+        ``(A B)*`` becomes ``(A | B)*`` if both may be empty, and ``(A | A A)*`` becomes ``A*``.  The root is
+        the last of the nodes.
         """
         made: dict[int, Node] = {}
-        nodes = children_first([root])
-        if not any(isinstance(node, Repeat) for node in nodes):
-            return root
         for node in nodes:
             children = tuple(made[id(child)] for child in node.children)
             result: Node = node
@@ -188,7 +195,7 @@ class _Lowering:
                     self._note_nullable(part)
                 self._note_nullable(result)
             made[id(node)] = result
-        return made[id(root)]
+        return made[id(nodes[-1])]
 
     def _rounds(self, body: Node) -> tuple[Node, ...]:
         """The parts of a body that is repeated without a bound; each round may as well read one of them."""
@@ -215,12 +222,16 @@ class _Lowering:
 
     def _add(self, root: Node) -> Node:
         """Makes what is missing of a tree."""
-        for node in children_first([root]):
+        self._add_all(children_first([root]))
+        return root
+
+    def _add_all(self, nodes: list[Node]) -> None:
+        """Makes what is missing of some nodes, each after its children."""
+        for node in nodes:
             if id(node) not in self._made:
                 self._watch.check()
                 self._note_nullable(node)
                 self._make(node)
-        return root
 
     def _make(self, node: Node) -> None:
         """The children are made."""
@@ -240,19 +251,21 @@ class _Lowering:
             self._made[key] = self._texts(node, self._made)
 
     def _as_terminal(self, key: int) -> _Texts:
-        some = _core.terminal(self._regular[key].some)
-        return _Texts(_core.union([some, _core.epsilon()]) if self._nullable[key] else some, some)
+        some = expressions.terminal(self._regular[key].some)
+        return _Texts(expressions.union([some, expressions.epsilon()]) if self._nullable[key] else some, some)
 
     def _reference(self, rule: str) -> _Texts:
-        some = _core.reference(self._numbers[rule])
-        return _Texts(_core.union([some, _core.epsilon()]) if rule in self._nullable_rules else some, some)
+        some = expressions.reference(self._numbers[rule])
+        return _Texts(
+            expressions.union([some, expressions.epsilon()]) if rule in self._nullable_rules else some, some
+        )
 
     def _texts(self, node: Node, made: Mapping[int, _Texts]) -> _Texts:
         """The texts of a node, by those of its children."""
         if isinstance(node, Reference):
             return made[id(self._rules[node.rule])]
         if isinstance(node, (Terminal, Embedded)):
-            all_texts = _core.concat([node.expression, self._ignored])
+            all_texts = expressions.concat([node.expression, self._ignored])
             return _Texts(all_texts, all_texts)
         if isinstance(node, Sequence):
             return self._sequence(node, made)
@@ -264,38 +277,38 @@ class _Lowering:
     def _sequence(self, node: Sequence, made: Mapping[int, _Texts]) -> _Texts:
         """Flat, except where a child may be empty: a sequence of thousands is not deep."""
         rest: list[_core.Expression] = []  # what follows, from its end
-        some: _core.Expression | None = _core.empty()  # the texts that are not empty; ``None``: all
+        some: _core.Expression | None = expressions.empty()  # the texts that are not empty; ``None``: all
         for child in reversed(node.children):
             texts = made[id(child)]
             if self._nullable[id(child)]:
-                after = _core.concat(rest[::-1])
+                after = expressions.concat(rest[::-1])
                 others = after if some is None else some
-                some = _core.union([_core.concat([texts.some, after]), others])
+                some = expressions.union([expressions.concat([texts.some, after]), others])
                 rest = [after]
             else:
                 some = None
             rest.append(texts.all)
-        whole = _core.concat(rest[::-1])
+        whole = expressions.concat(rest[::-1])
         return _Texts(whole, whole if some is None else some)
 
     def _choice(self, node: Choice, made: Mapping[int, _Texts]) -> _Texts:
         """Listed texts become one automaton: there may be a hundred thousand of them."""
         texts = [text for child in node.children if isinstance(child, Terminal) for text in child.texts]
         others = [child for child in node.children if not isinstance(child, Terminal) or not child.texts]
-        together = [_core.concat([_core.strings(texts), self._ignored])] if texts else []
+        together = [expressions.concat([expressions.strings(texts), self._ignored])] if texts else []
         return _Texts(
-            _core.union(together + [made[id(child)].all for child in others]),
-            _core.union(together + [made[id(child)].some for child in others]),
+            expressions.union(together + [made[id(child)].all for child in others]),
+            expressions.union(together + [made[id(child)].some for child in others]),
         )
 
     def _repeat(self, node: Repeat, made: Mapping[int, _Texts]) -> _Texts:
         some, maximum = made[id(node.body)].some, node.maximum
         if maximum == 0:
-            return _Texts(_core.epsilon(), _core.empty())
+            return _Texts(expressions.epsilon(), expressions.empty())
         # A round that may be empty may be skipped instead: no round reads the empty text.
         least = 0 if self._nullable[id(node.body)] else node.minimum
-        more = _core.repeat(some, max(least - 1, 0), None if maximum is None else maximum - 1)
-        return _Texts(_core.repeat(some, least, maximum), _core.concat([some, more]))
+        more = expressions.repeat(some, max(least - 1, 0), None if maximum is None else maximum - 1)
+        return _Texts(expressions.repeat(some, least, maximum), expressions.concat([some, more]))
 
     # ---- left recursion ----
 
@@ -337,13 +350,15 @@ class _Lowering:
                 if isinstance(head, Reference) and head.rule in inside:
                     edges[head.rule].append((rest, rule))
                 else:
-                    entries[rule].append(_core.concat([self._made[id(head)].some, self._made[id(rest)].all]))
+                    entries[rule].append(
+                        expressions.concat([self._made[id(head)].some, self._made[id(rest)].all])
+                    )
         if len(component) == 1:
             rule = component[0]
             rounds = Repeat(Choice(tuple(rest for rest, _ in edges[rule])), 0, None)
             self._is_nullable(rounds)
-            tail = self._add(self._with_short_rounds(rounds))
-            return {rule: _core.concat([_core.union(entries[rule]), self._made[id(tail)].all])}
+            tail = self._add(self._with_short_rounds(children_first([rounds])))
+            return {rule: expressions.concat([expressions.union(entries[rule]), self._made[id(tail)].all])}
         return self._with_tails(component, entries, edges)
 
     def _with_tails(
@@ -356,19 +371,21 @@ class _Lowering:
         completes = {rule: self._completed(rule, edges) for rule in component}  # at the same end
         bodies: dict[str, _core.Expression] = {}
         for goal in component:
-            tails = {rule: _core.reference(self._new_rule(f"tail {goal} {rule}")) for rule in component}
+            tails = {rule: expressions.reference(self._new_rule(f"tail {goal} {rule}")) for rule in component}
             optional = {
-                rule: _core.union([tails[rule], _core.epsilon()]) if goal in completes[rule] else tails[rule]
+                rule: expressions.union([tails[rule], expressions.epsilon()])
+                if goal in completes[rule]
+                else tails[rule]
                 for rule in component
             }
-            bodies[goal] = _core.union(
-                [_core.concat([begun, optional[rule]]) for rule in component for begun in entries[rule]]
+            bodies[goal] = expressions.union(
+                [expressions.concat([begun, optional[rule]]) for rule in component for begun in entries[rule]]
             )
             for rule in component:
                 self._watch.check()
-                bodies[f"tail {goal} {rule}"] = _core.union(
+                bodies[f"tail {goal} {rule}"] = expressions.union(
                     [
-                        _core.concat([self._made[id(rest)].some, optional[larger]])
+                        expressions.concat([self._made[id(rest)].some, optional[larger]])
                         for completed in sorted(completes[rule])
                         for rest, larger in edges[completed]
                     ]
@@ -421,14 +438,14 @@ class _Lowering:
         return found
 
 
-def _reachable(start: str, rules: Mapping[str, Node]) -> dict[str, Node]:
-    """The rules that the start rule leads to, the start rule first."""
-    found = {start: rules[start]}
+def _reachable(start: str, rules: Mapping[str, Node]) -> dict[str, list[Node]]:
+    """The rules that the start rule leads to, the start rule first: their nodes, children first."""
+    found = {start: children_first([rules[start]])}
     open_rules = [start]
     while open_rules:
-        for node in children_first([found[open_rules.pop()]]):
+        for node in found[open_rules.pop()]:
             if isinstance(node, Reference) and node.rule not in found:
-                found[node.rule] = rules[node.rule]
+                found[node.rule] = children_first([rules[node.rule]])
                 open_rules.append(node.rule)
     return found
 
@@ -459,16 +476,15 @@ def _is_sequence_of(node: Node, symbols: Container[tuple[str, int]]) -> bool:
     return True
 
 
-def _small_regular_rules(rules: Mapping[str, Node]) -> list[str]:
+def _small_regular_rules(nodes: Mapping[str, list[Node]]) -> list[str]:
     """Rules that are to replace the references to them, those that a rule refers to before it."""
-    nodes = {name: children_first([body]) for name, body in rules.items()}
     waits_for = {
         name: {node.rule for node in found if isinstance(node, Reference)} for name, found in nodes.items()
     }
     for name, found in nodes.items():
         if any(isinstance(node, Embedded) and not node.is_regular for node in found):
             waits_for[name].add(name)  # it is not regular
-    users: dict[str, list[str]] = {name: [] for name in rules}
+    users: dict[str, list[str]] = {name: [] for name in nodes}
     for name, names in waits_for.items():
         for used in names:
             users[used].append(name)
@@ -476,7 +492,7 @@ def _small_regular_rules(rules: Mapping[str, Node]) -> list[str]:
     open_rules = [name for name, names in waits_for.items() if not names]
     while open_rules:
         name = open_rules.pop()
-        size = tree_size(rules[name], sizes)
+        size = tree_size(nodes[name][-1], sizes)
         if size > LARGEST_INLINED:
             continue
         sizes[name] = size

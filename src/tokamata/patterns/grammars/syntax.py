@@ -27,7 +27,7 @@ from tokamata.patterns.unicode import Ranges
 __all__ = [
     "Automaton", "Block", "Choice", "Edges", "Embedded", "Grammar", "Indentation", "Lookahead", "Margin",
     "Node", "Pattern", "Reference", "Repeat", "Sequence", "Terminal", "children_first", "quoted",
-    "rewritten", "shortest", "tree_size",
+    "rewritten", "shortest", "tree_size", "with_children",
 ]  # fmt: skip
 
 
@@ -273,6 +273,7 @@ class Grammar:
         context: the names of the terminals that a contextual lexer looks for first.
         indentation: if blocks are told by it.
         text: the file that errors show.
+        is_factored: whether alternatives with a common beginning or end are written once.
     """
 
     rules: Mapping[str, Node]
@@ -282,6 +283,7 @@ class Grammar:
     context: frozenset[str] | None = None
     indentation: Indentation | None = None
     text: str = ""
+    is_factored: bool = False
 
     @property
     def words(self) -> frozenset[str]:
@@ -337,13 +339,18 @@ def rewritten(root: Node, leaf: Callable[[Node], Node]) -> Node:
     """A tree with other leaves, such as terminals and references; parts in which none is another stay."""
     made: dict[int, Node] = {}
     for node in children_first([root]):
-        if isinstance(node, (Sequence, Choice)):
+        if isinstance(node, (Sequence, Choice, Repeat)):
             children = tuple([made[id(child)] for child in node.children])
             is_same = all(map(operator.is_, children, node.children))
-            made[id(node)] = node if is_same else type(node)(children)
-        elif isinstance(node, Repeat):
-            body = made[id(node.body)]
-            made[id(node)] = node if body is node.body else Repeat(body, node.minimum, node.maximum)
+            made[id(node)] = node if is_same else with_children(node, children)
         else:
             made[id(node)] = leaf(node)
     return made[id(root)]
+
+
+def with_children(node: Node, children: tuple[Node, ...]) -> Node:
+    """An inner node with other children."""
+    if isinstance(node, Repeat):
+        return Repeat(children[0], node.minimum, node.maximum)
+    assert isinstance(node, (Sequence, Choice)), node
+    return type(node)(children)

@@ -15,18 +15,26 @@ that no ``c`` follows; the second goes on, for the case that one does.
 Lookbehinds, anchors and word boundaries depend on the text before, also on that of other terminals.  A
 :class:`Past` is what they need to know of it.
 
+Threads are followed by the symbols of an :class:`.Alphabet`, which the sets of all expressions make.
+
+What an identifier begins with, ``(?!(?:if|for|while)\b)[a-z]+``, is a clause of many atoms, and its negation
+would have a clause for each of them; two of these would have as many as pairs.  There an atom stands for the
+whole condition: a *composite*.
+
 Source.  R. Cox, Regular expression matching: the virtual machine approach, 2009 (threads in order).
 Cost.  A place for each character of the expression, times its repetitions; :data:`MOST_PLACES` bounds them.
+A condition costs, for each symbol, the atoms that read the symbol.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from tokamata.errors import LimitExceeded, UnsupportedPatternError
 from tokamata.limits import Watch
+from tokamata.patterns.grammars.alphabet import Alphabet
 from tokamata.patterns.grammars.conditions import (
     ALWAYS,
     NEVER,
@@ -34,10 +42,11 @@ from tokamata.patterns.grammars.conditions import (
     all_of,
     any_of,
     atom,
+    atoms,
     negated,
 )
 from tokamata.patterns.grammars.syntax import Automaton
-from tokamata.patterns.regex.classes import named_class, normalize, partition
+from tokamata.patterns.regex.classes import named_class
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import (
     LAST_LINE_END,
@@ -61,6 +70,7 @@ from tokamata.patterns.unicode import Ranges
 __all__ = ["END", "Begun", "Past", "Places", "Thread"]
 
 MOST_PLACES = 100_000
+MOST_NEGATED = 16  # clauses of a negation that are written out
 END = 0  # the place where a match has ended
 
 
@@ -150,10 +160,17 @@ _Place = _Character | _Choice | _Back | _Ahead | _Behind | _Boundary | _LineStar
 
 
 class Places:
-    """The places of all expressions of a grammar."""
+    """The places of all expressions of a grammar.
 
-    def __init__(self, watch: Watch) -> None:
+    Args:
+        watch: stops the work.
+        apart: sets of characters that are to be told apart besides those of the expressions.
+    """
+
+    def __init__(self, watch: Watch, apart: Iterable[Ranges] = ()) -> None:
         self._watch = watch
+        self._apart = list(apart)
+        self._alphabet: Alphabet | None = None  # made when all expressions are known
         self._places: list[_Place] = [_End()]
         self._sets: list[Ranges] = []
         self._behind: list[int] = []  # by number, where the expression begins
@@ -161,7 +178,15 @@ class Places:
         self._any = self._new(_Character(named_class("any"), END))
         self._reached: dict[tuple[int, Past], tuple[Thread, ...]] = {}
         self._conditions: dict[tuple[int, Past], Condition] = {}
-        self._classes: dict[tuple[frozenset[int], tuple[Ranges, ...]], list[Ranges]] = {}
+        self._masks: list[int] = []  # by place, the symbols that a thread waits for
+        self._last: dict[int, bool] = {}
+        self._waiting: dict[int, frozenset[int]] = {}  # by symbol, the atoms that read it and their negations
+        self._composites: dict[Condition, int] = {}  # the atoms that stand for conditions
+        self._composed: dict[int, Condition] = {}  # the same, by atom
+        self._literals_of_composites: set[int] = set()  # these atoms and their negations
+        self._after_literals: dict[tuple[int, int, Past], Condition] = {}
+        self._after_conditions: dict[tuple[Condition, int, Past], Condition] = {}
+        self._after_pasts: dict[tuple[Past, int], Past] = {}
 
     def add(self, regex: str, flags: int) -> Begun:
         """The place where an expression begins, and what is to be known of it.
@@ -200,24 +225,55 @@ class Places:
         """Whether an assertion depends on the text before."""
         return self._sees_start or bool(self._sets or self._behind)
 
-    def first_characters(self, begin: int) -> Ranges:
-        """The characters that a match from a place may begin with, whatever assertions say."""
-        found: list[tuple[int, int]] = []
+    @property
+    def alphabet(self) -> Alphabet:
+        """The symbols that the expressions distinguish; no expression is added after this."""
+        if self._alphabet is None:
+            sets = [at.ranges for at in self._places if isinstance(at, _Character)]
+            self._alphabet = Alphabet([*sets, *self._sets, *self._apart], self._watch)
+            self._masks = [
+                self._alphabet.mask(at.ranges) if isinstance(at, _Character) else 0 for at in self._places
+            ]
+        return self._alphabet
+
+    def mask(self, place: int) -> int:
+        """The symbols that a thread waits for; none for :data:`END`."""
+        everything = self.alphabet.everything
+        return everything if place in self._composed else self._masks[place]
+
+    def first(self, begin: int) -> int:
+        """The symbols that a match from a place may begin with, whatever assertions say."""
+        found = 0
         seen, open_places = {begin}, [begin]
         while open_places:
-            at = self._places[open_places.pop()]
+            place = open_places.pop()
+            at = self._places[place]
             if isinstance(at, _Character):
-                found += at.ranges
+                found |= self.mask(place)
             elif not isinstance(at, _End):
                 after = at.options if isinstance(at, _Choice) else (at.after,)
                 open_places += set(after) - seen
                 seen.update(after)
-        return normalize(found)
+        return found
 
-    def ranges(self, place: int) -> Ranges:
-        """The characters that a thread waits for; none for :data:`END`."""
-        found = self._places[place]
-        return found.ranges if isinstance(found, _Character) else ()
+    def may_be_last(self, place: int) -> bool:
+        """Whether a match may end after the character of a place, whatever follows."""
+        if place in self._composed:
+            return False
+        if place not in self._last:
+            found = False
+            at = self._places[place]
+            open_places = [at.after] if isinstance(at, _Character) else []
+            seen = set(open_places)
+            while open_places and not found:
+                at = self._places[open_places.pop()]
+                found = isinstance(at, _End)
+                inside = at.options if isinstance(at, _Choice) else ()
+                after = (at.again, at.after) if isinstance(at, _Back) else inside
+                open_places += set(after) - seen
+                seen.update(after)
+            self._last[place] = found
+        return self._last[place]
 
     def reached(self, place: int, past: Past) -> tuple[Thread, ...]:
         """The threads that a place stands for, in order.  Those that wait for nothing have ended."""
@@ -226,10 +282,10 @@ class Places:
             self._reached[key] = tuple(self._reach(place, past))
         return self._reached[key]
 
-    def after(self, place: int, character: int, past: Past) -> tuple[Thread, ...]:
-        """The threads after a character that a thread at ``place`` reads; ``past`` includes it."""
+    def after(self, place: int, symbol: int, past: Past) -> tuple[Thread, ...]:
+        """The threads after a symbol that a thread at ``place`` reads; ``past`` includes it."""
         found = self._places[place]
-        if isinstance(found, _Character) and _contains(found.ranges, character):
+        if isinstance(found, _Character) and self.mask(place) >> symbol & 1:
             return self.reached(found.after, past)
         return ()
 
@@ -243,56 +299,112 @@ class Places:
             )
         return self._conditions[key]
 
-    def condition_after(self, condition: Condition, character: int, past: Past) -> Condition:
-        """What a condition says after a character; ``past`` includes it."""
+    def condition_after(self, condition: Condition, symbol: int, past: Past) -> Condition:
+        """What a condition says after a symbol; ``past`` includes it."""
         if condition in (ALWAYS, NEVER):
             return condition
-        return any_of(
-            all_of(self._literal_after(literal, character, past) for literal in clause)
-            for clause in condition
-        )
+        key = (condition, symbol, past)
+        if key not in self._after_conditions:
+            waiting = self._waiting_for(symbol)
+            found = []
+            for clause in condition:
+                left = clause & waiting  # of the others, no match goes on
+                if composites := clause & self._literals_of_composites:
+                    left |= composites
+                if max(clause - left, default=-1) < 0:
+                    found.append(all_of(self._literal_after(literal, symbol, past) for literal in left))
+            self._after_conditions[key] = any_of(found)
+        return self._after_conditions[key]
 
-    def _literal_after(self, literal: int, character: int, past: Past) -> Condition:
-        found = self._places[abs(literal)]
-        assert isinstance(found, _Character)
-        holds = self.begins(found.after, past) if _contains(found.ranges, character) else NEVER
-        return holds if literal > 0 else negated(holds)
+    def _waiting_for(self, symbol: int) -> frozenset[int]:
+        if symbol not in self._waiting:
+            bit = 1 << symbol
+            assert self.alphabet is not None
+            places = [place for place, mask in enumerate(self._masks) if mask & bit]
+            self._waiting[symbol] = frozenset([*places, *(-place for place in places)])
+        return self._waiting[symbol]
+
+    def _literal_after(self, literal: int, symbol: int, past: Past) -> Condition:
+        """What a literal says after a symbol that its place reads."""
+        atom_of = abs(literal)
+        is_composite = atom_of in self._composed
+        key = (literal, symbol if is_composite else -1, past)  # after a character of a place all are alike
+        if key not in self._after_literals:
+            if is_composite:
+                holds = self.condition_after(self._composed[atom_of], symbol, past)
+            else:
+                found = self._places[atom_of]
+                assert isinstance(found, _Character)
+                holds = self.begins(found.after, past)
+            self._after_literals[key] = holds if literal > 0 else self.negated(holds)
+        return self._after_literals[key]
+
+    def negated(self, condition: Condition) -> Condition:
+        """It does not hold."""
+        if math.prod(map(len, condition)) <= MOST_NEGATED or all(len(clause) == 1 for clause in condition):
+            return negated(condition)
+        if condition not in self._composites:
+            composite = MOST_PLACES + len(self._composites) + 1
+            self._composites[condition] = composite
+            self._composed[composite] = condition
+            self._literals_of_composites |= {composite, -composite}
+        return frozenset([frozenset([-self._composites[condition]])])
+
+    def is_composite(self, place: int) -> bool:
+        """Whether an atom stands for a condition, and may so hold whatever follows."""
+        return place in self._composed
 
     def holds_at_end(self, condition: Condition) -> bool:
         """Whether a condition holds where the text ends."""
-        return any(all(literal < 0 for literal in clause) for clause in condition)
+        return any(all(map(self._literal_at_end, clause)) for clause in condition)
 
-    def past_after(self, past: Past, character: int) -> Past:
-        """What is known after one more character."""
+    def _literal_at_end(self, literal: int) -> bool:
+        composed = self._composed.get(abs(literal))
+        return (literal > 0) == (composed is not None and self.holds_at_end(composed))
+
+    def past_after(self, past: Past, symbol: int) -> Past:
+        """What is known after one more symbol."""
         if not self.sees_past:
             return past
-        behind = []
-        for number, places in enumerate(past.behind):
-            found = {self._behind[number]}
-            for place in places:
-                for waiting in self.reached(place, _NO_PAST):
-                    at = self._places[waiting.place]
-                    if isinstance(at, _Character) and _contains(at.ranges, character):
-                        found.add(at.after)
-            behind.append(frozenset(found))
-        return Past(False, tuple(_contains(ranges, character) for ranges in self._sets), tuple(behind))
+        key = (past, symbol)
+        if key not in self._after_pasts:
+            behind = []
+            for number, places in enumerate(past.behind):
+                found = {self._behind[number]}
+                for place in places:
+                    for waiting in self.reached(place, _NO_PAST):
+                        at = self._places[waiting.place]
+                        if isinstance(at, _Character) and self.mask(waiting.place) >> symbol & 1:
+                            found.add(at.after)
+                behind.append(frozenset(found))
+            sets = tuple(self.alphabet.mask(ranges) >> symbol & 1 == 1 for ranges in self._sets)
+            self._after_pasts[key] = Past(False, sets, tuple(behind))
+        return self._after_pasts[key]
 
-    def classes(self, places: Iterable[int], past: Past, apart: Iterable[Ranges] = ()) -> list[Ranges]:
-        """All characters, those together after which threads at these places, and the past, are alike.
+    def classes(self, places: Iterable[int], past: Past, apart: Iterable[int] = ()) -> list[int]:
+        """All symbols, those together after which threads at these places, and the past, are alike.
 
-        Characters of which a set of ``apart`` has one and not the other are not together.
+        Symbols of which a set of ``apart`` has one and not the other are not together.
         """
-        sets = [self.ranges(place) for place in places] + self._sets
+        alphabet = self.alphabet
+        masks = {self._masks[place] for place in self._without_composites(places)}
+        masks.update(map(alphabet.mask, self._sets))
         for reached in past.behind:
-            sets += [
-                self.ranges(waiting.place) for place in reached for waiting in self.reached(place, _NO_PAST)
-            ]
-        different = {id(ranges): ranges for ranges in sets}  # places keep them, so that ids stay theirs
-        apart = tuple(apart)
-        key = (frozenset(different), apart)
-        if key not in self._classes:
-            self._classes[key] = partition([*different.values(), *apart])
-        return self._classes[key]
+            masks.update(
+                self._masks[waiting.place] for place in reached for waiting in self.reached(place, _NO_PAST)
+            )
+        return alphabet.classes([*masks, *apart])
+
+    def _without_composites(self, places: Iterable[int]) -> set[int]:
+        """Places, and those that composites are about."""
+        found = set(places)
+        open_atoms = list(found & self._composed.keys())
+        while open_atoms:
+            composite = open_atoms.pop()
+            inside = atoms(self._composed[composite]) - found
+            found |= inside
+            open_atoms += inside & self._composed.keys()
+        return found - self._composed.keys()
 
     # ---- from an expression to places ----
 
@@ -419,7 +531,7 @@ class Places:
     def _asserted(self, at: _Ahead | _Behind | _Boundary | _LineStart, past: Past) -> Condition:
         if isinstance(at, _Ahead):
             holds = self.begins(at.body, past)
-            return negated(holds) if at.is_negated else holds
+            return self.negated(holds) if at.is_negated else holds
         if isinstance(at, _LineStart):
             is_start = past.at_start or (at.number is not None and past.sets[at.number])
             return ALWAYS if is_start else NEVER
@@ -431,10 +543,5 @@ class Places:
             )
             return ALWAYS if is_behind != at.is_negated else NEVER
         follows = self.begins(at.word, past)
-        differs = negated(follows) if past.sets[at.number] else follows
-        return negated(differs) if at.is_negated else differs
-
-
-def _contains(ranges: Ranges, character: int) -> bool:
-    index = bisect_right(ranges, (character, 0x110000)) - 1
-    return index >= 0 and ranges[index][1] >= character
+        differs = self.negated(follows) if past.sets[at.number] else follows
+        return self.negated(differs) if at.is_negated else differs

@@ -15,7 +15,7 @@ line break whose margin is decided by what follows needs one width alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.ignoring import as_node
@@ -27,7 +27,7 @@ from tokamata.patterns.grammars.syntax import (
     Node,
     Reference,
     children_first,
-    rewritten,
+    with_children,
 )
 
 __all__ = ["WIDEST", "with_widths"]
@@ -54,6 +54,7 @@ def with_widths(
     open_rules: list[tuple[str, int, bool]] = []  # a rule, a width, and whether greater ones are meant
     references: dict[tuple[str, int, bool], Reference] = {}
     margins: dict[tuple[Margin, int], Node] = {}
+    changing: dict[str, list[Node]] = {}  # by rule, the nodes that differ by width
 
     def reference(rule: str, width: int, is_wider: bool) -> Reference:
         key = (rule, width, is_wider)
@@ -67,17 +68,19 @@ def with_widths(
             margins[node, width] = as_node(line_breaks.margin(node, width))
         return margins[node, width]
 
-    def at_width(body: Node, width: int) -> Node:
-        def leaf(node: Node) -> Node:
+    def at_width(body: Node, nodes: list[Node], width: int) -> Node:
+        instead: dict[int, Node] = {}
+        for node in nodes:
             if isinstance(node, Margin):
-                return margin(node, width)
-            if isinstance(node, Block):
-                return reference(node.rule, width, True)
-            if isinstance(node, Reference) and node.rule in with_lines:
-                return reference(node.rule, width, False)
-            return node
-
-        return rewritten(body, leaf)
+                instead[id(node)] = margin(node, width)
+            elif isinstance(node, Block):
+                instead[id(node)] = reference(node.rule, width, True)
+            elif isinstance(node, Reference):
+                instead[id(node)] = reference(node.rule, width, False)
+            else:
+                children = tuple([instead.get(id(child), child) for child in node.children])
+                instead[id(node)] = with_children(node, children)
+        return instead.get(id(body), body)
 
     reference(start, 0, False)
     while open_rules:
@@ -88,8 +91,24 @@ def with_widths(
             widths = range(width + 1, WIDEST + 1)
             made[name] = Choice(tuple(reference(rule, wider, False) for wider in widths))
         else:
-            made[name] = at_width(rules[rule], width)
+            if rule not in changing:
+                changing[rule] = _with_width(rules[rule], with_lines)
+            made[name] = at_width(rules[rule], changing[rule], width)
     return made, references[start, 0, False].rule
+
+
+def _with_width(body: Node, with_lines: Container[str]) -> list[Node]:
+    """The nodes of a body that a width is part of, each after its children."""
+    found: list[Node] = []
+    inside: set[int] = set()
+    for node in children_first([body]):
+        is_own = isinstance(node, (Block, Margin)) or (
+            isinstance(node, Reference) and node.rule in with_lines
+        )
+        if is_own or any(id(child) in inside for child in node.children):
+            inside.add(id(node))
+            found.append(node)
+    return found
 
 
 def _rules_with_lines(rules: Mapping[str, Node]) -> set[str]:
