@@ -483,6 +483,7 @@ ALLOWED = {
     ("tokenization/kept_tables.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("tokenization/kept_tables.py", "TypeError"): "a kept file that is damaged is one that is not there",
     ("patterns/grammars/lark_files.py", "FileNotFoundError"): "lark's protocol of readers of files",
+    ("patterns/grammars/expressions.py", "ValueError"): "a kept file that is damaged is absent",
     ("patterns/grammars/lark_definitions.py", "FileNotFoundError"): "lark's protocol of readers of files",
     ("patterns/grammars/lark_definitions.py", "RecursionError"): "as lark's loader has it",
     ("patterns/grammars/lark_definitions.py", "ValueError"): "as lark's loader has it",

@@ -440,3 +440,17 @@ def test_the_interpreters_lock_is_released(vocabulary: tk.Vocabulary) -> None:
         sys.setswitchinterval(interval)
         thread.join()
     assert not mask.any()
+
+
+def test_an_error_says_of_which_matcher_it_is() -> None:
+    limits = tk.Limits(seconds=0.05)
+    endless = tk.regex("x((?=.*ab.{60}$)(?=.*ba.{60}$)[ab]*)|[a-z]y").compile(bytes_and(), limits=limits)
+    matchers = [tk.regex("[a-z]+").compile(endless.vocabulary).matcher(), endless.matcher()]
+    assert matchers[1].advance(ord("x"))
+    mask = endless.allocate_mask(2)
+    with pytest.raises(tk.LimitExceeded, match=r"^matcher 1: ") as caught:
+        tk.fill_masks(matchers, mask)
+    assert (caught.value.item, caught.value.limit) == ("matcher 1", "seconds")
+    with pytest.raises(tk.LimitExceeded) as alone:
+        tk.fill_masks(matchers[1:], mask)
+    assert alone.value.item == ""

@@ -371,13 +371,18 @@ struct Batch {
     return reinterpret_cast<std::uint32_t*>(rows.data());
   }
 
-  // The error of the first matcher that has one.
+  // The error of the first matcher that has one; of several, it says which.
   void raise_first(const std::vector<std::exception_ptr>& errors, const std::vector<std::optional<TokenCount>>& budgets) const {
     for (std::size_t i = 0; i < errors.size(); ++i) {
       if (!errors[i]) continue;
       Shown shown = bound[i]->shown();
       if (!budgets.empty() && budgets[i]) shown.budget = *budgets[i];
-      guarded(shown, [&] { std::rethrow_exception(errors[i]); });
+      try {
+        guarded(shown, [&] { std::rethrow_exception(errors[i]); });
+      } catch (nb::python_error& error) {
+        if (errors.size() > 1) error.value().attr("item") = "matcher " + std::to_string(i);
+        throw;
+      }
     }
   }
 };

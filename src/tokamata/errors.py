@@ -262,7 +262,7 @@ class NoValuesError(TokamataError, TypeError):
     def __init__(self) -> None:
         super().__init__()
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return "a text that was generated without a constraint has no value; read its .text"
 
 
@@ -399,7 +399,7 @@ class MissingExtraError(TokamataError, ImportError):
         self.package = package
         self.extra = extra
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         package, extra, purpose, advice = self.args
         advice = advice or f"install it with: pip install 'tokamata[{extra}]'"
         return f"{purpose} needs the package {package!r}, which is not installed; {advice}"
@@ -418,7 +418,7 @@ class PicklingError(TokamataError, TypeError):
         self.what = what
         self.advice = advice
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return f"{self.what} cannot be pickled or copied; {self.advice}"
 
 
@@ -548,7 +548,7 @@ class ForkError(TokamataError, RuntimeError):
         super().__init__(pattern)
         self.pattern = pattern
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"the process was forked while another thread worked on {self.pattern!r:.200}; "
             "compile it again in this process"
@@ -566,7 +566,7 @@ class BusyError(TokamataError, RuntimeError):
         super().__init__(pattern)
         self.pattern = pattern
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return (
             f"the call that the signal interrupted works on {self.pattern!r:.200}; "
             "use another constraint in the handler, or set a flag there"

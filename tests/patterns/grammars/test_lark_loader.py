@@ -16,15 +16,20 @@ import tokamata as tk
 from tests.support.paths import DATA
 from tokamata.limits import Limits, Watch
 from tokamata.patterns.grammars import lark_definitions, lark_loader, steps
+from tokamata.patterns.grammars.grammar_files import GrammarFile
 from tokamata.patterns.grammars.lark_files import _imports
 
 FOLDER = DATA / "grammars"
 FILES = [*sorted(FOLDER.rglob("*.lark")), *sorted((Path(lark.__file__).parent / "grammars").glob("*.lark"))]
 
 
+def _file(path: Path | None) -> GrammarFile | None:
+    return None if path is None else GrammarFile(str(path), path.read_text(encoding="utf-8"), {})
+
+
 def compiled(text: str, path: Path | None = None) -> Any:
     """What our loader makes of a file: terminals, rules, ignored names; and the steps that it takes."""
-    imports = _imports(path)
+    imports = _imports(_file(path))
     with steps.bounded(Watch()):
         grammar = lark_loader.loaded(text, str(path or "none"), imports, is_lalr=False)
         found = grammar.compile(["start"], ())
@@ -33,7 +38,7 @@ def compiled(text: str, path: Path | None = None) -> Any:
 
 def compiled_by_lark(text: str, path: Path | None = None) -> Any:
     load: Any = load_grammar
-    grammar, _ = load(text, str(path or "none"), _imports(path), False)
+    grammar, _ = load(text, str(path or "none"), _imports(_file(path)), False)
     return grammar.compile(["start"], ())
 
 
