@@ -138,25 +138,27 @@ class Constraint(Denotation[_T_co]):
             other._refuse_edges()
         return self._join("-", other)
 
-    def __radd__(self, other: object) -> Any:
-        """Refuses a text, a class or a schema, and says how to make a constraint of it.
+    if not TYPE_CHECKING:  # to a type checker, such an operation is an error
 
-        Raises:
-            ArgumentError: ``other`` is one.
-        """
-        return self._refuse_left("+", other)
+        def __radd__(self, other: object) -> Any:
+            """Refuses a text, a class or a schema, and says how to make a constraint of it.
 
-    def __ror__(self, other: object) -> Any:
-        """As :meth:`__radd__`."""
-        return self._refuse_left("|", other)
+            Raises:
+                ArgumentError: ``other`` is one.
+            """
+            return self._refuse_left("+", other)
 
-    def __rand__(self, other: object) -> Any:
-        """As :meth:`__radd__`."""
-        return self._refuse_left("&", other)
+        def __ror__(self, other: object) -> Any:
+            """As :meth:`__radd__`."""
+            return self._refuse_left("|", other)
 
-    def __rsub__(self, other: object) -> Any:
-        """As :meth:`__radd__`."""
-        return self._refuse_left("-", other)
+        def __rand__(self, other: object) -> Any:
+            """As :meth:`__radd__`."""
+            return self._refuse_left("&", other)
+
+        def __rsub__(self, other: object) -> Any:
+            """As :meth:`__radd__`."""
+            return self._refuse_left("-", other)
 
     def __invert__(self) -> Constraint[Any]:
         """All valid texts that are not texts of this constraint.
