@@ -95,7 +95,7 @@ def printed(python: Path, code: str, folder: Path) -> object:
     return json.loads(result.stdout)
 
 
-def test_only_the_command_line_and_lark_need_an_extra_to_be_imported(base_python: Path, tmp_path: Path) -> None:
+def test_only_the_command_line_and_lark_need_extras_to_be_imported(base_python: Path, tmp_path: Path) -> None:
     failed = printed(base_python, IMPORTS, tmp_path)
     assert isinstance(failed, dict)
     # What extends lark's classes is imported where a Lark file is read.
