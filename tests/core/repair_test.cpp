@@ -182,8 +182,8 @@ TEST(kept_automata_change_no_repair) {
         if (std::get<3>(expected) == RepairSearch::Outcome::Stopped) continue;
         const RepairSearch beside(kept, other, random_model(choices, other.size()), 100, limits, nullptr);
         CHECK(found(kept, text, model) == expected);
-        CHECK(accepts(kept, std::get<0>(expected), limits, nullptr));
-        CHECK(accepts(kept, text, limits, nullptr) == accepts(std::make_shared<KeptAutomata>(pattern), text, limits, nullptr));
+        CHECK(!refused_at(kept, std::get<0>(expected), limits, nullptr));
+        CHECK(refused_at(kept, text, limits, nullptr) == refused_at(std::make_shared<KeptAutomata>(pattern), text, limits, nullptr));
         ++repaired;
       }
     } catch (const LimitExceeded&) {
