@@ -16,6 +16,7 @@ from tests.support.automata.drawn_graphs import drawn_graphs, vocabulary_of
 from tests.support.automata.explicit import TokenGraph
 from tests.support.masks import allowed, bits
 from tests.support.matchers import takes
+from tests.support.vocabularies import BYTE_VOCABULARY as BYTES_ALONE
 from tests.support.vocabularies import BYTES
 
 BUDGETS = [None, *range(1, 9)]
@@ -206,3 +207,68 @@ def test_arguments() -> None:
             compiled.matcher(min_tokens=wrong)  # type: ignore[arg-type]
     assert compiled.matcher(min_tokens=np.int64(2)).shortest_completion() == [0, 0]
     assert compiled.matcher(min_tokens=0).is_accepting
+
+
+LONG = {
+    "any JSON": tk.json(),
+    "any JSON in any style": tk.json(whitespace="any", spelling="any"),
+    "objects": tk.json_schema({"type": "object"}),
+    "a bounded string": tk.json_schema({"type": "string", "maxLength": 2_000_000}),
+    "arrays of few values": tk.json_schema({"type": "array", "items": {"enum": ["a", "b"]}}),
+    "objects that nest": tk.json_schema(
+        {"type": "object", "properties": {"a": {"$ref": "#"}}, "additionalProperties": False},
+        whitespace="compact",
+    ),
+    "a count": tk.regex("a{0,1000000}"),
+    "a loop": tk.regex("(ab)*c"),
+    "nesting": tk.grammar('root ::= "a" root "b" | ""', syntax="gbnf"),
+    "expressions": tk.grammar('start: e\ne: e "+" t | t\nt: "(" e ")" | /[0-9]/\n'),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_million_tokens(name: str) -> None:
+    """Structure shows that such texts exist, where a path of as many states would pass every limit."""
+    limits = tk.Limits(states=5_000)
+    matcher = LONG[name].compile(BYTES_ALONE, limits=limits).matcher(min_tokens=10**6)
+    draw = random.Random(3)
+    for _ in range(60):
+        tokens = sorted(allowed(matcher))
+        assert tokens, matcher.text
+        assert not matcher.is_accepting
+        assert matcher.advance(draw.choice(tokens))
+
+
+@pytest.mark.parametrize("pattern", ["a{0,1000}", "(a|bc){5}", "(?=a*b)[ab]{0,300}"])
+def test_fewer_than_a_million(pattern: str) -> None:
+    with pytest.raises(tk.LengthError, match="no text of 1000000 tokens or more"):
+        tk.regex(pattern).compile(BYTES_ALONE).matcher(min_tokens=10**6)
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 7, 40, 1001])
+def test_nesting_against_arithmetic(least: int) -> None:
+    """a…ab…b, as many of each: what was opened decides how long the text will be."""
+    grammar = tk.grammar('root ::= "a" root "b" | ""', syntax="gbnf")
+    compiled = grammar.compile(BYTES_ALONE)
+    for opened in {0, 1, least // 2, (least + 1) // 2, least // 2 + 1}:
+        matcher = compiled.matcher(min_tokens=least)
+        assert matcher.advance_all(b"a" * opened)
+        can_close = opened > 0 and 2 * opened >= least
+        assert allowed(matcher) == {ord("a")} | ({ord("b")} if can_close else set())
+        if can_close:
+            assert matcher.advance_all(b"b" * opened)
+            assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("least", [1, 49, 50, 51])
+def test_counts_against_arithmetic(least: int) -> None:
+    compiled = tk.regex("[ab]{0,50}c?|d{3}").compile(BYTES_ALONE)
+    matcher = compiled.matcher(min_tokens=least)
+    for written in range(50):
+        expected = {ord("a"), ord("b")}
+        if written + 1 >= least:
+            expected.add(ord("c"))
+        if written == 0 and least <= 3:
+            expected.add(ord("d"))
+        assert allowed(matcher) - {256} == expected, written
+        assert matcher.advance(ord("a"))
