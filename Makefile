@@ -91,6 +91,7 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.maskbench --seed 7 --engines 'tokamata;xgrammar' --timeout 5 --markdown $(RESULTS)/maskbench_xgrammar.md
 	$(BIN)/python -m benchmarks.grammars --markdown $(RESULTS)/grammars.md
 	$(BIN)/python -m benchmarks.grammars --prepare 0.05 --markdown $(RESULTS)/grammars_prepared.md
+	$(BIN)/python -m benchmarks.grammars.reading --markdown $(RESULTS)/grammar_reading.md
 	$(BIN)/python -m benchmarks.drafts --markdown $(RESULTS)/drafts.md
 	$(BIN)/python -m benchmarks.repair --markdown $(RESULTS)/repair.md
 	$(BIN)/python -m benchmarks.server --markdown $(RESULTS)/server.md --plot docs/server.svg
