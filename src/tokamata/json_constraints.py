@@ -30,12 +30,12 @@ from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
 from tokamata.values import forms
+from tokamata.vocabulary.single_bytes import single_bytes
 
 if TYPE_CHECKING:
     import referencing
 
     from tokamata.limits import CancelToken, Limits
-    from tokamata.vocabulary import Vocabulary
 
 __all__ = ["JsonConstraint", "constraint_of_schema", "json", "json_schema"]
 
@@ -130,7 +130,7 @@ class JsonConstraint(Constraint[_T_co]):
         def is_empty(table: _core.ValueTable, root: int) -> bool:
             texts: Constraint[Any] = Constraint(table.texts(root, *self.style), "")
             try:
-                texts.compile(_bytes_alone(), limits=limits, cancel=cancel)
+                texts.compile(single_bytes(), limits=limits, cancel=cancel)
             except EmptyConstraintError:
                 return True
             return False
@@ -146,7 +146,7 @@ class JsonConstraint(Constraint[_T_co]):
         if self.style.property_order == "any" or not self._declares:
             return ""
         in_any_order: Constraint[Any] = Constraint(self._table.texts(self._root, "any", *self.style[1:]), "")
-        matcher = in_any_order.compile(_bytes_alone(), limits=limits).matcher()
+        matcher = in_any_order.compile(single_bytes(), limits=limits).matcher()
         return order_hint(text) if all(map(matcher.advance, text)) else ""
 
     def _read_texts(self) -> _core.Expression:
@@ -209,14 +209,6 @@ _OPERATORS = {"&": operator.and_, "-": operator.sub}
 def _folded(sign: Literal["&", "-"], *operands: JsonConstraint[Any]) -> JsonConstraint[Any]:
     """A chain of one operator, from the left."""
     return functools.reduce(_OPERATORS[sign], operands)
-
-
-@functools.cache
-def _bytes_alone() -> Vocabulary:
-    """A vocabulary of single bytes, in which every text can be written."""
-    from tokamata.vocabulary import Vocabulary
-
-    return Vocabulary.load([bytes([value]) for value in range(256)] + [None], stop=[256])
 
 
 def _shown(blamed: Blamed) -> str:

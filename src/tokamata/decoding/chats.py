@@ -31,11 +31,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from tokamata.decoding.chat_origins import ControlSpan, refused_piece, spans_of_messages, unused_number
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
+from tokamata.locks import kept_property
 
 __all__ = ["Chat", "ChatEncoder", "chat_ids"]
 
@@ -102,7 +102,7 @@ class ChatEncoder:
     def _rendered(self, messages: Sequence[Any]) -> str:
         return str(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
 
-    @cached_property
+    @kept_property
     def _control_tokens(self) -> dict[int, str]:
         """The control tokens that no message may write: their names by id."""
         tokenizer, allowed = self._tokenizer, self._placeholders

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from tokamata.constraint import Constraint
@@ -21,7 +21,7 @@ from tokamata.json_constraints import json_schema
 from tokamata.limits import Limits
 from tokamata.structural_tags import structural_tag
 from tokamata.text_constraints import choice, regex
-from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.single_bytes import single_bytes
 
 __all__ = ["check_options", "check_request", "constraint_of"]
 
@@ -100,15 +100,10 @@ def check_request(kind: str, text: str) -> None:
     """
     constraint = constraint_of(kind, text, _CHECK_LIMITS)
     try:
-        constraint.compile(_bytes(), limits=_CHECK_LIMITS)
+        constraint.compile(single_bytes(), limits=_CHECK_LIMITS)
     except UnknownTokenError:
         # A control token.  Only the engine knows those of the tokenizer.
         return
-
-
-@cache
-def _bytes() -> Vocabulary:
-    return Vocabulary.load([*(bytes([byte]) for byte in range(256)), None], stop=256)
 
 
 def check_options(params: object) -> None:
