@@ -19,9 +19,9 @@ How.  Equal parts are made one object first.  Of some alternatives, in this orde
 3. The empty one makes the others optional.
 4. Those that begin alike are factored by themselves; then those that end alike.
 
-A rule whose alternatives are some parts, and each of them after a text of the rule itself, is one or more of these
-parts; rules that end with themselves are solved by :mod:`.right_recursion`.  Such a rule replaces the references to
-it.
+A rule whose alternatives are some parts, and each of them after a text of the rule itself, is one or more of
+these parts; rules that end with themselves are solved by :mod:`.right_recursion`.  Such a rule replaces the
+references to it.
 
 Source.  Left factoring (Aho, Lam, Sethi and Ullman, *Compilers*, section 4.3.4).
 Cost.  A look at each symbol of the alternatives for each level of nesting that they get.
@@ -115,7 +115,7 @@ class _Parts:
         return made[id(root)]
 
     def repetition(self, rule: str, body: Node) -> Node | None:
-        """What a rule is that begins with itself and does nothing but repeat; ``None`` if it is another one."""
+        """What a rule is that begins with itself and only repeats; ``None`` if it is another one."""
         alternatives = [_symbols(self.of(child, {})) for child in _options(body)]
         once: set[_Symbols] = set()
         again: set[_Symbols] = set()

@@ -1,30 +1,31 @@
 """Rules that end with themselves, as repetitions.
 
-Problem.  BNF has no repetition, so people write ``chars: "" | char chars``.  For the engine that is a stack with
-a rule on it: each character has states of its own, and a token of twenty letters is followed letter by letter.
-As ``char*`` it is a terminal, whose effect on a vocabulary is computed once for all grammars.
+Problem.  BNF has no repetition, so people write ``chars: "" | char chars``.  For the engine that is a stack
+with a rule on it: each character has states of its own, and a token of twenty letters is followed letter by
+letter. As ``char*`` it is a terminal, whose effect on a vocabulary is computed once for all grammars.
 
-Worked example.  ``chars: '"' | plain chars | "\\\\" escaped chars``.  A text of ``chars`` is some rounds, each
-``plain`` or ``"\\\\" escaped``, and then ``'"'``::
+Worked example.  ``chars: '"' | plain chars | "\\\\" escaped chars``.  A text of ``chars`` is some rounds,
+each ``plain`` or ``"\\\\" escaped``, and then ``'"'``::
 
     chars: (plain | "\\\\" escaped)* '"'
 
-How.  The rules' right-hand sides are equations between languages.  A rule that ends with itself is
-``X = P (A X | B)``: *P* is what all alternatives begin with, *A* are *rounds* that go on with the rule, *B* are the
-ends.  The least solution is ``X = P (A P)* B``; *A*, *P* and *B* may hold the rule as well, elsewhere than at the
-end.  Rules that end with each other are solved one after the other (Gauss): each is put in place of the references
-to it at the ends of those not yet solved.  Rules are taken in the order in which they depend on each other.
+How.  The rules' right-hand sides are equations between languages.  A rule that ends with itself is ``X = P
+(A X | B)``: *P* is what all alternatives begin with, *A* are *rounds* that go on with the rule, *B* are the
+ends.  The least solution is ``X = P (A P)* B``; *A*, *P* and *B* may hold the rule as well, elsewhere than
+at the end.  Rules that end with each other are solved one after the other (Gauss): each is put in place of
+the references to it at the ends of those not yet solved.  Rules are taken in the order in which they depend
+on each other.
 
 What is left as it is:
 
 - A rule that also begins with itself: :mod:`.left_recursion` has it.
 - A rule whose rounds and ends begin alike, such as ``X: a "," X | a`` if they were not factored.  The engine
   would read their beginning twice.  Where all is regular it does not, since it makes one automaton.
-- Several rules that end with each other and are not regular: statements that end with statements.  It would copy
-  them into one another.
+- Several rules that end with each other and are not regular: statements that end with statements.  It would
+  copy them into one another.
 
-Source.  Arden's lemma, *Delayed-logic and finite-state machines*, 1961; that the least solution of a system stays
-the same, where one equation is solved for its own variable alone, is Bekić's theorem.
+Source.  Arden's lemma, *Delayed-logic and finite-state machines*, 1961; that the least solution of a system
+stays the same, where one equation is solved for its own variable alone, is Bekić's theorem.
 Cost.  Linear in the rules; the solved rules of a cycle have no more than a bound of nodes together.
 Rejected: recognizing the most frequent shapes.  There are many, with empty alternatives and without.
 """
@@ -97,8 +98,10 @@ class _Solver:
         return self._solved
 
     def _solve_cycle(self, names: list[str]) -> None:
-        ends = {name: {end.rule for end in self._ends(self._rules[name], names)} for name in names}
-        for component in components({name: ends[name] & set(names) for name in names}):
+        ends = {
+            name: {end.rule for end in self._ends(self._rules[name], names) if end.rule} for name in names
+        }
+        for component in components(ends):
             if len(component) == 1:
                 self._solve_one(component[0])
             elif all(self._is_regular(name, component) for name in component):
@@ -173,10 +176,8 @@ class _Solver:
         """The ways through a body, told apart as far as they go on with one of some rules."""
         holds: set[int] = set()
         for node in children_first([body]):
-            if (
-                node.rule in rules
-                if isinstance(node, Reference)
-                else any(id(child) in holds for child in node.children)
+            if any(id(child) in holds for child in node.children) or (
+                isinstance(node, Reference) and node.rule in rules
             ):
                 holds.add(id(node))
         found: list[_End] = []
