@@ -126,11 +126,13 @@ std::optional<StateId> Thought::border_state(TokenAutomaton& tokens, Completions
   return std::nullopt;
 }
 
-// The tokens that masks take to suffice for a rest of the answer.
+// The tokens that masks within the thought take to suffice for a rest of the answer.  They look for the fewest where a control
+// token ends it, whatever the answer is.
 std::optional<TokenCount> Thought::tokens_after(StateId state, TokenAutomaton& tokens, Completions& completions, Budget& budget) const {
   const TokenAutomaton::Configuration at{state, false};
   if (!tokens.spellable(at, budget)) return std::nullopt;
-  return is_canonical_ ? completions.tokens_needed(at, budget) : completions.tokens_of_closing_text(at, budget);
+  const bool by_closing_texts = !is_canonical_ && completions.is_of_rules(tokens.start(), budget);
+  return by_closing_texts ? completions.tokens_of_closing_text(at, budget) : completions.tokens_needed(at, budget);
 }
 
 // The fewest tokens after one that completes the end tag: `shortest`, or fewer if it begins the answer.
