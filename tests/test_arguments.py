@@ -162,6 +162,8 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
             "begin": (5, b"ab", STRANGE, "", "\ud800", A),
             "end": (*TEXTS, "", "\ud800", A),
             "most_characters": ("5", 1.5, STRANGE, -1, HUGE),
+            "most_tokens": ("5", 1.5, STRANGE, 0, HUGE),
+            "answer_tokens": ("5", 1.5, STRANGE, 0, HUGE),
         },
     ),
     tk.control_token: ({"token": 5}, {"token": (None, 1.5, b"a", STRANGE, -1, HUGE, "\ud800")}),

@@ -461,7 +461,7 @@ BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabul
   std::optional<ThoughtPlan> plan;
   if (thought) {
     const auto& [ended, end, most, answer, typical] = *thought;
-    plan = ThoughtPlan{ended, std::string(end.c_str(), end.size()), most.value_or(kNoTokens), answer, std::string(typical.c_str(), typical.size())};
+    plan = ThoughtPlan{ended, std::string(end.c_str(), end.size()), most.value_or(kNoTokens), answer, std::string(typical.c_str(), typical.size()), tokenization != nullptr};
   }
   auto constraint = without_interpreter(shown, [&] {
     return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,

@@ -52,6 +52,11 @@ class Completions {
     if (configuration.at_start || !is_of_rules(configuration, budget)) return tokens_needed(configuration, budget);
     return of_rules_.tokens_to_close(configuration.state, budget);
   }
+  // Tokens that suffice: D; with rules those of the closing text, by which masks within a budget are made.
+  TokenCount tokens_of_closing_text(Configuration configuration, Budget& budget) {
+    if (configuration.at_start || !is_of_rules(configuration, budget)) return tokens_needed(configuration, budget);
+    return of_rules_.texts().tokens(configuration.state, budget);
+  }
   // So many tokens that lead to an accepted text; of each token class, the token with the least id.
   std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
 

@@ -94,12 +94,9 @@ MaskPtr Matcher::known_mask_within(const Place& place, TokenCount left) {
 MaskPtr Matcher::known_mask(const Place& place, TokenCount left) {
   if (place.is_stopped()) return stop_mask();
   if (!is_thought_limited(place, left)) return known_mask_within(place, left);
-  const Thought& thought = *constraint_->thought_;
-  const TokenCount surely = thought.surely_within(left, place.written, automaton());
-  const bool is_ample = !canonical() && bounds_at(place).least == 0 && completions().is_ample(place.at, surely);
-  const std::optional<TokenCount> room = is_ample ? surely : thought.try_within(left, place.written);
-  MaskPtr mask = room ? known_mask_within(place, *room) : nullptr;
-  return mask && mask->set_bits > 0 ? mask : nullptr;
+  const TokenCount room = constraint_->thought_->surely_within(left, place.written, automaton());
+  const bool is_ample = !canonical() && bounds_at(place).least == 0 && completions().is_ample(place.at, room);
+  return is_ample ? known_mask_within(place, room) : nullptr;
 }
 
 MaskPtr Matcher::mask_within(const Place& place, TokenCount left, Budget& budget) {
@@ -118,12 +115,15 @@ MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget) {
 
 MaskPtr Matcher::mask_of_thought(const Place& place, TokenCount left, Budget& budget) {
   Thought& thought = *constraint_->thought_;
-  TokenCount room = thought.surely_within(left, place.written, automaton());
-  const bool is_ample = !canonical() && bounds_at(place).least == 0 && completions().is_ample(place.at, room, budget);
-  if (!is_ample) room = thought.within(left, place.written, automaton(), completions(), budget);
+  const bool is_plain = !canonical() && bounds_at(place).least == 0;
+  const TokenCount surely = thought.surely_within(left, place.written, automaton());
+  if (is_plain && completions().is_ample(place.at, surely, budget)) return mask_within(place, surely, budget);
+  // Where there is no room for what is reserved, the thought ends as soon as it can.
+  TokenCount room = thought.within(left, place.written, automaton(), completions(), budget);
+  if (is_plain && completions().is_of_rules(place.at, budget))
+    room = std::max(room, std::min(left, completions().tokens_of_closing_text(place.at, budget)));
   MaskPtr mask = mask_within(place, room, budget);
   if (mask->set_bits > 0) return mask;
-  // There is no room for what is reserved: the thought ends as soon as it can.
   const TokenCount needed = tokens_needed(place, budget);
   if (needed > room && needed <= left) mask = mask_within(place, needed, budget);
   return mask->set_bits > 0 ? mask : mask_within(place, left, budget);

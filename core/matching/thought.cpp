@@ -29,8 +29,8 @@ TokenCount greedy_length(std::string_view text, const TokenTrie& trie) {
 Thought::Thought(const ThoughtPlan& plan, const std::shared_ptr<const Vocabulary>& vocabulary,
                  const std::shared_ptr<const Vocabulary>& start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
                  const Limits& limits, const std::shared_ptr<const CancelToken>& cancel)
-    : tracker_(*plan.ended, vocabulary, start_vocabulary, control_tokens, limits, cancel), end_(plan.end), most_(plan.most),
-      answer_(plan.answer), typical_(greedy_length(plan.typical, vocabulary->trie())) {}
+    : tracker_(*plan.ended, vocabulary, start_vocabulary, control_tokens, limits, cancel), end_(plan.end), is_canonical_(plan.is_canonical),
+      most_(plan.most), answer_(plan.answer), typical_(greedy_length(plan.typical, vocabulary->trie())) {}
 
 // ---- where it ends ----------------------------------------------------------------------------
 
@@ -73,10 +73,6 @@ TokenCount Thought::within(TokenCount left, TokenCount written, TokenAutomaton& 
   return within(left, written, *lengths_);
 }
 
-std::optional<TokenCount> Thought::try_within(TokenCount left, TokenCount written) const {
-  return lengths_ ? std::optional(within(left, written, *lengths_)) : std::nullopt;
-}
-
 TokenCount Thought::surely_within(TokenCount left, TokenCount written, const TokenAutomaton& tokens) const {
   TokenCount room = left;
   if (left != kNoTokens) {
@@ -86,50 +82,73 @@ TokenCount Thought::surely_within(TokenCount left, TokenCount written, const Tok
   return is_bounded() ? std::min(room, most_ - std::min(most_, written)) : room;
 }
 
-// Along a shortest text: the state of `tokens` where the end tag ends, and what follows there.
 Thought::Lengths Thought::measured(TokenAutomaton& tokens, Completions& completions, Budget& budget) {
+  const std::optional<StateId> border = border_state(tokens, completions, budget);
+  if (!border) return {0, 0};
+  Lengths found;
+  found.shortest = tokens_after(*border, tokens, completions, budget).value_or(0);
+  found.least = is_bounded() ? least_after(*border, found.shortest, tokens, completions, budget) : 0;
+  return found;
+}
+
+// Along a short text: the state of `tokens` where the end tag ends.  Nothing if no text begins here, but only after a context.
+std::optional<StateId> Thought::border_state(TokenAutomaton& tokens, Completions& completions, Budget& budget) {
   TokenAutomaton::Configuration at = tokens.start();
-  StateId thought = start();
-  if (thought == kEnded || !tokens.spellable(at, budget)) return {0, 0};  // no text begins here: only after a context
-  const std::vector<TokenId> shortest = completions.shortest(at, budget);
-  for (std::size_t written = 0; written < shortest.size(); ++written) {
-    const TokenId token = shortest[written];
-    const StateId next = step(thought, token, at.at_start, budget);
-    const std::optional<StateId> target = tokens.step(at, token, budget);
-    if (!target) break;
-    if (next != kEnded) {
-      thought = next;
+  StateId thought = tracker_.start().state;
+  const auto is_ended = [&] { return tracker_.automaton().accepting(thought); };
+  if (!tokens.spellable(at, budget)) return std::nullopt;
+  if (completions.is_of_rules(at, budget)) {
+    while (!is_ended()) {
+      if (tokens.automaton().accepting(at.state)) return std::nullopt;
+      const ClosingTexts::Step step = completions.of_rules().texts().step(at.state, budget);
+      const char byte = static_cast<char>(step.byte);
+      thought = tracker_.read(thought, {&byte, 1}, budget).state;
+      at.state = step.next;
+    }
+    return at.state;
+  }
+  for (const TokenId token : completions.shortest(at, budget)) {
+    const std::string_view bytes = tokens.vocabulary(at.at_start).bytes(token);
+    const StateId before = thought;
+    const std::optional<StateId> after = tracker_.step({thought, at.at_start}, token, budget), target = tokens.step(at, token, budget);
+    if (!after || !target) return std::nullopt;
+    thought = *after;
+    if (!is_ended()) {
       at = {*target, false};
       continue;
     }
-    const std::string_view bytes = tokens.vocabulary(at.at_start).bytes(token);
+    if (bytes.empty()) return target;
+    thought = before;
     std::size_t inside = 0;
-    for (StateId state = thought; inside < bytes.size() && !tracker_.automaton().accepting(state);)
-      state = tracker_.read(state, bytes.substr(inside++, 1), budget).state;
-    const TokenCount after = shortest.size() - written - 1;
-    const StateId border = tokens.edge(bytes.empty() ? *target : tokens.read(at.state, bytes.substr(0, inside), budget).state, budget);
-    const bool is_border = tokens.spellable(TokenAutomaton::Configuration{border, false}, budget);
-    const TokenCount needed = is_border ? completions.tokens_needed({border, false}, budget) : after;
-    return {needed, is_bounded() ? least_after(border, std::min(needed, after), tokens, completions, budget) : 0};
+    while (!is_ended()) thought = tracker_.read(thought, bytes.substr(inside++, 1), budget).state;
+    return tokens.edge(tokens.read(at.state, bytes.substr(0, inside), budget).state, budget);
   }
-  return {0, 0};
+  return std::nullopt;
+}
+
+// The tokens that masks within the thought take to suffice for a rest of the answer.  They look for the fewest where a control
+// token ends it, whatever the answer is.
+std::optional<TokenCount> Thought::tokens_after(StateId state, TokenAutomaton& tokens, Completions& completions, Budget& budget) const {
+  const TokenAutomaton::Configuration at{state, false};
+  if (!tokens.spellable(at, budget)) return std::nullopt;
+  const bool by_closing_texts = !is_canonical_ && completions.is_of_rules(tokens.start(), budget);
+  return by_closing_texts ? completions.tokens_of_closing_text(at, budget) : completions.tokens_needed(at, budget);
 }
 
 // The fewest tokens after one that completes the end tag: `shortest`, or fewer if it begins the answer.
 TokenCount Thought::least_after(StateId border, TokenCount shortest, TokenAutomaton& tokens, Completions& completions, Budget& budget) {
   TokenCount least = shortest;
-  const Vocabulary& vocabulary = tokens.vocabulary(false);
   std::unordered_set<std::uint32_t> met;
   const auto note = [&](std::string_view answer) {
     const TokenAutomaton::Reading read = tokens.read(border, answer, budget);
-    if (answer.empty() || read.length < answer.size()) return;
-    const StateId state = tokens.edge(read.state, budget);
-    if (met.insert(state.value).second && tokens.spellable(TokenAutomaton::Configuration{state, false}, budget))
-      least = std::min(least, completions.tokens_needed({state, false}, budget));
+    if (answer.empty() || read.length < answer.size() || !met.insert(read.state.value).second) return;
+    least = std::min(least, tokens_after(tokens.edge(read.state, budget), tokens, completions, budget).value_or(least));
   };
-  for (std::uint32_t token = 0; token < vocabulary.token_count() && least > 0 && !end_.empty(); ++token) {
+  const Vocabulary& vocabulary = tokens.vocabulary(false);
+  const std::string_view end = end_;
+  for (std::uint32_t token = 0; token < vocabulary.token_count() && least > 0 && !end.empty(); ++token) {
     budget.step();
-    const std::string_view bytes = vocabulary.bytes({token}), end = end_;
+    const std::string_view bytes = vocabulary.bytes({token});
     if (bytes.empty()) continue;
     for (std::size_t from = end.find(bytes[0]); from < end.size(); from = end.find(bytes[0], from + 1))
       if (bytes.starts_with(end.substr(from))) note(bytes.substr(end.size() - from));

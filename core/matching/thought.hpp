@@ -8,18 +8,20 @@
 // How.  The state of a tracker says whether the thought is open: an automaton of the texts in which a thought has ended.  While
 // it is open, the mask of a text with `left` tokens to write, of which `written` were written before, is that of
 //     min( left - (answer - shortest),  most - written + least )   tokens:
-//   shortest  of the answer, from the end of the end tag on;
+//   shortest  tokens that masks take to suffice for an answer, from the end of the end tag on;
 //   answer    tokens to reserve for it;
 //   most      tokens that the thought may have, with its tags;
-//   least     the fewest tokens that may follow the token that completes the end tag.  That token may begin the answer, as
-//             `>{"` does, so this may be less than `shortest`.
-// A mask of m tokens has those after which some text needs m - 1 tokens or fewer.  So the budget falls by one with each token,
-// and stays sufficient.  After `most` tokens a thought that is open would need more than `least` tokens, but has no more; so it
-// is not open.  If the budget is too small at the start, the thought is as short as can be, and the rest is the answer's.
+//   least     the fewest such tokens after one that completes the end tag.  That one may begin the answer, as `>{"` does, so
+//             this may be less than `shortest`.
+// A mask of m tokens has those after which m - 1 tokens suffice.  So the budget falls by one with each token, and stays
+// sufficient.  After `most` tokens a thought that is open would need more than `least` tokens, but has no more; so it is not
+// open.  If the budget is too small at the start, the thought is as short as can be, and the rest is the answer's.
+// With canonical tokenization texts need more tokens than is known here, so a thought may have to end some tokens earlier.
 // Without a number, `answer` is that of a typical text, cut greedily into the longest tokens, and at most three quarters of the
 // budget.  Without a text it is twice `shortest`, or kRoom more.
 // Cost.  While the thought is open, a step of the tracker for each token.  Where the budget is ample, masks are those without a
-// budget.  Elsewhere `shortest` is searched once per constraint; and for `most`, all tokens that complete a tag are examined.
+// budget.  Elsewhere the lengths are found once per constraint: for JSON and grammars those of closing texts, else by a search;
+// and for `most`, after each token that completes a tag.
 // Rejected.  A count of tokens in the pattern: 380 ms for a first mask with the tokens of Llama 3.1, where this takes 1 ms; and
 // it is not available with canonical tokenization.
 #pragma once
@@ -41,6 +43,7 @@ struct ThoughtPlan {
   TokenCount most = kNoTokens;
   TokenCount answer = 0;                    // 0: that of a typical text
   std::string typical;
+  bool is_canonical = false;  // the tokens are
 };
 
 class Thought {
@@ -61,8 +64,6 @@ class Thought {
   // The budget of masks within an open thought; kNoTokens: none.  `tokens` are those of the constraint whose texts begin with the
   // thought, which `left` more may follow after `written`.
   TokenCount within(TokenCount left, TokenCount written, TokenAutomaton& tokens, Completions& completions, Budget& budget);
-  // The same without a search: nothing if it needs one.
-  std::optional<TokenCount> try_within(TokenCount left, TokenCount written) const;
   // A number that is not larger, without a search.
   TokenCount surely_within(TokenCount left, TokenCount written, const TokenAutomaton& tokens) const;
 
@@ -74,10 +75,13 @@ class Thought {
   TokenCount within(TokenCount left, TokenCount written, const Lengths& lengths) const;
   TokenCount spare(TokenCount total, TokenCount shortest) const;
   Lengths measured(TokenAutomaton& tokens, Completions& completions, Budget& budget);
+  std::optional<StateId> border_state(TokenAutomaton& tokens, Completions& completions, Budget& budget);
+  std::optional<TokenCount> tokens_after(StateId state, TokenAutomaton& tokens, Completions& completions, Budget& budget) const;
   TokenCount least_after(StateId border, TokenCount shortest, TokenAutomaton& tokens, Completions& completions, Budget& budget);
 
   TokenAutomaton tracker_;
   const std::string end_;
+  const bool is_canonical_;
   const TokenCount most_, answer_, typical_;
   std::optional<Lengths> lengths_;  // once they were needed
 };

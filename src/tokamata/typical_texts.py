@@ -95,7 +95,7 @@ class _Writer:
             if isinstance(branches, Sequence) and branches and not isinstance(branches, str):
                 return self._longest([{**_rest(schema, key), **_mapping(one)} for one in branches], depth)
         text = self._of_type(schema, depth)
-        default = _shown(schema.get("default"))
+        default = _shown(schema["default"]) if "default" in schema else ""
         return text if len(default) <= len(text) else self._paid(default)
 
     def _longest(self, branches: Sequence[Any], depth: int) -> str:

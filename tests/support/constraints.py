@@ -143,6 +143,7 @@ MAKERS: dict[str, Callable[[], list[Made]]] = {
     "think_first": lambda: [
         Made(tk.think_first(tk.type(int)), ("hm</think>4",)),
         Made(tk.think_first(_letters(), begin="<t>", end=tk.control_token("<image>"), most_characters=9)),
+        Made(tk.think_first(tk.type(int), most_tokens=20, answer_tokens=3), ("hm</think>4",)),
     ],
     "tool_call": lambda: [
         Made(
