@@ -75,6 +75,24 @@ std::vector<TokenAutomaton::ApproximationCut> TokenAutomaton::approximation_cuts
   return cuts;
 }
 
+// The tokens on the way of a text that the over-approximation refuses or leaves unverified: what such a token leads to is not
+// alike to what others do.
+Words TokenAutomaton::ambiguous_tokens(StateId state, Budget& budget) {
+  const TokenTrie& trie = vocabulary_->trie();
+  Words tokens(vocabulary_->words());
+  const auto note = [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin; i < end; ++i) set_bit(tokens, trie.order()[i]);
+  };
+  for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(state), budget))
+    for (const auto* texts : {&approximation.refused, &approximation.unverified})
+      walk_texts(
+          trie, TokenTrie::root(), *texts, budget, [&](NodeId node) { note(trie.node(node).tokens_begin, trie.own_end(node)); },
+          [&](NodeId node, bool with_longer) {
+            if (with_longer) note(trie.node(node).tokens_begin, trie.node(node).tokens_end);
+          });
+  return tokens;
+}
+
 RuleMaskMaker& TokenAutomaton::rule_mask_maker() {
   if (!rule_mask_maker_) rule_mask_maker_ = std::make_unique<RuleMaskMaker>(*this);
   return *rule_mask_maker_;

@@ -2,6 +2,9 @@
 //
 // `visit(state, token_class)` is called for every class that leads to a state from which an accepted text can
 // be reached, and for every control token that does.  The stack is explicit, since tokens may be long.
+//
+// Where a pattern distinguishes so many bytes that nearly each token is a class of its own, as JSON does, the trie of tokens
+// itself is walked: the class trie of Llama 3.1 would have 227,000 nodes in place of 275,000, and takes 70 ms to be opened.
 #pragma once
 
 #include <span>
@@ -9,19 +12,31 @@
 
 #include "composition/class_trie.hpp"
 #include "composition/token_automaton.hpp"
+#include "composition/trie_walk.hpp"
 
 namespace tokamata {
 
 // Nodes of the trie of tokens; opening the token classes costs about as much as walking ten times this.
 constexpr std::size_t kLongWalk = 4096;
+// Byte classes from which on the trie of tokens is walked in place of the class trie.
+constexpr std::size_t kManyByteClasses = 100;
 
 struct TokenClass {
-  std::int64_t number;  // a node of the class trie; -1 - i for the i-th control token
+  std::int64_t number;  // a node of the trie that was walked; -1 - i for the i-th control token
   std::span<const std::uint32_t> tokens;
 };
 
 template <class Visit>
-void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget, Visit&& visit) {
+void walk_controls(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget, Visit& visit) {
+  for (std::uint32_t i = 0; i < automaton.controls().size(); ++i) {
+    const TokenId& token = automaton.controls()[i];
+    if (const std::optional<StateId> target = automaton.step(configuration, token, budget))
+      visit(*target, TokenClass{-1 - std::int64_t{i}, std::span<const std::uint32_t>(&token.value, 1)});
+  }
+}
+
+template <class Visit>
+void walk_class_trie(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget, Visit&& visit) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
@@ -46,11 +61,21 @@ void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Configuration confi
     }
     frames.push_back({node.children_begin, node.children_end, state});
   }
-  for (std::uint32_t i = 0; i < automaton.controls().size(); ++i) {
-    const TokenId& token = automaton.controls()[i];
-    if (const std::optional<StateId> target = automaton.step(configuration, token, budget))
-      visit(*target, TokenClass{-1 - std::int64_t{i}, std::span<const std::uint32_t>(&token.value, 1)});
-  }
+  walk_controls(automaton, configuration, budget, visit);
+}
+
+template <class Visit>
+void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget, Visit&& visit) {
+  if (automaton.automaton().byte_classes().size() < kManyByteClasses) return walk_class_trie(automaton, configuration, budget, visit);
+  const TokenTrie& trie = automaton.vocabulary(configuration.at_start).trie();
+  walk_trie(trie, TokenTrie::root(), automaton.automaton(), configuration.state, budget, [&](NodeId node, StateId state) {
+    const auto own = trie.own(node);
+    if (node == TokenTrie::root() || own.empty()) return true;
+    const StateId target = automaton.edge(state, budget);
+    if (automaton.spellable(target, budget)) visit(target, TokenClass{std::int64_t{node.value}, own});
+    return true;
+  });
+  walk_controls(automaton, configuration, budget, visit);
 }
 
 }  // namespace tokamata

@@ -68,7 +68,7 @@ ClosedForm closed_form(TokenAutomaton& automaton, Budget& budget) {
     const Configuration configuration = places[at];
     result.offsets.push_back(static_cast<std::int64_t>(result.targets.size()));
     result.accepting.push_back(automaton.automaton().accepting(configuration.state));
-    walk_classes(automaton, configuration, budget, [&](StateId target, const TokenClass& token_class) {
+    walk_class_trie(automaton, configuration, budget, [&](StateId target, const TokenClass& token_class) {
       const auto [known, is_new] = numbers.try_emplace(target.value, static_cast<std::int32_t>(places.size()));
       if (is_new) places.push_back({target, false});
       for (const std::int32_t joint : classes.of(token_class, configuration.at_start)) {

@@ -23,7 +23,7 @@ void ClosingTexts::for_each_byte(StateId state, Budget& budget, Visit&& visit) {
   ByteAutomaton& automaton = automaton_.automaton();
   const std::optional<ByteSet> first = automaton.arena().leaf_bytes(automaton.expression(state), budget);
   for (const std::uint8_t byte : automaton.byte_classes()) {
-    if (first && !first->contains(byte)) continue;
+    if ((first && !first->contains(byte)) || (bytes_ && !bytes_->contains(byte))) continue;
     budget.step();
     const StateId target = automaton.next(state, byte, budget);
     if (target != ByteAutomaton::kDead && !visit(byte, target)) return;
@@ -62,7 +62,8 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
   std::unordered_map<std::uint32_t, Byte> arrivals;
   std::priority_queue<Open> open;
   open.push({0, 0, from});
-  while (!open.empty()) {
+  std::size_t left = bytes_ ? kMostDetours : ~std::size_t{0};
+  for (; !open.empty() && left > 0; --left) {
     const Open best = open.top();
     open.pop();
     const bool is_end = best.state != from && (automaton.node(best.state).spelled < least || is_known(best.state));

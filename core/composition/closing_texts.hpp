@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -24,7 +25,9 @@ namespace tokamata {
 
 class ClosingTexts {
  public:
-  explicit ClosingTexts(TokenAutomaton& automaton) : automaton_(automaton), spelled_(automaton.vocabulary(false).trie()) {}
+  // `bytes`: those that the texts may be made of; where none is found, more may exist.
+  explicit ClosingTexts(TokenAutomaton& automaton, std::optional<ByteSet> bytes = std::nullopt)
+      : automaton_(automaton), spelled_(automaton.vocabulary(false).trie()), bytes_(bytes) {}
 
   // The next byte of the closing text of a state that does not accept, and its first token.
   struct Step {
@@ -53,6 +56,7 @@ class ClosingTexts {
   ClosingText text(ExpressionId expression, Budget& budget);
   ClosingText concatenated(ClosingText first, ClosingText rest) { return {spelled_.concatenate(first.id, rest.id), first.is_unverified || rest.is_unverified}; }
   SpelledTexts& spelled() { return spelled_; }
+  const std::optional<ByteSet>& bytes() const { return bytes_; }
 
   void clear() {
     release(steps_);
@@ -66,6 +70,7 @@ class ClosingTexts {
     std::uint8_t byte;
     StateId to;
   };
+  static constexpr std::size_t kMostDetours = 256;  // states of a search where the bytes are restricted: there may be no end
   bool accepts(StateId state) const { return automaton_.automaton().accepting(state); }
   bool is_known(StateId state) const { return accepts(state) || steps_.contains(state.value); }
   template <class Visit>
@@ -76,6 +81,7 @@ class ClosingTexts {
 
   TokenAutomaton& automaton_;
   SpelledTexts spelled_;
+  const std::optional<ByteSet> bytes_;
   counted::unordered_map<std::uint32_t, Step> steps_;
   counted::unordered_map<std::uint32_t, ClosingText> of_parts_;  // by expression
 };

@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "composition/class_walk.hpp"
-#include "composition/walk_texts.hpp"
 
 namespace tokamata {
 
@@ -25,9 +24,9 @@ class RuleCompletions::Search {
   Found run(Configuration configuration) {
     nodes_.push_back({configuration, 0, 0, {}});
     best_ = configuration.at_start ? kNoTokens : completions_.known(configuration.state, budget_);
-    const std::size_t most_states = automaton_.automaton().state_count() + kMostStates;
+    most_states_ = automaton_.automaton().state_count() + kMostStates;
     open_.push({best_, 0, 0});
-    while (!open_.empty() && classes_ < kMostClasses && automaton_.automaton().state_count() < most_states) {
+    while (!open_.empty() && has_room()) {
       const OpenText next = open_.top();
       open_.pop();
       if (may_be_better(nodes_[next.node])) expand(next.node);
@@ -46,6 +45,8 @@ class RuleCompletions::Search {
     TokenId token;
   };
 
+  bool has_room() const { return classes_ < kMostClasses && automaton_.automaton().state_count() < most_states_; }
+
   // No token finishes a text that does not accept in less than one.
   bool may_be_better(const Node& node) const {
     const TokenCount least = node.configuration.at_start ? 1 : automaton_.room(node.configuration.state).at_least;
@@ -59,7 +60,7 @@ class RuleCompletions::Search {
     walk_classes(automaton_, approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
       ++classes_;
       std::size_t& count = followed[reached.value];
-      if (count == kAlike) return;
+      if (count == kAlike || !has_room()) return;
       const TokenId token{*std::ranges::min_element(token_class.tokens)};
       const std::optional<StateId> target = approximation.state == configuration.state ? reached : automaton_.step(configuration, token, budget_);
       if (!target) return;
@@ -95,6 +96,7 @@ class RuleCompletions::Search {
   TokenCount best_ = kNoTokens;
   std::size_t best_node_ = 0;
   std::size_t classes_ = 0;
+  std::size_t most_states_ = 0;
 };
 
 // ---- few tokens -------------------------------------------------------------------------------
@@ -170,25 +172,6 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
 
 // ---- masks ------------------------------------------------------------------------------------
 
-// The tokens on the path of a text that the over-approximation refuses or leaves unverified: what such a token leads to is
-// not alike to what others do.
-Words RuleCompletions::ambiguous(StateId state, Budget& budget) {
-  const TokenTrie& trie = automaton_.vocabulary(false).trie();
-  Words tokens(automaton_.vocabulary(false).words());
-  const auto note = [&](std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t i = begin; i < end; ++i) set_bit(tokens, trie.order()[i]);
-  };
-  ByteAutomaton& automaton = automaton_.automaton();
-  for (const Approximation& approximation : automaton.arena().approximations(automaton.expression(state), budget))
-    for (const auto* texts : {&approximation.refused, &approximation.unverified})
-      walk_texts(
-          trie, TokenTrie::root(), *texts, budget, [&](NodeId node) { note(trie.node(node).tokens_begin, trie.own_end(node)); },
-          [&](NodeId node, bool with_longer) {
-            if (with_longer) note(trie.node(node).tokens_begin, trie.node(node).tokens_end);
-          });
-  return tokens;
-}
-
 // The tokens that fit by the over-approximation, and those that the exact state must judge.
 RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, Budget& budget) {
   const StateId approximation = automaton_.approximated({state, false}, budget).state;
@@ -204,7 +187,7 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
   for (const Ending& ending : endings->all) {
     const bool is_sure = fits(ending, spare);
     const bool may_fit = is_sure || fits(ending, 0);
-    if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = ambiguous(state, budget);
+    if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = automaton_.ambiguous_tokens(state, budget);
     const auto judge = [&](std::size_t word, std::uint32_t bits) {
       bits &= ~judged[word];
       judged[word] |= bits;

@@ -11,8 +11,9 @@
 //   - Tokens are walked from the over-approximation of a state (Arena::approximations), in which all positions within a
 //     string are one state.  Of the tokens that lead to the same state, one is followed; up to kAlike inside a name or an
 //     element that must differ from others, because some of their texts may be taken.
-//   - If the search is exhausted, the result is exact.  This is always so for two tokens, which one walk shows.  It stops
-//     early after kMostStates new states or kMostClasses token classes, and returns the best number found.
+//   - If the search is exhausted, the result is exact.  This is so for two tokens, which one walk shows, unless that
+//     makes too many states.  It stops early after kMostStates new states or kMostClasses token classes, and returns the best
+//     number found.
 // The result is kept for all states along the way, so that a caller who follows it never gets a larger number.
 //
 // A mask contains a token if the closing text after it has few enough tokens.  rule_endings.hpp says for all tokens at once
@@ -95,7 +96,6 @@ class RuleCompletions {
   Step first_step(Configuration configuration, Budget& budget);
   // The tokens of the completion that was found for a state.
   TokenCount length(StateId state) const;
-  Words ambiguous(StateId state, Budget& budget);
   struct Within {
     Words tokens, doubtful;
     bool are_all;  // that the over-approximation allows

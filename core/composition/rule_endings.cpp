@@ -52,6 +52,9 @@ std::shared_ptr<const TerminalEndings> RuleEndings::terminal_endings(ExpressionI
   if (is_whole) key = automaton_.automaton().arena().structure(automaton_.automaton().node(automaton_.automaton().state_of(terminal, budget)).body());
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
+    if (const auto& bytes = texts_.bytes())
+      for (unsigned byte = 0; byte < 256; ++byte)
+        if (!bytes->contains(static_cast<std::uint8_t>(byte))) key.push_back(static_cast<char>(byte));
     if (auto known = vocabulary.known_endings(key)) return known;
   }
   std::optional<TerminalEndings> made;

@@ -21,6 +21,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "composition/language_masks.hpp"
 #include "composition/token_automaton.hpp"
 #include "composition/trie_walk.hpp"
 #include "expression/shortest_text.hpp"
@@ -57,7 +58,8 @@ bool TokenAutomaton::lives(StateId state, Budget& budget) {
 // Control tokens and edges are not text; where a pattern has them, what cannot be spelled may be the
 // fault of the vocabulary.
 bool TokenAutomaton::is_empty(Budget& budget) {
-  return controls_.empty() && !uses_edges_ && !shortest_text(automaton_, budget);
+  if (!controls_.empty() || uses_edges_) return false;
+  return lives_by_bytes_ ? !spellable(automaton_.start(), budget) : !shortest_text(automaton_, budget);
 }
 
 std::vector<StateId> TokenAutomaton::successors(StateId state, Budget& budget) {
@@ -128,7 +130,16 @@ std::optional<bool> TokenAutomaton::measured_spelling(StateId state, Budget& bud
   return *length < kNoLength;
 }
 
+// Whether a state of rules within a regular language lives; nothing where only a search can tell.
+std::optional<bool> TokenAutomaton::lives_in_language(StateId state, Budget& budget) {
+  if (automaton_.node(state).kind != Kind::Intersection) return std::nullopt;
+  const std::optional<bool> lives = language_masks().lives(state, budget);
+  if (lives) data(state).spelling = *lives ? Spelling::Yes : Spelling::No;
+  return lives;
+}
+
 bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
+  if (const std::optional<bool> lives = lives_in_language(state, budget)) return *lives;
   if (lives_along_text(state, budget)) return true;
   struct Open {
     std::uint64_t estimate, steps;
@@ -142,24 +153,34 @@ bool TokenAutomaton::search_spelling(StateId state, Budget& budget) {
   open.push({0, 0, state});
   found_from.emplace(state.value, state);
   std::size_t searched = 0;
+  const auto note_way_to = [&](StateId alive, std::uint64_t needed) {
+    for (StateId back = alive;; back = found_from.at(back.value)) {
+      data(back).spelling = Spelling::Yes;
+      data(back).at_most = std::min(data(back).at_most, needed);
+      if (back == state) return;
+      if (needed != kEndless) ++needed;
+    }
+  };
   while (!open.empty()) {
     budget.step();
     if (++searched == kSearchedBeforeMeasuring)
       if (const auto lives = measured_spelling(state, budget)) return *lives;
     const auto [estimate, steps, current] = open.top();
     open.pop();
+    if (current != state)
+      if (const std::optional<bool> lives = lives_in_language(current, budget)) {
+        if (!*lives) continue;
+        note_way_to(current, room(current).at_most);
+        return true;
+      }
     for (StateId target : successors(current, budget)) {
       if (target == ByteAutomaton::kDead) continue;
       const ExpressionNode& node = automaton_.node(target);
       const Spelling known = data(target).spelling;
       if (node.nullable || node.spellable_by_bytes() || known == Spelling::Yes) {
-        std::uint64_t needed = room(target).at_most;
-        for (StateId back = current;; back = found_from.at(back.value)) {
-          if (needed != kEndless) ++needed;
-          data(back).spelling = Spelling::Yes;
-          data(back).at_most = std::min(data(back).at_most, needed);
-          if (back == state) return true;
-        }
+        const std::uint64_t needed = room(target).at_most;
+        note_way_to(current, needed == kEndless ? kEndless : needed + 1);
+        return true;
       }
       if (known != Spelling::Unknown || !found_from.emplace(target.value, current).second) continue;
       const std::uint64_t least = lives_by_bytes_ ? automaton_.node(target).shortest : room(target).at_least;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "composition/class_walk.hpp"
+#include "composition/language_masks.hpp"
 #include "composition/mask_walk.hpp"
 
 namespace tokamata {
@@ -50,6 +51,8 @@ TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const 
   stop_mask_ = Kept(make_mask(*vocabulary_, {}, {}, true));
 }
 
+TokenAutomaton::~TokenAutomaton() = default;
+
 std::optional<Symbol> TokenAutomaton::control_symbol(TokenId token) const {
   const auto place = std::ranges::find(controls_, token);
   if (place == controls_.end()) return std::nullopt;
@@ -84,11 +87,33 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
     remember_rule_mask(configuration.state, budget);
     return *known_mask(configuration);
   }
+  if (automaton_.node(configuration.state).kind == Kind::Intersection)
+    if (const std::optional<StateId> holder = language_masks().mask_state(configuration.state, budget)) {
+      data(configuration.state).mask_state = *holder;
+      return data(*holder).mask.shared();
+    }
   // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).
   const StateId holder = every_byte_is_token_ ? automaton_.clipped(configuration.state, budget) : configuration.state;
   if (!data(holder).mask) remember(holder, build_mask({holder, false}, budget));
   data(configuration.state).mask_state = holder;
   return data(holder).mask.shared();
+}
+
+// Whether a state without rules begins with a terminal.  Then its mask may be made of segments, as those of rules are: other
+// constraints have made them already, or they are made from those of a terminal without bounds.
+bool TokenAutomaton::has_terminal_mask(StateId state) const {
+  const ExpressionNode& node = automaton_.node(state);
+  if (node.rules || node.constrained || node.open || node.behind || !lives_by_bytes_ || !controls_.empty()) return false;
+  const Arena& arena = automaton_.arena();
+  const ExpressionId expression = automaton_.expression(state);
+  return std::ranges::any_of(arena.alternatives(expression), [&](ExpressionId alternative) {
+    return arena.node(arena.split(alternative).head).kind == Kind::Terminal;
+  });
+}
+
+LanguageMasks& TokenAutomaton::language_masks() {
+  if (!language_masks_) language_masks_ = std::make_unique<LanguageMasks>(*this);
+  return *language_masks_;
 }
 
 void TokenAutomaton::remember(StateId state, MaskPtr mask) {
@@ -109,6 +134,10 @@ void TokenAutomaton::trim_masks(std::size_t limit) {
 
 MaskPtr TokenAutomaton::build_mask(Configuration configuration, Budget& budget) {
   const bool loops_help = !without_loops(configuration, budget);
+  if (!loops_help && has_terminal_mask(configuration.state)) {
+    RuleMask made = rule_mask_maker().make(automaton_.expression(configuration.state), TokenTrie::root(), budget);
+    return mask_with_stops(std::move(made.bits), configuration.state);
+  }
   if (!loops_help && walks_are_long_) return mask_by_classes(configuration, budget);
   if (!configuration.at_start)
     if (MaskPtr mask = factored_mask(configuration.state, budget)) return mask;
@@ -434,6 +463,7 @@ void TokenAutomaton::keep_only(std::span<StateId* const> states) {
   std::vector<std::pair<MaskPtr, StateId*>> masks;
   for (StateId* state : states)
     if (const MaskPtr* mask = known_mask({*state, false})) masks.emplace_back(*mask, state);
+  language_masks_.reset();
   class_trie_.reset();  // they are as good as ever, but memory is short
   start_class_trie_.reset();
   release(data_);

@@ -38,6 +38,8 @@
 
 namespace tokamata {
 
+class LanguageMasks;
+
 // Contract.
 //   - Lifetimes.  It owns its byte automaton and shares the vocabularies.  Whoever holds a MaskPtr or a segment keeps it.  A
 //     `const MaskPtr&` or a `const MaskPtr*` is good until the next call of a member that is not const, as is the reference
@@ -59,6 +61,7 @@ class TokenAutomaton {
   TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
                  std::shared_ptr<const Vocabulary> start_vocabulary, const ControlTokens& control_tokens,
                  const Limits& limits, std::shared_ptr<const CancelToken> cancel);
+  ~TokenAutomaton();
 
   // A state of the byte automaton, and whether the text is still empty.
   struct Configuration {
@@ -111,6 +114,8 @@ class TokenAutomaton {
   bool is_approximated(StateId state) const { return has_rule_mask(state) && (controls_.empty() || automaton_.node(state).text); }
   // The configuration of the over-approximation of a state.
   Configuration approximated(Configuration configuration, Budget& budget);
+  // The tokens that the state may treat in another way than its over-approximation, because of a text that begins as they do.
+  Words ambiguous_tokens(StateId state, Budget& budget);
   // The segment of a terminal that begins at a node of the trie.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
   // The same where it begins at a node of the remainders of another segment.
@@ -173,6 +178,7 @@ class TokenAutomaton {
   void keep_only(std::span<StateId* const> states);
 
  private:
+  friend class LanguageMasks;
   enum class Spelling : std::uint8_t { Unknown, Yes, No };
   struct StateData {
     StateId mask_state{~std::uint32_t{0}};  // whose mask this state shares
@@ -232,7 +238,10 @@ class TokenAutomaton {
   RuleMaskHolder united_rule_mask(StateId state, Budget& budget);
   MaskPtr mask_with_stops(MaskBits bits, StateId state);
 
+  LanguageMasks& language_masks();
+  bool has_terminal_mask(StateId state) const;
   bool lives_along_text(StateId state, Budget& budget);
+  std::optional<bool> lives_in_language(StateId state, Budget& budget);
   std::optional<bool> measured_spelling(StateId state, Budget& budget);
   bool search_spelling(StateId state, Budget& budget);
   std::vector<StateId> successors(StateId state, Budget& budget);
@@ -253,6 +262,7 @@ class TokenAutomaton {
   std::optional<ClassTrie> start_class_trie_;
   bool walks_are_long_ = false;  // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
+  std::unique_ptr<LanguageMasks> language_masks_;   // made with the first state of rules within a regular language
   counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> segments_;  // and so the tries of remainders that keys point to
   counted::unordered_map<PartAt, Kept<RulesSegment>, PartAt::Hash> rules_segments_;
   PartSegments part_segments_;
