@@ -440,15 +440,15 @@ void RuleMaskMaker::add_own(Spot spot, bool is_unverified, std::uint64_t spelled
   for (const std::uint32_t token : spot.trie->own(spot.node)) set(token, is_unverified);
 }
 
-// Adds the tokens that end where a terminal may end, before something unverified.  Those that may as well stay inside are
+// Adds the tokens that end where the head may end, before something unverified.  Those after which it may as well go on are
 // allowed for that alone: each digit may be the last of a number, and need not be.
-void RuleMaskMaker::add_ended(const Segment& segment, const Rest& rest) {
+void RuleMaskMaker::add_ended(const Alternative& way, const TokenTrie& remainders, const Rest& rest) {
   mask_.note(rest.spelled);
-  std::vector<std::uint32_t> few = segment.few;
-  std::ranges::sort(few);
-  for (const std::uint32_t token : segment.remainders.own(TokenTrie::root())) {
-    const bool stays = segment.is_listed() ? std::ranges::binary_search(few, token) : has_bit(segment.inside, token);
-    set(token, !stays);
+  for (const std::uint32_t token : remainders.own(TokenTrie::root())) {
+    const std::string_view text = tokens_.vocabulary(false).bytes({token});
+    ExpressionId at = way.head;
+    for (const char byte : text.substr(vocabulary_.depth(way.spot.node, text))) at = arena_.derivative(at, static_cast<std::uint8_t>(byte), *budget_);
+    set(token, arena_.count_texts(at, 2, *budget_) < 2);
   }
 }
 
@@ -512,10 +512,10 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
     mask_.note(std::min(arena_.node(way.head).worst, segment->most) + std::uint64_t{rest.spelled});
   }
   if (way.rest == kNothing) return;
-  if (endings_ || !rest.begins_unverified || inside_is_unverified)
-    add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
+  if (!endings_ && rest.begins_unverified && !inside_is_unverified && way.spot.trie == &vocabulary_)
+    add_ended(way, segment->remainders, rest);
   else
-    add_ended(*segment, rest);
+    add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
   open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 

@@ -255,6 +255,7 @@ class JsonRules : public RememberingRules {
   // Whether that stays so to the very end of the outermost container.
   bool is_endless(ExpressionId rest, const Work& work);
   bool is_endless(const Rule& rule, const Work& work);
+  bool is_endless(ArrayId f, const Work& work);
   bool takes_names_for_ever(const Object& object, const Work& work);
 
   // ---- memory ----

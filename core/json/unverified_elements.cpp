@@ -8,6 +8,8 @@
 // blanks.  A token is unverified
 //   - if it goes past the end of such a string, or along a bracket, a comma or a colon: what comes then is judged;
 //   - if it ends where no more values can follow than earlier elements are still alike (has_more in values_left.cpp).
+// Where elements may always follow, what comes after one that differs is right as well: nothing but the next element is
+// unverified.
 // Within containers the strings and numbers are those of earlier elements at the same place (element_place.hpp).
 // Example.  [{"x":"ab"},{"x":"ac"},{"x":"a|  goes along  b"  and  c" : unverified are  b" , c" , b"} , ….  After  ad  all
 // is free.
@@ -18,6 +20,7 @@
 
 #include <algorithm>
 
+#include "json/canonical_value.hpp"
 #include "json/element_place.hpp"
 #include "json/escapes.hpp"
 #include "json/json_rules.hpp"
@@ -42,9 +45,10 @@ std::optional<std::uint32_t> whole_code_point(std::string_view read) {
 
 class JsonRules::AlongElements final : public TextTree {
  public:
-  // The beginning of an element, without blanks in front, which is like some of those seen.
-  AlongElements(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, const Work& work)
-      : rules_(rules), element_(element), seen_(seen), begun_(std::move(begun)), work_(work) {}
+  // The beginning of an element, without blanks in front, which is like some of those seen.  `with_ends`: what follows an
+  // element is not unverified by itself.
+  AlongElements(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, bool with_ends, const Work& work)
+      : rules_(rules), element_(element), seen_(seen), begun_(std::move(begun)), with_ends_(with_ends), work_(work) {}
 
   void walk(Walk& walk) const override {
     is_container(element_.part) ? walk_inside(walk) : Steps(*this, place_outside(), rules_.text_sets_, seen_, 1, walk).all();
@@ -87,18 +91,21 @@ class JsonRules::AlongElements final : public TextTree {
     // `set`: of what the spellings are at the place; `alike`: how many elements a container is like.
     Steps(const AlongElements& tree, const ElementPlace& place, const TextSets& sets, TextSetId set, std::uint64_t alike, Walk& walk)
         : rules_(tree.rules_), work_(tree.work_), place_(place), sets_(sets), set_(set), alike_(alike), walk_(walk),
-          is_inside_(is_container(tree.element_.part)),
+          is_inside_(is_container(tree.element_.part)), marks_ends_(is_inside_ || tree.with_ends_),
           is_any_string_(!is_inside_ && rules_.is_of_all_strings(tree.element_.set, work_)), rests_{tree.element_.rest} {}
 
     void all() {
       switch (place_.kind) {
         case ElementPlace::Kind::Value: value(); break;
         case ElementPlace::Kind::String: begun_string(); break;
-        case ElementPlace::Kind::Number: number(std::string(place_.begun)); break;
+        case ElementPlace::Kind::Number:
+          end_number(std::string(place_.begun));
+          number(std::string(place_.begun));
+          break;
         case ElementPlace::Kind::Word: each("aeflrsu", [&] { walk_.mark(true); }); break;
         case ElementPlace::Kind::Mark: break;
       }
-      if (is_inside_ && place_.kind != ElementPlace::Kind::String) marks();
+      if (is_inside_ && (place_.kind == ElementPlace::Kind::Value || place_.kind == ElementPlace::Kind::Word || place_.kind == ElementPlace::Kind::Mark)) marks();
     }
 
    private:
@@ -122,6 +129,7 @@ class JsonRules::AlongElements final : public TextTree {
 
     // Where an element that is no container may still become any of so many that were seen.
     void mark_unless_ample(Part part, std::uint64_t alike) {
+      if (part == Part::String && is_any_string_) return;
       if (!rules_.has_more(rests_.back(), part, is_inside_ ? alike_ : alike, work_)) walk_.mark(false);
     }
 
@@ -131,7 +139,7 @@ class JsonRules::AlongElements final : public TextTree {
         value();
       });
       const auto with = [&](char first) { return sets_.below(set_, std::string_view(&first, 1)); };
-      if (const TextSetId strings = with('"'); strings != kNoTexts && !is_any_string_)
+      if (const TextSetId strings = with('"'); strings != kNoTexts && !skips_strings())
         by('"', [&] {
           mark_unless_ample(in_string(), sets_.size(strings));
           string(strings, 1);
@@ -160,17 +168,27 @@ class JsonRules::AlongElements final : public TextTree {
             walk_.mark(true);
           else
             mark_unless_ample(is_inside_ ? Part::Container : Part::Number, alike);
-          if (is_inside_) marks();
+          end_number(longer);
           if (!is_exponent) number(longer);
         });
+    }
+
+    // A number that is seen may be ended by what follows it.
+    void end_number(const std::string& begun) {
+      if (!marks_ends_ || (!is_inside_ && !work_.arena.node(rests_.back()).nullable)) return;
+      const char last = begun.back();
+      if (last < '0' || last > '9' || sets_.below(set_, canonical_value(begun)) == kNoTexts) return;
+      is_inside_ ? marks() : marks_outside();
     }
 
     // ---- strings ----
 
     Part in_string() const { return is_inside_ ? Part::Within : Part::String; }
 
+    bool skips_strings() const { return is_any_string_ && !marks_ends_; }
+
     void begun_string() {
-      if (is_any_string_) return;
+      if (skips_strings()) return;
       const BegunString read = JsonRules::begun_string(place_.begun);
       const auto place = static_cast<std::uint32_t>(read.plain.size());
       const TextSetId set = sets_.below(set_, read.plain);
@@ -190,7 +208,7 @@ class JsonRules::AlongElements final : public TextTree {
         begins &= *byte < 0x80 || *byte >= 0xC0;
         if (*byte == '\\' && !is_plain) return;
         by(*byte, [&] {
-          if (*byte == '"' && is_inside_) return walk_.mark(true);
+          if (*byte == '"' && marks_ends_) return walk_.mark(true);
           mark_unless_ample(in_string(), sets_.size(texts));
           if (*byte == '\\') return plain_escape(texts, place + 1);
           string(texts, place + 1);
@@ -255,6 +273,17 @@ class JsonRules::AlongElements final : public TextTree {
       each(",]}:", [&] { walk_.mark(true); });
     }
 
+    // The same where it is no part of the element.
+    void marks_outside() {
+      for (const char byte : std::string_view(" \t\n\r,]")) {
+        work_.budget.step();
+        if (!walk_.enter(static_cast<std::uint8_t>(byte))) continue;
+        if (is_blank(byte)) marks_outside();
+        walk_.mark(!is_blank(byte));
+        walk_.leave();
+      }
+    }
+
     JsonRules& rules_;
     const Work& work_;
     const ElementPlace& place_;
@@ -262,7 +291,7 @@ class JsonRules::AlongElements final : public TextTree {
     TextSetId set_;
     std::uint64_t alike_;
     Walk& walk_;
-    bool is_inside_, is_any_string_;
+    bool is_inside_, marks_ends_, is_any_string_;
     std::vector<ExpressionId> rests_;  // after each byte entered
   };
 
@@ -270,6 +299,7 @@ class JsonRules::AlongElements final : public TextTree {
   Element element_;
   TextSetId seen_;
   std::string begun_;
+  bool with_ends_;
   Work work_;
 };
 
@@ -280,14 +310,18 @@ std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, con
   const Array array = arrays_[rule.subject];
   const Line line = rule.line.of(Mode::Approximation);
   const Element element = element_so_far(rule, work);
-  const ExpressionId further = unverified_from(elements(array_number({array.rest, kNoTexts}), false, line, work), work);
-  std::vector<Approximation> found = arena.approximations(element.rest, work.budget);
-  for (Approximation& one : found) one.expression = arena.concatenate(one.expression, further);
-  if (element.is_settled || (is_container(element.part) && is_endless(element.rest, work))) return found;
   const std::string text = texts_.string({rule.record});
   const std::string_view begun = without_blanks(text);
+  const bool is_endless_one = is_container(element.part) && is_endless(element.rest, work);
+  const bool has_width = layout_.waits(line.indent) && width_of_indents(text, line.indent.depth) != 0;
+  const bool is_sure = !is_endless_one && !has_width && is_endless(array.rest, work);
+  const ExpressionId next = elements(array_number({array.rest, kNoTexts}), false, line, work);
+  const ExpressionId further = is_sure ? next : unverified_from(next, work);
+  std::vector<Approximation> found = arena.approximations(element.rest, work.budget);
+  for (Approximation& one : found) one.expression = arena.concatenate(one.expression, further);
+  if (element.is_settled || is_endless_one) return found;
   if (size(like(array.seen, begun)) == 0) return found;
-  const auto tree = std::make_shared<AlongElements>(*this, element, array.seen, std::string(begun), work);
+  const auto tree = std::make_shared<AlongElements>(*this, element, array.seen, std::string(begun), is_sure, work);
   for (Approximation& one : found)
     if (one.expression != Arena::kEmpty) one.unverified.push_back({"", tree});
   return found;

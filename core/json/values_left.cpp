@@ -193,15 +193,7 @@ bool JsonRules::is_endless(ExpressionId rest, const Work& work) {
 }
 
 bool JsonRules::is_endless(const Rule& rule, const Work& work) {
-  if (rule.form == Form::Elements || rule.form == Form::Recorded) {
-    ArrayFormulas& arrays = sets_.arrays();
-    const ArrayId f = arrays_[rule.subject].rest;
-    if (!arrays.accepts(f)) return false;
-    const auto ways = arrays.branches(f, work);
-    return std::ranges::any_of(*ways, [&](const Branch<ArrayTag>& way) {
-      return way.rest == f && (!arrays.tells_equal(f) || sets_.count(way.value, kMany, work) >= kMany);
-    });
-  }
+  if (rule.form == Form::Elements || rule.form == Form::Recorded) return is_endless(arrays_[rule.subject].rest, work);
   if (rule.form == Form::Name) {
     const Choice& next = choice(rule.subject, work);
     for (std::uint32_t i = rule.low; i < rule.high; ++i) {
@@ -215,6 +207,16 @@ bool JsonRules::is_endless(const Rule& rule, const Work& work) {
   }
   if (rule.form != Form::Members && rule.form != Form::Other) return false;
   return takes_names_for_ever(objects_[rule.subject], work);
+}
+
+// Whether elements may always come, and leave all as it was.
+bool JsonRules::is_endless(ArrayId f, const Work& work) {
+  ArrayFormulas& arrays = sets_.arrays();
+  if (!arrays.accepts(f)) return false;
+  const auto ways = arrays.branches(f, work);
+  return std::ranges::any_of(*ways, [&](const Branch<ArrayTag>& way) {
+    return way.rest == f && (!arrays.tells_equal(f) || sets_.count(way.value, kMany, work) >= kMany);
+  });
 }
 
 // Whether names that are not declared may always come, and leave all as it was.
