@@ -138,7 +138,7 @@ ExpressionPtr json_texts(const TableBuilder& builder, std::uint32_t root, const 
   const Style style{
       one_of_names<Whitespace>(whitespace, {{"compact", Whitespace::Compact}, {"natural", Whitespace::Natural}, {"any", Whitespace::Any}}),
       one_of_names<PropertyOrder>(property_order, {{"schema", PropertyOrder::Schema}, {"any", PropertyOrder::Any}}),
-      one_of_names<Spelling>(spelling, {{"plain", Spelling::Plain}, {"any", Spelling::Any}})};
+      one_of_names<Spelling>(spelling, {{"plain", Spelling::Plain}, {"natural", Spelling::Natural}, {"any", Spelling::Any}})};
   return Expression::grammar(std::make_shared<JsonRuleSet>(std::make_shared<const ValueTable>(*builder.table), builder.node(root), style));
 }
 

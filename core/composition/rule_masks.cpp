@@ -16,6 +16,8 @@ RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
     : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
       joins_(arena_.joins_rules()), builder_(tokens.vocabulary(false).words()) {}
 
+RuleMaskMaker::~RuleMaskMaker() = default;
+
 RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budget) {
   try {
     const PartSegments::Trial trial(tokens_.part_segments());

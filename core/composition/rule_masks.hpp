@@ -86,6 +86,7 @@ class RuleMaskMaker : public CountedObject {
  public:
   // Of an automaton that outlives it.
   explicit RuleMaskMaker(TokenAutomaton& tokens);
+  ~RuleMaskMaker();
   RuleMaskMaker(const RuleMaskMaker&) = delete;
   RuleMaskMaker& operator=(const RuleMaskMaker&) = delete;
 

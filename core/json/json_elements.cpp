@@ -170,7 +170,7 @@ JsonRules::Element JsonRules::element_after(Element element, const Array& array,
   if (element.is_settled || element.part == Part::Blank || element.rest == Arena::kEpsilon) return element;
   const bool is_ample = has_more(element.rest, element.part, text_sets_.size(array.seen), work);
   // Zeros of whatever exponent are one value, which what follows does not distinguish.
-  const bool has_exponent = style_.spelling == Spelling::Any && element.part == Part::Number && ends_in_exponent(record);
+  const bool has_exponent = style_.spelling != Spelling::Plain && element.part == Part::Number && ends_in_exponent(record);
   if (is_ample && !has_exponent) return element;
   const std::string text = texts_.string(record);
   const Like seen = like(array.seen, without_blanks(text));
@@ -260,7 +260,7 @@ class JsonRules::UnverifiedTree final : public TextTree {
 
   // Strings have one spelling, so that those seen say where to look; with more than one, all tokens are asked.
   void along_strings(ExpressionId rest, Walk& walk) const {
-    if (rules_.style_.spelling == Spelling::Any) return walk.mark(true);
+    if (rules_.style_.spelling != Spelling::Plain) return walk.mark(true);
     const std::string begun = begun_.empty() ? "\"" : begun_;
     rules_.unverified_along(rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()), rest, seen_count_, work_)->walk(walk);
   }
@@ -272,7 +272,7 @@ class JsonRules::UnverifiedTree final : public TextTree {
 
   void mark(ExpressionId rest, Part part, Walk& walk) const {
     if (part == Part::Blank) return;
-    const bool is_any_number = part == Part::Number && rules_.style_.spelling == Spelling::Any;  // zeros have exponents
+    const bool is_any_number = part == Part::Number && rules_.style_.spelling != Spelling::Plain;  // zeros have exponents
     if (is_any_number || !rules_.has_more(rest, part, seen_count_, work_)) walk.mark(false);
   }
 

@@ -90,7 +90,7 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
 std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Budget& budget) {
   const Rule& rule = rules_[id.value];
   strings_.clear();
-  if (rule.form != Form::Name || style_.spelling == Spelling::Any) return strings_;
+  if (rule.form != Form::Name || style_.spelling != Spelling::Plain) return strings_;
   const Choice& next = choice(rule.subject, {arena, budget});
   for (std::uint32_t i = rule.low; i < rule.high; ++i)
     strings_.push_back(next.names[i].spelled.substr(rule.record));
@@ -122,7 +122,7 @@ std::uint32_t JsonRules::shortest_with(const Choice::Name& name, std::uint32_t o
 
 // Names that may be spelled in any way: what an escape stands for is read as its plain spelling, once it is whole.
 ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const Work& work) {
-  if (style_.spelling == Spelling::Any && (byte == '\\' || rule.escape != Texts::kEmpty)) return derive_escape(rule, byte, work);
+  if (style_.spelling != Spelling::Plain && (byte == '\\' || rule.escape != Texts::kEmpty)) return derive_escape(rule, byte, work);
   const Choice& next = choice(rule.subject, work);
   const auto begin = next.names.begin() + rule.low, end = next.names.begin() + rule.high;
   const std::size_t read = rule.record;
@@ -179,7 +179,7 @@ ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
   for (std::uint32_t i = rule.low; i < rule.high; ++i) {
     const std::string_view name = next.names[i].spelled;
     if (begun.empty()) bytes.add(static_cast<std::uint8_t>(name[rule.record]));
-    if (style_.spelling != Spelling::Any) continue;
+    if (style_.spelling == Spelling::Plain) continue;
     if (const auto code_point = code_point_at(name, rule.record)) bytes |= next_bytes_of_escape(code_point->value, begun);
   }
   return bytes;
@@ -293,7 +293,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   }
   if (byte != '"' || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
   TextId spelled{rule.record};
-  if (style_.spelling == Spelling::Any)
+  if (style_.spelling != Spelling::Plain)
     spelled = texts_.extended(Texts::kEmpty, spelled_string(read_string(texts_.string(spelled))));
   if (is_taken(object, spelled)) return Arena::kEmpty;
   Object after = object;

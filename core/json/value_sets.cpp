@@ -37,7 +37,7 @@ SetId ValueSets::set_of(ValueNode node) {
 
 const ValueSets::Universe& ValueSets::universe(const Work& work) {
   if (!universe_) {
-    const bool any = spelling_ == Spelling::Any;
+    const bool any = spelling_ != Spelling::Plain;
     work.arena.note_character(work.arena.add(*code_point_texts(any), work.budget), work.budget);
     const ExpressionId strings = work.arena.add(*string_texts(any), work.budget);
     universe_ = Universe{strings, numbers(NumberTerms::all(), work)};
@@ -187,7 +187,7 @@ ValueSets::Parts ValueSets::one_parts(const std::vector<Parts>& wanted, const st
 
 ExpressionId ValueSets::strings(const TextLengths& lengths, const Work& work) {
   if (lengths == TextLengths::all()) return universe(work).strings;
-  const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ == Spelling::Any), work.budget);
+  const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ != Spelling::Plain), work.budget);
   std::vector<ExpressionId> ways;
   for (const auto& [minimum, maximum] : lengths.ranges()) ways.push_back(work.arena.repeat(code_point, minimum, maximum));
   return work.arena.unite(ways);
@@ -201,7 +201,7 @@ void ValueSets::set_strings(Parts& parts, std::optional<TextLengths> lengths, Ex
 ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work) {
   std::vector<ExpressionId> ways;
   for (const NumberTerm& term : terms.terms())
-    ways.push_back(work.arena.add(*number_texts(term.range, term.integral, term.digits_only, spelling_ == Spelling::Any), work.budget));
+    ways.push_back(work.arena.add(*number_texts(term.range, term.integral, term.digits_only, spelling_ != Spelling::Plain), work.budget));
   return work.arena.unite(ways);
 }
 
@@ -363,7 +363,7 @@ std::uint32_t ValueSets::least_length(SetId set, std::uint32_t depth, const Work
 }
 
 bool ValueSets::is_exact(SetId set) {
-  if (spelling_ == Spelling::Any) return true;
+  if (spelling_ != Spelling::Plain) return true;
   if (const auto known = exact_.find(set.value); known != exact_.end()) return known->second;
   std::vector<std::uint32_t> open;
   formulas_.visit(set, [&](std::uint32_t node, bool, bool) { open.push_back(node); });

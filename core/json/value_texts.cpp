@@ -27,7 +27,7 @@ ExpressionId ValueSets::plain_texts(ExpressionId language, const Work& work) {
 
 ExpressionId ValueSets::spelled(LanguageId language, const Work& work) {
   if (const auto known = spelled_.find(language.value); known != spelled_.end()) return known->second;
-  const ExpressionPtr texts = spelled_in_json(table_->texts(language), spelling_ == Spelling::Any);
+  const ExpressionPtr texts = spelled_in_json(table_->texts(language), spelling_ != Spelling::Plain);
   return spelled_.emplace(language.value, work.arena.add(*texts, work.budget)).first->second;
 }
 
@@ -46,7 +46,7 @@ ExpressionId ValueSets::without_texts(ExpressionId language, const std::vector<s
   if (texts.empty()) return language;
   std::vector<std::string_view> views(texts.begin(), texts.end());
   const ExpressionPtr strings = Expression::strings(StringAutomaton::of_strings(std::move(views)));
-  const ExpressionId spelled = work.arena.add(*spelled_in_json(strings, spelling_ == Spelling::Any), work.budget);
+  const ExpressionId spelled = work.arena.add(*spelled_in_json(strings, spelling_ != Spelling::Plain), work.budget);
   return intersect_texts({language, complement_texts(spelled, work)}, work);
 }
 

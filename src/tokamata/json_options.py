@@ -26,14 +26,14 @@ __all__ = [
 
 PropertyOrder = Literal["schema", "any"]
 Whitespace = Literal["compact", "natural", "any"]
-Spelling = Literal["plain", "any"]
+Spelling = Literal["plain", "natural", "any"]
 Formats = Literal["assert", "annotate"]
 Unknown = Literal["warn", "error", "ignore"]
 
 _CHOICES = {
     "property_order": ("schema", "any"),
     "whitespace": ("compact", "natural", "any"),
-    "spelling": ("plain", "any"),
+    "spelling": ("plain", "natural", "any"),
     "formats": ("assert", "annotate"),
     "unknown": ("warn", "error", "ignore"),
 }
@@ -78,7 +78,7 @@ class JsonOptions:
 
     property_order: PropertyOrder = "schema"
     whitespace: Whitespace = "natural"
-    spelling: Spelling = "plain"
+    spelling: Spelling = "natural"
     formats: Formats = "assert"
     strict: bool = True
     limits: Limits | None = None
