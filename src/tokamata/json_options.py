@@ -48,10 +48,11 @@ class Style(NamedTuple):
             all others after them; ``"any"``: every order.  A pattern of keys that has one name, such as
             ``^id$``, declares it.
         whitespace: ``"compact"``: none; ``"natural"``: as people and ``json.dumps`` write it: at most one
-            space, or a line break and an indent whose width is the same throughout; ``"any"``: all that
-            JSON allows.
-        spelling: ``"plain"``: what ``json.dumps(ensure_ascii=False)`` writes, integers as digits alone;
-            ``"any"``: all that JSON allows.
+            space, or a line break and an indent whose width is the same throughout, within empty brackets
+            too; ``"any"``: all that JSON allows.
+        spelling: ``"natural"``: as people and programs write it: ``19.90``, ``1e-7``, every escape in strings
+            where someone escapes one of their characters; asserted integers as digits alone; ``"plain"``:
+            what ``json.dumps(ensure_ascii=False)`` writes; ``"any"``: all that JSON allows.
     """
 
     property_order: PropertyOrder

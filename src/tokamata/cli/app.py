@@ -77,7 +77,8 @@ SpellingOption = Annotated[
     Literal["plain", "natural", "any"] | None,
     typer.Option(
         "--spelling",
-        help="Of strings and numbers: plain, as people write them, or any that JSON allows. (default: natural)",
+        help="Of strings and numbers: plain, as people write them, or all that JSON allows. "
+        "(default: natural)",
     ),
 ]
 
