@@ -18,6 +18,7 @@ from fuzz import (
     fuzz_budgets,
     fuzz_canonical,
     fuzz_drafts,
+    fuzz_faithful,
     fuzz_grammars,
     fuzz_instances,
     fuzz_limits,
@@ -79,6 +80,12 @@ def test_what_is_wrong_with_values_is_found(other: Any, monkeypatch: pytest.Monk
     schema = {"type": "integer", "maximum": 5}
     with pytest.raises(AssertionError, match="but"):
         fuzz_instances.trial(schema, [3, 7, "a"], random.Random(1), fuzz_instances.Tally(), loaded)
+
+
+@pytest.mark.slow
+def test_usual_texts_of_values() -> None:
+    tally = fuzz_faithful.run(seconds=4, seed=20261121)
+    assert tally.accepted > tally.led_on > 0
 
 
 def test_values_of_compositions() -> None:

@@ -105,13 +105,13 @@ void bind_expressions(nb::module_& m) {
   m.def("until", &Expression::until, "phrase"_a, nb::call_guard<Released>());
   m.def("numbers",
         [](std::optional<std::string> minimum, bool exclusive_minimum, std::optional<std::string> maximum, bool exclusive_maximum,
-           std::optional<std::string> multiple_of, bool integral, bool digits_only, bool any_spelling) {
+           std::optional<std::string> multiple_of, bool integral, bool digits_only, const std::string& spelling) {
           return Expression::language(std::make_shared<const json::NumberSet>(json::NumberSet::Description{
               std::move(minimum), std::move(maximum), std::move(multiple_of), exclusive_minimum, exclusive_maximum, integral, digits_only,
-              any_spelling}));
+              spelling_named(spelling)}));
         },
         "minimum"_a.none(), "exclusive_minimum"_a, "maximum"_a.none(), "exclusive_maximum"_a, "multiple_of"_a.none(), "integral"_a,
-        "digits_only"_a, "any_spelling"_a);
+        "digits_only"_a, "spelling"_a);
   m.def("spelled_in_json",
         [](const ExpressionPtr& expression, bool any_spelling) {
           const Released released;

@@ -115,7 +115,7 @@ std::uint32_t add_range(TableBuilder& builder, std::optional<std::string> minimu
                         std::optional<std::string> multiple_of) {
   std::vector<ValueNode> parts;
   const auto part = [&](json::NumberRange range) {
-    json::number_texts(range, false, false, true);  // throws where they are not numbers, or too long
+    json::number_texts(range, false, false, json::Spelling::Any);  // throws where they are not numbers, or too long
     parts.push_back(builder.table->add(ValueTable::Number{std::move(range)}));
   };
   json::NumberRange range;
@@ -137,13 +137,22 @@ Style one_of_names(const std::string& given, std::initializer_list<std::pair<con
   throw nb::value_error("no such style");
 }
 
+}  // namespace
+
+json::Spelling spelling_named(const std::string& name) {
+  using json::Spelling;
+  return one_of_names<Spelling>(name, {{"plain", Spelling::Plain}, {"natural", Spelling::Natural}, {"any", Spelling::Any}});
+}
+
+namespace {
+
 ExpressionPtr json_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
                          const std::string& whitespace, const std::string& spelling) {
   using namespace json;
   const Style style{
       one_of_names<Whitespace>(whitespace, {{"compact", Whitespace::Compact}, {"natural", Whitespace::Natural}, {"any", Whitespace::Any}}),
       one_of_names<PropertyOrder>(property_order, {{"schema", PropertyOrder::Schema}, {"any", PropertyOrder::Any}}),
-      one_of_names<Spelling>(spelling, {{"plain", Spelling::Plain}, {"any", Spelling::Any}})};
+      spelling_named(spelling)};
   return Expression::grammar(std::make_shared<JsonRuleSet>(std::make_shared<const ValueTable>(*builder.table), builder.node(root), style));
 }
 

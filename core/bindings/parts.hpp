@@ -3,6 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
+#include "json/style.hpp"
+
 namespace tokamata {
 void bind_expressions(nanobind::module_& m);
 void bind_json(nanobind::module_& m);
@@ -10,4 +14,7 @@ void bind_repair(nanobind::module_& m);
 void bind_splitting(nanobind::module_& m);
 void bind_token_repair(nanobind::module_& m);
 void bind_tokenization(nanobind::module_& m);
+
+// "plain", "natural" or "any"; throws ValueError.
+json::Spelling spelling_named(const std::string& name);
 }  // namespace tokamata

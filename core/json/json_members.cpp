@@ -44,7 +44,17 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
     found.names.push_back({sets_.spelled_name(name), name, place, length});
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
+  found.are_escaped = are_escaped(object, found, work);
   return choices_.emplace(number, std::move(found)).first->second;
+}
+
+bool JsonRules::are_escaped(const Object& object, const Choice& next, const Work& work) {
+  if (style_.spelling != Spelling::Natural) return style_.spelling == Spelling::Any;
+  const auto is_escaped = [&](const Choice::Name& name) { return sets_.is_escaped(name.name); };
+  if (std::ranges::any_of(next.names, is_escaped)) return true;
+  if (next.others.empty()) return false;
+  const auto classes = sets_.objects().name_classes(object.rest, work);
+  return std::ranges::any_of(next.others, [&](const auto& other) { return (*classes)[other.first].is_escaped; });
 }
 
 ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
@@ -90,8 +100,9 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
 std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Budget& budget) {
   const Rule& rule = rules_[id.value];
   strings_.clear();
-  if (rule.form != Form::Name || style_.spelling == Spelling::Any) return strings_;
+  if (rule.form != Form::Name) return strings_;
   const Choice& next = choice(rule.subject, {arena, budget});
+  if (next.are_escaped) return strings_;
   for (std::uint32_t i = rule.low; i < rule.high; ++i)
     strings_.push_back(next.names[i].spelled.substr(rule.record));
   return strings_;
@@ -122,8 +133,8 @@ std::uint32_t JsonRules::shortest_with(const Choice::Name& name, std::uint32_t o
 
 // Names that may be spelled in any way: what an escape stands for is read as its plain spelling, once it is whole.
 ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const Work& work) {
-  if (style_.spelling == Spelling::Any && (byte == '\\' || rule.escape != Texts::kEmpty)) return derive_escape(rule, byte, work);
   const Choice& next = choice(rule.subject, work);
+  if (next.are_escaped && (byte == '\\' || rule.escape != Texts::kEmpty)) return derive_escape(rule, byte, work);
   const auto begin = next.names.begin() + rule.low, end = next.names.begin() + rule.high;
   const std::size_t read = rule.record;
   const auto byte_at = [&](const Choice::Name& name) { return static_cast<std::uint8_t>(name.spelled[read]); };
@@ -179,7 +190,7 @@ ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
   for (std::uint32_t i = rule.low; i < rule.high; ++i) {
     const std::string_view name = next.names[i].spelled;
     if (begun.empty()) bytes.add(static_cast<std::uint8_t>(name[rule.record]));
-    if (style_.spelling != Spelling::Any) continue;
+    if (!next.are_escaped) continue;
     if (const auto code_point = code_point_at(name, rule.record)) bytes |= next_bytes_of_escape(code_point->value, begun);
   }
   return bytes;
@@ -293,7 +304,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   }
   if (byte != '"' || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
   TextId spelled{rule.record};
-  if (style_.spelling == Spelling::Any)
+  if (style_.spelling != Spelling::Plain)
     spelled = texts_.extended(Texts::kEmpty, spelled_string(read_string(texts_.string(spelled))));
   if (is_taken(object, spelled)) return Arena::kEmpty;
   Object after = object;
@@ -344,7 +355,7 @@ class QuotedTree final : public TextTree {
 // what follows the name is.
 Approximation JsonRules::approximate_name(const Rule& other, bool is_unverified, const Work& work) {
   const Name name = name_so_far(other, work);
-  const bool is_any = is_any_name(other, work), is_plain = style_.spelling == Spelling::Plain;
+  const bool is_any = is_any_name(other, work), is_plain = !choice(other.subject, work).are_escaped;
   Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Approximation), work), {}, {}};
   const Object& object = objects_[other.subject];
   const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);

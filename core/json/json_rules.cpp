@@ -285,7 +285,11 @@ ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
 // What ends an array or an object whose elements or members are as deep as `indent`.
 ExpressionId JsonRules::closed(char bracket, Indent indent, bool is_empty, const Work& work) {
   const ExpressionId end = literal(std::string_view(&bracket, 1), work);
-  return layout_.after(is_empty ? Gap::None : Gap::Line, indent.outer(), end, work);
+  const ExpressionId usual = layout_.after(Gap::Line, indent.outer(), end, work);
+  if (!is_empty) return usual;
+  // A line that was begun for what is inside may turn out to be the last one.
+  std::vector<ExpressionId> ways{usual, layout_.after_break(Gap::Line, indent, end, work)};
+  return work.arena.unite(ways);
 }
 
 // ---- memory -----------------------------------------------------------------------------------

@@ -131,6 +131,7 @@ class JsonRules : public RememberingRules {
     };
     counted::vector<Name> names;
     counted::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
+    bool are_escaped;  // whether they may be spelled in any way, or plainly alone
     // With some name of a class.
     std::uint32_t length_of(std::uint32_t name_class) const {
       for (const auto& [number, length] : others)
@@ -188,6 +189,8 @@ class JsonRules : public RememberingRules {
   Approximation approximate_name(const Rule& other, bool is_unverified, const Work& work);
   ExpressionId expand_after(const Rule& rule, const Work& work);
   const Choice& choice(std::uint32_t object, const Work& work);
+  // In natural spelling: where one of the names that may come next is escaped by some writer.
+  bool are_escaped(const Object& object, const Choice& next, const Work& work);
   ObjectFormulas::Room room(const Object& object) const;
 
   // ---- elements: json_elements.cpp ----

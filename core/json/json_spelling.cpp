@@ -370,7 +370,60 @@ class Speller {
   std::map<std::uint32_t, ExpressionPtr> code_points_;
 };
 
+// Whether code points that writers escape may occur, part by part; parts may be shared.
+class EscapedSearch {
+ public:
+  bool in(const ExpressionPtr& expression) {
+    if (const auto known = known_.find(expression.get()); known != known_.end()) return known->second;
+    const bool found = std::visit([&](const auto& node) { return of(node); }, expression->node());
+    return known_.emplace(expression.get(), found).first->second;
+  }
+
+ private:
+  static bool is_byte_of_one(std::uint8_t byte) { return json_is_escaped_by_some(byte); }  // beyond ASCII all are
+  bool in_any(const std::vector<ExpressionPtr>& items) {
+    return std::ranges::any_of(items, [&](const ExpressionPtr& item) { return in(item); });
+  }
+
+  bool of(const Expression::Empty&) { return false; }
+  bool of(const Expression::Literal& n) {
+    return std::ranges::any_of(n.bytes, [](char c) { return is_byte_of_one(static_cast<std::uint8_t>(c)); });
+  }
+  bool of(const Expression::CodePoints& n) {
+    const CodePointAutomaton& automaton = *n.automaton;
+    for (auto t = automaton.begin(automaton.start()); t != automaton.end(automaton.start()); ++t)
+      for (unsigned byte = t->low; byte <= t->high; ++byte)
+        if (is_byte_of_one(static_cast<std::uint8_t>(byte))) return true;
+    return false;
+  }
+  bool of(const Expression::Strings& n) {
+    for (std::uint32_t state = 0; state < n.automaton->state_count(); ++state)
+      if (std::ranges::any_of(n.automaton->transitions(state), [](const auto& t) { return is_byte_of_one(t.byte); })) return true;
+    return false;
+  }
+  bool of(const Expression::Concatenation& n) { return in_any(n.items); }
+  bool of(const Expression::Union& n) { return in_any(n.items); }
+  bool of(const Expression::Intersection& n) {
+    return std::ranges::all_of(n.items, [&](const ExpressionPtr& item) { return in(item); });
+  }
+  bool of(const Expression::Repetition& n) { return in(n.body); }
+  bool of(const Expression::Scope& n) { return in(n.body); }
+  bool of(const Expression::Terminal& n) { return in(n.body); }
+  bool of(const Expression::Language&) { return false; }  // numbers, which are spelled plainly alone
+  // These say what must stand around a place, not what stands there.
+  bool of(const Expression::LookAhead&) { return false; }
+  bool of(const Expression::LookBehind&) { return false; }
+  template <class Other>
+  bool of(const Other&) {
+    return true;
+  }
+
+  std::map<const Expression*, bool> known_;
+};
+
 }  // namespace
+
+bool may_be_escaped(const ExpressionPtr& texts) { return EscapedSearch().in(texts); }
 
 ExpressionPtr spelled_in_json(const ExpressionPtr& texts, bool any) { return Speller(any).whole(texts); }
 

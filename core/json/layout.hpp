@@ -6,8 +6,9 @@
 //   compact   nothing.
 //   natural   after a colon at most one space; after a comma or an opening bracket, and before a closing one, at most
 //             one space, or a line break and an indent: as many times as the line is deep, one width, of 1 to 8 spaces
-//             or a tab.  The width is chosen where it is used first and is the same in all of the text.  Nothing inside
-//             empty brackets, nothing around the whole.
+//             or a tab.  The width is chosen where it is used first and is the same in all of the text.  Empty brackets may
+//             hold one of these too, and a line within them may be as deep as one with something on it: where
+//             that was begun, nothing need follow.  Nothing around the whole.
 //   any       all white space that JSON allows.
 // How the width is kept: rules wait for it (expression/rules.hpp).  After a line break each width goes its own way,
 // and a Commit after the indent passes it on to all that follows.

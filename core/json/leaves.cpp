@@ -3,6 +3,7 @@
 #include <array>
 
 #include "json/json_spelling.hpp"
+#include "json/number_automaton.hpp"
 #include "json/number_set.hpp"
 
 namespace tokamata::json {
@@ -97,10 +98,23 @@ std::string read_string(std::string_view spelled) {
 
 // ---- numbers ----------------------------------------------------------------------------------
 
-ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, bool any_spelling) {
-  return Expression::language(std::make_shared<const NumberSet>(NumberSet::Description{
-      range.minimum, range.maximum, range.multiple_of, range.exclusive_minimum, range.exclusive_maximum, integral, digits_only,
-      any_spelling}));
+namespace {
+
+std::shared_ptr<const NumberSet> number_set(const NumberRange& range, bool integral, bool digits_only, Spelling spelling, bool is_unsigned) {
+  return std::make_shared<const NumberSet>(NumberSet::Description{range.minimum, range.maximum, range.multiple_of, range.exclusive_minimum,
+                                                                  range.exclusive_maximum, integral, digits_only, spelling, is_unsigned});
+}
+
+}  // namespace
+
+ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, Spelling spelling, bool is_unsigned) {
+  return Expression::language(number_set(range, integral, digits_only, spelling, is_unsigned));
+}
+
+bool has_negative_number(const NumberRange& range, bool integral, bool digits_only) {
+  if (!range.minimum) return true;
+  if (!range.minimum->starts_with('-')) return false;
+  return NumberAutomaton(number_set(range, integral, digits_only, Spelling::Natural, false)).has_negative();
 }
 
 }  // namespace tokamata::json

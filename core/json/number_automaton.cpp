@@ -19,6 +19,12 @@ NumberAutomaton::NumberAutomaton(std::shared_ptr<const NumberSet> set)
     if (has_whole_) whole_[side].emplace(*set_, side == 1, Magnitudes::Grid::Whole);
     if (has_real_) real_[side].emplace(*set_, side == 1, is_any() ? Magnitudes::Grid::Dense : Magnitudes::Grid::Float);
   }
+  bounds_zeros_ = is_natural() && has_real_;
+  for (const int side : {0, 1}) {
+    if (!has_real_) break;
+    bounds_zeros_ = bounds_zeros_ && real_[side]->zeros_in_common() + 1 < kMostZerosInRow;
+    zeros_of_multiples_ = std::max(zeros_of_multiples_, real_[side]->zeros_of_multiples());
+  }
   sides_are_equal_ = whole_[0] == whole_[1] && real_[0] == real_[1];
   intern({});  // kDead
   rows_[kDead].fill(kDead);
@@ -68,7 +74,7 @@ std::optional<NumberAutomaton::State> NumberAutomaton::after(const State& state,
   if (c >= '0' && c <= '9') return after_digit(state, static_cast<unsigned>(c - '0'));
   switch (c) {
     case '-':
-      if (state.phase == Phase::Start) return State{.phase = Phase::Minus, .side = 1};
+      if (state.phase == Phase::Start && !set_->is_unsigned()) return State{.phase = Phase::Minus, .side = 1};
       return state.phase == Phase::Mark ? with_sign(state, true) : std::nullopt;
     case '+': return state.phase == Phase::Mark ? with_sign(state, false) : std::nullopt;
     case '.': {
@@ -96,6 +102,10 @@ std::optional<NumberAutomaton::State> NumberAutomaton::after_digit(const State& 
       next.digits.point = std::min(next.digits.point + 1, kFarOff);
       if (!next.digits.begun) next.digits.lead = digit == 0 ? 0 : -next.digits.point;
       if (!is_any()) next.ending = digit != 0 ? Ending::Digit : state.phase == Phase::Point ? Ending::OnlyZero : Ending::Zero;
+      if (bounds_zeros_) {
+        if (digit == 0 && state.zeros == kMostZerosInRow) return std::nullopt;
+        next.zeros = digit == 0 ? static_cast<std::uint8_t>(state.zeros + 1) : 0;
+      }
       next.phase = Phase::Fraction;
       break;
     case Phase::Mark: {
@@ -126,7 +136,7 @@ std::optional<NumberAutomaton::State> NumberAutomaton::with_mark(const State& st
                                       (state.phase == Phase::Integer && state.digits.lead == 0);
   if (!may_end) return std::nullopt;
   const auto [least, most] = real(state).exponents(state.digits);
-  return State{.phase = Phase::Mark, .least = least, .most = most};
+  return State{.phase = Phase::Mark, .least = is_any() ? std::max(least, least_exponent(state.digits)) : least, .most = most};
 }
 
 std::optional<NumberAutomaton::State> NumberAutomaton::with_sign(const State& state, bool is_minus) const {
@@ -158,7 +168,7 @@ void NumberAutomaton::normalize(State& state) const {
 }
 
 // Where there are no bounds, no one asks how many digits stand before the point, except for plain spellings, up to
-// 17; without a modulus, no one asks how many stand after it, but while they may be those of a bound.
+// 17, and natural ones, up to 3; without a modulus, no one asks how many stand after it, but while they may be those of a bound.
 void NumberAutomaton::normalize_digits(State& state) const {
   const Magnitudes& numbers = either(state);
   Digits& digits = state.digits;
@@ -169,14 +179,15 @@ void NumberAutomaton::normalize_digits(State& state) const {
   const bool may_have_exponent = is_any() || state.may_have_exponent || (is_integer && digits.lead == 0);
   if (has_modulus && (!has_real_ || !may_have_exponent)) digits.slack = std::min(digits.slack, 0);
   if (is_integer) {
-    if (!bounded) digits.lead = counts_digits ? std::min(digits.lead, Magnitudes::kFloatDigits - 1) : 0;
+    const std::int32_t most = !has_real_ ? 0 : counts_digits ? Magnitudes::kFloatDigits - 1 : is_natural() ? kMostLeadBelow + 1 : 0;
+    if (!bounded) digits.lead = std::min(digits.lead, most);
     return;
   }
   if (counts_digits) {
     if (!bounded && !has_modulus && digits.begun) digits.point += std::exchange(digits.lead, 0);
     return;
   }
-  if (!bounded) digits.lead = 0;
+  if (!bounded) digits.lead = is_natural() && digits.lead > kMostLeadBelow ? kMostLeadBelow + 1 : 0;
   if (has_modulus) return;
   if (!bounded) {
     digits.point = 0;
@@ -276,7 +287,7 @@ std::string NumberAutomaton::key(std::uint32_t number) const {
   std::string key = set_->key();
   for (const std::int64_t part :
        {std::int64_t(s.phase), std::int64_t(s.side), std::int64_t(s.after_minus), std::int64_t(s.may_have_exponent),
-        std::int64_t(s.ending), std::int64_t(s.count), std::int64_t(s.least), std::int64_t(s.most), std::int64_t(s.exponent),
+        std::int64_t(s.ending), std::int64_t(s.zeros), std::int64_t(s.count), std::int64_t(s.least), std::int64_t(s.most), std::int64_t(s.exponent),
         std::int64_t(s.digits.begun), std::int64_t(s.digits.lead), std::int64_t(s.digits.point), std::int64_t(s.digits.slack),
         static_cast<std::int64_t>(s.digits.residue), std::int64_t(s.digits.low), std::int64_t(s.digits.high)}) {
     key.push_back(' ');

@@ -9,6 +9,7 @@
 // read of one.  What no longer matters is forgotten, so that states are few: where there are no bounds, the
 // number of digits is not counted, but in the plain spelling, where 17 of them are enough.
 //    states reached   any spelling, no bounds: 13     plain: 95, most of them for the 17 digits
+//                     natural: 118, most of them for the zeros in a row
 // Whether a state lives is asked of the arithmetic.  So is how many bytes it is away from an accepted text: each
 // shape that the rest may have (digits, a point, digits, an exponent of so many bytes) is one question.
 // Source.  The usual digit-by-digit comparison and residue automata, joined and made lazily; the questions are
@@ -33,6 +34,10 @@ namespace tokamata::json {
 class NumberAutomaton final : public LeafAutomaton {
  public:
   static constexpr std::int32_t kMostExponent = 9'999;  // of any spelling: four digits
+  // Of the natural one: zeros in a row in a fraction, and what the first digit of a number with an exponent below zero
+  // stands for at most, 10^2.
+  static constexpr std::uint8_t kMostZerosInRow = 32;
+  static constexpr std::int32_t kMostLeadBelow = 2;
 
   explicit NumberAutomaton(std::shared_ptr<const NumberSet> set);
 
@@ -65,6 +70,8 @@ class NumberAutomaton final : public LeafAutomaton {
   }
 
   std::size_t state_count() const { return states_.size(); }
+  // Whether a number below zero is in the set.
+  bool has_negative() const { return (has_whole_ ? *whole_[1] : *real_[1]).has_positive(); }
 
  private:
   enum class Phase : std::uint8_t { Dead, Start, Minus, Zero, Integer, Point, Fraction, Mark, Sign, Exponent };
@@ -76,6 +83,7 @@ class NumberAutomaton final : public LeafAutomaton {
     bool after_minus = false;     // Zero alone: -0 is not plain
     bool may_have_exponent = false;  // Point and Fraction, plain
     Ending ending = Ending::Digit;
+    std::uint8_t zeros = 0;       // Fraction, natural: how many are its last digits
     std::uint8_t count = 0;       // digits of the exponent
     Digits digits = {};           // except of exponents
     // Mark: the exponents that are allowed; Sign and Exponent: without the sign.
@@ -90,7 +98,16 @@ class NumberAutomaton final : public LeafAutomaton {
   static constexpr std::size_t kSymbols = 16;  // ten digits, - + . e E, and all else
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
 
-  bool is_any() const { return set_->any_spelling(); }
+  bool is_any() const { return set_->spelling() != Spelling::Plain; }  // with or without the bounds of the natural one
+  bool is_natural() const { return set_->spelling() == Spelling::Natural; }
+  // The least exponent that may follow these digits.
+  std::int32_t least_exponent(const Digits& digits) const {
+    return is_natural() && digits.begun && digits.lead > kMostLeadBelow ? 0 : -kMostExponent;
+  }
+  // Whether the zeros that may still come are too few for what the arithmetic says to hold: then what follows is asked.
+  bool is_short_of_zeros(const State& s) const {
+    return bounds_zeros_ && s.phase == Phase::Fraction && s.zeros + zeros_of_multiples_ + 1 > kMostZerosInRow;
+  }
   const Magnitudes& real(const State& s) const { return *real_[s.side]; }
   const Magnitudes& whole(const State& s) const { return *whole_[s.side]; }
   const Magnitudes& either(const State& s) const { return has_whole_ ? whole(s) : real(s); }
@@ -110,6 +127,7 @@ class NumberAutomaton final : public LeafAutomaton {
   // number_distances.cpp: which states live, accept, and how far they are from that.
   bool lives(const State& state) const;
   bool fraction_lives(const State& state) const;
+  std::int32_t least_place(const State& state) const;
   bool accepts(const State& state) const;
   bool has_plain_exponent(const State& state) const;
   std::optional<std::uint32_t> exponent_rest(const State& state) const;
@@ -124,6 +142,8 @@ class NumberAutomaton final : public LeafAutomaton {
   bool has_whole_, has_real_;
   std::optional<Magnitudes> whole_[2], real_[2];
   bool sides_are_equal_ = false;
+  bool bounds_zeros_ = false;
+  std::uint32_t zeros_of_multiples_ = 0;
   counted::map<State, std::uint32_t> numbers_;
   counted::vector<State> states_;
   counted::vector<std::array<std::uint32_t, kSymbols>> rows_;

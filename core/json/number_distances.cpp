@@ -70,7 +70,7 @@ bool NumberAutomaton::lives(const State& state) const {
       const Digits& digits = state.digits;
       if (has_whole_ && whole(state).reaches(digits, 0, kFarOff)) return true;
       if (!has_real_) return false;
-      if (is_any()) return real(state).reaches(digits, -kMostExponent, kFarOff);
+      if (is_any()) return real(state).reaches(digits, least_exponent(digits), kFarOff);
       if (digits.lead <= kMostWholeLead && real(state).reaches(digits, 0, kMostWholeLead - digits.lead)) return true;
       return digits.lead == 0 && std::ranges::any_of(kPlainShapes, [&](const Shape& shape) {
                return real(state).reaches(digits, shape.least, shape.most);
@@ -88,8 +88,13 @@ bool NumberAutomaton::fraction_lives(const State& state) const {
   const Magnitudes& numbers = real(state);
   const bool is_point = state.phase == Phase::Point;
   if (is_any()) {
-    if (digits.begun) return numbers.reaches(digits, -kMostExponent, kMostExponent);
-    return numbers.has_zero() || numbers.reaches(digits, -kFarOff, kMostExponent - digits.point - 1);
+    const bool may_live = digits.begun ? numbers.reaches(digits, least_exponent(digits), kMostExponent)
+                                       : numbers.has_zero() || numbers.reaches(digits, least_place(state), kMostExponent - digits.point - 1);
+    if (!may_live || !is_short_of_zeros(state) || accepts(state)) return may_live;
+    return std::ranges::any_of(std::string_view("123456789e0"), [&](char c) {
+      const std::optional<State> next = after(state, c);
+      return next && lives(*next);
+    });
   }
   if (accepts(state)) return true;
   if (!digits.begun)
@@ -99,6 +104,11 @@ bool NumberAutomaton::fraction_lives(const State& state) const {
   if (is_point && digits.lead <= kMostWholeLead && numbers.contains(digits)) return true;
   if (digits.lead <= kMostWholeLead && numbers.reaches(digits, 0, 0, {.grows = true})) return true;
   return state.may_have_exponent && has_plain_exponent(state);
+}
+
+// Of a number that has not begun: the last place that its first digit can have.
+std::int32_t NumberAutomaton::least_place(const State& state) const {
+  return bounds_zeros_ ? -kMostExponent - state.digits.point - 1 - (kMostZerosInRow - state.zeros) : -kFarOff;
 }
 
 // Whether a fraction with one digit before the point may become one with an exponent.
@@ -159,7 +169,9 @@ std::uint32_t NumberAutomaton::measured(std::uint32_t number) {
     case Phase::Zero: return best_after(".");
     case Phase::Integer: return is_any() && has_real_ ? any_rest(state) : integer_rest(state);
     case Phase::Point:
-    case Phase::Fraction: return is_any() ? any_rest(state) : plain_fraction_rest(state);
+    case Phase::Fraction:
+      if (is_short_of_zeros(state)) return best_after("0123456789e");
+      return is_any() ? any_rest(state) : plain_fraction_rest(state);
     case Phase::Mark: return best_after("0123456789-+");
     default: return exponent_rest(state).value_or(kFar);
   }
@@ -173,15 +185,19 @@ bool NumberAutomaton::any_rest_has(const State& state, std::uint32_t length) con
     const auto [exponent, least, most] = shape;
     if (exponent > length) return false;
     const std::int32_t rest = narrow(length - exponent);
+    // How many of them may stand before the point.
+    const std::int32_t before = is_natural() && digits.begun && least < 0 ? kMostLeadBelow - digits.lead : kFarOff;
+    if (before < 0) return false;
     if (state.phase == Phase::Integer) {
-      if (numbers.reaches(digits, least + rest, most + rest, {.digits = rest})) return true;
+      if (rest <= before && numbers.reaches(digits, least + rest, most + rest, {.digits = rest})) return true;
       // A point among them, somewhere before the last.
-      return rest >= 2 && numbers.reaches(digits, least, most + rest - 2, {.digits = rest - 1});
+      return rest >= 2 && numbers.reaches(digits, least, most + std::min(rest - 2, before), {.digits = rest - 1});
     }
     if (rest == 0 && state.phase == Phase::Point) return false;
     if (digits.begun) return numbers.reaches(digits, least, most, {.digits = rest});
     if (numbers.has_zero()) return true;
-    return numbers.reaches(digits, least - digits.point - rest, most - digits.point - 1,
+    const std::int32_t zeros = bounds_zeros_ ? std::min(rest - 1, kMostZerosInRow - state.zeros) : rest - 1;  // before its first digit
+    return numbers.reaches(digits, least - digits.point - 1 - zeros, most - digits.point - 1,
                            {.digits = rest, .weight = least - digits.point - rest});
   });
 }

@@ -215,6 +215,21 @@ bool Magnitudes::has_multiple(const Digits& digits, std::int32_t scale, std::int
   return first < (digits.begun ? 1 : 9) * power_of_ten(power);
 }
 
+std::size_t Magnitudes::zeros_in_common() const {
+  if (!low_ || !high_ || low_->value.lead != high_->value.lead) return 0;
+  const std::size_t length = low_->value == high_->value ? low_->value.digits.size() : apart_;
+  std::size_t longest = 0, run = 0;
+  for (std::size_t place = 0; place < length; ++place) {
+    run = digit_of(low_->value, place) == '0' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+std::uint32_t Magnitudes::zeros_of_multiples() const {
+  return modulus_ && modulus_->factor != 1 ? static_cast<std::uint32_t>(std::to_string(modulus_->factor).size()) : 0;
+}
+
 // Some 26 characters are enough for what the residue asks, a point, and an exponent; as many as a bound has
 // digits to end up at it; and integers need as many as they are long.
 std::uint32_t Magnitudes::most_missing() const {

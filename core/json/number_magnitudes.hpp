@@ -95,6 +95,12 @@ class Magnitudes {
   // 6.00 matter, though they are not digits of 6: one more digit after them is below 6.08, and one after 6 is not.
   std::int32_t digits_that_matter(const Digits& digits) const;
 
+  // The longest run of zeros in the digits that all numbers of the set begin with, where those are as many at least.
+  std::size_t zeros_in_common() const;
+  // No less than the digits of the modulus: how many zeros a multiple may need before its next other digit, where it
+  // needs any.
+  std::uint32_t zeros_of_multiples() const;
+
   // No less than any of its digits can be away from being a number of the set, if it can become one.
   std::uint32_t most_missing() const;
 

@@ -186,14 +186,15 @@ std::string shown(const std::optional<NumberSet::Bound>& bound) {
 NumberSet::NumberSet(const Description& given)
     : minimum_(bound_of(given.minimum, given.exclusive_minimum, "minimum")),
       maximum_(bound_of(given.maximum, given.exclusive_maximum, "maximum")), digits_only_(given.digits_only),
-      any_spelling_(given.any_spelling) {
+      is_unsigned_(given.is_unsigned), spelling_(given.spelling) {
   if (given.multiple_of) modulus_ = modulus_of(*given.multiple_of);
   // Digits alone are integers.
   if (given.integral || given.digits_only) modulus_ = modulus_.value_or(Modulus{}).on_grid(0);
   key_ = shown(minimum_) + " " + shown(maximum_) + " ";
   if (modulus_) key_ += std::to_string(modulus_->factor) + "e" + std::to_string(modulus_->weight);
   key_ += digits_only_ ? " digits" : "";
-  key_ += any_spelling_ ? " any" : "";
+  key_ += spelling_ == Spelling::Any ? " any" : spelling_ == Spelling::Natural ? " natural" : "";
+  key_ += is_unsigned_ ? " unsigned" : "";
 }
 
 }  // namespace tokamata::json

@@ -8,6 +8,10 @@
 //   any     all that JSON allows: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?, so that 1, 1.0, 1e0 and 10e-1
 //           are the same value.  Digits before the exponent are not counted: a state for each number of
 //           digits would cost every model its shared masks, to spare some the choice of idling.
+//   natural any of these, but at most 32 zeros stand in a row in a fraction, and at most three digits before the point
+//           where the exponent is below zero: no one writes 1000000e-6, and a model that is kept to numbers up to
+//           5 must not go on with zeros.  Which texts these are is the same for all sets, so that sets can be united and
+//           denied; but where all numbers of a set begin with that many zeros, all are written in any spelling.
 //
 // Refused when a set is made, never answered wrongly: bounds of more than 400 significant digits or with
 // exponents of more than four, multiples of more than 18 significant digits.
@@ -21,6 +25,7 @@
 #include <string_view>
 
 #include "expression/leaf_automaton.hpp"
+#include "json/style.hpp"
 
 namespace tokamata::json {
 
@@ -70,7 +75,8 @@ class NumberSet final : public LeafLanguage {
     bool exclusive_minimum = false, exclusive_maximum = false;
     bool integral = false;      // the value is an integer: 1.0 is one
     bool digits_only = false;   // written as an optional minus and digits alone
-    bool any_spelling = false;
+    Spelling spelling = Spelling::Plain;
+    bool is_unsigned = false;   // without a minus: no -0 where there are no negative numbers
   };
 
   explicit NumberSet(const Description& description);
@@ -80,7 +86,8 @@ class NumberSet final : public LeafLanguage {
   // Of the values, integral or not.
   const std::optional<Modulus>& modulus() const { return modulus_; }
   bool digits_only() const { return digits_only_; }
-  bool any_spelling() const { return any_spelling_; }
+  Spelling spelling() const { return spelling_; }
+  bool is_unsigned() const { return is_unsigned_; }
   // Equal for equal descriptions, however their numbers are written.
   const std::string& key() const override { return key_; }
   std::unique_ptr<LeafAutomaton> make_automaton() const override;
@@ -88,7 +95,8 @@ class NumberSet final : public LeafLanguage {
  private:
   std::optional<Bound> minimum_, maximum_;
   std::optional<Modulus> modulus_;
-  bool digits_only_, any_spelling_;
+  bool digits_only_, is_unsigned_;
+  Spelling spelling_;
   std::string key_;
 };
 

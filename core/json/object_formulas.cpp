@@ -288,13 +288,14 @@ ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work&
   std::vector<NameClass> classes{{{}, sets_.all_texts(work), true}};
   for (const LanguageId language : languages) {
     std::vector<NameClass> next;
-    const ExpressionId spelled = sets_.spelled(language, work);
+    const ExpressionId spelled = sets_.spelled(language, true, work), denied = sets_.spelled(language, false, work);
     for (const NameClass& before : classes) {
       NameClass inside = before, outside = before;
       inside.in.push_back(language);
       inside.is_any = outside.is_any = false;
+      inside.is_escaped = inside.is_escaped && sets_.is_escaped(language);
       inside.names = sets_.intersect_texts({before.names, spelled}, work);
-      outside.names = sets_.intersect_texts({before.names, sets_.complement_texts(spelled, work)}, work);
+      outside.names = sets_.intersect_texts({before.names, sets_.complement_texts(denied, work)}, work);
       if (work.arena.terminal(inside.names, work.budget) == Arena::kEmpty) {
         next.push_back(before);
         continue;

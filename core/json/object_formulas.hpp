@@ -49,6 +49,7 @@ class ObjectFormulas {
     counted::vector<LanguageId> in;
     ExpressionId names;  // as they may be spelled, without quotes
     bool is_any;         // all names there are
+    bool is_escaped = true;  // whether they may be spelled with escapes that no quote or backslash needs
   };
   using NameClasses = std::shared_ptr<const counted::vector<NameClass>>;
   NameClasses name_classes(ObjectId f, const Work& work);

@@ -7,12 +7,12 @@ namespace tokamata::json {
 
 enum class Whitespace : std::uint8_t { Compact, Natural, Any };
 enum class PropertyOrder : std::uint8_t { Schema, Any };
-enum class Spelling : std::uint8_t { Plain, Any };
+enum class Spelling : std::uint8_t { Plain, Natural, Any };
 
 struct Style {
   Whitespace whitespace = Whitespace::Natural;
   PropertyOrder order = PropertyOrder::Schema;
-  Spelling spelling = Spelling::Plain;
+  Spelling spelling = Spelling::Natural;
 };
 
 }  // namespace tokamata::json

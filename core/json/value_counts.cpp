@@ -90,8 +90,8 @@ std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most,
   const std::uint64_t whole = arena.count_texts(within(arena.unite(ways)), most, work.budget);
   if (whole >= most) return most;
   constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
-  const ExpressionId plain = arena.add(*number_texts({}, false, false, false), work.budget);
-  const ExpressionId integers = arena.add(*number_texts({}, true, false, false), work.budget);
+  const ExpressionId plain = arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget);
+  const ExpressionId integers = arena.add(*number_texts({}, true, false, Spelling::Plain), work.budget);
   std::vector<ExpressionId> parts{plain, arena.complement(integers), numbers};
   const ExpressionId others = arena.intersect(parts);
   const std::uint64_t enough = kMostSpellings * (most - whole);

@@ -37,7 +37,7 @@ SetId ValueSets::set_of(ValueNode node) {
 
 const ValueSets::Universe& ValueSets::universe(const Work& work) {
   if (!universe_) {
-    const bool any = spelling_ == Spelling::Any;
+    const bool any = spelling_ != Spelling::Plain;
     work.arena.note_character(work.arena.add(*code_point_texts(any), work.budget), work.budget);
     const ExpressionId strings = work.arena.add(*string_texts(any), work.budget);
     universe_ = Universe{strings, numbers(NumberTerms::all(), work)};
@@ -187,7 +187,7 @@ ValueSets::Parts ValueSets::one_parts(const std::vector<Parts>& wanted, const st
 
 ExpressionId ValueSets::strings(const TextLengths& lengths, const Work& work) {
   if (lengths == TextLengths::all()) return universe(work).strings;
-  const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ == Spelling::Any), work.budget);
+  const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ != Spelling::Plain), work.budget);
   std::vector<ExpressionId> ways;
   for (const auto& [minimum, maximum] : lengths.ranges()) ways.push_back(work.arena.repeat(code_point, minimum, maximum));
   return work.arena.unite(ways);
@@ -198,11 +198,33 @@ void ValueSets::set_strings(Parts& parts, std::optional<TextLengths> lengths, Ex
   parts.text_lengths = std::move(lengths);
 }
 
-ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work) {
+ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work, bool is_unsigned) {
   std::vector<ExpressionId> ways;
   for (const NumberTerm& term : terms.terms())
-    ways.push_back(work.arena.add(*number_texts(term.range, term.integral, term.digits_only, spelling_ == Spelling::Any), work.budget));
+    ways.push_back(work.arena.add(*number_texts(term.range, term.integral, term.digits_only, spelling_, is_unsigned), work.budget));
   return work.arena.unite(ways);
+}
+
+bool ValueSets::has_negative(const Parts& parts, const Work& work) {
+  if (parts.number_terms.is_known())
+    return std::ranges::any_of(parts.number_terms.terms(), [](const NumberTerm& term) {
+      return has_negative_number(term.range, term.integral, term.digits_only);
+    });
+  const ExpressionId after_minus = work.arena.derivative(parts.numbers, '-', work.budget);
+  if (after_minus == Arena::kEmpty) return true;  // or nothing is lost
+  NumberRange below_zero;
+  below_zero.maximum = "0";
+  below_zero.exclusive_maximum = true;
+  std::vector<ExpressionId> both{parts.numbers, numbers(NumberTerms::of({below_zero}), work)};
+  return work.arena.terminal(work.arena.intersect(both), work.budget) != Arena::kEmpty;
+}
+
+// Where no number is below zero, a minus would lead to -0 alone.  Not said by parts that other sets are made of: what
+// denies them must deny -0.
+ExpressionId ValueSets::without_minus(const Parts& parts, const Work& work) {
+  if (parts.number_terms.is_known()) return numbers(parts.number_terms, work, true);
+  std::vector<ExpressionId> both{parts.numbers, numbers(NumberTerms::all(), work, true)};
+  return work.arena.intersect(both);
 }
 
 void ValueSets::set_numbers(Parts& parts, NumberTerms terms, ExpressionId otherwise, const Work& work) {
@@ -249,11 +271,11 @@ ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& wo
           if (!(n.mask & kArray)) parts.arrays = Formulas<ArrayTag>::kFalse;
           if (!(n.mask & kObject)) parts.objects = Formulas<ObjectTag>::kFalse;
         } else if constexpr (std::is_same_v<N, ValueTable::Integral>) {
-          set_numbers(parts, NumberTerms::of({{}, true, wanted && spelling_ == Spelling::Plain}), Arena::kEmpty, work);
+          set_numbers(parts, NumberTerms::of({{}, true, wanted && spelling_ != Spelling::Any}), Arena::kEmpty, work);
         } else if constexpr (std::is_same_v<N, ValueTable::Number>) {
           set_numbers(parts, NumberTerms::of({n.range}), Arena::kEmpty, work);
         } else if constexpr (std::is_same_v<N, ValueTable::String>) {
-          set_strings(parts, std::nullopt, spelled(n.language, work), work);
+          set_strings(parts, std::nullopt, spelled(n.language, wanted, work), work);
         } else if constexpr (std::is_same_v<N, ValueTable::StringLength>) {
           set_strings(parts, TextLengths::of(n.minimum, n.maximum), Arena::kEmpty, work);
         } else if constexpr (std::is_same_v<N, ValueTable::Items>) {
@@ -305,6 +327,8 @@ const ValueSets::Parts& ValueSets::parts(SetId set, const Work& work) {
   // What is empty is known to be so from here on.
   if (work.arena.terminal(found.strings, work.budget) == Arena::kEmpty) found.strings = Arena::kEmpty;
   if (work.arena.terminal(found.numbers, work.budget) == Arena::kEmpty) found.numbers = Arena::kEmpty;
+  if (spelling_ == Spelling::Natural && found.numbers != Arena::kEmpty && !has_negative(found, work))
+    found.numbers = without_minus(found, work);
   return parts_.insert_or_assign(set.value, found).first->second;
 }
 

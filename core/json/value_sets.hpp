@@ -73,7 +73,7 @@ class ValueSets {
   // How often a search came upon a set that it was in the middle of: what it found empty may not be.
   std::uint64_t taints() const { return taints_; }
   // Whether, of every value that can be written, the set or its complement has the text.  Not so where an
-  // integer is required in plain spelling: 1.0 is no text of it, nor of its complement.
+  // integer is required in plain or natural spelling: 1.0 is no text of it, nor of its complement.
   bool is_exact(SetId set);
 
   // ---- how many: value_counts.cpp ----
@@ -92,7 +92,12 @@ class ValueSets {
   ExpressionId all_texts(const Work& work);
   ExpressionId intersect_texts(std::vector<ExpressionId> texts, const Work& work);
   ExpressionId complement_texts(ExpressionId texts, const Work& work);
-  ExpressionId spelled(LanguageId language, const Work& work);
+  // `wanted`: in natural spelling, a set of texts that no one escapes is spelled plainly; what is denied is denied in
+  // every spelling.
+  ExpressionId spelled(LanguageId language, bool wanted, const Work& work);
+  // Whether some writer escapes something in them.
+  bool is_escaped(LanguageId language);
+  bool is_escaped(NameId name) const;
   ExpressionId unspelled(LanguageId language, const Work& work);
   // A name after its first quote, in plain spelling; valid as long as this is.
   std::string_view spelled_name(NameId name);
@@ -125,7 +130,9 @@ class ValueSets {
   Parts complement_parts(const Parts& parts, const Work& work);
   Parts everything(const Work& work);
   Parts parts_of_formula(SetId set, bool wanted, const Work& work);
-  ExpressionId numbers(const NumberTerms& terms, const Work& work);
+  ExpressionId numbers(const NumberTerms& terms, const Work& work, bool is_unsigned = false);
+  bool has_negative(const Parts& parts, const Work& work);
+  ExpressionId without_minus(const Parts& parts, const Work& work);
   ExpressionId strings(const TextLengths& lengths, const Work& work);
   void set_strings(Parts& parts, std::optional<TextLengths> lengths, ExpressionId otherwise, const Work& work);
   // Numbers that are given otherwise where they are not written as terms.
@@ -168,7 +175,9 @@ class ValueSets {
   std::uint32_t depth_ = 0;
   counted::unordered_map<std::uint32_t, bool> exact_;
   counted::unordered_map<std::uint32_t, Order> orders_;
-  counted::unordered_map<std::uint32_t, ExpressionId> spelled_, unspelled_;
+  counted::unordered_map<std::uint64_t, ExpressionId> spelled_;  // by language, and whether in any spelling
+  counted::unordered_map<std::uint32_t, ExpressionId> unspelled_;
+  counted::unordered_map<std::uint32_t, bool> escaped_;  // by language
   counted::unordered_map<std::uint32_t, std::string> spelled_names_;
 };
 

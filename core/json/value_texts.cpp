@@ -1,5 +1,6 @@
 // The texts that strings and names are spelled with: the part of ValueSets that speaks with the arena.
 
+#include <algorithm>
 
 #include "json/json_spelling.hpp"
 #include "json/canonical_value.hpp"
@@ -25,10 +26,20 @@ ExpressionId ValueSets::plain_texts(ExpressionId language, const Work& work) {
   return work.arena.intersect(both);
 }
 
-ExpressionId ValueSets::spelled(LanguageId language, const Work& work) {
-  if (const auto known = spelled_.find(language.value); known != spelled_.end()) return known->second;
-  const ExpressionPtr texts = spelled_in_json(table_->texts(language), spelling_ == Spelling::Any);
-  return spelled_.emplace(language.value, work.arena.add(*texts, work.budget)).first->second;
+ExpressionId ValueSets::spelled(LanguageId language, bool wanted, const Work& work) {
+  const bool any = spelling_ == Spelling::Any || (spelling_ == Spelling::Natural && (!wanted || is_escaped(language)));
+  const std::uint64_t key = std::uint64_t{language.value} << 1 | (any ? 1 : 0);
+  if (const auto known = spelled_.find(key); known != spelled_.end()) return known->second;
+  const ExpressionPtr texts = spelled_in_json(table_->texts(language), any);
+  return spelled_.emplace(key, work.arena.add(*texts, work.budget)).first->second;
+}
+
+bool ValueSets::is_escaped(LanguageId language) {
+  return memoized(escaped_, language.value, [&] { return may_be_escaped(table_->texts(language)); });
+}
+
+bool ValueSets::is_escaped(NameId name) const {
+  return std::ranges::any_of(table_->text(name), [](char c) { return json_is_escaped_by_some(static_cast<std::uint8_t>(c)); });
 }
 
 ExpressionId ValueSets::unspelled(LanguageId language, const Work& work) {
@@ -46,7 +57,7 @@ ExpressionId ValueSets::without_texts(ExpressionId language, const std::vector<s
   if (texts.empty()) return language;
   std::vector<std::string_view> views(texts.begin(), texts.end());
   const ExpressionPtr strings = Expression::strings(StringAutomaton::of_strings(std::move(views)));
-  const ExpressionId spelled = work.arena.add(*spelled_in_json(strings, spelling_ == Spelling::Any), work.budget);
+  const ExpressionId spelled = work.arena.add(*spelled_in_json(strings, spelling_ != Spelling::Plain), work.budget);
   return intersect_texts({language, complement_texts(spelled, work)}, work);
 }
 

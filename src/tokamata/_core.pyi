@@ -87,7 +87,7 @@ def numbers(
     multiple_of: str | None,
     integral: bool,
     digits_only: bool,
-    any_spelling: bool,
+    spelling: str,
 ) -> Expression:
     """The JSON numbers with a value within the bounds, a multiple, and an integer if ``integral``.
 
@@ -101,8 +101,9 @@ def numbers(
         multiple_of: greater than zero.
         integral: the value is an integer; ``1.0`` and ``1e2`` are.
         digits_only: written as an optional minus and digits alone, and so integral.
-        any_spelling: every spelling that JSON allows, with exponents of at most four digits; otherwise that
-            of ``json.dumps`` for integers and floats.  See ``core/expression/number_set.hpp``.
+        spelling: ``"any"``: every spelling that JSON allows, with exponents of at most four digits;
+            ``"plain"``: that of ``json.dumps`` for integers and floats; ``"natural"``: see
+            ``core/json/number_set.hpp``.
 
     Raises:
         ValueError: not a JSON number, more than 400 significant digits (18 of ``multiple_of``), or an

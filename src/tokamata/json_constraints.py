@@ -227,7 +227,7 @@ def json_schema(
     *,
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
+    spelling: Spelling = "natural",
     formats: Formats = "assert",
     strict: bool = True,
     unknown: Unknown = "warn",
@@ -289,7 +289,7 @@ def json(
     max_depth: int | None = None,
     max_items: int | None = None,
     whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
+    spelling: Spelling = "natural",
 ) -> JsonConstraint[Any]:
     """Any JSON value.
 

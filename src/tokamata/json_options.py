@@ -26,14 +26,14 @@ __all__ = [
 
 PropertyOrder = Literal["schema", "any"]
 Whitespace = Literal["compact", "natural", "any"]
-Spelling = Literal["plain", "any"]
+Spelling = Literal["plain", "natural", "any"]
 Formats = Literal["assert", "annotate"]
 Unknown = Literal["warn", "error", "ignore"]
 
 _CHOICES = {
     "property_order": ("schema", "any"),
     "whitespace": ("compact", "natural", "any"),
-    "spelling": ("plain", "any"),
+    "spelling": ("plain", "natural", "any"),
     "formats": ("assert", "annotate"),
     "unknown": ("warn", "error", "ignore"),
 }
@@ -48,10 +48,11 @@ class Style(NamedTuple):
             all others after them; ``"any"``: every order.  A pattern of keys that has one name, such as
             ``^id$``, declares it.
         whitespace: ``"compact"``: none; ``"natural"``: as people and ``json.dumps`` write it: at most one
-            space, or a line break and an indent whose width is the same throughout; ``"any"``: all that
-            JSON allows.
-        spelling: ``"plain"``: what ``json.dumps(ensure_ascii=False)`` writes, integers as digits alone;
-            ``"any"``: all that JSON allows.
+            space, or a line break and an indent whose width is the same throughout, within empty brackets
+            too; ``"any"``: all that JSON allows.
+        spelling: ``"natural"``: as people and programs write it: ``19.90``, ``1e-7``, every escape in strings
+            where someone escapes one of their characters; asserted integers as digits alone; ``"plain"``:
+            what ``json.dumps(ensure_ascii=False)`` writes; ``"any"``: all that JSON allows.
     """
 
     property_order: PropertyOrder
@@ -78,7 +79,7 @@ class JsonOptions:
 
     property_order: PropertyOrder = "schema"
     whitespace: Whitespace = "natural"
-    spelling: Spelling = "plain"
+    spelling: Spelling = "natural"
     formats: Formats = "assert"
     strict: bool = True
     limits: Limits | None = None

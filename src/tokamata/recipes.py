@@ -7,7 +7,7 @@ bytes for a small one.
 Example.  ``(tk.literal("a") | tk.json()).repeat(2)`` is a list of steps.  ``@n`` is what step ``n`` made::
 
     0  literal("a")
-    1  json(whitespace="natural", spelling="plain")
+    1  json(whitespace="natural", spelling="natural")
     2  joined("|", @0, @1)
     3  Constraint.repeat(@2, 2, None)
 

@@ -110,7 +110,7 @@ def structural_tag(
     *,
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
+    spelling: Spelling = "natural",
     formats: Formats = "assert",
     strict: bool = True,
     unknown: Unknown = "warn",

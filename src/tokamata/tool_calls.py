@@ -69,7 +69,7 @@ def tool_calls(
     format: str | ToolFormat = "hermes",
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
+    spelling: Spelling = "natural",
     formats: Formats = "assert",
     strict: bool = True,
     unknown: Unknown = "warn",

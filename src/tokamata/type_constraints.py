@@ -83,7 +83,7 @@ def type(
     syntax: Literal["json", "python"] = "json",
     property_order: PropertyOrder = "schema",
     whitespace: Whitespace = "natural",
-    spelling: Spelling = "plain",
+    spelling: Spelling = "natural",
     formats: Formats = "assert",
     strict: bool = True,
     limits: Limits | None = None,

@@ -13,7 +13,10 @@ namespace {
 
 using tokamata::json::NumberAutomaton;
 using tokamata::json::NumberSet;
+using tokamata::json::Spelling;
 using Description = NumberSet::Description;
+
+constexpr Spelling kSpellings[] = {Spelling::Plain, Spelling::Natural, Spelling::Any};
 
 // ---- the judge ----------------------------------------------------------------------------------
 
@@ -75,6 +78,12 @@ bool is_plain(const Number& n) {
   return lead >= -4 && lead <= 15 && (digits.size() <= 17 || n.fraction == "0");
 }
 
+// Whether it has at most 32 zeros in a row in its fraction, and is not long before an exponent below zero.
+bool is_natural(const Number& n) {
+  if (n.fraction.find(std::string(33, '0')) != std::string::npos) return false;
+  return n.whole.size() <= 3 || !n.has_exponent || std::stol(n.exponent) >= 0;
+}
+
 // -1, 0 or 1.
 int compared(const Number& a, const Number& b) {
   const auto sign = [](const Number& n) { return n.digits().empty() || n.digits().find_first_not_of('0') == std::string::npos ? 0 : n.is_negative ? -1 : 1; };
@@ -116,7 +125,9 @@ class Judge {
   }
   bool accepts(const std::string& text) const {
     const std::optional<Number> n = read(text);
-    if (!n || (!description_.any_spelling && !is_plain(*n))) return false;
+    if (!n || (description_.spelling == Spelling::Plain && !is_plain(*n))) return false;
+    if (description_.spelling == Spelling::Natural && !is_natural(*n)) return false;
+    if (description_.is_unsigned && n->is_negative) return false;
     if (description_.digits_only && (n->has_point || n->has_exponent)) return false;
     if (minimum_ && compared(*n, *minimum_) < (description_.exclusive_minimum ? 1 : 0)) return false;
     if (maximum_ && compared(*n, *maximum_) > (description_.exclusive_maximum ? -1 : 0)) return false;
@@ -132,7 +143,8 @@ class Judge {
 std::string shown(const Description& d) {
   return "minimum " + d.minimum.value_or("none") + (d.exclusive_minimum ? " excluded" : "") + ", maximum " + d.maximum.value_or("none") +
          (d.exclusive_maximum ? " excluded" : "") + ", multiple of " + d.multiple_of.value_or("none") + (d.integral ? ", integral" : "") +
-         (d.digits_only ? ", digits only" : "") + (d.any_spelling ? ", any spelling" : ", plain");
+         (d.digits_only ? ", digits only" : "") + (d.spelling == Spelling::Plain ? ", plain" : d.spelling == Spelling::Natural ? ", natural" : ", any spelling") +
+         (d.is_unsigned ? ", unsigned" : "");
 }
 
 // ---- every text of a few bytes ------------------------------------------------------------------
@@ -196,13 +208,13 @@ void check(const Description& description, std::size_t longest) {
 }
 
 TEST(every_short_text_of_plain_sets) {
-  for (const bool any : {false, true})
+  for (const Spelling spelling : kSpellings)
     for (const bool integral : {false, true})
       for (const bool digits_only : {false, true}) {
         if (integral && digits_only) continue;
         const auto set = [&](const char* minimum, const char* maximum, const char* multiple, bool excluded = false) {
           const auto given = [](const char* text) { return text ? std::optional<std::string>(text) : std::nullopt; };
-          check({given(minimum), given(maximum), given(multiple), excluded, excluded, integral, digits_only, any}, test::all_of_them() ? 6 : 3);
+          check({given(minimum), given(maximum), given(multiple), excluded, excluded, integral, digits_only, spelling}, test::all_of_them() ? 6 : 3);
         };
         set(nullptr, nullptr, nullptr);
         set("0", nullptr, nullptr);
@@ -255,7 +267,7 @@ TEST(every_short_text_of_random_sets) {
     description.exclusive_maximum = choices.one_in(2);
     description.integral = choices.one_in(4);
     description.digits_only = choices.one_in(6);
-    description.any_spelling = choices.one_in(2);
+    description.spelling = kSpellings[choices.below(3)];
     check(description, test::all_of_them() ? 5 : 4);
   }
 }
@@ -385,9 +397,9 @@ void walk(Choices& choices, const Description& description, const std::vector<Va
 // 1.3e+20, which is too small, and 1.3e+21, which is too large.
 TEST(digits_that_no_exponent_fits) {
   for (const char* text : {"1.5e20", "2.5e16", "1.5e-5", "1.5e308", "-1.5e20", "5e-324", "1e22", "1.25e-7", "12345678901234567e10"})
-    for (const bool any : {false, true}) {
+    for (const Spelling spelling : kSpellings) {
       Choices choices(1);
-      walk(choices, {.minimum = text, .maximum = text, .any_spelling = any}, {});
+      walk(choices, {.minimum = text, .maximum = text, .spelling = spelling}, {});
     }
   NumberAutomaton automaton(std::make_shared<const NumberSet>(Description{.minimum = "1.5e20", .maximum = "1.5e20"}));
   const std::uint32_t point = automaton.step(automaton.step(automaton.start(), '1'), '.');
@@ -397,7 +409,7 @@ TEST(digits_that_no_exponent_fits) {
 // 6.00 is one digit away from 6.001, and 6 from 6.01 is two: they are not the same state.
 TEST(zeros_between_bounds_that_begin_alike) {
   Choices choices(1);
-  walk(choices, {.minimum = "6", .maximum = "6.08", .exclusive_minimum = true, .any_spelling = true},
+  walk(choices, {.minimum = "6", .maximum = "6.08", .exclusive_minimum = true, .spelling = Spelling::Any},
        {{false, "6", 0}, {false, "6001", 0}, {false, "60001", 0}, {false, "608", 0}});
 }
 
@@ -420,9 +432,44 @@ TEST(walks_near_bounds_with_exponents) {
       description.multiple_of = factor.scientific();
     }
     description.integral = choices.one_in(6);
-    description.any_spelling = choices.one_in(2);
+    description.spelling = kSpellings[choices.below(3)];
     walk(choices, description, {least, most});
   }
+}
+
+// In natural spelling what follows many zeros must do without more of them.
+TEST(zeros_in_a_row) {
+  Choices choices(1);
+  const auto texts_near = [&](Description description) {
+    description.spelling = Spelling::Natural;
+    const test::Note note([&] { return shown(description); });
+    Walks walks(description);
+    if (walks.is_empty()) return;
+    for (const char* begun : {"0.", "1.", "-123.", "5678.", "0.25"})
+      for (std::size_t zeros = 30; zeros <= 33; ++zeros)
+        for (const char* rest : {"", "1", "7e3", "01", "e-2", "e40", "002"})
+          walks.read_text(begun + std::string(zeros, '0') + rest);
+    for (unsigned i = 0; i < 20; ++i) walks.wander(choices);
+  };
+  texts_near({});
+  texts_near({.integral = true});
+  for (const char* multiple : {"7", "3e-35", "1e-40", "0.01", "101e-33", "999999999", "999999999e-30", "123456789012345678e-40"}) {
+    texts_near({.multiple_of = multiple});
+    texts_near({.minimum = "1", .multiple_of = multiple, .exclusive_minimum = true});
+    for (const char* maximum : {"2", "1e10", "1.5e33", "1e45"}) texts_near({.minimum = "-1", .maximum = maximum, .multiple_of = multiple});
+  }
+  for (const char* maximum : {"1e-30", "1e-34", "1e-40", "2e-9990", "1.0000000000000000000000000001"}) {
+    texts_near({.minimum = "0", .maximum = maximum, .exclusive_minimum = true});
+    texts_near({.minimum = "1", .maximum = maximum, .exclusive_minimum = true});
+    texts_near({.minimum = maximum, .maximum = maximum});
+  }
+  // Where all numbers have so many, they are written nevertheless.
+  const std::string like_one = "1." + std::string(40, '0') + "1";
+  const Description constant{.minimum = like_one, .maximum = like_one, .spelling = Spelling::Natural};
+  NumberAutomaton long_zeros(std::make_shared<const NumberSet>(constant));
+  CHECK_EQUAL(long_zeros.shortest(long_zeros.start()), like_one);
+  NumberAutomaton automaton(std::make_shared<const NumberSet>(Description{.minimum = "0", .spelling = Spelling::Natural, .is_unsigned = true}));
+  CHECK(!automaton.next_bytes(automaton.start()).contains('-'));
 }
 
 // ---- states -------------------------------------------------------------------------------------
@@ -435,8 +482,10 @@ std::size_t states_of(const Description& description, std::size_t most = 3000) {
 
 TEST(states_are_few) {
   CHECK(states_of({.digits_only = true}) <= 5);
-  CHECK(states_of({.digits_only = true, .any_spelling = true}) <= 5);
-  CHECK(states_of({.any_spelling = true}) <= 15);
+  CHECK(states_of({.digits_only = true, .spelling = Spelling::Any}) <= 5);
+  CHECK(states_of({.spelling = Spelling::Any}) <= 15);
+  CHECK(states_of({.spelling = Spelling::Natural}) <= 125);
+  CHECK(states_of({.minimum = "0", .maximum = "5", .spelling = Spelling::Natural}, 20'000) <= 10'000);
   CHECK(states_of({}) <= 150);
   CHECK(states_of({.minimum = "0", .maximum = "150", .digits_only = true}) <= 12);
   CHECK(states_of({.minimum = "0", .maximum = "1000000", .digits_only = true}) <= 20);
@@ -462,11 +511,11 @@ TEST(what_is_no_bound_is_refused) {
 
 // Long bounds, where each digit is a state and distances are long.
 TEST(long_bounds) {
-  for (const bool any : {false, true}) {
+  for (const Spelling spelling : kSpellings) {
     std::string digits;
     Choices choices(7);
     for (unsigned i = 0; i < 400; ++i) digits += static_cast<char>('1' + choices.below(9));
-    const Description description{.minimum = digits, .maximum = digits.substr(0, 390) + "9999999999", .multiple_of = "7e-3", .any_spelling = any};
+    const Description description{.minimum = digits, .maximum = digits.substr(0, 390) + "9999999999", .multiple_of = "7e-3", .spelling = spelling};
     const Judge judge(description);
     NumberAutomaton automaton(std::make_shared<const NumberSet>(description));
     std::uint32_t state = automaton.start();

@@ -29,8 +29,7 @@ CONSTANTS += [-value for value in CONSTANTS]
 class Walker:
     """A schema of numbers, with the sets that say the same."""
 
-    def __init__(self, schema: dict[str, Any], sets: list[Set], any_spelling: bool) -> None:
-        spelling: Spelling = "any" if any_spelling else "plain"
+    def __init__(self, schema: dict[str, Any], sets: list[Set], spelling: Spelling) -> None:
         self._sets = sets
         self._compiled = tk.json_schema(schema, spelling=spelling).compile(BYTE_VOCABULARY)
         self._matcher = self._compiled.matcher()
@@ -112,16 +111,16 @@ def walked(walker: Walker, chooser: random.Random, values: list[float]) -> None:
         walker.wander(chooser)
 
 
-@pytest.mark.parametrize("any_spelling", [False, True])
+@pytest.mark.parametrize("spelling", ["plain", "natural", "any"])
 @pytest.mark.parametrize("value", CONSTANTS, ids=repr)
-def test_constants(value: float, any_spelling: bool) -> None:
+def test_constants(value: float, spelling: Spelling) -> None:
     chooser = random.Random(repr(value))
-    same = Set(literal(value), False, literal(value), any_spelling=any_spelling)
+    same = Set(literal(value), False, literal(value), spelling=spelling)
     for schema in ({"const": value}, {"type": "number", "minimum": value, "maximum": value}):
-        walked(Walker(schema, [same], any_spelling), chooser, [value])
+        walked(Walker(schema, [same], spelling), chooser, [value])
 
 
-@pytest.mark.parametrize("spelling", ["plain", "any"])
+@pytest.mark.parametrize("spelling", ["plain", "natural", "any"])
 def test_what_may_follow_the_first_digits_of_a_constant(spelling: Spelling) -> None:
     for value, text in [(1.5e20, "1.5e+20"), (2.5e16, "2.5e+16"), (1.5e-5, "1.5e-05"), (1.5e308, "1.5e+308")]:
         matcher = tk.json_schema({"const": value}, spelling=spelling).compile(BYTE_VOCABULARY).matcher()
@@ -133,13 +132,13 @@ def test_what_may_follow_the_first_digits_of_a_constant(spelling: Spelling) -> N
 
 
 def random_schema(
-    chooser: random.Random, values: list[float], any_spelling: bool
+    chooser: random.Random, values: list[float], spelling: Spelling
 ) -> tuple[dict[str, Any], list[Set]]:
     """Constants, or a range with a multiple or of integers: and the sets that say the same."""
     kind = chooser.choice(["enum", "range", "range", "multiple", "integers"])
     low, high = map(literal, values)
     if kind == "enum":
-        return {"enum": values}, [Set(one, False, one, any_spelling=any_spelling) for one in (low, high)]
+        return {"enum": values}, [Set(one, False, one, spelling=spelling) for one in (low, high)]
     may_be_open = values[0] != values[1]
     open_low, open_high = (may_be_open and chooser.random() < 0.3 for _ in range(2))
     is_integer = kind == "integers"
@@ -154,21 +153,20 @@ def random_schema(
         step = float(f"{chooser.randint(1, 99)}e{power}") or abs(values[0])
         schema["multipleOf"] = step
         multiple = literal(step)
-    # In the plain spelling integers are digits alone.
-    digits_only = is_integer and not any_spelling
-    return schema, [Set(low, open_low, high, open_high, multiple, is_integer, digits_only, any_spelling)]
+    digits_only = is_integer and spelling != "any"
+    return schema, [Set(low, open_low, high, open_high, multiple, is_integer, digits_only, spelling)]
 
 
 @pytest.mark.parametrize("seed", range(150))
 def test_random_constants_ranges_and_multiples(seed: int) -> None:
     chooser = random.Random(seed)
-    any_spelling = chooser.random() < 0.4
+    spelling: Spelling = chooser.choice(["plain", "natural", "any"])
     one = random_value(chooser)
     near = [one * 1.01, one * 1.25, one * 9.5, one * 30, one + abs(one) / 64, random_value(chooser)]
     values = sorted([one, chooser.choice([value for value in near if math.isfinite(value)])])
-    schema, sets = random_schema(chooser, values, any_spelling)
+    schema, sets = random_schema(chooser, values, spelling)
     try:
-        walker = Walker(schema, sets, any_spelling)
+        walker = Walker(schema, sets, spelling)
     except tk.EmptyConstraintError:
         for value in values:
             assert not any(numbers.accepts(text) for numbers in sets for text in spelled(value)), schema

@@ -23,6 +23,7 @@ from tests.support.matchers import accepts, takes, write
 from tests.support.patterns.number_judge import EXACT, JSON_NUMBER, Set
 from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata.constraint import Constraint
+from tokamata.json_options import Spelling
 
 
 @cache
@@ -97,11 +98,11 @@ def test_all_short_texts_of_random_sets(seed: int) -> None:
     assert accepted(numbers.constraint(), 4) == expected, numbers
 
 
-@pytest.mark.parametrize("any_spelling", [False, True])
+@pytest.mark.parametrize("spelling", ["plain", "natural", "any"])
 @pytest.mark.parametrize("multiple_of", [None, "0.01", "1e-8", "3", "0.1", "7.5", "1e300"])
-def test_all_short_texts_of_multiples(multiple_of: str | None, any_spelling: bool) -> None:
+def test_all_short_texts_of_multiples(multiple_of: str | None, spelling: Spelling) -> None:
     for bounds in [{}, {"minimum": "0", "maximum": "1"}, {"minimum": "1e299", "exclusive_minimum": True}]:
-        numbers = Set(multiple_of=multiple_of, any_spelling=any_spelling, **bounds)
+        numbers = Set(multiple_of=multiple_of, spelling=spelling, **bounds)
         expected = {text for text in json_numbers(4) if numbers.accepts(text)}
         assert accepted(numbers.constraint(), 4) == expected, numbers
 
@@ -234,8 +235,8 @@ def test_completions_are_shortest() -> None:
     for numbers, text, length in [
         (Set(multiple_of="9973", digits_only=True), "5", 4),
         (Set(minimum="12", maximum="115", digits_only=True), "1", 1),
-        (Set(minimum="1e300", any_spelling=True), "", 5),
-        (Set(minimum="1000", any_spelling=True), "", 3),
+        (Set(minimum="1e300", spelling="any"), "", 5),
+        (Set(minimum="1000", spelling="any"), "", 3),
         (Set(minimum="0.001", maximum="0.002"), "0", 4),
         (Set(minimum="1e300"), "", 6),
     ]:
@@ -254,7 +255,7 @@ def test_completions_are_shortest() -> None:
 @pytest.mark.parametrize("seed", range(16))
 def test_boolean_operations(seed: int) -> None:
     chooser = random.Random(seed)
-    one, other = (replace(random_set(chooser), any_spelling=False) for _ in range(2))
+    one, other = (replace(random_set(chooser), spelling="plain") for _ in range(2))
     texts = json_numbers(4)
     ones, others = ({text for text in texts if numbers.accepts(text)} for numbers in (one, other))
     a, b = one.constraint(), other.constraint()
@@ -266,13 +267,13 @@ def test_boolean_operations(seed: int) -> None:
 
 def test_unions_in_any_spelling() -> None:
     texts = json_numbers(4)
-    sets = [Set(minimum="1", maximum="20", any_spelling=True), Set(multiple_of="0.5", any_spelling=True)]
+    sets = [Set(minimum="1", maximum="20", spelling="any"), Set(multiple_of="0.5", spelling="any")]
     union = sets[0].constraint() | sets[1].constraint()
     assert accepted(union, 4) == {text for text in texts if any(numbers.accepts(text) for numbers in sets)}
 
 
 def test_numbers_in_lists_survive_collections_of_states() -> None:
-    items = [Set("0", maximum="255", digits_only=True), Set(multiple_of="0.25", any_spelling=True), Set()]
+    items = [Set("0", maximum="255", digits_only=True), Set(multiple_of="0.25", spelling="any"), Set()]
     item = tk.choice([numbers.constraint() + tk.regex(",") for numbers in items])
     constraint = tk.regex("x") + item.repeat(0)
     free = constraint.compile(BYTE_VOCABULARY).matcher()

@@ -74,9 +74,11 @@ WhitespaceOption = Annotated[
     ),
 ]
 SpellingOption = Annotated[
-    Literal["plain", "any"] | None,
+    Literal["plain", "natural", "any"] | None,
     typer.Option(
-        "--spelling", help="Of strings and numbers: plain, or any that JSON allows. (default: plain)"
+        "--spelling",
+        help="Of strings and numbers: plain, as people write them, or all that JSON allows. "
+        "(default: natural)",
     ),
 ]
 

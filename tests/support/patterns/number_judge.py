@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 
 from tokamata import _core
 from tokamata.constraint import Constraint
+from tokamata.json_options import Spelling
 
 JSON_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.([0-9]+))?(?:([eE])([+-]?)([0-9]{1,4}))?")
 EXACT = Context(prec=100, Emax=10**9, Emin=-(10**9))
@@ -25,12 +27,12 @@ class Set:
     multiple_of: str | None = None
     integral: bool = False
     digits_only: bool = False
-    any_spelling: bool = False
+    spelling: Spelling = "plain"
 
     def expression(self) -> _core.Expression:
         return _core.numbers(
             self.minimum, self.exclusive_minimum, self.maximum, self.exclusive_maximum,
-            self.multiple_of, self.integral, self.digits_only, self.any_spelling,
+            self.multiple_of, self.integral, self.digits_only, self.spelling,
         )  # fmt: skip
 
     def constraint(self) -> Constraint:
@@ -51,7 +53,7 @@ class Set:
 
     def accepts(self, text: str) -> bool:
         found = JSON_NUMBER.fullmatch(text)
-        if found is None or not (self.any_spelling or is_plain(text)):
+        if found is None or not _SPELLED[self.spelling](text):
             return False
         if self.digits_only and (found[2] or found[3]):
             return False
@@ -76,3 +78,18 @@ def is_plain(text: str) -> bool:
     if digits in ("", "0"):
         return fraction == "0"
     return Decimal("1e-4") <= abs(Decimal(text)) < 10**16 and (len(digits) <= 17 or fraction == "0")
+
+
+def is_natural(text: str) -> bool:
+    """At most 32 zeros in a row in the fraction, and 3 digits before the point and an exponent below zero."""
+    whole, fraction, _, _, _ = JSON_NUMBER.fullmatch(text).groups()  # type: ignore[union-attr]
+    if "0" * 33 in (fraction or ""):
+        return False
+    return len(whole.lstrip("-")) <= 3 or int(re.split("[eE]", text + "e0")[1]) >= 0
+
+
+_SPELLED: dict[str, Callable[[str], bool]] = {
+    "plain": is_plain,
+    "natural": is_natural,
+    "any": lambda text: True,
+}

@@ -86,9 +86,12 @@ def _check_gaps(places: list[tuple[str, str, int]], natural: bool, text: str) ->
             assert natural, where
             assert before, where
             assert part, where
-            assert not empty, where
             assert line or before == ":", where
-            if gap != " ":
+            if empty and gap != " ":  # as deep as what is around it, or what could have been in it
+                assert gap.startswith("\n"), where
+                units = [unit] if unit else _UNITS
+                assert any(gap[1:] == width * deep for width in units for deep in (depth, depth + 1)), where
+            elif gap != " ":
                 assert line, where
                 assert gap.startswith("\n"), where
                 unit = unit or gap[1:][: len(gap[1:]) // max(1, depth)]

@@ -275,10 +275,10 @@ class _Writer:
 def language_of_values(shape: Shape) -> _core.Expression | None:
     """The values of a shape within its bounds, each as itself, without quotes; ``None``: all of its type."""
     if isinstance(shape, (Float, Integer)) and shape.bounds.of_numbers:
-        return _bounded_number(shape.bounds, isinstance(shape, Integer), any_spelling=True)
+        return _bounded_number(shape.bounds, isinstance(shape, Integer), spelling="any")
     if isinstance(shape, Written) and shape.bounds != NO_BOUNDS:
         if shape.bounds.of_numbers:
-            return _bounded_number(shape.bounds, integral=False, any_spelling=True)
+            return _bounded_number(shape.bounds, integral=False, spelling="any")
         return _of_digits(shape.bounds)
     if isinstance(shape, String) and shape.bounds.pattern is not None:
         language = _of_pattern(shape.bounds)
@@ -300,7 +300,7 @@ def _number(bounds: Bounds, pattern: str, integral: bool) -> _core.Expression:
     return _bounded_number(bounds, integral) if bounds.of_numbers else _regex(pattern)
 
 
-def _bounded_number(bounds: Bounds, integral: bool, any_spelling: bool = False) -> _core.Expression:
+def _bounded_number(bounds: Bounds, integral: bool, spelling: str = "plain") -> _core.Expression:
     """Numbers within bounds, as JSON writes them, which is as Python reads them."""
     low, low_excluded = _tighter(bounds.ge, bounds.gt, max)
     high, high_excluded = _tighter(bounds.le, bounds.lt, min)
@@ -313,7 +313,7 @@ def _bounded_number(bounds: Bounds, integral: bool, any_spelling: bool = False) 
         None if multiple is None else str(multiple),
         integral,
         integral,  # with digits alone
-        any_spelling,
+        spelling,
     )
 
 
