@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.answers.arms import ARMS, FREE, masks_of
+from benchmarks.answers.arms import ARMS, masks_of
 from benchmarks.answers.batches import Job, write_all
 from benchmarks.answers.questions import DIGEST, Question, all_questions, digest
 from benchmarks.common import environment
@@ -38,7 +38,13 @@ def main() -> int:
     """The program."""
     parser = ArgumentParser(description=__doc__.partition("\n")[0])
     add = parser.add_argument
-    add("--answers", type=Path, default=Path("build/answers.jsonl"), metavar="FILE", help="to write or continue")
+    add(
+        "--answers",
+        type=Path,
+        default=Path("build/answers.jsonl"),
+        metavar="FILE",
+        help="to write or continue",
+    )
     add("--model", type=Path, metavar="FOLDER", help="default: Gemma 3 270M, from the package of `make demo`")
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="of the model: cpu, cuda")
     add("--dtype", default="float32", choices=("float32", "bfloat16"), help="of the model")
@@ -53,7 +59,10 @@ def main() -> int:
     names = [name.strip() for name in options.arms.split(";") if name.strip()]
     chosen = [arm for arm in ARMS if not names or arm.name in names]
     if unknown := set(names) - {arm.name for arm in ARMS}:
-        print(f"no arm is called {', '.join(unknown)}; they are {'; '.join(arm.name for arm in ARMS)}", file=sys.stderr)
+        print(
+            f"no arm is called {', '.join(unknown)}; they are {'; '.join(arm.name for arm in ARMS)}",
+            file=sys.stderr,
+        )
         return 2
     _write(chosen, _first(questions, options.count), options)
     return 0

@@ -3,7 +3,7 @@
 ``json.dumps`` cannot write ``12.50``: it has floats, and no blanks within braces.  Here numbers with a
 fraction or an exponent are :class:`Number`, which keeps its spelling, and a :class:`Style` decides the rest::
 
-    >>> write({"price": Number("12.50"), "of": "Zoë"}, Style("braces", ascii_only=True, order=("of", "price")))
+    >>> write({"price": Number("12.50"), "of": "Zoë"}, Style("braces", True, ("of", "price")))
     '{ "of": "Zo\\u00eb", "price": 12.50 }'
 """
 
@@ -23,13 +23,14 @@ class Number(Decimal):
     spelling: str
 
     def __new__(cls, spelling: str) -> Number:
+        """A number as it is written, such as ``12.50`` or ``1e-5``."""
         made = super().__new__(cls, spelling)
         made.spelling = spelling
         return made
 
 
 class _Layout(NamedTuple):
-    """What stands between the parts: within brackets, after a comma, after a colon; an indent, if lines break."""
+    """What stands within brackets, after a comma, after a colon; and an indent, if lines break."""
 
     inside: str
     comma: str
