@@ -40,7 +40,11 @@ def measure(options: Namespace, work: Path) -> Report:
     if {digest(all_questions()), *(one["questions"] for one in facts)} != {DIGEST}:
         raise OSError(f"{options.answers} answers other questions than those of {DIGEST}")
     report = Report(dict(facts[-1]))
-    answers = judged([line for line in lines if "arm" in line], questions)
+    accepted: dict[str, dict[str, bool]] = {}
+    for line in lines:
+        if "accepts" in line:
+            accepted.setdefault(line["of"], {}).update(line["accepts"])
+    answers = judged([line for line in lines if "arm" in line], accepted, questions)
     if not answers.arms:
         raise OSError(f"{options.answers} has no answers")
     fill_report(answers, report, options.seed)

@@ -47,13 +47,12 @@ def _each_option() -> list[Arm]:
     """tokamata with one option of JSON changed: each value that differs from the default."""
     default = JsonOptions()
     values = {"spelling": Spelling, "whitespace": Whitespace, "property_order": PropertyOrder}
-    changed = [
+    return [
         Arm(OURS, {name: value})
         for name, choices in values.items()
         for value in get_args(choices)
         if value != getattr(default, name)
     ]
-    return changed
 
 
 ARMS: Sequence[Arm] = (

@@ -47,8 +47,18 @@ class Answers:
     turns: Mapping[tuple[str, str], Counter[tuple[str, str]]]
 
 
-def judged(rows: Sequence[Mapping[str, Any]], questions: Mapping[str, Question]) -> Answers:
-    """Judges what ``write.py`` has written; arms that are not finished are left out."""
+def judged(
+    rows: Sequence[Mapping[str, Any]],
+    accepted: Mapping[str, Mapping[str, bool]],
+    questions: Mapping[str, Question],
+) -> Answers:
+    """Judges what ``write.py`` has written; arms that are not finished are left out.
+
+    Args:
+        rows: the answers.
+        accepted: by arm and question, whether the masks allow the known answer.
+        questions: by id.
+    """
     found: dict[str, dict[str, dict[str, Any]]] = {arm.name: {} for arm in ARMS}
     turns: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
     for row in rows:
@@ -68,6 +78,7 @@ def judged(rows: Sequence[Mapping[str, Any]], questions: Mapping[str, Question])
             "right": 100.0 * given.is_right,
             "valid and wrong": 100.0 * (is_valid and not given.is_right),
             "invalid": 100.0 * (not is_valid),
+            "accepted": 100.0 * accepted.get(row["arm"], {}).get(question.id, True),
             "lost": row["lost"],
             "turns": len(row["turns"]),
             "tokens": row["tokens"],
@@ -108,6 +119,7 @@ _MEASURES = {
     "right": "Whole answers right (%)",
     "valid and wrong": "Valid and wrong (%)",
     "invalid": "Invalid, cut off or refused (%)",
+    "accepted": "Known answers that the masks allow, in the spelling of the examples (%)",
     "lost": "Log-probability lost to the mask (nats an answer)",
     "turns": "Steps where the mask forbids the model's choice (an answer)",
     "tokens": "Tokens an answer",

@@ -18,10 +18,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from benchmarks.answers.arms import ARMS, masks_of
-from benchmarks.answers.batches import Job, write_all
+from benchmarks.answers.batches import Job, accepts, write_all
 from benchmarks.answers.questions import DIGEST, Question, all_questions, digest
 from benchmarks.common import environment
 from benchmarks.common.program import say
@@ -84,16 +85,9 @@ def _write(arms: Sequence[Any], questions: Sequence[Question], options: Namespac
     model, tokenizer = load_model(folder)
     model = model.to(device=options.device, dtype=getattr(torch, options.dtype))
     vocabulary = vocabulary_of(model, tokenizer)
-    jobs = [
-        Job(
-            question.id,
-            tokenizer(question.prompt)["input_ids"],
-            question.schema,
-            _TIMES * len(tokenizer(question.answer, add_special_tokens=False)["input_ids"]) + _MORE,
-        )
-        for question in questions
-    ]
+    jobs = [_job(question, tokenizer) for question in questions]
     done = _done(options.answers)
+    row = np.zeros((vocabulary.width + 31) // 32, dtype=np.int32)
     options.answers.parent.mkdir(parents=True, exist_ok=True)
     with options.answers.open("a", encoding="utf-8") as file:
 
@@ -105,12 +99,20 @@ def _write(arms: Sequence[Any], questions: Sequence[Question], options: Namespac
             missing = [job for job in jobs if (arm.name, job.id) not in done]
             start = time.perf_counter()
             masks = masks_of(arm, vocabulary, folder / "tokenizer.json") if missing else None
+            if masks is not None:
+                keep({"accepts": {job.id: accepts(job, masks, row) for job in missing}, "of": arm.name})
             for written in write_all(
                 model, vocabulary, missing, masks, options.batch or _BATCH[torch.device(options.device).type]
             ):
                 keep({"arm": arm.name} | asdict(written))
                 file.flush()
             say(f"{arm.name}: {len(missing)} answers, {time.perf_counter() - start:.1f} s")
+
+
+def _job(question: Question, tokenizer: Any) -> Job:
+    known = tokenizer(question.answer, add_special_tokens=False)["input_ids"]
+    prompt = tokenizer(question.prompt)["input_ids"]
+    return Job(question.id, prompt, question.schema, _TIMES * len(known) + _MORE, known)
 
 
 def _done(path: Path) -> set[tuple[str, str]]:
