@@ -86,10 +86,11 @@ std::string canonical_of(nb::handle value, unsigned depth) {
   return json::canonical_value(utf8(PyFloat_Check(value.ptr()) ? nb::repr(value) : nb::str(value)));  // a number
 }
 
-std::uint32_t add_constants(TableBuilder& builder, const nb::list& values) {
+std::uint32_t add_constants(TableBuilder& builder, const nb::list& given) {
+  constexpr std::size_t kMostListed = 1000;  // that schemas distinguish one by one
   std::vector<std::string> texts;
   std::vector<ValueNode> ways;
-  for (const nb::handle value : values) {
+  for (const nb::handle value : given) {
     if (PyUnicode_Check(value.ptr()))
       texts.push_back(utf8(value));
     else
@@ -98,9 +99,13 @@ std::uint32_t add_constants(TableBuilder& builder, const nb::list& values) {
   }
   if (!texts.empty()) {
     std::vector<std::string_view> views(texts.begin(), texts.end());
+    ValueTable::Values values;
+    if (texts.size() <= kMostListed)
+      for (const std::string& text : texts) values.push_back('"' + json::spelled_string(text) + '"');
     const json::LanguageId language = builder.table->language(Expression::strings(StringAutomaton::of_strings(std::move(views))));
     ways.push_back(builder.table->add(ValueTable::AllOf{{builder.table->add(ValueTable::String{language}),
                                                          builder.table->add(ValueTable::Types{json::kString})}}));
+    if (!values.empty()) builder.table->note_values(ways.back(), std::move(values));
   }
   return ways.size() == 1 ? ways[0].value : builder.add(ValueTable::AnyOf{std::move(ways)});
 }

@@ -11,6 +11,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -443,20 +444,28 @@ nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::li
   return found;
 }
 
+// The texts in which a thought has ended, its end tag, the most tokens, those to reserve, and a typical answer.
+using BoundThought = std::tuple<ExpressionPtr, nb::bytes, std::optional<TokenCount>, TokenCount, nb::bytes>;
+
 BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
                         std::shared_ptr<Vocabulary> start_vocabulary,
                         const std::map<std::string, std::vector<std::uint32_t>>& control_tokens, const Limits& limits,
                         std::shared_ptr<CancelToken> cancel, nb::object pattern, bool is_pattern,
-                        std::shared_ptr<Tokenization> tokenization) {
+                        std::shared_ptr<Tokenization> tokenization, const std::optional<BoundThought>& thought) {
   Shown shown{std::move(pattern), is_pattern};
   TokenAutomaton::ControlTokens ids;
   for (const auto& [name, tokens] : control_tokens) {
     std::vector<TokenId>& known = ids[name];
     for (const std::uint32_t token : tokens) known.push_back(TokenId{token});
   }
+  std::optional<ThoughtPlan> plan;
+  if (thought) {
+    const auto& [ended, end, most, answer, typical] = *thought;
+    plan = ThoughtPlan{ended, std::string(end.c_str(), end.size()), most.value_or(kNoTokens), answer, std::string(typical.c_str(), typical.size())};
+  }
   auto constraint = without_interpreter(shown, [&] {
     return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,
-                                        std::move(cancel), std::move(tokenization));
+                                        std::move(cancel), std::move(tokenization), plan ? &*plan : nullptr);
   });
   return {std::move(constraint), std::move(shown)};
 }
@@ -509,7 +518,7 @@ NB_MODULE(_core, m) {
   nb::class_<BoundConstraint>(m, "Constraint")
       .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
            "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
-           "is_pattern"_a, "tokenization"_a.none())
+           "is_pattern"_a, "tokenization"_a.none(), "thought"_a.none() = nb::none())
       .def("closed_form", &make_closed_form)
       .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
       .def("progress", &progressed, "ids"_a, "ends"_a)

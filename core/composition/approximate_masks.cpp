@@ -51,15 +51,16 @@ TokenAutomaton::Configuration TokenAutomaton::approximated(Configuration configu
   return {automaton_.state_of(automaton_.arena().settled(automaton_.arena().unite(all)), budget), configuration.at_start};
 }
 
-// Over-approximations of a state with the tokens that each refuses or leaves unverified, those that do neither in one.
-std::vector<TokenAutomaton::ApproximationCut> TokenAutomaton::approximation_cuts(StateId state, Budget& budget) {
+// Over-approximations of a state with the tokens that each refuses or leaves unverified, those that do neither in one.  Of
+// tokens what is below a node of the trie follows the state.
+std::vector<TokenAutomaton::ApproximationCut> TokenAutomaton::approximation_cuts(StateId state, NodeId from, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<ExpressionId> whole;
   std::vector<ApproximationCut> cuts;
   for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(state), budget)) {
     const auto marked_tokens = [&](const std::vector<TextsAfter>& texts) {
       std::vector<TokenRange> tokens;
-      walk_texts(trie, texts, budget, [](NodeId) {}, [&](NodeId node, bool with_longer) {
+      walk_texts(trie, from, texts, budget, [](NodeId) {}, [&](NodeId node, bool with_longer) {
         tokens.push_back({trie.node(node).tokens_begin, with_longer ? trie.node(node).tokens_end : trie.own_end(node)});
       });
       return tokens;
@@ -161,7 +162,7 @@ std::vector<TokenAutomaton::NextControl> TokenAutomaton::next_controls(StateId s
 
 void TokenAutomaton::remember_rule_mask(StateId state, Budget& budget) {
   const std::span<const std::uint32_t> order = vocabulary_->trie().order();
-  const std::vector<ApproximationCut> cuts = approximation_cuts(state, budget);
+  const std::vector<ApproximationCut> cuts = approximation_cuts(state, TokenTrie::root(), budget);
   const bool is_one = cuts.size() == 1 && cuts.front().refused.empty();
   std::vector<std::uint32_t> unverified;
   std::uint64_t most = 0;

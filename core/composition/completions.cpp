@@ -131,6 +131,11 @@ bool Completions::is_ample(Configuration configuration, TokenCount left) const {
   return left > 0 && most + spare <= left - 1;
 }
 
+bool Completions::is_ample(Configuration configuration, TokenCount left, Budget& budget) {
+  if (!is_ample(configuration, left) && !automaton_.known_mask(configuration)) automaton_.mask(configuration, budget);
+  return is_ample(configuration, left);
+}
+
 MaskPtr Completions::try_mask(Configuration configuration, TokenCount left) const {
   if (is_ample(configuration, left)) {
     const MaskPtr* mask = automaton_.known_mask(configuration);
@@ -141,8 +146,7 @@ MaskPtr Completions::try_mask(Configuration configuration, TokenCount left) cons
 
 MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& budget) {
   if (MaskPtr known = try_mask(configuration, left)) return known;
-  if (!is_ample(configuration, left) && !automaton_.known_mask(configuration)) automaton_.mask(configuration, budget);  // it may show
-  if (is_ample(configuration, left)) return automaton_.mask(configuration, budget);
+  if (is_ample(configuration, left, budget)) return automaton_.mask(configuration, budget);
   MaskPtr mask = build_mask(configuration, left, budget);
   narrow_.keep({configuration, left}, mask);
   return mask;

@@ -41,6 +41,9 @@ class Completions {
   // accepted.  try_mask returns null if the mask is not known yet.
   MaskPtr try_mask(Configuration configuration, TokenCount left) const;
   MaskPtr mask(Configuration configuration, TokenCount left, Budget& budget);
+  // Whether it is known that this is the mask without a budget; the second one computes that mask, which may show it.
+  bool is_ample(Configuration configuration, TokenCount left) const;
+  bool is_ample(Configuration configuration, TokenCount left, Budget& budget);
 
   // D of a configuration that is spellable.
   TokenCount tokens_needed(Configuration configuration, Budget& budget);
@@ -71,7 +74,6 @@ class Completions {
   bool finishes_within(StateId state, TokenCount limit, Budget& budget);
   bool search_within(StateId state, TokenCount limit, Budget& budget);
   std::vector<StateId> shortest_route(Configuration configuration, Budget& budget);
-  bool is_ample(Configuration configuration, TokenCount left) const;
   MaskPtr build_mask(Configuration configuration, TokenCount left, Budget& budget);
 
   TokenAutomaton& automaton_;

@@ -182,7 +182,7 @@ Words RuleCompletions::ambiguous(StateId state, Budget& budget) {
   for (const Approximation& approximation : automaton.arena().approximations(automaton.expression(state), budget))
     for (const auto* texts : {&approximation.refused, &approximation.unverified})
       walk_texts(
-          trie, *texts, budget, [&](NodeId node) { note(trie.node(node).tokens_begin, trie.own_end(node)); },
+          trie, TokenTrie::root(), *texts, budget, [&](NodeId node) { note(trie.node(node).tokens_begin, trie.own_end(node)); },
           [&](NodeId node, bool with_longer) {
             if (with_longer) note(trie.node(node).tokens_begin, trie.node(node).tokens_end);
           });

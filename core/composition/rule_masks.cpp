@@ -16,6 +16,8 @@ RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
     : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
       joins_(arena_.joins_rules()), builder_(tokens.vocabulary(false).words()) {}
 
+RuleMaskMaker::~RuleMaskMaker() = default;
+
 RuleMask RuleMaskMaker::make(ExpressionId expression, NodeId from, Budget& budget) {
   try {
     const PartSegments::Trial trial(tokens_.part_segments());
@@ -438,6 +440,18 @@ void RuleMaskMaker::add_own(Spot spot, bool is_unverified, std::uint64_t spelled
   for (const std::uint32_t token : spot.trie->own(spot.node)) set(token, is_unverified);
 }
 
+// Adds the tokens that end where a terminal may end, before something unverified.  Those that may as well stay inside are
+// allowed for that alone: each digit may be the last of a number, and need not be.
+void RuleMaskMaker::add_ended(const Segment& segment, const Rest& rest) {
+  mask_.note(rest.spelled);
+  std::vector<std::uint32_t> few = segment.few;
+  std::ranges::sort(few);
+  for (const std::uint32_t token : segment.remainders.own(TokenTrie::root())) {
+    const bool stays = segment.is_listed() ? std::ranges::binary_search(few, token) : has_bit(segment.inside, token);
+    set(token, !stays);
+  }
+}
+
 // ---- down the trie ----------------------------------------------------------------------------
 
 void RuleMaskMaker::follow(const Alternative& way) {
@@ -498,7 +512,10 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
     mask_.note(std::min(arena_.node(way.head).worst, segment->most) + std::uint64_t{rest.spelled});
   }
   if (way.rest == kNothing) return;
-  add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
+  if (endings_ || !rest.begins_unverified || inside_is_unverified)
+    add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
+  else
+    add_ended(*segment, rest);
   open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 

@@ -86,6 +86,7 @@ class RuleMaskMaker : public CountedObject {
  public:
   // Of an automaton that outlives it.
   explicit RuleMaskMaker(TokenAutomaton& tokens);
+  ~RuleMaskMaker();
   RuleMaskMaker(const RuleMaskMaker&) = delete;
   RuleMaskMaker& operator=(const RuleMaskMaker&) = delete;
 
@@ -249,6 +250,7 @@ class RuleMaskMaker : public CountedObject {
   ClosingText text_of(StateId inside, RestId rest);
   ClosingText after_bytes(std::string_view bytes, ClosingText rest);
   void add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified);
+  void add_ended(const Segment& segment, const Rest& rest);
   void add_endings(const Endings& inside, RestId rest, bool is_unverified);
   ClosingText text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high, std::size_t depth, RestId rest);
 

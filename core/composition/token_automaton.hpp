@@ -221,7 +221,7 @@ class TokenAutomaton {
     ExpressionId approximation;
     std::vector<TokenRange> refused, unverified;
   };
-  std::vector<ApproximationCut> approximation_cuts(StateId state, Budget& budget);
+  std::vector<ApproximationCut> approximation_cuts(StateId state, NodeId from, Budget& budget);
   struct RuleMaskHolder {
     StateId state;             // whose mask it is
     std::uint64_t most_after;  // of the over-approximation that was given

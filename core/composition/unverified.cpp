@@ -4,8 +4,9 @@
 // name that an object does not declare, and go on: `":`, `": "`, `": {"` and 165 others of Llama 3.1's.  A derivative for
 // each byte of each would take 0.7 ms, at every state within such a name.
 // How.  Tokens are judged in the order of their bytes, so that bytes which several share are read once.  Where the state
-// that was reached keeps nothing byte by byte any more (the name has ended), its own over-approximations judge all that
-// follows: a mask is made of them, below that node of the trie alone.  What is unverified in this mask is judged in turn.
+// that was reached keeps nothing byte by byte any more (the name has ended), or where many tokens go on, its own
+// over-approximations judge all that follows: a mask is made of them, below that node of the trie alone.  What is
+// unverified in this mask is judged in turn.
 // Example.  {"x-a|  with tokens  ":  ": "  ": {  b":  : two derivatives by `"` and `b"`; the mask of  :value,…  is made
 // below the node of `"`, and the one token below `b"` is read by its bytes.
 // Cost.  A derivative for each prefix in front of such a node, and there a mask of what tokens go on with.
@@ -36,7 +37,8 @@ class TokenAutomaton::UnverifiedTokens {
   }
 
  private:
-  static constexpr std::size_t kFewTokens = 4;  // cheaper by their bytes than by a mask
+  static constexpr std::size_t kFewTokens = 4;    // cheaper by their bytes than by a mask
+  static constexpr std::size_t kManyTokens = 64;  // worth a mask at a state that has no other token in common with it
 
   // The tokens from `begin` to `end` begin with the same bytes, so many as `depth`, which lead to the state.
   struct Group {
@@ -49,7 +51,7 @@ class TokenAutomaton::UnverifiedTokens {
 
   void judge(Group group) {
     if (group.depth > 0) group.begin = judge_ended(group);
-    if (!group.is_by_bytes && group.end - group.begin > kFewTokens && is_settled(group.state)) judge_by_mask(group);
+    if (is_worth_a_mask(group)) judge_by_mask(group);
     for (std::size_t begin = group.begin, end; begin < group.end; begin = end) {
       const char byte = text(tokens_[begin])[group.depth];
       for (end = begin + 1; end < group.end && text(tokens_[end])[group.depth] == byte;) ++end;
@@ -71,28 +73,46 @@ class TokenAutomaton::UnverifiedTokens {
     return end;
   }
 
-  // Whether the over-approximations of a state accept a token, refuse it or leave it unverified, wherever it begins.
-  bool is_settled(StateId state) {
-    if (automaton_.automaton_.node(state).by_byte || !automaton_.has_rule_mask(state)) return false;
-    const auto approximations = automaton_.automaton_.arena().approximations(automaton_.automaton_.expression(state), budget_);
-    return std::ranges::all_of(approximations, &Approximation::is_plain);
+  bool is_worth_a_mask(const Group& group) {
+    if (group.is_by_bytes || !automaton_.has_rule_mask(group.state)) return false;
+    return group.end - group.begin > (automaton_.automaton_.node(group.state).by_byte ? kManyTokens : kFewTokens);
   }
 
   // Leaves those tokens in the group that are unverified still.
   void judge_by_mask(Group& group) {
-    const StateId approximation = automaton_.automaton_.clipped(automaton_.approximated({group.state, false}, budget_).state, budget_);
-    const NodeId node = *automaton_.vocabulary_->trie().find(text(tokens_[group.begin]).substr(0, group.depth));
-    RuleMask mask = automaton_.rule_mask_maker().make(automaton_.automaton_.expression(approximation), node, budget_);
-    std::ranges::sort(mask.unverified);
+    const TokenTrie& trie = automaton_.vocabulary_->trie();
+    const NodeId node = *trie.find(text(tokens_[group.begin]).substr(0, group.depth));
+    std::vector<std::uint32_t> allowed, unverified;
+    for (const ApproximationCut& cut : automaton_.approximation_cuts(group.state, node, budget_)) {
+      if (cut.approximation == Arena::kEmpty) continue;
+      ByteAutomaton& bytes = automaton_.automaton_;
+      const StateId approximation = bytes.clipped(bytes.state_of(bytes.arena().settled(cut.approximation), budget_), budget_);
+      const RuleMask mask = automaton_.rule_mask_maker().make(bytes.expression(approximation), node, budget_);
+      const std::vector<std::uint32_t> refused = in_order(cut.refused), marked = in_order(cut.unverified);
+      for (std::size_t i = group.begin; i < group.end; ++i)
+        if (mask.bits.contains(tokens_[i]) && !std::ranges::binary_search(refused, tokens_[i])) allowed.push_back(tokens_[i]);
+      unverified.insert(unverified.end(), mask.unverified.begin(), mask.unverified.end());
+      unverified.insert(unverified.end(), marked.begin(), marked.end());
+    }
+    std::ranges::sort(allowed);
+    std::ranges::sort(unverified);
     std::size_t left = group.begin;
     for (std::size_t i = group.begin; i < group.end; ++i) {
       const std::uint32_t token = tokens_[i];
-      if (!mask.bits.contains(token))
+      if (!std::ranges::binary_search(allowed, token))
         refused_.push_back(token);
-      else if (std::ranges::binary_search(mask.unverified, token))
+      else if (std::ranges::binary_search(unverified, token))
         tokens_[left++] = token;
     }
     group.end = left;
+  }
+
+  std::vector<std::uint32_t> in_order(const std::vector<TokenRange>& ranges) const {
+    const std::span<const std::uint32_t> order = automaton_.vocabulary_->trie().order();
+    std::vector<std::uint32_t> tokens;
+    for (const TokenRange& range : ranges) tokens.insert(tokens.end(), order.begin() + range.begin, order.begin() + range.end);
+    std::ranges::sort(tokens);
+    return tokens;
   }
 
   TokenAutomaton& automaton_;

@@ -1,4 +1,4 @@
-// Trees of texts (expression/rules.hpp) in step with the trie of a vocabulary: no further than tokens go.
+// Trees of texts (expression/rules.hpp) in step with the trie of a vocabulary, from a node: no further than tokens go.
 //
 // `entered(node)` is called for every node on the way of a text, those of the bytes before the tree included, and
 // `marked(node, with_longer)` for what the tree marks.
@@ -14,9 +14,9 @@
 namespace tokamata {
 
 template <class Entered, class Marked>
-void walk_texts(const TokenTrie& trie, const std::vector<TextsAfter>& all, Budget& budget, Entered&& entered, Marked&& marked) {
+void walk_texts(const TokenTrie& trie, NodeId from, const std::vector<TextsAfter>& all, Budget& budget, Entered&& entered, Marked&& marked) {
   struct Walk final : TextTree::Walk {
-    Walk(const TokenTrie& t, Budget& b, Entered& e, Marked& m) : trie(t), budget(b), on_entering(e), on_mark(m) {}
+    Walk(const TokenTrie& t, NodeId from, Budget& b, Entered& e, Marked& m) : trie(t), budget(b), on_entering(e), on_mark(m), path{from} {}
     bool enter(std::uint8_t byte) override {
       budget.step();
       const auto bytes = trie.bytes_below(path.back());
@@ -33,10 +33,10 @@ void walk_texts(const TokenTrie& trie, const std::vector<TextsAfter>& all, Budge
     Budget& budget;
     Entered& on_entering;
     Marked& on_mark;
-    std::vector<NodeId> path = {TokenTrie::root()};
+    std::vector<NodeId> path;
   };
   for (const TextsAfter& texts : all) {
-    Walk walk(trie, budget, entered, marked);
+    Walk walk(trie, from, budget, entered, marked);
     if (std::ranges::all_of(texts.lead, [&](char byte) { return walk.enter(static_cast<std::uint8_t>(byte)); })) texts.tree->walk(walk);
   }
 }

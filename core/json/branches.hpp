@@ -12,16 +12,24 @@
 // Where many conditions are only ever wanted, under `any`, its operands are taken one by one instead: each condition
 // would otherwise be met with and without every other.
 // Example.  anyOf of n objects, each with a pattern for the same member: n branches, and not 2^n.
+// Where many conditions *list* their values, as the tags of a union do, the values are taken one by one: each decides all
+// of these conditions at once, and mostly all but one come to nothing (variations.hpp).  Values that leave the same are one
+// branch, and those that are in no list are one more.
+// Example.  oneOf of n objects, whose "kind" is the constant Kind1 … Kindn where there is one: n branches, each found by
+// itself, where one condition after the other would leave 1, 2, … n constants to be excluded.
 // Source.  Shannon's expansion; alternating automata over trees work the same way.
 // Cost.  2^n branches at worst for n conditions that are wanted and denied; branches of no value are dropped at
-// once, and those that leave the same are one.
+// once, and those that leave the same are one.  Near to linear in the values that are listed.
 #pragma once
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "json/formula.hpp"
+#include "json/variations.hpp"
 #include "json/work.hpp"
 
 namespace tokamata::json {
@@ -62,7 +70,7 @@ Id<Tag> decided(Formulas<Tag>& formulas, Id<Tag> conditioned, const std::vector<
   });
 }
 
-// `Sets` has all, negate, lives and is_exact (value_sets.hpp).
+// `Sets` has all, any, negate, lives, is_exact, listed and constant (value_sets.hpp).
 template <class Tag, class Sets>
 class Brancher {
  public:
@@ -70,14 +78,81 @@ class Brancher {
   Brancher(Formulas<Tag>& formulas, Sets& sets, const Work& work) : formulas_(formulas), sets_(sets), work_(work) {}
 
   std::vector<Branch<Tag>> branches(FormulaId conditioned, SetId value) {
-    split(conditioned, value);
-    return std::move(found_);
+    split_by_lists(conditioned, value);
+    return united();
   }
 
  private:
   struct Use {
     bool wanted = false, denied = false;
   };
+
+  void split_by_lists(FormulaId f, SetId value) {
+    constexpr std::size_t kMany = 4;  // lists; fewer are as well decided one after the other
+    std::unordered_map<std::uint32_t, Use> uses;
+    std::vector<std::uint32_t> conditions;
+    formulas_.visit(f, [&](std::uint32_t atom, bool wanted, bool denied) {
+      if (!is_condition(atom)) return;
+      const auto [use, is_new] = uses.try_emplace(atom);
+      if (is_new) conditions.push_back(atom);
+      use->second.wanted |= wanted;
+      use->second.denied |= denied;
+    });
+    if (conditions.size() < kMany) return split(f, value);
+    bool is_denied = false;
+    std::vector<SetId> lists;
+    std::vector<const typename Sets::Listed*> values;  // in the order in which they are met
+    std::unordered_map<std::string_view, std::vector<std::uint32_t>> conditions_of;
+    for (const std::uint32_t atom : conditions) {
+      const auto* const list = sets_.listed(condition_set(atom));
+      if (!list || !sets_.is_exact(condition_set(atom))) continue;
+      lists.push_back(condition_set(atom));
+      is_denied |= uses.at(atom).denied;
+      for (const auto& one : *list) {
+        auto& holds = conditions_of[one.value];
+        if (holds.empty()) values.push_back(&one);
+        holds.push_back(atom);
+      }
+    }
+    if (lists.size() < kMany) return split(f, value);
+    std::ranges::sort(lists);
+
+    Variations<Tag> variations(
+        formulas_, f,
+        [&](FormulaId whole, std::uint32_t atom) {
+          const bool is_list = is_condition(atom) && std::ranges::binary_search(lists, condition_set(atom));
+          return is_list ? Formulas<Tag>::kFalse : whole;
+        },
+        work_);
+    std::vector<std::pair<FormulaId, std::vector<const typename Sets::Listed*>>> ways;  // what remains, after which values
+    std::unordered_map<std::uint32_t, std::size_t> way_of;
+    for (const auto* const one : values) {
+      std::vector<typename Variations<Tag>::Change> changes;
+      for (const std::uint32_t atom : conditions_of.at(one->value)) changes.push_back({atom, Formulas<Tag>::kTrue});
+      const FormulaId rest = variations.with(changes, work_);
+      if (rest == Formulas<Tag>::kFalse) continue;
+      const auto [way, is_new] = way_of.try_emplace(rest.value, ways.size());
+      if (is_new) ways.push_back({rest, {}});
+      ways[way->second].second.push_back(one);
+    }
+    // As a set that the schema names, where it does.
+    const auto set_of_all = [&](const std::vector<const typename Sets::Listed*>& among) {
+      for (const std::uint32_t atom : conditions_of.at(among[0]->value)) {
+        if (sets_.listed(condition_set(atom))->size() != among.size()) continue;
+        const auto has_it = [&](const auto* one) { return std::ranges::find(conditions_of.at(one->value), atom) != conditions_of.at(one->value).end(); };
+        if (std::ranges::all_of(among, has_it)) return condition_set(atom);
+      }
+      std::vector<SetId> sets;
+      for (const auto* const one : among) sets.push_back(one->set == Formulas<SetTag>::kFalse ? sets_.constant(one->value) : one->set);
+      return sets_.any(std::move(sets));
+    };
+    for (const auto& [rest, among] : ways)
+      if (const SetId inside = sets_.all({value, set_of_all(among)}); sets_.lives(inside, work_)) split(rest, inside);
+    // Where lists are only ever wanted, what is left without them is no more than what is left with them.
+    if (variations.usual() == Formulas<Tag>::kFalse) return;
+    const SetId outside = is_denied ? sets_.all({value, sets_.negate(sets_.any(lists))}) : value;
+    if (sets_.lives(outside, work_)) split(variations.usual(), outside);
+  }
 
   void split(FormulaId f, SetId value) {
     while (true) {
@@ -158,23 +233,36 @@ class Brancher {
   }
 
   void add(SetId value, FormulaId rest) {
-    for (Branch<Tag>& known : found_)
-      if (known.rest == rest) {
-        known.value = sets_.any({known.value, value});
-        return;
-      }
-    for (Branch<Tag>& known : found_)
-      if (known.value == value) {
-        known.rest = formulas_.any({known.rest, rest});
-        return;
-      }
-    found_.push_back({value, rest});
+    const auto [place, is_new] = place_of_.try_emplace(rest.value, found_.size());
+    if (is_new) found_.push_back({rest, {}});
+    found_[place->second].values.push_back(value);
   }
+
+  // Those that leave the same are one, and then those of the same values.
+  std::vector<Branch<Tag>> united() {
+    std::vector<Branch<Tag>> branches;
+    std::unordered_map<std::uint32_t, std::size_t> place_of_value;
+    for (Found& found : found_) {
+      const SetId value = sets_.any(std::move(found.values));
+      const auto [place, is_new] = place_of_value.try_emplace(value.value, branches.size());
+      if (is_new)
+        branches.push_back({value, found.rest});
+      else
+        branches[place->second].rest = formulas_.any({branches[place->second].rest, found.rest});
+    }
+    return branches;
+  }
+
+  struct Found {
+    FormulaId rest;
+    std::vector<SetId> values;
+  };
 
   Formulas<Tag>& formulas_;
   Sets& sets_;
   Work work_;
-  std::vector<Branch<Tag>> found_;
+  std::vector<Found> found_;
+  std::unordered_map<std::uint32_t, std::size_t> place_of_;  // by what remains
 };
 
 }  // namespace tokamata::json

@@ -154,7 +154,9 @@ std::vector<std::string_view> complete_parts(std::string_view begun) {
   return parts;
 }
 
-ValueNode add_constant(std::string_view canonical, ValueTable& table) {
+namespace {
+
+ValueNode add_value(std::string_view canonical, ValueTable& table) {
   const auto of_type = [&](Type type, std::vector<ValueNode> nodes) {
     nodes.push_back(table.add(ValueTable::Types{static_cast<std::uint8_t>(type)}));
     return table.add(ValueTable::AllOf{std::move(nodes)});
@@ -193,6 +195,14 @@ ValueNode add_constant(std::string_view canonical, ValueTable& table) {
       return of_type(kNumber, {table.add(ValueTable::Number{std::move(range)})});
     }
   }
+}
+
+}  // namespace
+
+ValueNode add_constant(std::string_view canonical, ValueTable& table) {
+  const ValueNode node = add_value(canonical, table);
+  table.note_values(node, {std::string(canonical)});
+  return node;
 }
 
 std::uint8_t width_of_indents(std::string_view text, std::uint32_t depth) {

@@ -10,8 +10,7 @@
 // says by itself what it may become.
 // Example.  Integers from 0 to 999 of which 0 to 150 were seen.  After 1 there are 111 that can follow, and 62 that were
 // seen; after 15 there are 11, of which 15 and 150 were seen.  After 150 there is one, which was.
-// Masks.  All watching elements of a set share the mask of their over-approximation, which forgets what was seen.  Tokens
-// on whose path more values may have been seen than can follow are unverified: UnverifiedTree finds them.
+// Masks: unverified_elements.cpp.
 // Cost.  A byte of a watching element costs what it would cost in another array, and a node of its text.
 
 #include <algorithm>
@@ -22,16 +21,6 @@
 #include "json/leaves.hpp"
 
 namespace tokamata::json {
-
-namespace {
-
-
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  return text;
-}
-
-}  // namespace
 
 ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Line line, const Work& work) {
   const auto length = sets_.arrays().some_length(arrays_[array].rest, written(arrays_[array].seen), work);
@@ -151,6 +140,9 @@ ExpressionId JsonRules::after_recorded(RuleId id, const Work& work) {
 // ---- elements under way -----------------------------------------------------------------------
 
 JsonRules::Part JsonRules::part_after(Part part, std::uint8_t byte) {
+  if (part == Part::Container) return byte == '"' ? Part::Within : part;
+  if (part == Part::Within) return byte == '"' ? Part::Container : byte == '\\' ? Part::WithinEscape : part;
+  if (part == Part::WithinEscape) return Part::Within;
   if (part != Part::Blank || is_blank(static_cast<char>(byte))) return part;
   switch (byte) {
     case '"': return Part::String;
@@ -170,7 +162,7 @@ JsonRules::Element JsonRules::element_after(Element element, const Array& array,
   if (element.is_settled || element.part == Part::Blank || element.rest == Arena::kEpsilon) return element;
   const bool is_ample = has_more(element.rest, element.part, text_sets_.size(array.seen), work);
   // Zeros of whatever exponent are one value, which what follows does not distinguish.
-  const bool has_exponent = style_.spelling == Spelling::Any && element.part == Part::Number && ends_in_exponent(record);
+  const bool has_exponent = style_.spelling != Spelling::Plain && element.part == Part::Number && ends_in_exponent(record);
   if (is_ample && !has_exponent) return element;
   const std::string text = texts_.string(record);
   const Like seen = like(array.seen, without_blanks(text));
@@ -214,152 +206,6 @@ JsonRules::Element JsonRules::element_so_far(const Rule& recorded, const Work& w
     made(id) = rest;
   }
   return {made(id), {recorded.high}, static_cast<Part>(recorded.low / 2), (recorded.low & 1) != 0};
-}
-
-// ---- masks ------------------------------------------------------------------------------------
-
-// Goes on with an element, along the trie of tokens, and marks where more values may have been seen than can follow.
-class JsonRules::UnverifiedTree final : public TextTree {
- public:
-  UnverifiedTree(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, const Work& work)
-      : rules_(rules), element_(element), seen_(seen), seen_count_(rules.text_sets_.size(seen)), begun_(std::move(begun)), work_(work) {
-    const auto has = [&](std::string_view first) { return rules_.text_sets_.below(seen_, first) != kNoTexts; };
-    has_strings_ = has("\"") && !rules_.is_of_all_strings(element.set, work);
-    has_numbers_ = rules_.size(rules_.like_number(seen_, "")) > 0;
-    has_words_ = has("t") || has("f") || has("n");
-    has_containers_ = has("[") || has("{");
-  }
-
-  void walk(Walk& walk) const override { from(element_.rest, element_.part, walk); }
-
- private:
-  void from(ExpressionId rest, Part part, Walk& walk) const {
-    switch (part) {
-      case Part::Blank: return each(rest, part, " \t\n\r\"-0123456789tfn[{", walk);
-      case Part::Number: return has_numbers_ ? each(rest, part, "0123456789.-+eE", walk) : void();
-      case Part::Word: return has_words_ ? each(rest, part, "aeflnrsu", walk) : void();
-      case Part::String: return has_strings_ ? along_strings(rest, walk) : void();
-      case Part::Container: return;
-    }
-  }
-
-  void each(ExpressionId rest, Part part, std::string_view bytes, Walk& walk) const {
-    for (const char letter : bytes) {
-      const auto byte = static_cast<std::uint8_t>(letter);
-      const ExpressionId next = after(rest, byte);
-      if (next == Arena::kEmpty || !walk.enter(byte)) continue;
-      const Part part_there = part_after(part, byte);
-      if (part_there != Part::Container)
-        mark(next, part_there, walk);
-      else if (has_containers_ && !rules_.is_endless(next, work_))
-        walk.mark(true);
-      from(next, part_there, walk);
-      walk.leave();
-    }
-  }
-
-  // Strings have one spelling, so that those seen say where to look; with more than one, all tokens are asked.
-  void along_strings(ExpressionId rest, Walk& walk) const {
-    if (rules_.style_.spelling == Spelling::Any) return walk.mark(true);
-    const std::string begun = begun_.empty() ? "\"" : begun_;
-    rules_.unverified_along(rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()), rest, seen_count_, work_)->walk(walk);
-  }
-
-  ExpressionId after(ExpressionId rest, std::uint8_t byte) const {
-    work_.budget.step();
-    return work_.arena.settled(work_.arena.derivative(rest, byte, work_.budget));
-  }
-
-  void mark(ExpressionId rest, Part part, Walk& walk) const {
-    if (part == Part::Blank) return;
-    const bool is_any_number = part == Part::Number && rules_.style_.spelling == Spelling::Any;  // zeros have exponents
-    if (is_any_number || !rules_.has_more(rest, part, seen_count_, work_)) walk.mark(false);
-  }
-
-  JsonRules& rules_;
-  Element element_;
-  TextSetId seen_;
-  std::uint64_t seen_count_;
-  std::string begun_;
-  Work work_;
-  bool has_strings_, has_numbers_, has_words_, has_containers_;
-};
-
-bool JsonRules::is_of_all_strings(SetId set, const Work& work) { return sets_.parts(set, work).strings == sets_.all_texts(work); }
-
-std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, const Work& work) {
-  Arena& arena = work.arena;
-  const Array array = arrays_[rule.subject];
-  const Line line = rule.line.of(Mode::Approximation);
-  const Element element = element_so_far(rule, work);
-  const ExpressionId further = unverified_from(elements(array_number({array.rest, kNoTexts}), false, line, work), work);
-  const std::string text = element.part == Part::String || element.part == Part::Container ? texts_.string({rule.record}) : std::string();
-  const std::string_view begun = without_blanks(text);
-  if (!element.is_settled && element.part != Part::Container) {
-    auto tree = std::make_shared<UnverifiedTree>(*this, element, array.seen, std::string(begun), work);
-    return {{arena.concatenate(arena.approximated(element.rest, work.budget), further), {}, {{"", std::move(tree)}}}};
-  }
-  const bool is_free = element.is_settled || is_endless(element.rest, work) || size(like(array.seen, begun)) == 0;
-  if (is_free) {
-    std::vector<Approximation> found = arena.approximations(element.rest, work.budget);
-    for (Approximation& approximation : found) approximation.expression = arena.concatenate(approximation.expression, further);
-    return found;
-  }
-  return approximate_within(element.rest, further, work);
-}
-
-// An element that is like some seen differs as long as it is within a string or a name that can still become any of more
-// texts than are seen: one of these makes it another element.  What leaves that string may be forbidden, and anything else.
-std::vector<Approximation> JsonRules::approximate_within(ExpressionId rest, ExpressionId further, const Work& work) {
-  Arena& arena = work.arena;
-  const ExpressionId all_strings = arena.derivative(quoted(sets_.all_texts(work), work), '"', work.budget);
-  std::vector<ExpressionId> ways;
-  std::vector<Approximation> found;
-  for (const ExpressionId front : arena.fronts(rest)) {
-    const auto [head, tail] = arena.split(front);
-    const ExpressionNode n = arena.node(head);
-    const std::optional<Rule> rule = n.kind == Kind::Rule ? std::optional(rules_[n.rule().value]) : std::nullopt;
-    const bool is_other = rule && rule->form == Form::Other &&
-                          (is_any_name(*rule, work) || stays_ample(name_so_far(*rule, work).rest, work));
-    const bool is_string = n.kind == Kind::Terminal && (head == all_strings || (style_.spelling == Spelling::Plain && stays_ample(head, work)));
-    const ExpressionId behind = arena.concatenate(arena.approximated(tail, work.budget), further);
-    if (is_string) {
-      ways.push_back(arena.concatenate(head, unverified_from(behind, work)));
-    } else if (is_other) {
-      found.push_back(approximate_name(*rule, true, work));
-      found.back().expression = arena.concatenate(found.back().expression, behind);
-    } else if (rule && rule->form == Form::Recorded) {
-      const ExpressionId others = elements(array_number({arrays_[rule->subject].rest, kNoTexts}), false, rule->line.of(Mode::Approximation), work);
-      std::ranges::move(approximate_within(element_so_far(*rule, work).rest, unverified_from(arena.concatenate(others, behind), work), work),
-                        std::back_inserter(found));
-    } else {
-      ways.push_back(unverified_from(arena.concatenate(arena.approximated(front, work.budget), further), work));
-    }
-  }
-  found.push_back({arena.unite(ways), {}, {}});
-  return found;
-}
-
-// Whether so many texts can follow, at each byte within, that no set of those seen holds them all.  Where that takes long
-// to find out, it is denied.
-bool JsonRules::stays_ample(ExpressionId rest, const Work& work) {
-  constexpr std::size_t kMostStates = 256;
-  if (ample_.contains(rest.value)) return true;
-  std::vector<std::uint32_t> reached{rest.value};
-  std::unordered_set<std::uint32_t> met{rest.value};
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    const ExpressionId at{reached[i]};
-    if (ample_.contains(at.value)) continue;
-    if (reached.size() > kMostStates || !has_more(at, Part::String, kMany, work)) return false;
-    const ByteSet bytes = work.arena.first_byte_classes(at).representatives();
-    for (unsigned byte = bytes.next_member(0); byte < 256; byte = bytes.next_member(byte + 1)) {
-      work.budget.step();
-      const ExpressionId next = work.arena.derivative(at, static_cast<std::uint8_t>(byte), work.budget);
-      if (next != Arena::kEmpty && next != Arena::kEpsilon && met.insert(next.value).second) reached.push_back(next.value);
-    }
-  }
-  ample_.insert(reached.begin(), reached.end());
-  return true;
 }
 
 }  // namespace tokamata::json

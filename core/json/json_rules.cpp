@@ -329,7 +329,6 @@ void JsonRules::forget_memos() {
   release(made_);
   ended_.reset();
   release(values_left_);
-  release(ample_);
   sets_.forget_expressions();
   layout_.forget_expressions();
 }

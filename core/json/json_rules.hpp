@@ -191,8 +191,9 @@ class JsonRules : public RememberingRules {
   ObjectFormulas::Room room(const Object& object) const;
 
   // ---- elements: json_elements.cpp ----
-  // What an element begins as.
-  enum class Part : std::uint32_t { Blank, String, Number, Word, Container };
+  // What an element begins as; of a container, whether it is inside of a string, and there after a backslash.
+  enum class Part : std::uint32_t { Blank, String, Number, Word, Container, Within, WithinEscape };
+  static bool is_container(Part part) { return part >= Part::Container; }
   // The rest of an element, its set, its kind, and whether it can no longer become an earlier element.
   struct Element {
     ExpressionId rest;
@@ -200,7 +201,6 @@ class JsonRules : public RememberingRules {
     Part part;
     bool is_settled;
   };
-  class UnverifiedTree;
   ExpressionId expand_elements(const Rule& rule, const Work& work);
   ExpressionId elements(std::uint32_t array, bool is_first, Line line, const Work& work);
   ExpressionId approximate_element(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work);
@@ -213,10 +213,11 @@ class JsonRules : public RememberingRules {
   ExpressionId rest_of_element(SetId set, std::string_view text, Line line, const Work& work);
   static Part part_after(Part part, std::uint8_t byte);
   bool ends_in_exponent(TextId record) const;
-  bool is_of_all_strings(SetId set, const Work& work);
+
+  // ---- tokens that may end elements like earlier ones: unverified_elements.cpp ----
+  class AlongElements;
   std::vector<Approximation> approximate_recorded(const Rule& rule, const Work& work);
-  std::vector<Approximation> approximate_within(ExpressionId rest, ExpressionId further, const Work& work);
-  bool stays_ample(ExpressionId rest, const Work& work);
+  bool is_of_all_strings(SetId set, const Work& work);
 
   // ---- elements that one under way may become equal to: like_elements.cpp ----
   struct Like {
@@ -225,7 +226,13 @@ class JsonRules : public RememberingRules {
   };
   // A superset of the earlier elements that a text may become equal to.
   Like like(TextSetId seen, std::string_view begun) const;
-  Like like_number(TextSetId seen, std::string_view begun) const;
+  static Like like_number(const TextSets& sets, TextSetId seen, std::string_view begun);
+  // What is whole of a string that is begun, its first quote included, in plain spelling; and the escape that is begun.
+  struct BegunString {
+    std::string plain;
+    std::string_view escape;
+  };
+  static BegunString begun_string(std::string_view begun);
   Like like_container(TextSetId seen, std::string_view begun) const;
   std::uint64_t size(const Like& like) const;
   std::vector<std::string> strings(const Like& like) const;
@@ -238,6 +245,7 @@ class JsonRules : public RememberingRules {
   static constexpr std::uint64_t kMany = std::uint64_t{1} << 40;  // more than any text holds
   bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
   std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);
+  std::uint64_t values_of_container(ExpressionId rest, bool is_in_string, std::uint64_t most, const Work& work);
   std::uint64_t values_in(const Rule& rule, std::uint64_t most, const Work& work);
   std::uint64_t values_after(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work);
   std::uint64_t values_of_members(const Object& object, std::uint64_t most, const Work& work);
@@ -305,7 +313,6 @@ class JsonRules : public RememberingRules {
     std::uint64_t found = 0, most = 0;
   };
   counted::unordered_map<std::uint64_t, Counted> values_left_;  // by what may still be written, and part
-  counted::unordered_set<std::uint32_t> ample_;                  // rests of strings that stay ample
   std::optional<std::pair<RuleId, ExpressionId>> ended_;    // the element that ended last, and what follows it
 };
 

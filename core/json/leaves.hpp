@@ -11,6 +11,11 @@ namespace tokamata::json {
 
 constexpr bool is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
 
+inline std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  return text;
+}
+
 // Between the quotes: one code point, and all strings.
 const ExpressionPtr& code_point_texts(bool any_spelling);
 const ExpressionPtr& string_texts(bool any_spelling);

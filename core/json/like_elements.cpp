@@ -14,14 +14,12 @@
 
 namespace tokamata::json {
 
-namespace {
-
-
-// What is whole of a string that is begun, its quote included, in plain spelling.
-std::string plain_beginning(std::string_view begun) {
+JsonRules::BegunString JsonRules::begun_string(std::string_view begun) {
   std::size_t end = 1;
+  bool is_complete = false;
   while (end < begun.size()) {
     std::size_t length = 1;
+    is_complete = begun[end] == '"';
     if (begun[end] == '\\') {
       length = end + 1 < begun.size() && begun[end + 1] == 'u' ? 6 : 2;
       if (length == 6 && end + 4 <= begun.size() && (begun[end + 2] | 0x20) == 'd' && begun[end + 3] >= '8') length = 12;  // half of a pair
@@ -29,30 +27,27 @@ std::string plain_beginning(std::string_view begun) {
     if (end + length > begun.size()) break;
     end += length;
   }
-  const bool is_complete = end > 1 && begun[end - 1] == '"';
   const std::string_view inside = begun.substr(1, end - 1 - (is_complete ? 1 : 0));
-  return '"' + spelled_string(read_string(inside));
+  return {'"' + spelled_string(read_string(inside)), begun.substr(end)};
 }
-
-}  // namespace
 
 JsonRules::Like JsonRules::like(TextSetId seen, std::string_view begun) const {
   switch (begun.empty() ? ' ' : begun.front()) {
     case ' ': return {{seen}, {}};
-    case '"': return {{text_sets_.below(seen, plain_beginning(begun))}, {}};
+    case '"': return {{text_sets_.below(seen, begun_string(begun).plain)}, {}};
     case '[':
     case '{': return like_container(seen, begun);
     case 't':
     case 'f':
     case 'n': return {{text_sets_.below(seen, begun)}, {}};
-    default: return like_number(seen, begun);
+    default: return like_number(text_sets_, seen, begun);
   }
 }
 
-JsonRules::Like JsonRules::like_number(TextSetId seen, std::string_view begun) const {
+JsonRules::Like JsonRules::like_number(const TextSets& sets, TextSetId seen, std::string_view begun) {
   Like found;
   const auto add = [&](const std::string& prefix) {
-    if (const TextSetId below = text_sets_.below(seen, prefix); below != kNoTexts) found.sets.push_back(below);
+    if (const TextSetId below = sets.below(seen, prefix); below != kNoTexts) found.sets.push_back(below);
   };
   std::string digits;
   bool has_exponent = false;

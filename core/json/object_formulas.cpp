@@ -144,7 +144,53 @@ counted::vector<T> without(const counted::vector<T>& items, std::size_t place) {
 
 }  // namespace
 
+// Whether the most of its operands may have nothing to do with a name.
+bool ObjectFormulas::is_wide(ObjectId f) const {
+  constexpr std::size_t kWide = 16;
+  const auto conjuncts = formulas_.conjuncts(f);
+  if (conjuncts.size() >= kWide) return true;
+  return std::ranges::any_of(conjuncts, [&](ObjectId part) {
+    if (formulas_.operation(part) == Operation::Not) part = formulas_.body(part);
+    return (formulas_.operation(part) >= Operation::All) && formulas_.operands(part).size() >= kWide;
+  });
+}
+
+ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
+  constexpr std::size_t kMost = 16;  // names come one after the other, for a few formulas
+  if (const auto known = by_name_.find(f.value); known != by_name_.end()) return known->second;
+  counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> atoms;
+  counted::vector<std::uint32_t> of_languages;
+  const auto usual = [&](ObjectId whole, std::uint32_t number) {  // after a name of which no atom speaks by itself
+    const Atom atom = atoms_[number];
+    const auto* const others = atom.kind == Kind::Others ? &std::get<ValueTable::Others>(sets_.table().node({atom.subject})) : nullptr;
+    if (atom.kind == Kind::Matching || (others && !others->languages.empty())) {
+      of_languages.push_back(number);
+      return whole;
+    }
+    if (others) {
+      for (const NameId name : others->names) atoms[name.value].push_back(number);
+      return conditioned(atom.value, whole);
+    }
+    for (const NameId name : atom.names) atoms[name.value].push_back(number);
+    if (atom.kind != Kind::Count) return whole;
+    return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
+  };
+  Variations<ObjectTag> variations(formulas_, f, usual, work);
+  if (by_name_.size() >= kMost) by_name_.clear();
+  return by_name_.emplace(f.value, ByName{std::move(variations), std::move(atoms), std::move(of_languages)}).first->second;
+}
+
 ObjectId ObjectFormulas::after_name(ObjectId f, NameId name, const Work& work) {
+  if (is_wide(f)) {
+    ByName& known = by_name(f, work);
+    std::vector<Variations<ObjectTag>::Change> changes;
+    const auto add = [&](std::uint32_t number) {
+      changes.push_back({number, atom_after_name(formulas_.make_atom(number), atoms_[number], name, work)});
+    };
+    if (const auto speaking = known.atoms.find(name.value); speaking != known.atoms.end()) std::ranges::for_each(speaking->second, add);
+    std::ranges::for_each(known.of_languages, add);
+    return known.variations.with(changes, work);
+  }
   return formulas_.map(f, [&](ObjectId atom, std::uint32_t number) { return atom_after_name(atom, atoms_[number], name, work); });
 }
 

@@ -22,6 +22,12 @@ class ValueSets;
 struct NameOrder {
   counted::vector<NameId> names;
   std::uint32_t ordered = 0;  // so many are in order
+  counted::unordered_map<std::uint32_t, std::uint32_t> places;  // of names
+
+  void add(NameId name) {
+    places.emplace(name.value, static_cast<std::uint32_t>(names.size()));
+    names.push_back(name);
+  }
 };
 
 class ObjectFormulas {
@@ -103,6 +109,14 @@ class ObjectFormulas {
   template <class Visit>
   void visit_members(ObjectId conditioned_formula, std::uint64_t most, Visit&& visit, const Work& work);
   std::optional<std::vector<std::string>> few_names(const NameClass& other, const NameOrder& order, std::uint64_t most, const Work& work);
+  // What a formula of many atoms becomes after a name, for each name by the atoms that speak of it.
+  struct ByName {
+    Variations<ObjectTag> variations;
+    counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> atoms;  // by name
+    counted::vector<std::uint32_t> of_languages;                                  // atoms that speak of names by their texts
+  };
+  bool is_wide(ObjectId f) const;
+  ByName& by_name(ObjectId f, const Work& work);
   // The formula after a member of the name, with conditions (branches.hpp) for its value.
   ObjectId after_name(ObjectId f, NameId name, const Work& work);
   ObjectId after_other(ObjectId f, const NameClass& other);
@@ -128,10 +142,15 @@ class ObjectFormulas {
     std::vector<NameId> names;      // sorted; if not, these alone
   };
   Help helpful(ObjectId f) const;
-  using Places = std::unordered_map<std::uint32_t, std::uint32_t>;  // of names that may still come, in their order
+  struct Candidate {
+    std::uint32_t least;  // bytes of a member, at least
+    std::uint32_t place;
+    NameId name;
+  };
+  std::vector<Candidate> candidates(const Help& help, bool are_required, const Room& room, std::uint32_t next);
   static constexpr std::uint32_t kMany = 1 << 24;
   std::uint32_t missing(ObjectId f, bool wanted) const;
-  ObjectId without_passed(ObjectId f, const Places& places, std::uint32_t next);
+  ObjectId without_passed(ObjectId f, const Room& room, std::uint32_t next);
   std::optional<std::string> name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
                                        const Work& work);
 
@@ -149,6 +168,7 @@ class ObjectFormulas {
   counted::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
   counted::unordered_map<std::uint64_t, Branches> branches_;         // by formula and name
   counted::unordered_map<std::uint32_t, NameClasses> name_classes_;  // by formula
+  counted::unordered_map<std::uint32_t, ByName> by_name_;            // by formula: few
   counted::unordered_map<std::uint64_t, bool> is_in_;                // by name and language
   counted::unordered_map<std::uint64_t, std::uint32_t> least_lengths_;  // by formula and depth
 };

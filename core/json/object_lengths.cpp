@@ -24,10 +24,16 @@ namespace tokamata::json {
 namespace {
 
 constexpr std::uint32_t kOtherName = 12;  // bytes of a name that is not declared, its quotes, colon and comma
-constexpr std::uint32_t kLeastMember = 5;  // bytes of any member, with its comma
+constexpr std::uint32_t kLeastMember = 5;  // bytes of any member, with its comma: of "":0
 
 bool is_written(const ObjectFormulas::Room& room, NameId name) {
   return room.written && std::ranges::binary_search(*room.written, name);
+}
+
+// Whether a declared name may still come, where those before `next` do not.
+bool is_left(const ObjectFormulas::Room& room, std::uint32_t next, NameId name) {
+  const auto place = room.order->places.find(name.value);
+  return place != room.order->places.end() && place->second >= next && !is_written(room, name);
 }
 
 }  // namespace
@@ -76,16 +82,12 @@ std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room
   counted::vector<NameId> missing = required_among_conjuncts(f);
   if (missing.empty()) return 0;
   std::uint32_t length = 0;
-  std::size_t found = 0;
-  for (std::uint32_t place = room.next; place < room.order->names.size(); ++place) {
-    const NameId name = room.order->names[place];
-    if (!std::ranges::binary_search(missing, name) || is_written(room, name)) continue;
-    const auto member = member_length(name, value_among_conjuncts(f, name, work), work);
+  for (const NameId name : missing) {
+    const auto member = is_left(room, room.next, name) ? member_length(name, value_among_conjuncts(f, name, work), work) : std::nullopt;
     if (!member) return std::nullopt;
     length = capped_sum(length, *member);
-    ++found;
   }
-  return found == missing.size() ? std::optional(length) : std::nullopt;
+  return length;
 }
 
 ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work) {
@@ -186,8 +188,10 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
       default: help.all |= denied;
     }
   });
-  std::ranges::sort(help.required);
-  std::ranges::sort(help.names);
+  for (std::vector<NameId>* const names : {&help.required, &help.names}) {
+    std::ranges::sort(*names);
+    names->erase(std::unique(names->begin(), names->end()), names->end());
+  }
   return help;
 }
 
@@ -266,11 +270,8 @@ std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
 
 // The formula where declared names before `next`, and those that are written, come no more: what it says of them is no
 // matter.  So ways that differ in nothing else meet, and alternatives that are alike now are one.
-ObjectId ObjectFormulas::without_passed(ObjectId f, const Places& places, std::uint32_t next) {
-  const auto is_passed = [&](NameId name) {
-    const auto place = places.find(name.value);
-    return place == places.end() || place->second < next;
-  };
+ObjectId ObjectFormulas::without_passed(ObjectId f, const Room& room, std::uint32_t next) {
+  const auto is_passed = [&](NameId name) { return !is_left(room, next, name); };
   return formulas_.map(f, [&](ObjectId whole, std::uint32_t number) {
     const Atom& atom = atoms_[number];
     if (std::ranges::none_of(atom.names, is_passed)) return whole;
@@ -286,6 +287,23 @@ ObjectId ObjectFormulas::without_passed(ObjectId f, const Places& places, std::u
   });
 }
 
+// The names that may help, those first whose members may be shorter than others can be.
+std::vector<ObjectFormulas::Candidate> ObjectFormulas::candidates(const Help& help, bool are_required, const Room& room, std::uint32_t next) {
+  std::vector<Candidate> found;
+  const auto add = [&](NameId name) {
+    if (std::ranges::binary_search(help.required, name) != are_required || !is_left(room, next, name)) return;
+    const auto spelled = static_cast<std::uint32_t>(sets_.spelled_name(name).size());
+    found.push_back({kLeastMember + spelled - 1, room.order->places.at(name.value), name});
+  };
+  if (!are_required && help.all) {
+    for (std::size_t place = next; place < room.order->names.size(); ++place) add(room.order->names[place]);
+  } else {
+    std::ranges::for_each(are_required ? help.required : help.names, add);
+  }
+  std::ranges::sort(found, {}, [](const Candidate& one) { return std::pair(one.least, one.place); });
+  return found;
+}
+
 // Fewest missing first, and of these the shortest.  Members that change nothing are not taken.  Most of what is reached
 // is never looked at: what comes no more is struck from a formula when its turn comes, and names that nothing requires are
 // tried after those that something does.
@@ -299,9 +317,6 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
   std::priority_queue<At, std::vector<At>, std::greater<>> open;
   std::map<std::array<std::uint32_t, 4>, std::uint32_t> best;
   std::vector<std::vector<std::string>> names{{}};  // that are not declared, and were taken on the way
-  Places places;
-  for (std::uint32_t place = room.next; place < room.order->names.size(); ++place)
-    if (!is_written(room, room.order->names[place])) places.emplace(room.order->names[place].value, place);
   const auto reach = [&](std::uint32_t length, ObjectId behind, std::uint32_t next, std::uint32_t others, Stage stage) {
     if (behind == formulas_.kFalse) return;
     const auto [known, is_new] = best.try_emplace({behind.value, next, others, static_cast<std::uint32_t>(stage)}, length);
@@ -315,7 +330,7 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
     open.pop();
     work.budget.step();
     if (at.stage == Stage::Reached) {
-      reach(at.length, without_passed({at.formula}, places, at.next), at.next, at.others, Stage::Required);
+      reach(at.length, without_passed({at.formula}, room, at.next), at.next, at.others, Stage::Required);
       continue;
     }
     const ObjectId here{at.formula};
@@ -326,15 +341,17 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
       at.stage = Stage::Others;
       open.push(at);
     }
-    for (std::uint32_t place = at.next; place < room.order->names.size(); ++place) {
-      const NameId name = room.order->names[place];
-      if (is_written(room, name) || std::ranges::binary_search(help.required, name) != are_required) continue;
-      if (!are_required && !help.all && !std::ranges::binary_search(help.names, name)) continue;
+    std::optional<std::uint32_t> ended;  // the length of the shortest text so far
+    for (const Candidate& candidate : candidates(help, are_required, room, at.next)) {
+      if (ended && *ended <= capped_sum(at.length, candidate.least)) break;
       work.budget.step();
-      for (const auto ways = branches(here, name, work); const Branch<ObjectTag>& way : *ways) {
+      for (const auto ways = branches(here, candidate.name, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
-        if (const auto member = member_length(name, way.value, work))
-          reach(capped_sum(at.length, *member), way.rest, place + 1, at.others, Stage::Reached);
+        const auto member = member_length(candidate.name, way.value, work);
+        if (!member) continue;
+        const std::uint32_t length = capped_sum(at.length, *member);
+        if (accepts(way.rest)) ended = std::min(ended.value_or(length), length);
+        reach(length, way.rest, candidate.place + 1, at.others, Stage::Reached);
       }
     }
     if (!help.all || are_required) continue;

@@ -96,6 +96,22 @@ class TextSets {
   // Goes through the texts after their first bytes, of which there are `from` and which are the same; marks their ends.
   void walk(TextSetId set, std::uint32_t from, TextTree::Walk& walk) const;
 
+  // What follows the first bytes of the texts, of which there are `place` and which are the same: calls visit(byte, texts)
+  // for each byte, with the texts that go on with it, and visit(nullopt, text) for the one that ends there.
+  template <class Visit>
+  void each_next(TextSetId set, std::uint32_t place, Visit&& visit) const {
+    if (set == kNoTexts) return;
+    const Node node = nodes_[set.value];
+    if (node.bit != kLeaf && node.bit / kBits == place) {
+      each_next(node.low, place, visit);
+      each_next(node.high, place, visit);
+    } else if (place < texts_.length(node.first)) {
+      visit(std::optional(texts_.byte(node.first, place)), set);
+    } else {
+      visit(std::optional<std::uint8_t>(), set);
+    }
+  }
+
   const Texts& texts() const { return texts_; }
 
  private:

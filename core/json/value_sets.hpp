@@ -46,6 +46,14 @@ class ValueSets {
   // The set of one value, given in canonical form (canonical_value.hpp).
   SetId constant(const std::string& canonical);
 
+  // The values of a set that lists them: constants, enumerations, and what these have in common; nothing where it says
+  // more, or there are more than 1,000.  Valid as long as this is (value_lists.cpp).
+  struct Listed {
+    std::string value;  // in canonical form
+    SetId set;          // what the schema calls this value alone; kFalse where it does not
+  };
+  const counted::vector<Listed>* listed(SetId set);
+
   struct Parts {
     std::uint8_t simple;   // of kNull, kFalse, kTrue
     ExpressionId strings;  // spelled, without quotes; kEmpty where there is none
@@ -102,6 +110,12 @@ class ValueSets {
     ExpressionId strings, numbers;
   };
   ValueTable& own_table();
+  using List = std::optional<counted::vector<Listed>>;
+  const counted::vector<Listed>* listed(SetId set, unsigned nesting);
+  List list_of(SetId set, unsigned nesting);
+  List list_of_node(ValueNode node, unsigned nesting);
+  List united(const std::vector<SetId>& sets, unsigned nesting);
+  List narrowed(const std::vector<SetId>& sets, unsigned nesting);
   const Universe& universe(const Work& work);
   const Parts& parts_of_node(ValueNode node, bool wanted, const Work& work);
   Parts make_parts(ValueNode node, bool wanted, const Work& work);
@@ -129,6 +143,7 @@ class ValueSets {
   std::shared_ptr<ValueTable> own_table_;  // with the constants that texts hold, and the levels they come to
   std::uint32_t schema_size_;              // nodes before it are the schema's
   counted::unordered_map<std::string, SetId> constants_;
+  counted::unordered_map<std::uint32_t, List> listed_;
   Spelling spelling_;
   Formulas<SetTag> formulas_;
   ArrayFormulas arrays_;

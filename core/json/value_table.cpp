@@ -34,6 +34,7 @@ ValueNode ValueTable::include(const ValueTable& other, ValueNode root) {
         node);
     nodes_.push_back(std::move(node));
   }
+  for (const auto& [node, values] : other.values_) note_values({first + node}, values);
   return {first + root.value};
 }
 

@@ -143,6 +143,14 @@ class ValueTable {
   // What a Nested node says of one level, by nodes of other kinds: levels are made as texts come to them.
   ValueNode unfold(ValueNode nested);
 
+  // The values of a node that has few, in canonical form (canonical_value.hpp), where that is known when it is made.
+  using Values = counted::vector<std::string>;
+  void note_values(ValueNode node, Values values) { values_.insert_or_assign(node.value, std::move(values)); }
+  const Values* noted_values(ValueNode node) const {
+    const auto known = values_.find(node.value);
+    return known == values_.end() ? nullptr : &known->second;
+  }
+
   // Copies the nodes of another table; what `root` is here.
   ValueNode include(const ValueTable& other, ValueNode root);
 
@@ -195,6 +203,7 @@ class ValueTable {
  private:
   counted::vector<Node> nodes_;
   counted::unordered_map<std::uint32_t, ValueNode> unfolded_;  // by Nested node
+  counted::unordered_map<std::uint32_t, Values> values_;       // by node
   counted::vector<std::string> names_;
   counted::unordered_map<std::string, std::uint32_t> name_index_;
   counted::vector<ExpressionPtr> languages_;

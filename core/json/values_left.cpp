@@ -2,11 +2,12 @@
 //
 // A lower bound, counted no further than requested, and kept with the expression of what may still be written: that
 // is the same for all elements that have come to it.
-//   string   each text is a value; where there are many spellings, each text without escapes is, and without the capital
-//            letters that may be digits of an escape that is begun.
+//   string   each text is a value; where there are many spellings, each text without escapes is.  Of an escape that is begun
+//            neither capital letters nor the u that stands beside \n are counted.
 //   number   in plain spelling a value has four texts at most, and one of digits alone; elsewhere each text of the digits
 //            from 1 to 9 is a value, since zeros at an end are what spellings differ by.
-//   others   containers have as many values as any of the parts that are to come, which all live.
+//   others   containers have as many values as any of the parts that are to come, which all live.  A string that is begun is
+//            the first of them.
 
 #include <algorithm>
 #include <bit>
@@ -20,19 +21,22 @@ namespace {
 constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
 
 constexpr ByteSet kDigits = ByteSet::range('0', '9'), kWithoutZero = ByteSet::range('1', '9');
-constexpr ByteSet kWithoutEscapes = ByteSet::range(0x00, 'A' - 1) | ByteSet::range('G', '\\' - 1) | ByteSet::range('\\' + 1, 0xFF);
+constexpr ByteSet kWithoutEscapes = ByteSet::range(0x00, 'A' - 1) | ByteSet::range('G', '\\' - 1) | ByteSet::range('\\' + 1, 't') |
+                                    ByteSet::range('v', 0xFF);
 // Texts of these bytes are different strings, and different numbers.
-constexpr ByteSet kTelling = kWithoutZero | ByteSet::range('a', 'd') | ByteSet::range('f', 'z') | ByteSet::range('"', '"');
+constexpr ByteSet kTelling = kWithoutZero | ByteSet::range('a', 'd') | ByteSet::range('f', 't') | ByteSet::range('v', 'z') |
+                             ByteSet::range('"', '"');
 
 }  // namespace
 
 bool JsonRules::has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work) {
-  constexpr std::uint64_t kAtFirst = 256;
+  constexpr std::uint64_t kAtFirst = 8;
+  if (part == Part::WithinEscape) part = Part::Within;
   const std::uint64_t key = (std::uint64_t{rest.value} << 8) | static_cast<std::uint64_t>(part);
   const Counted known = values_left_[key];
   if (known.found > than) return true;
   if (known.most > than) return false;
-  const std::uint64_t most = std::max(kAtFirst, 4 * std::bit_ceil(than + 1));
+  const std::uint64_t most = std::max(kAtFirst, 2 * std::bit_ceil(than + 1));  // enough for some more elements
   const std::uint64_t found = values_left(rest, part, most, work);
   values_left_[key] = {found, most};
   return found > than;
@@ -51,8 +55,12 @@ std::uint64_t JsonRules::values_left(ExpressionId rest, Part part, std::uint64_t
       if (!is_plain) return std::max<std::uint64_t>(1, count(rest, most, &kWithoutZero));
       return std::max({std::uint64_t{1}, count(rest, most, &kDigits), count(rest, kMostSpellings * most) / kMostSpellings});
     case Part::Word: return count(rest, most);
-    default: break;
+    default: return values_of_container(rest, part == Part::Within, most, work);
   }
+}
+
+std::uint64_t JsonRules::values_of_container(ExpressionId rest, bool is_in_string, std::uint64_t most, const Work& work) {
+  Arena& arena = work.arena;
   std::uint64_t found = 1;
   for (const ExpressionId alternative : arena.fronts(rest))
     for (ExpressionId at = alternative; at != Arena::kEpsilon && found < most;) {
@@ -61,8 +69,10 @@ std::uint64_t JsonRules::values_left(ExpressionId rest, Part part, std::uint64_t
       const ExpressionNode n = arena.node(head);
       if (n.kind == Kind::Rule)
         found = std::max(found, values_in(rules_[n.rule().value], most, work));
+      else if (is_in_string && at == alternative && n.kind == Kind::Terminal)
+        found = std::max(found, values_left(head, Part::String, most, work));
       else if (!n.rules && !n.commits && n.kind != Kind::Unverified)
-        found = std::max(found, count(head, most, &kTelling));
+        found = std::max(found, arena.count_texts(head, most, work.budget, &kTelling));
       at = tail;
     }
   return found;

@@ -10,9 +10,10 @@ namespace tokamata {
 Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
                        std::shared_ptr<const Vocabulary> start_vocabulary,
                        const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
-                       std::shared_ptr<const CancelToken> cancel, std::shared_ptr<const Tokenization> tokenization)
+                       std::shared_ptr<const CancelToken> cancel, std::shared_ptr<const Tokenization> tokenization,
+                       const ThoughtPlan* thought)
     : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
-      automaton_(pattern, std::move(vocabulary), std::move(start_vocabulary), control_tokens, limits, cancel_) {
+      automaton_(pattern, vocabulary, start_vocabulary, control_tokens, limits, cancel_) {
   if (tokenization) automaton_.automaton().arena().narrow_always();
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
   const bool spellable = work(compile_seconds_, [&](Budget& budget) {
@@ -39,6 +40,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
     };
     if (!work(compile_seconds_, lives)) throw NotCanonical(false);
   }
+  if (thought) thought_ = std::make_unique<Thought>(*thought, vocabulary, start_vocabulary, control_tokens, limits, cancel_);
   compile_seconds_ = std::chrono::duration<double>(Budget::Clock::now() - started_).count();
   end_charging();
 }
@@ -86,6 +88,7 @@ std::shared_ptr<History> Constraint::begin_history() {
   }
   Step first{{}, automaton_.start().state};
   if (canonical_) first.canonical = canonical_->tokenization().start();
+  if (thought_) first.thought = thought_->start();
   auto history = std::make_shared<History>(std::move(first));
   histories_.push_back(history);
   return history;

@@ -19,6 +19,7 @@
 #include "composition/long_completions.hpp"
 #include "composition/token_automaton.hpp"
 #include "matching/history.hpp"
+#include "matching/thought.hpp"
 
 namespace tokamata {
 
@@ -67,7 +68,7 @@ class Constraint : public std::enable_shared_from_this<Constraint>, private Acco
   Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
              std::shared_ptr<const Vocabulary> start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
              const Limits& limits, std::shared_ptr<const CancelToken> cancel,
-             std::shared_ptr<const Tokenization> tokenization = nullptr);
+             std::shared_ptr<const Tokenization> tokenization = nullptr, const ThoughtPlan* thought = nullptr);
   ~Constraint() { begin_charging(); }
 
   const Vocabulary& vocabulary() const { return automaton_.vocabulary(false); }
@@ -111,6 +112,7 @@ class Constraint : public std::enable_shared_from_this<Constraint>, private Acco
   Completions completions_{automaton_};
   LongCompletions long_completions_{automaton_, completions_};
   std::optional<CanonicalAutomaton> canonical_;  // with canonical tokenization
+  std::unique_ptr<Thought> thought_;  // if texts begin with one
   double compile_seconds_ = 0;
   Mutex mutex_{[this] { return weak_from_this().lock(); }};
   bool is_working_ = false;  // a task is running, and may be reading what a collection would free

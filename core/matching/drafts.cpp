@@ -34,7 +34,7 @@ DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> to
     std::vector<TokenCount> depths(count + 1, 0);  // of the rows
     const auto place_after = [&](std::size_t node) { return after(*steps[node], this->steps().size() - 1 + depths[node + 1]); };
     const auto mask_after = [&](const Place& place, TokenCount depth) -> MaskPtr {
-      if (!tokens || place.is_stopped()) return mask_at(place, budget);
+      if (!tokens || place.is_stopped()) return mask_at(place, kNoTokens, budget);
       if (*tokens < depth + count_stop) return nullptr;
       MaskPtr mask = mask_at(place, *tokens - depth - count_stop, budget);
       return mask->set_bits ? mask : nullptr;

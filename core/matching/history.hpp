@@ -18,6 +18,7 @@
 #include "canonical/tokenization.hpp"
 #include "common/check.hpp"
 #include "common/ids.hpp"
+#include "matching/thought.hpp"
 
 namespace tokamata {
 
@@ -28,6 +29,7 @@ struct Step {
   TokenId token;
   StateId state;
   CanonicalState canonical = {};  // with canonical tokenization
+  StateId thought = Thought::kEnded;
 };
 
 class History {

@@ -81,30 +81,77 @@ MaskPtr Matcher::with_own_stops(MaskPtr mask, const Place& place) {
   return own;
 }
 
-MaskPtr Matcher::try_mask() {
-  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
-  if (!lock) return nullptr;
-  if (stopped()) return stop_mask();
-  if (const TokenBounds bounds = bounds_at(here()); bounds.least > 0) return long_completions().try_mask(configuration(), bounds);
-  if (canonical()) return with_own_stops(canonical()->known_mask(configuration(), canonical_state()), here());
-  const MaskPtr* known = automaton().known_mask(configuration());
-  return known ? with_own_stops(*known, here()) : nullptr;
+// ---- masks ------------------------------------------------------------------------------------
+
+MaskPtr Matcher::known_mask_within(const Place& place, TokenCount left) {
+  if (const TokenBounds bounds = bounds_at(place, left); bounds.least > 0) return long_completions().try_mask(place.at, bounds);
+  if (left != kNoTokens) return canonical() ? nullptr : with_own_stops(completions().try_mask(place.at, left), place);
+  if (canonical()) return with_own_stops(canonical()->known_mask(place.at, place.canonical), place);
+  const MaskPtr* known = automaton().known_mask(place.at);
+  return known ? with_own_stops(*known, place) : nullptr;
 }
 
-MaskPtr Matcher::mask_at(const Place& place, Budget& budget) {
+MaskPtr Matcher::known_mask(const Place& place, TokenCount left) {
   if (place.is_stopped()) return stop_mask();
-  if (const TokenBounds bounds = bounds_at(place); bounds.least > 0) return long_completions().mask(place.at, bounds, budget);
-  return with_own_stops(canonical() ? canonical()->mask(place.at, place.canonical, budget) : automaton().mask(place.at, budget), place);
+  if (!is_thought_limited(place, left)) return known_mask_within(place, left);
+  const Thought& thought = *constraint_->thought_;
+  const TokenCount surely = thought.surely_within(left, place.written, automaton());
+  const bool is_ample = !canonical() && bounds_at(place).least == 0 && completions().is_ample(place.at, surely);
+  const std::optional<TokenCount> room = is_ample ? surely : thought.try_within(left, place.written);
+  MaskPtr mask = room ? known_mask_within(place, *room) : nullptr;
+  return mask && mask->set_bits > 0 ? mask : nullptr;
 }
 
-// The tokens after which a text can be ended with so many, the stop token not counted.
-MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget) {
-  if (place.is_stopped()) return stop_mask();
+MaskPtr Matcher::mask_within(const Place& place, TokenCount left, Budget& budget) {
   if (const TokenBounds bounds = bounds_at(place, left); bounds.least > 0) return long_completions().mask(place.at, bounds, budget);
+  if (left == kNoTokens)
+    return with_own_stops(canonical() ? canonical()->mask(place.at, place.canonical, budget) : automaton().mask(place.at, budget), place);
   return with_own_stops(canonical() ? canonical()->mask_within(place.at, place.canonical, left, budget)
                                     : completions().mask(place.at, left, budget),
                         place);
 }
+
+MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget) {
+  if (place.is_stopped()) return stop_mask();
+  return is_thought_limited(place, left) ? mask_of_thought(place, left, budget) : mask_within(place, left, budget);
+}
+
+MaskPtr Matcher::mask_of_thought(const Place& place, TokenCount left, Budget& budget) {
+  Thought& thought = *constraint_->thought_;
+  TokenCount room = thought.surely_within(left, place.written, automaton());
+  const bool is_ample = !canonical() && bounds_at(place).least == 0 && completions().is_ample(place.at, room, budget);
+  if (!is_ample) room = thought.within(left, place.written, automaton(), completions(), budget);
+  MaskPtr mask = mask_within(place, room, budget);
+  if (mask->set_bits > 0) return mask;
+  // There is no room for what is reserved: the thought ends as soon as it can.
+  const TokenCount needed = tokens_needed(place, budget);
+  if (needed > room && needed <= left) mask = mask_within(place, needed, budget);
+  return mask->set_bits > 0 ? mask : mask_within(place, left, budget);
+}
+
+MaskPtr Matcher::try_mask() {
+  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  return lock ? known_mask(here(), kNoTokens) : nullptr;
+}
+
+MaskPtr Matcher::mask(const Deadline& deadline) {
+  return constraint_->work(deadline, spent_seconds_, [this](Budget& budget) { return mask_at(here(), kNoTokens, budget); });
+}
+
+MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
+  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  return lock ? known_mask(here(), tokens - count_stop) : nullptr;
+}
+
+MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop, const Deadline& deadline) {
+  return constraint_->work(deadline, spent_seconds_, [&](Budget& budget) {
+    MaskPtr mask = mask_at(here(), tokens - count_stop, budget);
+    if (mask->set_bits == 0 && !accepts_here()) throw BudgetTooSmall(tokens_needed(here(), budget) + count_stop);
+    return mask;
+  });
+}
+
+// ---- steps ------------------------------------------------------------------------------------
 
 bool Matcher::accepts_text(const Place& place) {
   if (place.is_stopped()) return true;
@@ -126,66 +173,52 @@ std::optional<Step> Matcher::text_step(const Place& place, TokenId token, Budget
 std::optional<Step> Matcher::next_step(const Place& place, TokenId token, Budget& budget) {
   if (is_stop(token)) return accepts(place) ? std::optional(Step{token, Step::kStopped}) : std::nullopt;
   if (place.is_stopped() || token.value >= constraint_->vocabulary().width()) return std::nullopt;
+  if (is_bounded(place) && !mask_at(place, kNoTokens, budget)->bits.contains(token.value)) return std::nullopt;
   std::optional<Step> step = text_step(place, token, budget);
   const TokenBounds bounds = bounds_at(place);
   if (step && bounds.least > 0 && !long_completions().lasts(step->state, bounds.after_one(), budget)) return std::nullopt;
+  if (step && thinks(place)) step->thought = constraint_->thought_->step(place.thought, token, place.at.at_start, budget);
   return step;
 }
 
-MaskPtr Matcher::mask(const Deadline& deadline) {
-  return constraint_->work(deadline, spent_seconds_, [this](Budget& budget) { return mask_at(here(), budget); });
+TokenCount Matcher::tokens_needed(const Place& place, Budget& budget) {
+  if (canonical()) return canonical()->tokens_needed(place.at, place.canonical, budget);
+  return bounds_at(place).least > 0 ? completion(place, budget).size() : completions().tokens_needed(place.at, budget);
 }
 
-MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
-  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
-  if (!lock) return nullptr;
-  if (stopped()) return stop_mask();
-  if (canonical()) return nullptr;
-  const TokenBounds bounds = bounds_at(here(), tokens - count_stop);
-  if (bounds.least > 0) return long_completions().try_mask(configuration(), bounds);
-  return with_own_stops(completions().try_mask(configuration(), tokens - count_stop), here());
-}
-
-MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop, const Deadline& deadline) {
-  return constraint_->work(deadline, spent_seconds_, [&](Budget& budget) {
-    MaskPtr mask = mask_at(here(), tokens - count_stop, budget);
-    if (mask->set_bits == 0 && !accepts_here()) throw BudgetTooSmall(tokens_needed(budget) + count_stop);
-    return mask;
-  });
-}
-
-TokenCount Matcher::tokens_needed(Budget& budget) {
-  if (canonical()) return canonical()->tokens_needed(configuration(), canonical_state(), budget);
-  return bounds_at(here()).least > 0 ? completion(budget).size() : completions().tokens_needed(configuration(), budget);
-}
-
-std::vector<TokenId> Matcher::completion(Budget& budget) {
-  if (canonical()) return canonical()->shortest(configuration(), canonical_state(), budget);
-  const TokenBounds bounds = bounds_at(here());
-  if (bounds.least == 0) return completions().shortest(configuration(), budget);
-  std::optional<std::vector<TokenId>> found = long_completions().completion(configuration(), bounds, budget);
+std::vector<TokenId> Matcher::completion(const Place& place, Budget& budget) {
+  if (canonical()) return canonical()->shortest(place.at, place.canonical, budget);
+  const TokenBounds bounds = bounds_at(place);
+  if (bounds.least == 0) return completions().shortest(place.at, budget);
+  std::optional<std::vector<TokenId>> found = long_completions().completion(place.at, bounds, budget);
   TOKAMATA_CHECK(found.has_value(), "each token that was taken leads to a text that is long enough");
   return *std::move(found);
 }
 
 std::vector<TokenId> Matcher::shortest_completion() {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) { return stopped() ? std::vector<TokenId>() : completion(budget); });
+  return constraint_->work(spent_seconds_, [&](Budget& budget) { return stopped() ? std::vector<TokenId>() : completion(here(), budget); });
 }
 
 TokenCount Matcher::tokens_to_close() {
   return constraint_->work(spent_seconds_, [&](Budget& budget) -> TokenCount {
     if (stopped()) return 0;
-    return canonical() || bounds_at(here()).least > 0 ? tokens_needed(budget) : completions().tokens_to_close(configuration(), budget);
+    return canonical() || bounds_at(here()).least > 0 ? tokens_needed(here(), budget) : completions().tokens_to_close(configuration(), budget);
   });
 }
 
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
-  if (!lock || canonical() || stopped() || is_stop(token) || bounds_at(here()).least > 0) return std::nullopt;
+  if (!lock || canonical() || stopped() || is_stop(token) || bounds_at(here()).least > 0 || is_bounded(here())) return std::nullopt;
   const std::optional<std::optional<StateId>> target = automaton().try_step(configuration(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
-  steps().push_back({token, **target});
+  Step step{token, **target};
+  if (thinks(here())) {
+    const std::optional<StateId> thought = constraint_->thought_->try_step(here().thought, token, here().at.at_start);
+    if (!thought) return std::nullopt;
+    step.thought = *thought;
+  }
+  steps().push_back(std::move(step));
   return true;
 }
 
@@ -221,7 +254,7 @@ bool Matcher::is_accepting() {
 bool Matcher::is_finished() {
   return constraint_->work(spent_seconds_, [this](Budget& budget) {
     if (stopped()) return true;
-    return accepts_here() && mask_at(here(), budget)->open_tokens == 0;
+    return accepts_here() && mask_at(here(), kNoTokens, budget)->open_tokens == 0;
   });
 }
 
@@ -260,7 +293,7 @@ std::vector<TokenId> Matcher::forced_tokens() {
       const Place place = last ? after(*last, steps().size() - 1 + forced.size()) : here();
       // Where the text may end nothing is forced, even if no stop token says so.
       if (accepts(place)) return forced;
-      const MaskPtr mask = mask_at(place, budget);
+      const MaskPtr mask = mask_at(place, kNoTokens, budget);
       if (mask->set_bits != 1) return forced;
       const TokenId token{mask->bits.first()};
       last = next_step(place, token, budget);
@@ -295,7 +328,8 @@ std::vector<TokenId> Matcher::live_controls(Budget& budget) {
 Explanation Matcher::explain(TokenId token) {
   return constraint_->work(spent_seconds_, [&](Budget& budget) {
     Explanation found = explained(token, budget);
-    if (found.verdict == Explanation::Verdict::Allowed && !next_step(here(), token, budget)) found.verdict = Explanation::Verdict::TooShort;
+    if (found.verdict == Explanation::Verdict::Allowed && !next_step(here(), token, budget))
+      found.verdict = is_bounded(here()) ? Explanation::Verdict::TooMuchThought : Explanation::Verdict::TooShort;
     return found;
   });
 }

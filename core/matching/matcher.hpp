@@ -4,6 +4,8 @@
 //   - `advance(t)` returns true if and only if bit t of `mask()` is set.  If it returns false, or a call throws, the
 //     matcher is unchanged.
 //   - `rollback(n)` removes the last n accepted tokens, including stop tokens.
+//   - Where texts begin with a thought (thought.hpp), masks leave room for the answer: within the thought a budget is less, and a
+//     bound on the thought is a budget of its own, also where there is no other.
 //   - After a stop token only stop tokens are allowed.  Those of a matcher are the vocabulary's, unless it has its own.
 //   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask never changes, even if the matcher goes or
 //     the constraint frees memory.  A compaction renumbers the states in the steps; no caller sees them.
@@ -45,6 +47,8 @@ struct Explanation {
     DeadEnd,      // it is canonical, but no canonical sequence continues to an accepted text
     // With a least number of tokens:
     TooShort,     // the pattern allows it, but no text that is long enough continues with it
+    // With a bound on the thought:
+    TooMuchThought,  // the thought could not end in time
   };
   Verdict verdict;
   std::size_t offset = 0;  // into the bytes of the token
@@ -129,11 +133,13 @@ class Matcher {
     TokenAutomaton::Configuration at;
     const CanonicalState& canonical;
     TokenCount written;
+    StateId thought;
 
     bool is_stopped() const { return at.state == Step::kStopped; }
   };
-  Place here() const { return {{state(), has_start_rule_ && steps().size() == 1}, steps().back().canonical, steps().size() - 1}; }
-  static Place after(const Step& step, TokenCount written) { return {{step.state, false}, step.canonical, written}; }
+  Place here() const { return {{state(), has_start_rule_ && steps().size() == 1}, steps().back().canonical, steps().size() - 1,
+                                steps().back().thought}; }
+  static Place after(const Step& step, TokenCount written) { return {{step.state, false}, step.canonical, written, step.thought}; }
   bool stopped() const { return state() == Step::kStopped; }
   TokenAutomaton::Configuration configuration() const { return here().at; }
   Completions& completions() { return constraint_->completions_; }
@@ -144,10 +150,19 @@ class Matcher {
   bool is_stop(TokenId token) const;
   MaskPtr stop_mask();
   MaskPtr with_own_stops(MaskPtr mask, const Place& place);
-  MaskPtr mask_at(const Place& place, Budget& budget);
+  // The mask with a budget, the stop token not counted; kNoTokens: without one.
   MaskPtr mask_at(const Place& place, TokenCount left, Budget& budget);
-  TokenCount tokens_needed(Budget& budget);
-  std::vector<TokenId> completion(Budget& budget);
+  // The same without regard to a thought.
+  MaskPtr mask_within(const Place& place, TokenCount left, Budget& budget);
+  MaskPtr known_mask_within(const Place& place, TokenCount left);
+  static bool thinks(const Place& place) { return place.thought != Thought::kEnded; }
+  bool is_bounded(const Place& place) const { return thinks(place) && constraint_->thought_->is_bounded(); }
+  bool is_thought_limited(const Place& place, TokenCount left) const { return thinks(place) && (left != kNoTokens || is_bounded(place)); }
+  MaskPtr mask_of_thought(const Place& place, TokenCount left, Budget& budget);
+  // Null: not known yet.
+  MaskPtr known_mask(const Place& place, TokenCount left);
+  TokenCount tokens_needed(const Place& place, Budget& budget);
+  std::vector<TokenId> completion(const Place& place, Budget& budget);
   CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
   bool accepts_text(const Place& place);

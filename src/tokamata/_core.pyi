@@ -302,7 +302,12 @@ class Constraint:
         pattern: str | None,
         is_pattern: bool,
         tokenization: Tokenization | None,
-    ) -> None: ...
+        thought: tuple[Expression, bytes, int | None, int, bytes] | None = None,
+    ) -> None:
+        """``thought``: the texts in which it has ended; its end tag; the most tokens that it may have; those
+        that are reserved for the answer, or 0; a typical answer.
+        """
+
     def closed_form(self) -> tuple[npt.NDArray[Any], ...]:
         """``accepting: uint8[S]``, ``class_of_token: int32[width]``, ``row_offsets: int64[S + 1]``,
         ``classes: int32[E]`` and ``targets: int32[E]``; state 0 is the start.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tokamata.patterns.extensions import Tokens
     from tokamata.patterns.json_schema import ReportEntry
 
-__all__ = ["JOINS", "Denotation", "checked_utf8", "remade", "repeated", "subsequence"]
+__all__ = ["JOINS", "Denotation", "Thought", "checked_utf8", "remade", "repeated", "subsequence"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -56,6 +56,24 @@ class _Texts(NamedTuple):
 
     expression: _core.Expression
     automata: _core.KeptAutomata | None
+
+
+class Thought(NamedTuple):
+    """A thought with which each text of a constraint begins; :mod:`tokamata.thoughts` explains its bounds.
+
+    Attributes:
+        parts: one after another, all that is written up to the end of its end tag.
+        end: the end tag as it is spelled; ``""`` if it is a control token alone.
+        most_tokens: how many tokens may be written up to there, or ``None``.
+        answer_tokens: how many tokens of a budget are kept for what follows, or ``None``.
+        typical: a typical text of what follows, or ``""``.
+    """
+
+    parts: tuple[Denotation[Any], ...]
+    end: str
+    most_tokens: int | None
+    answer_tokens: int | None
+    typical: str
 
 
 class Denotation(Remade, Generic[_T_co]):
@@ -77,6 +95,7 @@ class Denotation(Remade, Generic[_T_co]):
         "pattern",
     )
     _kept_automata: dict[str, _Texts]
+    _thought: Thought | None = None
 
     def __init__(
         self,
@@ -268,6 +287,10 @@ class Denotation(Remade, Generic[_T_co]):
         if self._made is None:
             self._made = JOINS[self._operator]([operand._expression for operand in self._operands])
         return self._made
+
+    def _typical_text(self) -> str:
+        """A text that is about as long as those that models write; ``""`` if nothing is known of them."""
+        return ""
 
     def _hint_on_refusal(self, text: bytes, limits: Limits) -> str:
         """Which option would allow the last byte of a text, which is refused; ``""`` if none is known to."""

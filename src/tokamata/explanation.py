@@ -9,7 +9,7 @@ __all__ = ["RULES", "Explanation", "describe_bytes"]
 # In the order of Explanation::Verdict in core/matching/matcher.hpp.
 RULES = (
     *("allowed", "padding", "not text", "stop too soon", "after stop", "byte", "unspellable"),
-    *("never made", "merge", "pre-token", "normalizer", "added token", "dead end", "too short"),
+    *("never made", "merge", "pre-token", "normalizer", "added token", "dead end", "too short", "too much thought"),
 )
 
 
@@ -29,7 +29,9 @@ class Explanation:
             ``"pre-token"`` (the pre-tokenizer cuts the text elsewhere); ``"normalizer"`` (it would change the
             text); ``"added token"`` (its text, or one that it completes, is cut out as an added token);
             ``"dead end"`` (no canonical tokens lead on from there to a text that matches).  With
-            ``min_tokens``: ``"too short"`` (no text that is long enough continues with it).
+            ``min_tokens``: ``"too short"`` (no text that is long enough continues with it).  With
+            ``most_tokens`` of :func:`tokamata.think_first`: ``"too much thought"`` (after it, the reasoning
+            could not end in time).
         text: the bytes of the token; empty if it has none.
         offset: the number of its bytes that fit.
         expected: the byte values, 0 to 255, that can come at ``offset``.
@@ -72,6 +74,7 @@ class Explanation:
             "added token": f"{name} is refused: the tokenizer would read an added token there",
             "dead end": f"{name} is refused: no canonical tokens lead on from it to a text that matches",
             "too short": f"{name} is refused: no text with enough tokens continues with it",
+            "too much thought": f"{name} is refused: after it, the reasoning could not end in time",
         }
         return reasons[self.rule]
 

@@ -29,6 +29,7 @@ from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.words import Words
+from tokamata.typical_texts import typical_text
 from tokamata.values import forms
 from tokamata.vocabulary.single_bytes import single_bytes
 
@@ -148,6 +149,10 @@ class JsonConstraint(Constraint[_T_co]):
         in_any_order: Constraint[Any] = Constraint(self._table.texts(self._root, "any", *self.style[1:]), "")
         matcher = in_any_order.compile(single_bytes(), limits=limits).matcher()
         return order_hint(text) if all(map(matcher.advance, text)) else ""
+
+    def _typical_text(self) -> str:
+        """That of the schema; of any JSON, if the constraint was made from others."""
+        return typical_text({} if self._reading is None else self._reading.schema)
 
     def _read_texts(self) -> _core.Expression:
         """In any style: a text of others is read, and needs no repair, however it is written."""

@@ -31,6 +31,7 @@ from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
 from tokamata.recipes import Shared, made_by_steps, steps_of
 from tokamata.repair.tokens import RepairsTokens
+from tokamata.thoughts import thought_for_core
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Alternatives, Form, Reading
 from tokamata.values.json_events import Event
@@ -112,9 +113,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             raise ArgumentError("vocabulary", shown_argument(vocabulary), "a Vocabulary", hint)
         checked_choice("tokenization", tokenization, ("any", "canonical"))
         checked_flag("start_of_text", start_of_text)
+        watch = Watch(limits, cancel)
         expression = constraint._expression
         if constraint._is_spelled:
-            option = remade(constraint, VocabularyTokens(vocabulary), Watch(limits, cancel))
+            option = remade(constraint, VocabularyTokens(vocabulary), watch)
             expression = expression if option is None else option.expression
         self.constraint = constraint
         self.pattern = pattern
@@ -148,6 +150,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             pattern,
             is_pattern,
             canonical,
+            thought_for_core(constraint, vocabulary, watch),
         )
 
     def __reduce__(self) -> tuple[Callable[..., CompiledConstraint[Any]], tuple[Any, ...]]:

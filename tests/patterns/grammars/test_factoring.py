@@ -79,6 +79,47 @@ def test_rules_that_repeat_are_repetitions(more: tuple[str, ...]) -> None:
     assert written(found["m"]) == "(bp)+"
 
 
+@pytest.mark.parametrize(
+    ("rules", "result"),
+    [
+        ({"c": ("", "ac")}, "a*"),
+        ({"c": ("a", "bac", "abc")}, "((ab|ba))*a"),  # all is regular
+        ({"c": ("axc", "a"), "x": ("xb", "bxa", "b")}, "a(xa)*"),
+        ({"c": ("axc", "bx", ""), "x": ("axb", "a")}, "(ax)*(bx)?"),
+        ({"c": ("axc", "ax", "ab"), "x": ("axb", "a")}, "a(xc?|b)"),  # rounds and ends begin alike
+        ({"c": ("acbc", "")}, "(acb)*"),  # brackets
+        ({"c": ("", "ad", "c"), "d": ("bc",)}, "(a(ba)*b)?"),
+        ({"c": ("b", "ad"), "d": ("a", "bc")}, None),
+        ({"c": ("cac", "b")}, "(cac|b)"),  # it begins with itself
+        ({"c": ("axd", "a"), "d": ("bxc", "b"), "x": ("axb", "a")}, "a(xd)?"),  # not regular
+        ({"c": ("ac",)}, "ac"),  # no text
+    ],
+)
+def test_rules_that_end_with_themselves(rules: dict[str, tuple[str, ...]], result: str | None) -> None:
+    bodies: dict[str, Node] = {name: alternatives(*options) for name, options in rules.items()}
+    found = factored(bodies, Watch())
+    if result is None:
+        assert not any(isinstance(node, Reference) for node in children_first([found["c"]]))
+    else:
+        assert written(found["c"]) == result
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_texts_of_rules_that_end_with_each_other_stay(seed: int) -> None:
+    draw = random.Random(seed)
+    for _ in range(10):
+        rules: dict[str, Node] = {}
+        for name in "stu":
+            options = {
+                "".join(draw.choices("abbx", k=draw.randrange(3))) + draw.choice(("", "", *"stus"))
+                for _ in range(draw.randrange(1, 5))
+            }
+            rules[name] = alternatives(*sorted(options))
+        rules["x"] = alternatives("a", draw.choice(("ab", "asb", "axb")))
+        result = Grammar(factored(rules, Watch()), "s")
+        assert short_texts(result, 6) == short_texts(Grammar(rules, "s"), 6), rules
+
+
 def test_rules_that_repeat_each_other_stay_rules() -> None:
     rules = {"m": alternatives("an", "man"), "n": alternatives("bm", "nbm")}
     found = factored(rules, Watch())

@@ -19,8 +19,9 @@ How.  Equal parts are made one object first.  Of some alternatives, in this orde
 3. The empty one makes the others optional.
 4. Those that begin alike are factored by themselves; then those that end alike.
 
-A rule whose alternatives are some parts, and each of them after (or before) a text of the rule itself, is one
-or more of these parts; it replaces the references to it.
+A rule whose alternatives are some parts, and each of them after a text of the rule itself, is one or more of
+these parts; rules that end with themselves are solved by :mod:`.right_recursion`.  Such a rule replaces the
+references to it.
 
 Source.  Left factoring (Aho, Lam, Sethi and Ullman, *Compilers*, section 4.3.4).
 Cost.  A look at each symbol of the alternatives for each level of nesting that they get.
@@ -36,6 +37,7 @@ from typing import TypeAlias
 from tokamata.limits import Watch
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.merging import kind_of
+from tokamata.patterns.grammars.right_recursion import without_right_recursion
 from tokamata.patterns.grammars.syntax import (
     Block,
     Choice,
@@ -70,13 +72,20 @@ def factored(rules: Mapping[str, Node], watch: Watch) -> dict[str, Node]:
     for component in components(uses):
         for name in component:
             del repeated[name]
+    bodies = {name: parts.of(repeated.get(name, body), {}) for name, body in rules.items()}
+    solved = without_right_recursion(bodies, watch)
+    bodies.update(solved)
+    repeated.update(solved)
+    uses = {name: _references([body]) & repeated.keys() for name, body in repeated.items()}
+    recursive = {name for component in components(uses) for name in component}
     made: dict[str, Node] = {}
     inlined: dict[str, Node] = {}
-    for name in TopologicalSorter({name: uses[name] & repeated.keys() for name in repeated}).static_order():
-        made[name] = parts.of(repeated[name], inlined)
+    others = {name: uses[name] - recursive for name in repeated if name not in recursive}
+    for name in TopologicalSorter(others).static_order():
+        made[name] = parts.of(bodies[name], inlined)
         if tree_size(made[name], {}) <= LARGEST_INLINED:
             inlined[name] = made[name]
-    return {name: made.get(name) or parts.of(body, inlined) for name, body in rules.items()}
+    return {name: made.get(name) or parts.of(body, inlined) for name, body in bodies.items()}
 
 
 class _Parts:
@@ -106,27 +115,19 @@ class _Parts:
         return made[id(root)]
 
     def repetition(self, rule: str, body: Node) -> Node | None:
-        """What a rule is that does nothing but repeat; ``None`` if it does anything else."""
+        """What a rule is that begins with itself and only repeats; ``None`` if it is another one."""
         alternatives = [_symbols(self.of(child, {})) for child in _options(body)]
-        for is_reversed in (False, True):
-            once: set[_Symbols] = set()
-            again: set[_Symbols] = set()
-            for symbols in alternatives:
-                own = symbols[-1 if is_reversed else 0] if symbols else None
-                if isinstance(own, Reference) and own.rule == rule:
-                    again.add(symbols[:-1] if is_reversed else symbols[1:])
-                else:
-                    once.add(symbols)
-            if (
-                again
-                and once == again
-                and rule not in _references(node for symbols in once for node in symbols)
-            ):
-                rounds = [
-                    self._sequence(symbols) for symbols in dict.fromkeys(alternatives) if symbols in once
-                ]
-                return self._repeat(self._choice(tuple(rounds)), 1, None)
-        return None
+        once: set[_Symbols] = set()
+        again: set[_Symbols] = set()
+        for symbols in alternatives:
+            if symbols and isinstance(symbols[0], Reference) and symbols[0].rule == rule:
+                again.add(symbols[1:])
+            else:
+                once.add(symbols)
+        if not again or once != again or rule in _references(node for symbols in once for node in symbols):
+            return None
+        rounds = [self._sequence(symbols) for symbols in dict.fromkeys(alternatives) if symbols in once]
+        return self._repeat(self._choice(tuple(rounds)), 1, None)
 
     def _one(self, key: Hashable, node: Node) -> Node:
         return self._known.setdefault(key, node)

@@ -1,0 +1,141 @@
+#include "matching/thought.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+namespace tokamata {
+
+namespace {
+
+// The tokens of a text that is cut from left to right, each time into the longest token that fits.
+TokenCount greedy_length(std::string_view text, const TokenTrie& trie) {
+  TokenCount count = 0;
+  for (std::size_t at = 0; at < text.size(); ++count) {
+    std::size_t longest = 1;
+    NodeId node = TokenTrie::root();
+    for (std::size_t end = at; end < text.size(); ++end) {
+      node = trie.child(node, static_cast<std::uint8_t>(text[end]));
+      if (node == TokenTrie::root()) break;
+      if (trie.node(node).tokens_begin < trie.own_end(node)) longest = end + 1 - at;
+    }
+    at += longest;
+  }
+  return count;
+}
+
+}  // namespace
+
+Thought::Thought(const ThoughtPlan& plan, const std::shared_ptr<const Vocabulary>& vocabulary,
+                 const std::shared_ptr<const Vocabulary>& start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
+                 const Limits& limits, const std::shared_ptr<const CancelToken>& cancel)
+    : tracker_(*plan.ended, vocabulary, start_vocabulary, control_tokens, limits, cancel), end_(plan.end), most_(plan.most),
+      answer_(plan.answer), typical_(greedy_length(plan.typical, vocabulary->trie())) {}
+
+// ---- where it ends ----------------------------------------------------------------------------
+
+StateId Thought::start() const {
+  const StateId state = tracker_.start().state;
+  return tracker_.automaton().accepting(state) ? kEnded : state;
+}
+
+StateId Thought::step(StateId state, TokenId token, bool at_start, Budget& budget) {
+  const std::optional<StateId> next = tracker_.step({state, at_start}, token, budget);
+  if (!next) return state;  // a first token of which the decoder leaves nothing
+  return tracker_.automaton().accepting(*next) ? kEnded : *next;
+}
+
+std::optional<StateId> Thought::try_step(StateId state, TokenId token, bool at_start) const {
+  const std::optional<std::optional<StateId>> next = tracker_.try_step({state, at_start}, token);
+  if (!next || !*next) return std::nullopt;
+  return tracker_.automaton().accepting(**next) ? kEnded : **next;
+}
+
+// ---- how long it may be -----------------------------------------------------------------------
+
+// What the reserve has beyond the shortest answer.
+TokenCount Thought::spare(TokenCount total, TokenCount shortest) const {
+  const auto beyond = [shortest](TokenCount answer) { return answer - std::min(answer, shortest); };
+  if (answer_ > 0) return beyond(answer_);
+  const TokenCount most = beyond(total / 4 * 3 + total % 4 * 3 / 4);
+  return std::min(most, typical_ > 0 ? beyond(typical_) : std::max(shortest, kRoom));
+}
+
+TokenCount Thought::within(TokenCount left, TokenCount written, const Lengths& lengths) const {
+  TokenCount room = left;
+  if (left != kNoTokens) room -= std::min(left, spare(left + written, lengths.shortest));
+  if (is_bounded()) room = std::min(room, most_ - std::min(most_, written) + lengths.least);
+  return room;
+}
+
+TokenCount Thought::within(TokenCount left, TokenCount written, TokenAutomaton& tokens, Completions& completions, Budget& budget) {
+  if (!lengths_) lengths_ = measured(tokens, completions, budget);
+  return within(left, written, *lengths_);
+}
+
+std::optional<TokenCount> Thought::try_within(TokenCount left, TokenCount written) const {
+  return lengths_ ? std::optional(within(left, written, *lengths_)) : std::nullopt;
+}
+
+TokenCount Thought::surely_within(TokenCount left, TokenCount written, const TokenAutomaton& tokens) const {
+  TokenCount room = left;
+  if (left != kNoTokens) {
+    const TokenCount most = answer_ > 0 ? answer_ : typical_ > 0 ? typical_ : std::max(tokens.room(tokens.start().state).at_most, kRoom);
+    room -= std::min(left, most);
+  }
+  return is_bounded() ? std::min(room, most_ - std::min(most_, written)) : room;
+}
+
+// Along a shortest text: the state of `tokens` where the end tag ends, and what follows there.
+Thought::Lengths Thought::measured(TokenAutomaton& tokens, Completions& completions, Budget& budget) {
+  TokenAutomaton::Configuration at = tokens.start();
+  StateId thought = start();
+  if (thought == kEnded || !tokens.spellable(at, budget)) return {0, 0};  // no text begins here: only after a context
+  const std::vector<TokenId> shortest = completions.shortest(at, budget);
+  for (std::size_t written = 0; written < shortest.size(); ++written) {
+    const TokenId token = shortest[written];
+    const StateId next = step(thought, token, at.at_start, budget);
+    const std::optional<StateId> target = tokens.step(at, token, budget);
+    if (!target) break;
+    if (next != kEnded) {
+      thought = next;
+      at = {*target, false};
+      continue;
+    }
+    const std::string_view bytes = tokens.vocabulary(at.at_start).bytes(token);
+    std::size_t inside = 0;
+    for (StateId state = thought; inside < bytes.size() && !tracker_.automaton().accepting(state);)
+      state = tracker_.read(state, bytes.substr(inside++, 1), budget).state;
+    const TokenCount after = shortest.size() - written - 1;
+    const StateId border = tokens.edge(bytes.empty() ? *target : tokens.read(at.state, bytes.substr(0, inside), budget).state, budget);
+    const bool is_border = tokens.spellable(TokenAutomaton::Configuration{border, false}, budget);
+    const TokenCount needed = is_border ? completions.tokens_needed({border, false}, budget) : after;
+    return {needed, is_bounded() ? least_after(border, std::min(needed, after), tokens, completions, budget) : 0};
+  }
+  return {0, 0};
+}
+
+// The fewest tokens after one that completes the end tag: `shortest`, or fewer if it begins the answer.
+TokenCount Thought::least_after(StateId border, TokenCount shortest, TokenAutomaton& tokens, Completions& completions, Budget& budget) {
+  TokenCount least = shortest;
+  const Vocabulary& vocabulary = tokens.vocabulary(false);
+  std::unordered_set<std::uint32_t> met;
+  const auto note = [&](std::string_view answer) {
+    const TokenAutomaton::Reading read = tokens.read(border, answer, budget);
+    if (answer.empty() || read.length < answer.size()) return;
+    const StateId state = tokens.edge(read.state, budget);
+    if (met.insert(state.value).second && tokens.spellable(TokenAutomaton::Configuration{state, false}, budget))
+      least = std::min(least, completions.tokens_needed({state, false}, budget));
+  };
+  for (std::uint32_t token = 0; token < vocabulary.token_count() && least > 0 && !end_.empty(); ++token) {
+    budget.step();
+    const std::string_view bytes = vocabulary.bytes({token}), end = end_;
+    if (bytes.empty()) continue;
+    for (std::size_t from = end.find(bytes[0]); from < end.size(); from = end.find(bytes[0], from + 1))
+      if (bytes.starts_with(end.substr(from))) note(bytes.substr(end.size() - from));
+    if (const std::size_t place = bytes.find(end); place != bytes.npos) note(bytes.substr(place + end.size()));
+  }
+  return least;
+}
+
+}  // namespace tokamata

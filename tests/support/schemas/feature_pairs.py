@@ -1,0 +1,349 @@
+"""Pairs of JSON Schema keywords that are expensive together, though each of them is cheap alone.
+
+A group is a cause, and each of its cases one way to meet it: a schema, a value that is valid, and how the
+value is written.  Most values hold elements or names that begin alike, because a mask must then decide late
+which of them the text can still become.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One case.
+
+    Attributes:
+        group: the cause, as a short name.
+        what: what the case has that the others of its group lack.
+        schema, value: the value is valid.
+        budget: whether each mask has a budget of exactly the tokens that are left.
+        tokenization: of ``compile``.
+        style: for ``tk.json_schema``, in addition to ``property_order="any"``.
+    """
+
+    group: str
+    what: str
+    schema: Schema
+    value: Any
+    budget: bool = False
+    tokenization: str = "any"
+    style: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The value, as ``json.dumps`` writes it."""
+        return json.dumps(self.value, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return f"{self.group}: {self.what}"
+
+
+def distinct(items: Schema) -> Schema:
+    """Arrays of elements that differ."""
+    return {"type": "array", "uniqueItems": True, "items": items}
+
+
+def closed(inner: Schema) -> Schema:
+    """Objects with a text and a member that is bound further."""
+    return {
+        "type": "object",
+        "properties": {"n": {"type": "string"}, "x": inner},
+        "additionalProperties": False,
+    }
+
+
+def string(**keywords: Any) -> Schema:
+    """Strings that these keywords bind."""
+    return {"type": "string", **keywords}
+
+
+def holding(*values: Any) -> list[Schema]:
+    """Schemas of arrays, each of which has one of these values as an element."""
+    return [{"contains": {"const": value}} for value in values]
+
+
+def members(*values: Any, n: str = "k") -> list[Any]:
+    """Objects of ``closed`` with these values."""
+    return [{"n": n, "x": value} for value in values]
+
+
+ANY: dict[str, str] = {"spelling": "any"}
+LETTER_AND_DIGIT = r"^(?=.*[A-Z])(?=.*[0-9]).{8,40}$"
+DAY = "2024-01-02T03:04:"
+
+
+def _distinct_beginnings() -> Iterator[Pair]:
+    """Elements that differ and begin alike: is there another text that begins so, besides those written?"""
+    date_time = string(format="date-time")
+    group = "distinct"
+    yield Pair(
+        group,
+        "arrays of date-time",
+        distinct({"type": "array", "items": date_time}),
+        [[f"{DAY}06Z"], [f"{DAY}07Z"]],
+    )
+    yield Pair(
+        group,
+        "contains date-time",
+        distinct({"contains": date_time}),
+        [[f"{DAY}06Z", 1], [f"{DAY}06Z", 2]],
+    )
+    yield Pair(group, "regex", distinct(closed(string(format="regex"))), members("ab", "ac"))
+    for most in (100, 200, 400, 1000):
+        yield Pair(group, f"up to {most}", distinct(closed(string(maxLength=most))), members("ab", "ac"))
+    yield Pair(group, "3 to 20", distinct(closed(string(pattern="^.{3,20}$"))), members("abb", "abc"))
+    hundred = distinct(closed(string(maxLength=100)))
+    yield Pair(group, "90 characters", hundred, members("ab" * 44 + "ac", "ab" * 45))
+    yield Pair(group, "20 elements", hundred, members(*(f"ab{number}" for number in range(20))))
+    ahead = distinct(closed(string(pattern=LETTER_AND_DIGIT)))
+    for count in (2, 6):
+        names = [f"Abcdefgh{number}" for number in range(1, count + 1)]
+        yield Pair(group, f"lookaheads, {count} elements", ahead, members(*names))
+    yield Pair(group, "letters", distinct(closed(string(pattern=r"^\p{L}+$"))), members("ab", "ac"))
+    yield Pair(
+        group,
+        "first element an email",
+        distinct({"type": "array", "prefixItems": [string(format="email")]}),
+        [["ann@example.com", 1], ["ann@example.com", 2]],
+    )
+    inner: dict[str, tuple[Schema, list[Any]]] = {
+        "oneOf": ({"oneOf": [string(format="email"), string(maxLength=8)]}, ["ab", "ac"]),
+        "not enum": ({"not": {"enum": ["nope", "none"]}}, ["nopf", "nopg"]),
+        "if": ({"if": string(), "then": {"maxLength": 100}, "else": {"type": "integer"}}, ["ab", "ac"]),
+        "uri": (string(format="uri"), ["http://a.b/c", "http://a.b/d"]),
+        "hostname": (string(format="hostname"), ["a.example", "b.example"]),
+    }
+    for name, (schema, values) in inner.items():
+        yield Pair(
+            group,
+            f"open objects with {name}",
+            distinct({"type": "object", "properties": {"x": schema, "y": string()}}),
+            [{"x": value, "y": "k"} for value in values],
+        )
+    reference = {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}, "y": string(format="uri-reference")},
+    }
+    yield Pair(group, "uri-reference", distinct(reference), [{"x": 1, "y": "/a/b"}, {"x": 1, "y": "/a/c"}])
+
+
+def _counted_elements() -> Iterator[Pair]:
+    """Elements that differ, some of which must be given: how many others are left for the other positions?"""
+    group = "supply"
+    twelve = {"type": "array", "uniqueItems": True, "contains": {"const": 12}, "items": {"type": "integer"}}
+    yield Pair(group, "two integers", twelve, [1, 12])
+    yield Pair(group, "eight integers", twelve, [1, 2, 3, 4, 5, 6, 7, 12])
+    either = holding(12, "alpha")
+    kinds = {"type": ["integer", "string"]}
+    yield Pair(
+        group,
+        "unevaluated elements of two types",
+        {"type": "array", "uniqueItems": True, "anyOf": either, "unevaluatedItems": kinds},
+        ["x", "alpha"],
+    )
+    yield Pair(
+        group,
+        "two that may be held",
+        distinct({"type": "array", "anyOf": either}),
+        [["alpha", 1], ["alpha", 2]],
+        style=ANY,
+    )
+    yield Pair(
+        group,
+        "one of two, after elements of types",
+        {
+            "type": "array",
+            "uniqueItems": True,
+            "prefixItems": [{"type": "integer"}, {"type": "string"}],
+            "oneOf": either,
+        },
+        [12, "x", "b"],
+    )
+
+
+def _repeated_within_a_budget() -> Iterator[Pair]:
+    """Some elements are equal, in as many tokens as are left: which text ends soonest?"""
+    group = "equal elements"
+    repeated = {"type": "array", "not": {"uniqueItems": True}}
+    value = ["a@example.com", 13, 13]
+    yield Pair(group, "canonical", repeated, value, True, "canonical")
+    yield Pair(
+        group,
+        "after an email",
+        {**repeated, "prefixItems": [{"format": "email", "type": "string"}]},
+        value,
+        True,
+    )
+    yield Pair(group, "at most 5,000", {**repeated, "maxItems": 5000}, value, True, "canonical")
+
+
+def _enumerated_objects() -> Iterator[Pair]:
+    """Objects of an enumeration are counted: each member that is written leaves fewer of them."""
+    group = "enumerated objects"
+    for count in (40, 80, 160, 320):
+        values: list[Any] = [{"a": number} for number in range(count)]
+        schema = {"type": "array", "contains": {"enum": values}, "minContains": 5, "maxContains": 25}
+        yield Pair(group, f"{count}", schema, values[:5])
+    values = [{"a": number, "b": number % 7} for number in range(250)]
+    schema = {"type": "array", "contains": {"enum": values}, "minContains": 50, "maxContains": 250}
+    yield Pair(group, "250 of two members", schema, values[:50])
+    values = [{"a": number, "y": f"/{number}"} for number in range(40)]
+    counted = {"allOf": [{"enum": values}, {"properties": {"y": {"format": "uri-reference"}}}]}
+    schema = {"type": "array", "contains": counted, "minContains": 5, "maxContains": 25}
+    yield Pair(group, "uri-reference", schema, values[:5])
+
+
+def _names_of_two_kinds() -> Iterator[Pair]:
+    """Names that a format and several patterns bind: which combinations of them have another name?"""
+    group = "classes of names"
+    patterns = {"-one$": {"minimum": 0}, "^i": {"type": "string"}}
+    email = {"format": "email"}
+    yield Pair(
+        group,
+        "email and two patterns",
+        {"type": "object", "propertyNames": email, "patternProperties": patterns},
+        {"a@b.c": 1},
+    )
+    yield Pair(
+        group,
+        "email or any",
+        {"type": "object", "propertyNames": {"anyOf": [email, {}]}, "patternProperties": patterns},
+        {"at": 1},
+    )
+    four = {"^(?!x-)[a-z]+$": string(), "e$": string(), "^.{1,20}$": string(), ".*m.*": string()}
+    yield Pair(group, "four patterns", {"type": "object", "patternProperties": four}, {"at": "x"})
+
+
+def _names_with_escapes() -> Iterator[Pair]:
+    """Names that are bound and may be spelled with every escape of JSON."""
+    group = "escaped names"
+    but_three = {"propertyNames": {"not": {"enum": ["nope", "none", "namex"]}}}
+    person = {"id": 7, "name": "Ann Lee"}
+    yield Pair(group, "not of an enumeration", {"type": "object", **but_three}, person, style=ANY)
+    by_letter = {
+        "patternProperties": {"^x": {"type": "integer"}, "^y": string()},
+        "additionalProperties": False,
+    }
+    yield Pair(group, "two patterns", by_letter, {"x1": 1, "x": 2}, style=ANY)
+    yield Pair(
+        group, "email", {"propertyNames": {"format": "email"}}, {"ann@b.org": 1, "ann@b.com": 2}, style=ANY
+    )
+    coded = {"patternProperties": {"^ab": {"pattern": "^[a-z]+-[0-9]+$"}}}
+    yield Pair(group, "in distinct objects", distinct(coded), [{"abx": "ab-1"}, {"abx": "ab-2"}], style=ANY)
+    either = {"oneOf": [string(format="duration"), string(format="regex")]}
+    yield Pair(
+        group, "distinct durations or expressions", distinct(either), ["^[a-z]+b$", "^[a-z]+c$"], style=ANY
+    )
+    yield Pair(
+        group,
+        "in unevaluated elements",
+        {"type": "array", "unevaluatedItems": but_three},
+        [person],
+        style=ANY,
+    )
+    yield Pair(group, "two members at least", {**but_three, "minProperties": 2}, person, style=ANY)
+    yield Pair(
+        group, "in some element", {"contains": {"type": "object", **but_three}}, [1, person], style=ANY
+    )
+
+
+def _canonical_names() -> Iterator[Pair]:
+    """Names and values under overlapping patterns, in the tokens that the tokenizer itself chooses."""
+    group = "canonical names"
+    email = {"not": {"not": {"format": "email"}}}
+    yield Pair(
+        group,
+        "two patterns",
+        {"patternProperties": {"^ab": email, "bc$": email}},
+        {"abx": "a@b.org"},
+        tokenization="canonical",
+    )
+    covered = {"^[a-m]": string(), "^[n-z]": string(), "^.{0,20}$": {}}
+    names = {"oneOf": [string(pattern="^n"), string(pattern="e{2}$"), string(maxLength=2)]}
+    yield Pair(
+        group,
+        "one of three, under covering patterns",
+        {"propertyNames": names, "patternProperties": covered},
+        {"name": "x"},
+        tokenization="canonical",
+    )
+
+
+def _strings() -> Iterator[Pair]:
+    """Strings with many alternatives, each in a constraint of its own."""
+    group = "strings"
+    email = string(format="email")
+    cases: dict[str, tuple[Schema, str]] = {
+        "regex": (string(format="regex"), "^[a-z]+(foo|b{1,2})$"),
+        "up to 24": (string(maxLength=24), "Ann Lee"),
+        "idn-hostname": (string(format="idn-hostname"), "bücher.example"),
+        "idn-email": (string(format="idn-email"), "jürgen@bücher.example"),
+        "email or ipv6": ({"anyOf": [email, string(format="ipv6")]}, "ann@example.com"),
+        "one of email and uri": ({"oneOf": [email, string(format="uri")]}, "ann@example.com"),
+        "iri": (string(format="iri"), "http://exämple.org/ä"),
+        "iri-reference": (string(format="iri-reference"), "/ä/b"),
+        "up to 400 and not one": (string(pattern="^.{0,400}$", **{"not": {"const": "Ann"}}), "Anne"),
+        "email and uri-template": ({"allOf": [email, {"format": "uri-template"}]}, "ann@example.com"),
+    }
+    for name, (schema, value) in cases.items():
+        yield Pair(group, name, schema, value)
+
+
+def _many_distinct() -> Iterator[Pair]:
+    """Hundreds of distinct elements: each one that is written is one more to differ from."""
+    group = "many distinct"
+    yield Pair(
+        group, "200 integers", distinct({"type": "integer"}), [12340 + 7 * number for number in range(200)]
+    )
+    yield Pair(group, "400 strings", distinct(string()), [f"ab{number}" for number in range(400)])
+    positive = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1000}
+    yield Pair(group, "100 numbers", distinct(positive), [100 + number / 4 + 0.125 for number in range(100)])
+
+
+def _objects_within_a_budget() -> Iterator[Pair]:
+    """Objects in as many tokens as are left, in the tokens that the tokenizer itself chooses."""
+    group = "objects within a budget"
+    yield Pair(group, "any", {"type": "object"}, {"n": "abc", "x": 5}, True, "canonical")
+    yield Pair(group, "closed", closed({"type": "integer"}), {"n": "abc", "x": 5}, True, "canonical")
+    names = {"type": "object", "propertyNames": {"minLength": 2, "maxLength": 13}}
+    yield Pair(group, "names of 2 to 13", names, {"x-one": "one", "x-two": "two"}, True, "canonical")
+
+
+def _conditions_on_integers() -> Iterator[Pair]:
+    """A condition on large integers, which some element must meet."""
+    sixty_four_bits = {"minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+    condition = {"if": {"type": "integer"}, "then": sixty_four_bits, "else": {"not": {"type": "object"}}}
+    yield Pair(
+        "conditions",
+        "in some element",
+        {"type": "array", "contains": condition},
+        [{"o": 1}, 9223372036854765808],
+        tokenization="canonical",
+        style=ANY,
+    )
+
+
+PAIRS: tuple[Pair, ...] = tuple(
+    pair
+    for group in (
+        _distinct_beginnings,
+        _counted_elements,
+        _repeated_within_a_budget,
+        _enumerated_objects,
+        _names_of_two_kinds,
+        _names_with_escapes,
+        _canonical_names,
+        _strings,
+        _many_distinct,
+        _objects_within_a_budget,
+        _conditions_on_integers,
+    )
+    for pair in group()
+)
