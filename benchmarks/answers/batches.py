@@ -23,7 +23,7 @@ import tokamata as tk
 from benchmarks.answers.arms import Masks, Matcher, Refusal
 from benchmarks.answers.ends import End
 
-__all__ = ["Job", "Written", "write_all"]
+__all__ = ["Job", "Written", "accepts", "write_all"]
 
 _DROPPED = 0.8  # the live share of a batch under which the others are dropped
 
@@ -37,12 +37,14 @@ class Job:
         prompt: its tokens.
         schema: as JSON.
         budget: the largest number of tokens.
+        known: the tokens of the known answer, in the spelling of the examples.
     """
 
     id: str
     prompt: list[int]
     schema: str
     budget: int
+    known: list[int]
 
 
 @dataclass
@@ -115,6 +117,20 @@ class _Text:
 def _shown(token: int, vocabulary: tk.Vocabulary) -> str:
     value = vocabulary[token]
     return f"<{token}>" if value is None else value.decode(errors="replace")
+
+
+def accepts(job: Job, masks: Masks, row: np.ndarray[Any, Any]) -> bool:
+    """Whether the masks allow the known answer, token by token, within the budget; ``row`` is overwritten."""
+    try:
+        matcher = masks(job.schema, job.prompt)
+        for written, token in enumerate(job.known):
+            matcher.fill(row, job.budget - written)
+            if not row[token >> 5] >> (token & 31) & 1:
+                return False
+            matcher.advance(token)
+    except Refusal:
+        return False
+    return True
 
 
 def write_all(

@@ -1,7 +1,7 @@
 """Whether a difference between two arms is more than chance.  Both have answered the same questions.
 
-Bootstrap intervals: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.  Holm, A simple
-sequentially rejective multiple test procedure (1979).
+Bootstrap intervals: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.  Correction
+for the number of tests: Holm, A simple sequentially rejective multiple test procedure (1979).
 """
 
 from __future__ import annotations

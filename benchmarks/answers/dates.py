@@ -17,7 +17,8 @@ _CLOCK = {"type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]$"}
 _YEAR = {"type": "integer", "minimum": 1000, "maximum": 2030}
 
 _MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November",
     "December",
 )  # fmt: skip
 
@@ -41,12 +42,14 @@ def _said(draw: random.Random, day: date) -> str:
 
 _EVENTS = (
     "team meeting", "parents' evening", "flea market", "chess tournament", "fire drill", "general assembly",
-    "concert of the choir", "book club", "dentist", "open day", "harvest festival", "job interview", "board meeting",
+    "concert of the choir", "book club", "dentist", "open day", "harvest festival", "job interview",
+    "board meeting",
     "school play",
 )  # fmt: skip
 _PEOPLE = (
     "Anna Keller", "Tom Fischer", "Maria Rossi", "Jan Novak", "Lucy Green", "Omar Haddad", "Sofia Lind",
-    "Peter Blum", "Nina Costa", "Eva Moreau", "Karl Vogt", "Ines Duarte", "Ivan Petrov", "Rosa Klein", "Hugo Brandt",
+    "Peter Blum", "Nina Costa", "Eva Moreau", "Karl Vogt", "Ines Duarte", "Ivan Petrov", "Rosa Klein",
+    "Hugo Brandt",
 )  # fmt: skip
 
 
@@ -78,7 +81,17 @@ def _flight(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, {"flight": flight, "departure": f"{day.isoformat()}T{clock}:00Z"}
 
 
-_WORK = ("painter", "composer", "botanist", "poet", "architect", "astronomer", "sculptor", "explorer", "printer")
+_WORK = (
+    "painter",
+    "composer",
+    "botanist",
+    "poet",
+    "architect",
+    "astronomer",
+    "sculptor",
+    "explorer",
+    "printer",
+)
 
 
 def _life(draw: random.Random) -> tuple[str, dict[str, Any]]:
@@ -98,7 +111,8 @@ def _life(draw: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 _MESSAGES = (
-    "disk is full", "connection lost", "user logged in", "backup finished", "cache cleared", "retrying in 5 s",
+    "disk is full", "connection lost", "user logged in", "backup finished", "cache cleared",
+    "retrying in 5 s",
     "certificate expires soon", "job 17 started", "queue is empty", "permission denied",
 )  # fmt: skip
 
@@ -116,7 +130,8 @@ def _log(draw: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 _HOUSES = (
-    "town library", "swimming pool", "post office", "museum of clocks", "bakery", "toy shop", "botanical garden",
+    "town library", "swimming pool", "post office", "museum of clocks", "bakery", "toy shop",
+    "botanical garden",
     "climbing hall", "cheese dairy", "tourist office", "repair café", "planetarium",
 )  # fmt: skip
 
@@ -136,7 +151,14 @@ def _hours(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, {"place": place, "opens": f"{opens:02}:{minutes[0]}", "closes": f"{closes}:{minutes[1]}"}
 
 
-_MAGAZINES = ("Garden Life", "Old Trains", "The Chess Player", "Modern Knitting", "Sailing Today", "Bees & Honey")
+_MAGAZINES = (
+    "Garden Life",
+    "Old Trains",
+    "The Chess Player",
+    "Modern Knitting",
+    "Sailing Today",
+    "Bees & Honey",
+)
 
 
 def _issue(draw: random.Random) -> tuple[str, dict[str, Any]]:
@@ -174,7 +196,15 @@ def _booking(draw: random.Random) -> tuple[str, dict[str, Any]]:
     }
 
 
-_TASKS = ("tax return", "essay", "grant proposal", "newsletter", "translation", "quarterly report", "shopping list")
+_TASKS = (
+    "tax return",
+    "essay",
+    "grant proposal",
+    "newsletter",
+    "translation",
+    "quarterly report",
+    "shopping list",
+)
 
 
 def _deadline(draw: random.Random) -> tuple[str, dict[str, Any]]:

@@ -12,12 +12,15 @@ __all__ = ["FAMILIES"]
 _STRING = {"type": "string", "minLength": 1}
 
 _FIRST = (
-    "Zoë", "José", "Åse", "Jürgen", "François", "Łukasz", "Søren", "Renée", "Ángel", "Björn", "Chloé", "Dvořák",
+    "Zoë", "José", "Åse", "Jürgen", "François", "Łukasz", "Søren", "Renée", "Ángel", "Björn", "Chloé",
+    "Dvořák",
     "Ilgın", "Noémie", "Óscar", "Siân", "Tomáš", "Vigdís", "Agnès", "Iñaki", "Ömer", "Žana", "André", "Márta",
 )  # fmt: skip
 _LAST = (
-    "Müller", "García", "Ødegård", "Lefèvre", "Nowák", "Ibáñez", "Håkansson", "Çelik", "Strauß", "Peña", "Kovács",
-    "Brontë", "O'Brien", "D'Angelo", "Björk", "Sæther", "Núñez", "Weiß", "Côté", "Şahin", "Łęcki", "Gómez-Ruiz",
+    "Müller", "García", "Ødegård", "Lefèvre", "Nowák", "Ibáñez", "Håkansson", "Çelik", "Strauß", "Peña",
+    "Kovács",
+    "Brontë", "O'Brien", "D'Angelo", "Björk", "Sæther", "Núñez", "Weiß", "Côté", "Şahin", "Łęcki",
+    "Gómez-Ruiz",
 )  # fmt: skip
 _CITIES = (
     "Zürich", "Málaga", "São Paulo", "Kraków", "Ålesund", "Besançon", "Malmö", "Łódź", "Córdoba", "Genève",
@@ -42,13 +45,37 @@ def _home(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, {"name": name, "city": city}
 
 
-_ADJECTIVES = ("Silent", "Golden", "Last", "Broken", "Northern", "Hollow", "Second", "Burning", "Little", "Grey")
-_NOUNS = ("River", "Clockmaker", "Orchard", "Lighthouse", "Letter", "Sparrow", "Winter", "Door", "Island", "Violin")
+_ADJECTIVES = (
+    "Silent",
+    "Golden",
+    "Last",
+    "Broken",
+    "Northern",
+    "Hollow",
+    "Second",
+    "Burning",
+    "Little",
+    "Grey",
+)
+_NOUNS = (
+    "River",
+    "Clockmaker",
+    "Orchard",
+    "Lighthouse",
+    "Letter",
+    "Sparrow",
+    "Winter",
+    "Door",
+    "Island",
+    "Violin",
+)
 
 
 def _title(draw: random.Random) -> tuple[str, dict[str, Any]]:
     adjective, noun, name = draw.choice(_ADJECTIVES), draw.choice(_NOUNS), _person(draw)
-    title = draw.choice((f'The "{adjective}" {noun}', f'"{adjective}" and other words', f'My {adjective} "{noun}"'))
+    title = draw.choice(
+        (f'The "{adjective}" {noun}', f'"{adjective}" and other words', f'My {adjective} "{noun}"')
+    )
     text = draw.choice(
         (
             f"The book «{title}» was written by {name}.",
@@ -59,7 +86,16 @@ def _title(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, {"title": title, "by": name}
 
 
-_FILES = ("notes.txt", "résumé.pdf", "budget.xlsx", "naïve.py", "photo 1.jpg", "übersicht.md", "todo", "thesis.tex")
+_FILES = (
+    "notes.txt",
+    "résumé.pdf",
+    "budget.xlsx",
+    "naïve.py",
+    "photo 1.jpg",
+    "übersicht.md",
+    "todo",
+    "thesis.tex",
+)
 _FOLDERS = ("Documents", "Desktop", "work\\2024", "Téléchargements", "Bilder", "temp", "new\\n2", "back\\up")
 
 
@@ -79,7 +115,8 @@ def _path(draw: random.Random) -> tuple[str, dict[str, Any]]:
 _PLACES = (
     ("Tokyo", "東京"), ("Moscow", "Москва"), ("Athens", "Αθήνα"), ("Cairo", "القاهرة"), ("Seoul", "서울"),
     ("Beijing", "北京"), ("Kyiv", "Київ"), ("Delhi", "दिल्ली"), ("Bangkok", "กรุงเทพ"), ("Tbilisi", "თბილისი"),
-    ("Yerevan", "Երևան"), ("Jerusalem", "ירושלים"), ("Osaka", "大阪"), ("Sofia", "София"), ("Hanoi", "Hà Nội"),
+    ("Yerevan", "Երևան"), ("Jerusalem", "ירושלים"), ("Osaka", "大阪"), ("Sofia", "София"),
+    ("Hanoi", "Hà Nội"),
     ("Thessaloniki", "Θεσσαλονίκη"), ("Busan", "부산"), ("Shanghai", "上海"), ("Belgrade", "Београд"),
     ("Mumbai", "मुंबई"), ("Kyoto", "京都"), ("Minsk", "Мінск"), ("Patras", "Πάτρα"), ("Incheon", "인천"),
 )  # fmt: skip
@@ -99,8 +136,10 @@ def _place(draw: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 _FIRMS = (
-    "O'Neill & Søn", "Müller/Weiß", "R&D <Lab>", "C++ Werkstatt", "Pâtisserie L'Étoile", "Brot & Butter", "A/B Tests",
-    "Café `Noir`", "Rock'n'Roll Hotel", "1 + 1 Möbel", "Smith & Sons / London", "Bäckerei Groß", "<Fenster> GmbH",
+    "O'Neill & Søn", "Müller/Weiß", "R&D <Lab>", "C++ Werkstatt", "Pâtisserie L'Étoile", "Brot & Butter",
+    "A/B Tests",
+    "Café `Noir`", "Rock'n'Roll Hotel", "1 + 1 Möbel", "Smith & Sons / London", "Bäckerei Groß",
+    "<Fenster> GmbH",
     "D'Amico & Figli", "Œuvres & Cie", "Tea+Time",
 )  # fmt: skip
 
@@ -120,7 +159,8 @@ def _firm(draw: random.Random) -> tuple[str, dict[str, Any]]:
 _NOTES = (
     "Merci beaucoup ☕", "¡Hasta mañana!", "50 % → 60 %", "See you at 8 😀", "Grüße aus Köln", "C'est fini…",
     "Price: 12 €", "It's -5 °C here", "Bon appétit 🍕", "½ litre of milk", "Ça va?", "naïve — but nice",
-    "Ðank you", "100 ¥ left", "Tack så mycket", "1 < 2 & 3 > 2", "“Quoted” words", "ok 👍🏽", "Übung macht den Meister",
+    "Ðank you", "100 ¥ left", "Tack så mycket", "1 < 2 & 3 > 2", "“Quoted” words", "ok 👍🏽",
+    "Übung macht den Meister",
     "¿Qué tal?",
 )  # fmt: skip
 
@@ -155,12 +195,37 @@ def _nickname(draw: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 _LANGUAGES = {
-    "French": (("à bientôt", "see you soon"), ("bonne journée", "have a good day"), ("où est la gare", "where is the station"), ("s'il vous plaît", "please")),
-    "German": (("schöne Grüße", "kind regards"), ("für dich", "for you"), ("ich weiß nicht", "I don't know"), ("viel Glück", "good luck")),
-    "Spanish": (("buenos días", "good morning"), ("¿cómo estás?", "how are you?"), ("mañana por la mañana", "tomorrow morning"), ("lo siento", "I'm sorry")),
-    "Polish": (("dzień dobry", "good day"), ("dziękuję", "thank you"), ("proszę", "please"), ("do widzenia", "goodbye")),
-    "Swedish": (("god natt", "good night"), ("på återseende", "goodbye"), ("jag älskar dig", "I love you"), ("förlåt", "sorry")),
-}  # fmt: skip
+    "French": (
+        ("à bientôt", "see you soon"),
+        ("bonne journée", "have a good day"),
+        ("où est la gare", "where is the station"),
+        ("s'il vous plaît", "please"),
+    ),
+    "German": (
+        ("schöne Grüße", "kind regards"),
+        ("für dich", "for you"),
+        ("ich weiß nicht", "I don't know"),
+        ("viel Glück", "good luck"),
+    ),
+    "Spanish": (
+        ("buenos días", "good morning"),
+        ("¿cómo estás?", "how are you?"),
+        ("mañana por la mañana", "tomorrow morning"),
+        ("lo siento", "I'm sorry"),
+    ),
+    "Polish": (
+        ("dzień dobry", "good day"),
+        ("dziękuję", "thank you"),
+        ("proszę", "please"),
+        ("do widzenia", "goodbye"),
+    ),
+    "Swedish": (
+        ("god natt", "good night"),
+        ("på återseende", "goodbye"),
+        ("jag älskar dig", "I love you"),
+        ("förlåt", "sorry"),
+    ),
+}
 
 
 def _phrase(draw: random.Random) -> tuple[str, dict[str, Any]]:
@@ -180,9 +245,12 @@ def _phrase(draw: random.Random) -> tuple[str, dict[str, Any]]:
 _ESCAPED = 0.3  # of the questions: json.dumps writes accents so
 
 FAMILIES = (
-    Family("home", "Write name and city as JSON.", closed({"name": _STRING, "city": _STRING}), _home, _ESCAPED),
-    Family("title", "What is its title, and whose is it?", closed({"title": _STRING, "by": _STRING}), _title, _ESCAPED),
-    Family("path", "Extract the user and the path.", closed({"user": _STRING, "path": _STRING}), _path, _ESCAPED),
+    Family("home", "Write name and city as JSON.", closed({"name": _STRING, "city": _STRING}), _home,
+        _ESCAPED),
+    Family("title", "What is its title, and whose is it?", closed({"title": _STRING, "by": _STRING}), _title,
+        _ESCAPED),
+    Family("path", "Extract the user and the path.", closed({"user": _STRING, "path": _STRING}), _path,
+        _ESCAPED),
     Family(
         "place",
         "Cities as JSON.",
@@ -204,7 +272,8 @@ FAMILIES = (
         _note,
         _ESCAPED,
     ),
-    Family("nickname", "Who, and in which sport?", closed({"name": _STRING, "sport": _STRING}), _nickname, _ESCAPED),
+    Family("nickname", "Who, and in which sport?", closed({"name": _STRING, "sport": _STRING}), _nickname,
+        _ESCAPED),
     Family(
         "phrase",
         "Make cards of the phrases.",

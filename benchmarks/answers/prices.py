@@ -80,7 +80,8 @@ def _invoice(draw: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 _SUBSTANCES = (
-    "copper", "zinc", "iodine", "caffeine", "table salt", "nickel", "silver nitrate", "sugar", "lead", "chalk",
+    "copper", "zinc", "iodine", "caffeine", "table salt", "nickel", "silver nitrate", "sugar", "lead",
+    "chalk",
     "magnesium", "iron oxide",
 )  # fmt: skip
 
@@ -131,7 +132,8 @@ def _rate(draw: random.Random) -> tuple[str, dict[str, Any]]:
 
 
 _PLACES = (
-    "Bergen", "Lisbon", "Kraków", "Oslo", "Zürich", "Malmö", "Porto", "Ghent", "Turin", "Riga", "Cork", "Graz",
+    "Bergen", "Lisbon", "Kraków", "Oslo", "Zürich", "Malmö", "Porto", "Ghent", "Turin", "Riga", "Cork",
+    "Graz",
     "Reykjavík", "Split",
 )  # fmt: skip
 

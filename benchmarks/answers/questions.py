@@ -1,8 +1,8 @@
 """The questions: a text, examples of how its data are written as JSON, and the known answer.
 
-A family (``families.py``) is a task with a schema, whose texts and answers are drawn from hand-made words by a seed.
-A question is a text of a family after two or three examples of the same family, all in one spelling, which
-the question decides too::
+A family (``families.py``) is a task with a schema, whose texts and answers are drawn from hand-made words by
+a seed.  A question is a text of a family after two or three examples of the same family, all in one spelling,
+which the question decides too::
 
     Read the offer and write its data as JSON.
 
@@ -51,6 +51,7 @@ PER_KIND = 200
 _SEED = 45
 _FIRST_NAMED = 0.85  # the share of questions whose examples follow the order of the schema
 _LAYOUTS = {"spaced": 50, "compact": 15, "braces": 12, "indented": 18, "tabs": 5}
+
 
 @dataclass(frozen=True)
 class Question:

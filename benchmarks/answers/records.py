@@ -41,8 +41,32 @@ def _animal(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return ", ".join(parts) + ".", answer
 
 
-_JOBS = ("nurse", "baker", "data analyst", "gardener", "teacher", "carpenter", "cook", "pilot", "librarian", "welder")
-_TOWNS = ("Bern", "Lyon", "Graz", "Ghent", "Leeds", "Turin", "Porto", "Cork", "Basel", "Bilbao", "Malmö", "Łódź")
+_JOBS = (
+    "nurse",
+    "baker",
+    "data analyst",
+    "gardener",
+    "teacher",
+    "carpenter",
+    "cook",
+    "pilot",
+    "librarian",
+    "welder",
+)
+_TOWNS = (
+    "Bern",
+    "Lyon",
+    "Graz",
+    "Ghent",
+    "Leeds",
+    "Turin",
+    "Porto",
+    "Cork",
+    "Basel",
+    "Bilbao",
+    "Malmö",
+    "Łódź",
+)
 _LEVELS = ("junior", "senior", "lead")
 
 
@@ -68,7 +92,18 @@ def _job(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, answer
 
 
-_GARMENTS = ("scarf", "curtain", "flag", "tablecloth", "towel", "rug", "pillowcase", "tapestry", "napkin", "sail")
+_GARMENTS = (
+    "scarf",
+    "curtain",
+    "flag",
+    "tablecloth",
+    "towel",
+    "rug",
+    "pillowcase",
+    "tapestry",
+    "napkin",
+    "sail",
+)
 _COLOURS = ("red", "blue", "green", "white", "black", "yellow")
 
 
@@ -87,7 +122,16 @@ def _cloth(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, {"item": what, "size": {"width": width, "height": height}, "colours": colours}
 
 
-_HUTS = ("Monte Rosa", "Blue Lake", "Eagle Rock", "Old Mill", "Fox Hill", "Stone Bridge", "Pine Ridge", "Snow Gap")
+_HUTS = (
+    "Monte Rosa",
+    "Blue Lake",
+    "Eagle Rock",
+    "Old Mill",
+    "Fox Hill",
+    "Stone Bridge",
+    "Pine Ridge",
+    "Snow Gap",
+)
 _REMARKS = ("closed in winter", "new roof", "bring your own food", "dogs are welcome", "no water in August")
 
 
@@ -126,7 +170,9 @@ def _contact(draw: random.Random) -> tuple[str, dict[str, Any]]:
     answer: dict[str, Any] = {"name": name}
     parts = []
     if draw.random() < 0.7:
-        answer["phone"] = f"+{draw.choice(('41', '49', '33', '44'))} {draw.randrange(20, 99)} {draw.randrange(1000, 9999)}"
+        answer["phone"] = (
+            f"+{draw.choice(('41', '49', '33', '44'))} {draw.randrange(20, 99)} {draw.randrange(1000, 9999)}"
+        )
         parts.append(draw.choice((f"phone {answer['phone']}", f"call {answer['phone']}")))
     if draw.random() < 0.7 or not parts:
         answer["email"] = f"{user}@{draw.choice(_HOSTS)}"
@@ -135,7 +181,17 @@ def _contact(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return f"{name} ({answer['role']}): {', '.join(parts)}", answer
 
 
-_DISHES = ("pancakes", "fish soup", "walnut bread", "risotto", "fruit salad", "quiche", "ramen", "tofu curry", "lasagne")
+_DISHES = (
+    "pancakes",
+    "fish soup",
+    "walnut bread",
+    "risotto",
+    "fruit salad",
+    "quiche",
+    "ramen",
+    "tofu curry",
+    "lasagne",
+)
 _ALLERGENS = ("milk", "eggs", "nuts", "fish", "wheat", "soy")
 
 
@@ -155,7 +211,14 @@ def _dish(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, {"dish": dish, "minutes": minutes, "vegan": is_vegan, "allergens": allergens}
 
 
-_TITLES = ("Deep Water", "The Paper Garden", "Night Trains", "A Short Summer", "Iron and Salt", "The Ninth Wave")
+_TITLES = (
+    "Deep Water",
+    "The Paper Garden",
+    "Night Trains",
+    "A Short Summer",
+    "Iron and Salt",
+    "The Ninth Wave",
+)
 _GENRES = ("novel", "crime", "poetry", "history", "travel", "fantasy")
 
 
@@ -163,7 +226,11 @@ def _book(draw: random.Random) -> tuple[str, dict[str, Any]]:
     answer: dict[str, Any] = {"title": draw.choice(_TITLES), "year": draw.randrange(1950, 2025)}
     genre = draw.choice(_GENRES)
     text = draw.choice(
-        ("{title} appeared in {year}, {genre}", "{title} ({year}), {genre}", "In {year} came {title}, {genre}")
+        (
+            "{title} appeared in {year}, {genre}",
+            "{title} ({year}), {genre}",
+            "In {year} came {title}, {genre}",
+        )
     ).format(genre=genre, **answer)
     if draw.random() < 0.5:
         answer["pages"] = draw.randrange(60, 900)
@@ -185,7 +252,11 @@ def _room(draw: random.Random) -> tuple[str, dict[str, Any]]:
     things = {name: draw.randrange(2, 9) for name in draw.sample(_THINGS, draw.choice((1, 2, 3)))}
     listed = ", ".join(f"{count} {name}" for name, count in things.items())
     text = draw.choice(
-        ("Room {room} has {seats} seats, {listed}.", "{room}: {seats} seats, {listed}", "{room} seats {seats}; {listed}.")
+        (
+            "Room {room} has {seats} seats, {listed}.",
+            "{room}: {seats} seats, {listed}",
+            "{room} seats {seats}; {listed}.",
+        )
     ).format(listed=listed, **answer)
     return text, answer | things
 
@@ -204,7 +275,8 @@ FAMILIES = (
         "job",
         "Turn the advertisement into JSON.",
         closed(
-            {"title": _STRING, "level": one_of(*_LEVELS), "city": _STRING, "remote": _BOOLEAN}, {"salary": _COUNT}
+            {"title": _STRING, "level": one_of(*_LEVELS), "city": _STRING, "remote": _BOOLEAN},
+            {"salary": _COUNT},
         ),
         _job,
     ),

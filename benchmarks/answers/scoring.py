@@ -53,6 +53,8 @@ def score(question: Question, text: str) -> Score:
         value = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return Score(0.0, False, False)
+    if isinstance(value, dict) != isinstance(known, dict):  # no member is "rightly absent" there
+        return Score(0.0, False, _validator(question.schema).is_valid(value))
     right = [_equal(_at(value, path), _at(known, path), part) for path, part in _fields(schema, known)]
     is_valid = _validator(question.schema).is_valid(value)
     is_right = _equal(value, known, schema) or (all(right) and _names(value) == _names(known))

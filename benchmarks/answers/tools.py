@@ -20,13 +20,19 @@ def _call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
-def _schema(
-    name: str, required: dict[str, Any], optional: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def _schema(name: str, required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
     return closed({"name": {"const": name}, "arguments": closed(required, optional)})
 
 
-_LABELS = ("wake up", "take the pills", "call mum", "bake the bread", "water the plants", "leave for work", "yoga")
+_LABELS = (
+    "wake up",
+    "take the pills",
+    "call mum",
+    "bake the bread",
+    "water the plants",
+    "leave for work",
+    "yoga",
+)
 
 
 def _alarm(draw: random.Random) -> tuple[str, dict[str, Any]]:
@@ -45,7 +51,8 @@ def _alarm(draw: random.Random) -> tuple[str, dict[str, Any]]:
 
 _PEOPLE = ("Anna", "Tom", "Zoë", "José", "Lucy", "Omar", "Sofia", "Peter", "Nina", "Eva", "Søren", "Max")
 _TEXTS = (
-    "I'm late", "dinner is ready", "see you at the café", "the train is cancelled", "happy birthday", 'bring "the" book',
+    "I'm late", "dinner is ready", "see you at the café", "the train is cancelled", "happy birthday",
+    'bring "the" book',
     "thanks for yesterday", "where are you?", "the door is open", "call me back",
 )  # fmt: skip
 
@@ -74,15 +81,26 @@ def _flights(draw: random.Random) -> tuple[str, dict[str, Any]]:
             f"We need to get from {start} to {end} on {day}: {people}, {kept}.",
         )
     )
-    answer = _call("search_flights", origin=start, destination=end, date=day, passengers=count, direct=is_direct)
+    answer = _call(
+        "search_flights", origin=start, destination=end, date=day, passengers=count, direct=is_direct
+    )
     return text, answer
 
 
-_UNITS = {"km": "kilometres", "mi": "miles", "kg": "kilograms", "lb": "pounds", "l": "litres", "gal": "gallons"}
+_UNITS = {
+    "km": "kilometres",
+    "mi": "miles",
+    "kg": "kilograms",
+    "lb": "pounds",
+    "l": "litres",
+    "gal": "gallons",
+}
 
 
 def _convert(draw: random.Random) -> tuple[str, dict[str, Any]]:
-    start, end = draw.choice((("km", "mi"), ("mi", "km"), ("kg", "lb"), ("lb", "kg"), ("l", "gal"), ("gal", "l")))
+    start, end = draw.choice(
+        (("km", "mi"), ("mi", "km"), ("kg", "lb"), ("lb", "kg"), ("l", "gal"), ("gal", "l"))
+    )
     amount = Number(
         draw.choice(
             (f"{draw.randrange(1, 90)}.{draw.choice(('5', '25', '50', '00'))}", f"0.{draw.randrange(10, 99)}",
@@ -99,7 +117,15 @@ def _convert(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, {"name": "convert", "arguments": {"amount": amount, "from": start, "to": end}}
 
 
-_EVENTS = ("lunch", "interview", "project review", "piano lesson", "team breakfast", "budget talk", "guided tour")
+_EVENTS = (
+    "lunch",
+    "interview",
+    "project review",
+    "piano lesson",
+    "team breakfast",
+    "budget talk",
+    "guided tour",
+)
 _ROOMS = ("room 12", "the garden", "Café Central", "the cellar", "room B4")
 
 
@@ -122,7 +148,16 @@ def _event(draw: random.Random) -> tuple[str, dict[str, Any]]:
     return text, answer
 
 
-_SONGS = ("Blue Moon", "Café del Mar", "Paper Boats", "Ça plane", "Night Drive", "Für Elise", "Rainy Monday", 'The "A" Train')
+_SONGS = (
+    "Blue Moon",
+    "Café del Mar",
+    "Paper Boats",
+    "Ça plane",
+    "Night Drive",
+    "Für Elise",
+    "Rainy Monday",
+    'The "A" Train',
+)
 
 
 def _music(draw: random.Random) -> tuple[str, dict[str, Any]]:
@@ -151,19 +186,36 @@ def _house(draw: random.Random) -> tuple[str, dict[str, Any]]:
     if draw.random() < 0.5:
         is_on, device = draw.random() < 0.5, draw.choice(("lamp", "radio", "fan", "heater"))
         text = draw.choice(
-            (f"Turn the {device} in the {room} {'on' if is_on else 'off'}.", f"Switch {'on' if is_on else 'off'} the {device}, {room}.")
+            (
+                f"Turn the {device} in the {room} {'on' if is_on else 'off'}.",
+                f"Switch {'on' if is_on else 'off'} the {device}, {room}.",
+            )
         )
         return text, _call("switch", room=room, device=device, on=is_on)
     degrees = Number(f"{draw.randrange(15, 25)}.{draw.choice('05')}")
-    text = draw.choice((f"Make it {degrees} degrees in the {room}.", f"{room.capitalize()} to {degrees} °C, please."))
+    text = draw.choice(
+        (f"Make it {degrees} degrees in the {room}.", f"{room.capitalize()} to {degrees} °C, please.")
+    )
     return text, _call("set_temperature", room=room, degrees=degrees)
 
 
-_FOOD = ("pizza margherita", "green salad", "crème brûlée", "fish & chips", "lentil soup", "lemonade", "pho", "falafel")
+_FOOD = (
+    "pizza margherita",
+    "green salad",
+    "crème brûlée",
+    "fish & chips",
+    "lentil soup",
+    "lemonade",
+    "pho",
+    "falafel",
+)
 
 
 def _order(draw: random.Random) -> tuple[str, dict[str, Any]]:
-    items = [{"item": item, "quantity": draw.randrange(1, 6)} for item in draw.sample(_FOOD, draw.choice((1, 2, 2)))]
+    items = [
+        {"item": item, "quantity": draw.randrange(1, 6)}
+        for item in draw.sample(_FOOD, draw.choice((1, 2, 2)))
+    ]
     listed = " and ".join(f"{each['quantity']} {each['item']}" for each in items)
     is_home = draw.random() < 0.5
     text = draw.choice(

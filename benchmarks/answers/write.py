@@ -18,10 +18,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from benchmarks.answers.arms import ARMS, FREE, masks_of
-from benchmarks.answers.batches import Job, write_all
+from benchmarks.answers.arms import ARMS, masks_of
+from benchmarks.answers.batches import Job, accepts, write_all
 from benchmarks.answers.questions import DIGEST, Question, all_questions, digest
 from benchmarks.common import environment
 from benchmarks.common.program import say
@@ -38,7 +39,13 @@ def main() -> int:
     """The program."""
     parser = ArgumentParser(description=__doc__.partition("\n")[0])
     add = parser.add_argument
-    add("--answers", type=Path, default=Path("build/answers.jsonl"), metavar="FILE", help="to write or continue")
+    add(
+        "--answers",
+        type=Path,
+        default=Path("build/answers.jsonl"),
+        metavar="FILE",
+        help="to write or continue",
+    )
     add("--model", type=Path, metavar="FOLDER", help="default: Gemma 3 270M, from the package of `make demo`")
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="of the model: cpu, cuda")
     add("--dtype", default="float32", choices=("float32", "bfloat16"), help="of the model")
@@ -53,7 +60,10 @@ def main() -> int:
     names = [name.strip() for name in options.arms.split(";") if name.strip()]
     chosen = [arm for arm in ARMS if not names or arm.name in names]
     if unknown := set(names) - {arm.name for arm in ARMS}:
-        print(f"no arm is called {', '.join(unknown)}; they are {'; '.join(arm.name for arm in ARMS)}", file=sys.stderr)
+        print(
+            f"no arm is called {', '.join(unknown)}; they are {'; '.join(arm.name for arm in ARMS)}",
+            file=sys.stderr,
+        )
         return 2
     _write(chosen, _first(questions, options.count), options)
     return 0
@@ -75,16 +85,9 @@ def _write(arms: Sequence[Any], questions: Sequence[Question], options: Namespac
     model, tokenizer = load_model(folder)
     model = model.to(device=options.device, dtype=getattr(torch, options.dtype))
     vocabulary = vocabulary_of(model, tokenizer)
-    jobs = [
-        Job(
-            question.id,
-            tokenizer(question.prompt)["input_ids"],
-            question.schema,
-            _TIMES * len(tokenizer(question.answer, add_special_tokens=False)["input_ids"]) + _MORE,
-        )
-        for question in questions
-    ]
+    jobs = [_job(question, tokenizer) for question in questions]
     done = _done(options.answers)
+    row = np.zeros((vocabulary.width + 31) // 32, dtype=np.int32)
     options.answers.parent.mkdir(parents=True, exist_ok=True)
     with options.answers.open("a", encoding="utf-8") as file:
 
@@ -96,12 +99,20 @@ def _write(arms: Sequence[Any], questions: Sequence[Question], options: Namespac
             missing = [job for job in jobs if (arm.name, job.id) not in done]
             start = time.perf_counter()
             masks = masks_of(arm, vocabulary, folder / "tokenizer.json") if missing else None
+            if masks is not None:
+                keep({"accepts": {job.id: accepts(job, masks, row) for job in missing}, "of": arm.name})
             for written in write_all(
                 model, vocabulary, missing, masks, options.batch or _BATCH[torch.device(options.device).type]
             ):
                 keep({"arm": arm.name} | asdict(written))
                 file.flush()
             say(f"{arm.name}: {len(missing)} answers, {time.perf_counter() - start:.1f} s")
+
+
+def _job(question: Question, tokenizer: Any) -> Job:
+    known = tokenizer(question.answer, add_special_tokens=False)["input_ids"]
+    prompt = tokenizer(question.prompt)["input_ids"]
+    return Job(question.id, prompt, question.schema, _TIMES * len(known) + _MORE, known)
 
 
 def _done(path: Path) -> set[tuple[str, str]]:

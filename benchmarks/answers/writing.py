@@ -3,7 +3,7 @@
 ``json.dumps`` cannot write ``12.50``: it has floats, and no blanks within braces.  Here numbers with a
 fraction or an exponent are :class:`Number`, which keeps its spelling, and a :class:`Style` decides the rest::
 
-    >>> write({"price": Number("12.50"), "of": "Zoë"}, Style("braces", ascii_only=True, order=("of", "price")))
+    >>> write({"price": Number("12.50"), "of": "Zoë"}, Style("braces", True, ("of", "price")))
     '{ "of": "Zo\\u00eb", "price": 12.50 }'
 """
 
@@ -23,13 +23,14 @@ class Number(Decimal):
     spelling: str
 
     def __new__(cls, spelling: str) -> Number:
+        """A number as it is written, such as ``12.50`` or ``1e-5``."""
         made = super().__new__(cls, spelling)
         made.spelling = spelling
         return made
 
 
 class _Layout(NamedTuple):
-    """What stands between the parts: within brackets, after a comma, after a colon; an indent, if lines break."""
+    """What stands within brackets, after a comma, after a colon; and an indent, if lines break."""
 
     inside: str
     comma: str
@@ -83,19 +84,19 @@ def _pieces(value: Any, style: Style, layout: _Layout, line: str) -> Iterator[st
         return
     deeper = line + layout.indent
     is_object = isinstance(value, dict)
+    members = _ordered(value, style.order) if isinstance(value, dict) else [("", one) for one in value]
     yield "{" if is_object else "["
-    names = _ordered(value, style.order) if isinstance(value, dict) else range(len(value))
-    for i, name in enumerate(names):
+    for i, (name, inner) in enumerate(members):
         if i:
             yield layout.comma
         yield deeper if layout.indent else "" if i else layout.inside
         if is_object:
             yield json.dumps(name, ensure_ascii=style.ascii_only) + layout.colon
-        yield from _pieces(value[name], style, layout, deeper)
+        yield from _pieces(inner, style, layout, deeper)
     yield line if layout.indent else layout.inside
     yield "}" if is_object else "]"
 
 
-def _ordered(members: dict[str, Any], order: tuple[str, ...]) -> list[str]:
+def _ordered(members: dict[str, Any], order: tuple[str, ...]) -> list[tuple[str, Any]]:
     first = [name for name in order if name in members]
-    return [*first, *(name for name in members if name not in first)]
+    return [(name, members[name]) for name in dict.fromkeys([*first, *members])]
