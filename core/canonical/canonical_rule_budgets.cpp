@@ -107,7 +107,9 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::groups(Configuration place, c
 
 class CanonicalRuleBudgets::Search {
  public:
-  Search(CanonicalRuleBudgets& budgets, Budget& budget) : budgets_(budgets), budget_(budget) {}
+  // Ends early with `enough` tokens, or after `most_pairs`.
+  Search(CanonicalRuleBudgets& budgets, Budget& budget, TokenCount enough = 0, std::size_t most_pairs = kMostPairs)
+      : budgets_(budgets), budget_(budget), enough_(enough), most_pairs_(most_pairs) {}
 
   struct Found {
     std::vector<Step> way;  // up to a pair of states whose rest is known
@@ -118,7 +120,7 @@ class CanonicalRuleBudgets::Search {
     best_ = place.at_start ? kNoTokens : budgets_.known(place.state, state, budget_);
     open_.push({best_, 0, 0});
     const std::size_t most_states = budgets_.pattern_.automaton().state_count() + kMostStates;
-    while (!open_.empty() && pairs_ < kMostPairs && kinds_ < kMostClasses && budgets_.pattern_.automaton().state_count() < most_states) {
+    while (!open_.empty() && best_ > enough_ && pairs_ < most_pairs_ && kinds_ < kMostClasses && budgets_.pattern_.automaton().state_count() < most_states) {
       const std::size_t next = open_.top().node;
       open_.pop();
       if (may_be_better(nodes_[next])) expand(next);
@@ -152,7 +154,7 @@ class CanonicalRuleBudgets::Search {
     for (const std::vector<std::uint32_t>& group : groups) {
       std::size_t followed = 0;
       for (const std::uint32_t token : group) {
-        if (followed == kAlike) break;
+        if (followed == kAlike || best_ <= enough_) break;
         auto reached = budgets_.target(place, nodes_[from].canonical, {token}, budget_);
         if (!reached) continue;
         ++followed;
@@ -181,6 +183,8 @@ class CanonicalRuleBudgets::Search {
 
   CanonicalRuleBudgets& budgets_;
   Budget& budget_;
+  TokenCount enough_;
+  std::size_t most_pairs_;
   std::vector<Node> nodes_;
   std::priority_queue<OpenText> open_;
   ConfigurationMap<TokenCount> written_;
@@ -211,6 +215,24 @@ std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration
   return tokens;
 }
 
+TokenCount CanonicalRuleBudgets::searched(StateId state, const CanonicalState& canonical, TokenCount enough, Budget& budget) {
+  const auto closed = closed_.find(ConfigurationView{state, false, canonical});
+  if (closed != closed_.end() && closed->second.token == kSearched) return kNoTokens;
+  const Search::Found found = Search(*this, budget, enough, kFewPairs).run({state, false}, canonical);
+  if (found.tokens == kNoTokens) {
+    closed_.insert_or_assign(ConfigurationKey{state, false, canonical}, Step{kSearched, {}, {}, kNoTokens});
+    return kNoTokens;
+  }
+  StateId at = state;
+  CanonicalState reached = canonical;
+  for (const Step& step : found.way) {
+    if (!found_.try_emplace(ConfigurationKey{at, false, reached}, step).second) break;  // a caller has that number
+    at = step.target;
+    reached = step.after;
+  }
+  return known(state, canonical, budget);
+}
+
 std::vector<TokenId> CanonicalRuleBudgets::rest_of(StateId at, CanonicalState canonical) const {
   std::vector<TokenId> tokens;
   while (!accepts(at, canonical)) {
@@ -237,13 +259,23 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
     TokenCount most = 0;
     std::size_t closed = 0;
     const std::size_t before = tokens.size();
-    for (std::size_t i = 0; i < asked; ++i) {
-      const auto reached = target(place, state, {group[i]}, budget);
-      const TokenCount needed = reached ? known(reached->first, reached->second, budget) : kNoTokens;
-      if (needed == kNoTokens) continue;
+    const auto count = [&](std::uint32_t token, TokenCount needed) {
+      if (needed == kNoTokens) return;
       ++closed;
       most = std::max(most, needed);
-      if (needed <= left - 1) tokens.push_back(group[i]);
+      if (needed <= left - 1) tokens.push_back(token);
+    };
+    std::vector<std::pair<std::uint32_t, std::pair<StateId, CanonicalState>>> unclosed;
+    for (std::size_t i = 0; i < asked; ++i) {
+      auto reached = target(place, state, {group[i]}, budget);
+      if (!reached) continue;
+      const TokenCount needed = known(reached->first, reached->second, budget);
+      count(group[i], needed);
+      if (needed == kNoTokens) unclosed.emplace_back(group[i], *std::move(reached));
+    }
+    for (const auto& [token, reached] : unclosed) {
+      if (2 * closed >= asked) break;
+      count(token, searched(reached.first, reached.second, left - 1, budget));
     }
     if (2 * closed < asked || most + kSpare > left - 1) continue;
     tokens.resize(before);

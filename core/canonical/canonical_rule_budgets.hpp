@@ -8,6 +8,8 @@
 // of states.  Tokens are followed in the groups of the over-approximation; of each group, those with the least ids.
 // For masks, each token of a small group is tested.  Of a large group those with the least ids are tested.  The whole group
 // is allowed if each of them leaves kSpare tokens of room, which is enough for the tokens that close less well.
+// Where the closing text has no canonical tokens after most of a group, a short search after each of its tokens follows:
+// after `{"a":`, where `":` is a token, none continues with `""}`, since `":"` is a token, but some do with a space.
 // Cost.  A step of the tokenizer for each token of a closing text, once for each pair of states; of a search, kMostPairs
 // such texts at most.  Rejected: the exact search of canonical_budgets.hpp, which does not end with recursion.
 #pragma once
@@ -42,7 +44,10 @@ class CanonicalRuleBudgets {
   static constexpr std::size_t kMostPairs = 1 << 11, kMostClasses = 1 << 17, kMostStates = 1 << 15;
   static constexpr std::size_t kAlike = 24;  // tokens that are followed, or asked, of a large group
   static constexpr std::size_t kMostTries = 1 << 12;  // dead ends of one closing text
+  static constexpr std::size_t kFewPairs = 1 << 5;  // of the search after one token
   static constexpr TokenCount kSpare = 8;
+  // In place of the first token of a closing text that has no canonical tokens: a search has found nothing either.
+  static constexpr TokenId kSearched{1};
 
   // What goes on from a pair of states.
   struct Step {
@@ -61,6 +66,8 @@ class CanonicalRuleBudgets {
   // The canonical tokens of the closing text; kNoTokens if there are none.
   TokenCount closing(StateId state, const CanonicalState& canonical, Budget& budget);
   TokenCount known(StateId state, const CanonicalState& canonical, Budget& budget);
+  // The same where the closing text has no canonical tokens, by a search that ends with `enough` tokens.
+  TokenCount searched(StateId state, const CanonicalState& canonical, TokenCount enough, Budget& budget);
   // The completion that is known for a pair of states.
   std::vector<TokenId> rest_of(StateId state, CanonicalState canonical) const;
   Level level(StateId state, CanonicalState canonical, Budget& budget);

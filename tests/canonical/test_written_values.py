@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tokamata as tk
-from tests.support.masks import allowed
+from tests.support.masks import allowed, bits
 from tests.support.matchers import step
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 
@@ -57,3 +57,28 @@ def test_walks_have_no_dead_ends(name: str, llama: Judged) -> None:
         assert llama.is_canonical(matcher.tokens)
         value = json.loads(matcher.text)
         assert name == "names" or len(set(value)) == len(value)
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"indent": "\t"}])
+def test_an_ample_budget_forbids_nothing_that_is_written_with_blanks(
+    layout: dict[str, Any], llama: Judged
+) -> None:
+    """After `":` a text that closes the object without blanks is not canonical, since `":"` is a token."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "string"},
+            "b": {"type": "array", "items": {"type": "string"}},
+            "c": {"type": "string", "format": "email"},
+        },
+        "required": ["a", "b", "c"],
+        "additionalProperties": False,
+    }
+    text = json.dumps({"a": "Olsen", "b": ["x", "y"], "c": "a@example.org"}, **layout)
+    matcher = tk.json_schema(schema).compile(llama.vocabulary, tokenization="canonical").matcher()
+    row = matcher.compiled.allocate_mask()[0]
+    for token in llama.encode(text):
+        matcher.fill_mask(row, budget=200)
+        assert token in bits(row), matcher.text
+        assert matcher.advance(token)
+    assert matcher.is_accepting
