@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
+#include "bindings/interpreter.hpp"
 #include "bindings/parts.hpp"
 #include "canonical/byte_pair_pieces.hpp"
 #include "canonical/longest_match_pieces.hpp"

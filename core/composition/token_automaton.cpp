@@ -7,6 +7,7 @@
 
 #include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
+#include "composition/rule_endings.hpp"
 
 namespace tokamata {
 

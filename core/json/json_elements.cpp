@@ -262,7 +262,8 @@ class JsonRules::UnverifiedTree final : public TextTree {
   void along_strings(ExpressionId rest, Walk& walk) const {
     if (rules_.style_.spelling == Spelling::Any) return walk.mark(true);
     const std::string begun = begun_.empty() ? "\"" : begun_;
-    rules_.unverified_along(rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()), rest, seen_count_, work_)->walk(walk);
+    auto texts = std::make_shared<TextSetTree>(rules_.text_sets_, rules_.text_sets_.below(seen_, begun), static_cast<std::uint32_t>(begun.size()));
+    rules_.unverified_along(std::move(texts), rest, seen_count_, work_)->walk(walk);
   }
 
   ExpressionId after(ExpressionId rest, std::uint8_t byte) const {

@@ -402,6 +402,7 @@ ValueSets::Order ValueSets::order(SetId set) {
   collect(nodes.begin(), constants);
   found.ordered = static_cast<std::uint32_t>(found.names.size());
   collect(constants, nodes.end());
+  for (std::uint32_t place = 0; place < found.names.size(); ++place) found.places.emplace(found.names[place].value, place);
   return orders_.emplace(set.value, std::make_shared<const NameOrder>(std::move(found))).first->second;
 }
 

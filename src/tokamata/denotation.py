@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tokamata.patterns.extensions import Tokens
     from tokamata.patterns.json_schema import ReportEntry
 
-__all__ = ["JOINS", "Denotation", "checked_utf8", "remade", "repeated", "subsequence"]
+__all__ = ["JOINS", "Denotation", "Refusal", "checked_utf8", "remade", "repeated", "subsequence"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -56,6 +56,20 @@ class _Texts(NamedTuple):
 
     expression: _core.Expression
     automata: _core.KeptAutomata | None
+
+
+class Refusal(NamedTuple):
+    """Where a text is refused.
+
+    Attributes:
+        text: up to the first byte that cannot come there.
+        rest: what was to follow it.
+        awaited: strings that the constraint requires at this place before all others.
+    """
+
+    text: bytes
+    rest: bytes
+    awaited: tuple[str, ...]
 
 
 class Denotation(Remade, Generic[_T_co]):
@@ -269,8 +283,8 @@ class Denotation(Remade, Generic[_T_co]):
             self._made = JOINS[self._operator]([operand._expression for operand in self._operands])
         return self._made
 
-    def _hint_on_refusal(self, text: bytes, limits: Limits) -> str:
-        """Which option would allow the last byte of a text, which is refused; ``""`` if none is known to."""
+    def _hint_on_refusal(self, refusal: Refusal, limits: Limits) -> str:
+        """Why a text is refused, or which option would allow it; ``""`` if nothing is known."""
         return ""
 
     def _needs(self) -> str:
