@@ -221,7 +221,7 @@ def test_any_json_goes_with_schemas_in_either_order() -> None:
             assert isinstance(both, tk.JsonConstraint)
             assert both.style == values.style
             assert accepts(both, '{"b":1,"a":null}')
-            assert accepts(both, '{"a":null,"b":1}') == (order == "any")
+            assert accepts(both, '{"a":null,"b":1}')
             assert not accepts(both, '{"b":1,"c":[]}')
     with pytest.raises(tk.AlgebraError, match="different styles"):
         tk.json_schema(schema) & tk.json(whitespace="compact")

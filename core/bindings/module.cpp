@@ -241,7 +241,9 @@ class BoundMatcher {
     nb::list expected;
     for (unsigned byte = 0; byte < 256; ++byte)
       if (explanation.expected.contains(static_cast<std::uint8_t>(byte))) expected.append(byte);
-    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected, to_list(explanation.expected_tokens));
+    nb::list awaited;
+    for (const std::string& string : explanation.awaited) awaited.append(nb::str(string.data(), string.size()));
+    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected, to_list(explanation.expected_tokens), awaited);
   }
   void rollback(std::int64_t count) {
     if (count < 0 || !work([&] { return matcher_->rollback(static_cast<std::size_t>(count)); }))

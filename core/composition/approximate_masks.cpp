@@ -12,6 +12,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "composition/rule_endings.hpp"
 #include "composition/token_automaton.hpp"
 #include "composition/walk_texts.hpp"
 

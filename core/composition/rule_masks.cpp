@@ -678,11 +678,15 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
     return longest + besides + rest.spelled;
   };
   std::vector<std::pair<Spot, std::size_t>> ends;
+  const std::optional<std::uint8_t> leaving = rules.leaving_byte();
+  std::vector<Frame> leaving_spots;
   std::vector<Frame> frames{{way.spot, 0, names_.size(), 0, 0}};
   while (!frames.empty()) {
     const Frame frame = frames.back();
     frames.pop_back();
     budget_->step();
+    if (const std::optional<Spot> left = leaving ? below(frame.spot, *leaving) : std::nullopt)
+      leaving_spots.push_back({*left, frame.low, frame.high, frame.depth, 0});
     for (std::size_t low = frame.low, high; low < frame.high; low = high) {
       const char byte = names_[low][frame.depth];
       for (high = low + 1; high < frame.high && names_[high][frame.depth] == byte;) ++high;
@@ -698,6 +702,14 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
     }
   }
   for (const auto& [spot, name] : ends) open(spot, put(rules.after(rule.rule(), name, arena_, *budget_), way.rest));
+  for (const Frame& left : leaving_spots) {
+    const ExpressionId after = rules.after_leaving(rule.rule(), left.low, left.high, left.depth, arena_, *budget_);
+    if (after == Arena::kEmpty) continue;
+    const RestId behind = put(after, way.rest);
+    const Rest after_byte = measured(behind);
+    add_own(left.spot, after_byte.begins_unverified, after_byte.spelled, [&] { return text_of(behind); });
+    open(left.spot, behind);
+  }
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "composition/class_walk.hpp"
 #include "composition/language_masks.hpp"
 #include "composition/mask_walk.hpp"
+#include "composition/rule_endings.hpp"
 
 namespace tokamata {
 

@@ -53,6 +53,8 @@ class Arena : public Derivatives {
   // Over-approximations of an expression at the front of a state: one for all alternatives that refuse nothing, and one
   // for each other alternative.
   std::vector<Approximation> approximations(ExpressionId expression, Budget& budget);
+  // The strings that rules in front require before all others (RememberingRules::awaited).
+  std::vector<std::string> awaited(ExpressionId expression, Budget& budget);
   // From now on, names and elements that must differ from earlier ones are narrowed while they are written, even if a
   // comparison at their end would suffice.  Canonical tokenization needs this: of all texts that may follow a token, it may
   // admit only those that were written before.

@@ -29,6 +29,8 @@ std::uint64_t key_of(ExpressionId expression, std::uint32_t with) {
 
 // ---- rules ------------------------------------------------------------------------------------
 
+ExpressionId RememberingRules::after_leaving(RuleId, std::size_t, std::size_t, std::size_t, Arena&, Budget&) { return Arena::kEmpty; }
+
 // An expression with others in place of its rules: `concerns(node)` says where there may be some, `known` remembers
 // by `key(expression)` what was made.
 template <class Concerns, class Key, class OfRule>
@@ -147,6 +149,20 @@ std::vector<Approximation> Arena::approximations(ExpressionId expression, std::s
     }
   }
   found.front().expression = unite(others);
+  return found;
+}
+
+std::vector<std::string> Arena::awaited(ExpressionId expression, Budget& budget) {
+  std::vector<std::string> found;
+  for (const ExpressionId front : fronts(expression, false)) {
+    const auto [first, tail] = split(front);
+    const ExpressionNode head = node(first);
+    RememberingRules* const of = head.kind == Kind::Rule ? rules(head).remembering() : nullptr;
+    if (!of) continue;
+    if (std::optional<std::string> string = of->awaited(head.rule(), *this, budget)) found.push_back(std::move(*string));
+  }
+  std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -150,6 +150,12 @@ class RememberingRules : public Rules {
   virtual ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
   // About::spelled of what follows a string.
   virtual std::uint32_t spelled_after(RuleId rule, std::size_t string) const = 0;
+  // A byte that may leave the strings between any two of their bytes, since it begins another spelling of the next one; and
+  // what follows it after the first `depth` bytes of the strings from `low` to `high`, which these share; or kEmpty.
+  virtual std::optional<std::uint8_t> leaving_byte() const { return std::nullopt; }
+  virtual ExpressionId after_leaving(RuleId, std::size_t low, std::size_t high, std::size_t depth, Arena&, Budget&);
+  // The string that the rule requires before all others, if it holds others back until then.
+  virtual std::optional<std::string> awaited(RuleId, Arena&, Budget&) { return std::nullopt; }
 };
 
 // A set of rules as a pattern holds it: immutable, shared between threads.

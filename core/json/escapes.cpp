@@ -3,6 +3,7 @@
 #include <string>
 
 #include "json/json_spelling.hpp"
+#include "json/leaves.hpp"
 
 namespace tokamata::json {
 
@@ -73,6 +74,15 @@ std::optional<std::size_t> bytes_left_of_escape(std::uint32_t code_point, std::s
   if (all.short_escape.starts_with(begun)) return all.short_escape.size() - begun.size();
   if (begins_digits(all.digits, begun)) return all.digits.size() - begun.size();
   return std::nullopt;
+}
+
+std::optional<std::uint32_t> code_point_of_escape(std::string_view escape) {
+  if (escape.size() < 2) return std::nullopt;
+  if (escape[1] == 'u') {
+    const bool is_pair = escape.size() > 3 && lower(escape[2]) == 'd' && kDigitsOfEscapes.find(lower(escape[3])) >= 8;
+    if (escape.size() < (is_pair ? 12u : 6u)) return std::nullopt;
+  }
+  return code_point_at(spelled_string(read_string(escape)), 0)->value;
 }
 
 ByteSet next_bytes_of_escape(std::uint32_t code_point, std::string_view begun) {

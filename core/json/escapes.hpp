@@ -30,4 +30,7 @@ std::optional<std::size_t> bytes_left_of_escape(std::uint32_t code_point, std::s
 // The bytes that may follow these.
 ByteSet next_bytes_of_escape(std::uint32_t code_point, std::string_view begun);
 
+// The code point that a whole escape stands for; nothing while digits or the second of two surrogates are missing.
+std::optional<std::uint32_t> code_point_of_escape(std::string_view escape);
+
 }  // namespace tokamata::json

@@ -5,12 +5,13 @@
 #include "json/escapes.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
+#include "json/spelled_tree.hpp"
 #include "common/memoized.hpp"
 
 namespace tokamata::json {
 
 ObjectFormulas::Room JsonRules::room(const Object& object) const {
-  return {orders_[object.order].names.get(), object.next, &name_sets_[object.written], written(object.others)};
+  return {orders_[object.order].names.get(), 0, &place_sets_[object.written], written(object.others)};
 }
 
 ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, const Work& work) {
@@ -39,12 +40,13 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   const ObjectFormulas::Next next = sets_.objects().next(object.rest, room(object), style_.order == PropertyOrder::Schema, work);
   Choice found;
   found.others.assign(next.others.begin(), next.others.end());
-  for (const auto& [place, length] : next.declared) {
+  for (const auto& [place, length, is_late] : next.declared) {
     const NameId name = orders_[object.order].names->names[place];
-    found.names.push_back({sets_.spelled_name(name), name, place, length});
+    found.names.push_back({sets_.spelled_name(name), name, place, length, is_late});
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
   found.are_escaped = are_escaped(object, found, work);
+  if (next.due) set_due(found, *next.due);
   return choices_.emplace(number, std::move(found)).first->second;
 }
 
@@ -55,6 +57,41 @@ bool JsonRules::are_escaped(const Object& object, const Choice& next, const Work
   if (next.others.empty()) return false;
   const auto classes = sets_.objects().name_classes(object.rest, work);
   return std::ranges::any_of(next.others, [&](const auto& other) { return (*classes)[other.first].is_escaped; });
+}
+
+namespace {
+
+// Whether a byte of a name in plain spelling belongs to an escape.
+bool is_in_escape(std::string_view spelled, std::size_t place) {
+  for (std::size_t at = 0;;) {
+    const std::optional<SpelledCodePoint> code_point = code_point_at(spelled, at);
+    const std::size_t end = at + (code_point ? code_point->size : 1);
+    if (place < end) return spelled[at] == '\\';
+    at = end;
+  }
+}
+
+}  // namespace
+
+// Where every character has escapes, names that have one in plain spelling leave the due one by a backslash, which may begin an
+// escape of the due name too: they are read byte by byte (derive_escape).
+void JsonRules::set_due(Choice& choice, std::uint32_t place) const {
+  const auto due = std::ranges::find(choice.names, place, &Choice::Name::place);
+  if (due == choice.names.end()) return;  // then nothing can be written
+  choice.due = static_cast<std::uint32_t>(due - choice.names.begin());
+  const auto fork_of = [&](const Choice::Name& name) {
+    const auto shared = std::ranges::mismatch(name.spelled, due->spelled).in1 - name.spelled.begin();
+    return Choice::Fork{static_cast<std::uint32_t>(shared), name.spelled[static_cast<std::size_t>(shared)]};
+  };
+  for (auto name = choice.names.begin(); name != choice.names.end(); ++name) {
+    if (name->is_late || name == due) continue;
+    const Choice::Fork fork = fork_of(*name);
+    if (!choice.are_escaped || !is_in_escape(name->spelled, fork.shared)) choice.forks.push_back(fork);
+  }
+  std::ranges::sort(choice.forks);
+  choice.forks.erase(std::unique(choice.forks.begin(), choice.forks.end()), choice.forks.end());
+  for (std::uint32_t i = 0; i < choice.names.size(); ++i)
+    if (!choice.names[i].is_late || std::ranges::binary_search(choice.forks, fork_of(choice.names[i]))) choice.listed.push_back(i);
 }
 
 ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
@@ -79,15 +116,9 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
   const auto begun = [&](std::uint32_t name_class) {
     return other_name({Form::Other, object, 0, name_class, Texts::kEmpty.value, line}, begun_name(objects_[object], name_class, work), work);
   };
-  if (!next.names.empty()) {
-    std::uint32_t least = ~0u, shortest = kLongestLength;
-    for (const Choice::Name& name : next.names) {
-      least = std::min(least, name.length);
-      shortest = std::min(shortest, shortest_with(name, object, 0, line, work));
-    }
-    const auto count = static_cast<std::uint32_t>(next.names.size());
-    ways.push_back(expression(rule({Form::Name, object, 0, count, 0, line}, least, shortest), work));
-  }
+  const auto count = static_cast<std::uint32_t>(next.names.size());
+  if (count > 0) ways.push_back(name_expression({Form::Name, object, 0, count, 0, line}, work));
+  if (next.due) return work.arena.unite(ways);
   for (const auto& [number, length] : next.others) {
     if (line.mode == Mode::Exact) ways.push_back(begun(number));
     if (line.mode == Mode::Relaxed) ways.push_back(relaxed_other_name(object, number, line, work));
@@ -97,25 +128,89 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
 
 // ---- declared names ---------------------------------------------------------------------------
 
+// Where names have many spellings these are the plain ones, and after_leaving has the others; that is known of
+// over-approximations alone.
 std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Budget& budget) {
   const Rule& rule = rules_[id.value];
   strings_.clear();
-  if (rule.form != Form::Name) return strings_;
+  if (rule.form != Form::Name || rule.escape != Texts::kEmpty) return strings_;
+  const bool is_exact = rule.line.mode == Mode::Exact || rule.line.mode == Mode::Relaxed;
   const Choice& next = choice(rule.subject, {arena, budget});
-  if (next.are_escaped) return strings_;
-  for (std::uint32_t i = rule.low; i < rule.high; ++i)
-    strings_.push_back(next.names[i].spelled.substr(rule.record));
+  const bool is_listed = awaits(rule, next);
+  if (is_exact && (is_listed || next.are_escaped)) return strings_;
+  const auto [low, high] = strings_of(rule, next);
+  for (std::uint32_t i = low; i < high; ++i)
+    strings_.push_back(next.names[is_listed ? next.listed[i] : i].spelled.substr(rule.record));
   return strings_;
+}
+
+// Of the listed names where one is due, and of all elsewhere.
+std::pair<std::uint32_t, std::uint32_t> JsonRules::strings_of(const Rule& rule, const Choice& choice) const {
+  if (!awaits(rule, choice)) return {rule.low, rule.high};
+  const auto place = [&](std::uint32_t name) {
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(choice.listed, name) - choice.listed.begin());
+  };
+  return {place(rule.low), place(rule.high)};
+}
+
+std::uint32_t JsonRules::name_of_string(const Rule& rule, std::size_t string, const Choice& choice) const {
+  const std::size_t place = strings_of(rule, choice).first + string;
+  return awaits(rule, choice) ? choice.listed[place] : static_cast<std::uint32_t>(place);
 }
 
 ExpressionId JsonRules::after(RuleId id, std::size_t string, Arena& arena, Budget& budget) {
   const Rule rule = rules_[id.value];
-  return after_name_of(rule, rule.low + string, {arena, budget});
+  const Work work{arena, budget};
+  return after_name_of(rule, name_of_string(rule, string, choice(rule.subject, work)), work);
 }
 
 std::uint32_t JsonRules::spelled_after(RuleId id, std::size_t string) const {
   const Rule& rule = rules_[id.value];
-  return choices_.at(rule.subject).names[rule.low + string].length;
+  const Choice& next = choices_.at(rule.subject);
+  return next.names[name_of_string(rule, string, next)].length;
+}
+
+std::optional<std::uint8_t> JsonRules::leaving_byte() const {
+  return style_.spelling == Spelling::Plain ? std::nullopt : std::optional<std::uint8_t>('\\');
+}
+
+ExpressionId JsonRules::after_leaving(RuleId id, std::size_t low, std::size_t, std::size_t depth, Arena& arena, Budget& budget) {
+  const Work work{arena, budget};
+  Rule rule = rules_[id.value];
+  const Choice& next = choice(rule.subject, work);
+  if (!next.are_escaped) return Arena::kEmpty;
+  const std::string_view name = next.names[name_of_string(rule, low, next)].spelled;
+  const std::size_t end = rule.record + depth;
+  std::size_t at = rule.record;
+  while (at < end) {
+    const std::optional<SpelledCodePoint> code_point = code_point_at(name, at);
+    at += code_point ? code_point->size : 1;
+  }
+  if (at != end) return Arena::kEmpty;  // within a code point
+  const auto read = [&](const Choice::Name& other) { return other.spelled.substr(0, end); };
+  const auto [first, last] = std::ranges::equal_range(next.names, name.substr(0, end), {}, read);
+  rule.low = std::max(rule.low, static_cast<std::uint32_t>(first - next.names.begin()));
+  rule.high = std::min(rule.high, static_cast<std::uint32_t>(last - next.names.begin()));
+  rule.record = static_cast<std::uint32_t>(end);
+  return derive_escape(rule, '\\', work);
+}
+
+std::optional<std::string> JsonRules::awaited(RuleId id, Arena& arena, Budget& budget) {
+  const Rule rule = rules_[id.value];
+  if (rule.form != Form::Name) return std::nullopt;
+  const Choice& next = choice(rule.subject, {arena, budget});
+  if (!awaits(rule, next)) return std::nullopt;
+  std::string_view due = next.names[*next.due].spelled;
+  due.remove_suffix(1);  // its quote
+  return read_string(due);
+}
+
+// Whether what is read may still become the name that is due.
+bool JsonRules::awaits(const Rule& rule, const Choice& choice) const {
+  if (!choice.due || *choice.due < rule.low || *choice.due >= rule.high) return false;
+  if (rule.escape == Texts::kEmpty) return true;
+  const auto code_point = code_point_at(choice.names[*choice.due].spelled, rule.record);
+  return code_point && bytes_left_of_escape(code_point->value, texts_.string(rule.escape));
 }
 
 ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const Work& work) {
@@ -131,7 +226,32 @@ std::uint32_t JsonRules::shortest_with(const Choice::Name& name, std::uint32_t o
   return capped_sum(name.spelled.size() - read, least_of_name(object, name.name, line, work));
 }
 
-// Names that may be spelled in any way: what an escape stands for is read as its plain spelling, once it is whole.
+// The rest of some names.
+ExpressionId JsonRules::name_expression(const Rule& rule, const Work& work) {
+  const Choice& next = choice(rule.subject, work);
+  const bool is_awaited = awaits(rule, next), is_relaxed = rule.line.mode == Mode::Relaxed;
+  const std::string begun = texts_.string(rule.escape);
+  std::uint32_t least = kNoLength, shortest = kLongestLength;
+  for (std::uint32_t i = rule.low; i < rule.high; ++i) {
+    const Choice::Name& name = next.names[i];
+    std::size_t read = rule.record, left = 0;
+    if (!begun.empty()) {
+      const auto code_point = code_point_at(name.spelled, read);
+      const auto missing = code_point ? bytes_left_of_escape(code_point->value, begun) : std::nullopt;
+      if (!missing) continue;
+      read += code_point->size;
+      left = *missing;
+    }
+    shortest = std::min(shortest, capped_sum(shortest_with(name, rule.subject, read, rule.line, work), is_relaxed ? left : 0));
+    // The lengths are from the quotes before the names on.
+    if ((!is_awaited || !name.is_late) && name.length < kNoLength)
+      least = std::min(least, capped_sum(name.length - static_cast<std::uint32_t>(read), left));
+  }
+  if (is_relaxed && is_awaited && !next.others.empty())
+    shortest = std::min(shortest, capped_sum(least_of_members(rule.subject, false, rule.line, work), 2));
+  return expression(this->rule(rule, least, shortest), work);
+}
+
 ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const Work& work) {
   const Choice& next = choice(rule.subject, work);
   if (next.are_escaped && (byte == '\\' || rule.escape != Texts::kEmpty)) return derive_escape(rule, byte, work);
@@ -140,21 +260,17 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   const auto byte_at = [&](const Choice::Name& name) { return static_cast<std::uint8_t>(name.spelled[read]); };
   const auto [first, last] = std::ranges::equal_range(begin, end, byte, {}, byte_at);
   if (first == last) return Arena::kEmpty;
-  if (byte == '"' && first->spelled.size() == read + 1)
-    return after_name_of(rule, static_cast<std::size_t>(first - next.names.begin()), work);
-  std::uint32_t least = ~0u, shortest = kLongestLength;
-  for (auto name = first; name != last; ++name) {
-    least = std::min(least, name->length);
-    shortest = std::min(shortest, shortest_with(*name, rule.subject, read + 1, rule.line, work));
-  }
   Rule rest = rule;
   rest.low = static_cast<std::uint32_t>(first - next.names.begin());
   rest.high = static_cast<std::uint32_t>(last - next.names.begin());
   rest.record = static_cast<std::uint32_t>(read + 1);
-  // The lengths are from the quotes before the names on.
-  return expression(this->rule(rest, least < kNoLength ? least - rest.record : least, shortest), work);
+  const bool leaves_due = awaits(rule, next) && !awaits(rest, next);
+  if (leaves_due && std::ranges::all_of(first, last, &Choice::Name::is_late)) return Arena::kEmpty;
+  if (byte == '"' && first->spelled.size() == read + 1) return after_name_of(rule, rest.low, work);
+  return leaves_due ? opened(rest, work) : name_expression(rest, work);
 }
 
+// What an escape stands for is read as its plain spelling, once it is whole.
 ExpressionId JsonRules::derive_escape(const Rule& rule, std::uint8_t byte, const Work& work) {
   const Choice& next = choice(rule.subject, work);
   const TextId escape = texts_.extended(rule.escape, byte);
@@ -162,7 +278,7 @@ ExpressionId JsonRules::derive_escape(const Rule& rule, std::uint8_t byte, const
   Rule rest = rule;
   rest.escape = escape;
   rest.high = rule.low;
-  std::uint32_t least = ~0u, shortest = kLongestLength;
+  bool are_late = true;
   for (std::uint32_t i = rule.low; i < rule.high; ++i) {
     const Choice::Name& name = next.names[i];
     const std::optional<SpelledCodePoint> code_point = code_point_at(name.spelled, rule.record);
@@ -171,23 +287,49 @@ ExpressionId JsonRules::derive_escape(const Rule& rule, std::uint8_t byte, const
     if (!left) continue;
     if (rest.high == rule.low) rest.low = i;
     rest.high = i + 1;
+    are_late &= name.is_late;
     if (*left == 0) {  // all names that take this escape have the same character there
       rest.escape = Texts::kEmpty;
       rest.record = static_cast<std::uint32_t>(rule.record + code_point->size);
     }
-    const auto read = static_cast<std::uint32_t>(rule.record + code_point->size);
-    if (name.length < kNoLength) least = std::min(least, capped_sum(name.length - read, *left));
-    shortest = std::min(shortest, capped_sum(shortest_with(name, rule.subject, read, rule.line, work), rule.line.mode == Mode::Relaxed ? *left : 0));
   }
   if (rest.high == rule.low) return Arena::kEmpty;
-  return expression(this->rule(rest, std::min(least, kNoLength), shortest), work);
+  const bool leaves_due = awaits(rule, next) && !awaits(rest, next);
+  if (leaves_due && are_late) return Arena::kEmpty;
+  return leaves_due ? opened(rest, work) : name_expression(rest, work);
+}
+
+// Names that have left the due one as a name does that may come: any other may begin so too.
+ExpressionId JsonRules::opened(const Rule& rule, const Work& work) {
+  const Choice& next = choice(rule.subject, work);
+  const Object object = objects_[rule.subject];
+  const TextId read = texts_.extended(Texts::kEmpty, next.names[rule.low].spelled.substr(0, rule.record));
+  std::vector<ExpressionId> ways{name_expression(rule, work)};
+  for (const auto& [number, length] : next.others) {
+    if (rule.line.mode == Mode::Relaxed) {
+      ExpressionId names = relaxed_names(rule.subject, number, work);
+      for (const char byte : texts_.string(read) + texts_.string(rule.escape))
+        if (names != Arena::kEmpty) names = work.arena.derivative(names, static_cast<std::uint8_t>(byte), work.budget);
+      if (names != Arena::kEmpty) ways.push_back(approximate_other(rule.subject, number, names, Gap::None, false, rule.line, work));
+      continue;
+    }
+    const Name name = name_after(object, number, read, rule.escape, work);
+    if (name.rest == Arena::kEmpty) continue;
+    if (rule.line.mode == Mode::Exact)
+      ways.push_back(other_name({Form::Other, rule.subject, 0, number, read.value, rule.line, rule.escape}, name, work));
+    else
+      ways.push_back(approximate_late(rule, number, name, work));
+  }
+  return work.arena.unite(ways);
 }
 
 ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
   ByteSet bytes;
   const Choice& next = choice(rule.subject, work);
+  const bool is_awaited = awaits(rule, next);
   const std::string begun = texts_.string(rule.escape);
   for (std::uint32_t i = rule.low; i < rule.high; ++i) {
+    if (is_awaited && next.names[i].is_late) continue;
     const std::string_view name = next.names[i].spelled;
     if (begun.empty()) bytes.add(static_cast<std::uint8_t>(name[rule.record]));
     if (!next.are_escaped) continue;
@@ -197,14 +339,9 @@ ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
 }
 
 JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& name) {
-  if (style_.order == PropertyOrder::Schema) {
-    const std::uint32_t ordered = orders_[object.order].names->ordered;
-    object.next = std::max(object.next, std::min(name.place + 1, ordered));
-    if (name.place < ordered) return object;
-  }
-  counted::vector<NameId> written = name_sets_[object.written];
-  written.insert(std::ranges::lower_bound(written, name.name), name.name);
-  object.written = numbered(name_set_index_, written, [&](std::uint32_t number) { put_at(name_sets_, number, written); });
+  PlaceSet written = place_sets_[object.written];
+  written.add(name.place);
+  object.written = numbered(place_set_index_, written, [&](std::uint32_t number) { put_at(place_sets_, number, written); });
   return object;
 }
 
@@ -242,39 +379,57 @@ JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t name_c
   const auto classes = sets_.objects().name_classes(object.rest, work);
   const ObjectFormulas::NameClass& of_name = (*classes)[name_class];
   const Name name{work.arena.terminal(of_name.names, work.budget), of_name.is_any};
-  return checked_name(name, object, name_class, Texts::kEmpty, work);
+  return checked_name(name, object, name_class, Texts::kEmpty, Texts::kEmpty, work);
 }
 
 // The same, settled where that is due.
-JsonRules::Name JsonRules::checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, const Work& work) {
+JsonRules::Name JsonRules::checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work) {
   const TextSetId declared = orders_[object.order].spelled;
   const auto is_ample = [&](std::uint64_t taken) {
     return !work.arena.narrows_always() && has_more(name.rest, Part::String, taken, work);
   };
   if (name.is_settled || is_ample(std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(declared))) return name;
-  const std::vector<std::string> taken = taken_below(object, record);
-  if (is_ample(taken.size())) return name;
+  if (is_ample(taken_count(object, record))) return name;
+  return settled_name(name, object, name_class, record, escape, work);
+}
+
+// Without the names that are taken.
+JsonRules::Name JsonRules::settled_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work) {
   name.is_settled = true;
+  const std::vector<std::string> taken = taken_below(object, record);
   if (taken.empty()) return name;
   const auto classes = sets_.objects().name_classes(object.rest, work);
   name.rest = work.arena.terminal(sets_.without_texts((*classes)[name_class].names, taken, work), work.budget);
-  for (const char byte : texts_.string(record))
+  for (const char byte : texts_.string(record) + texts_.string(escape))
     name.rest = work.arena.settled(work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
   return name;
 }
 
-// What may still be written of it, read again where the arena is another one.
+// What may still be written of a name that begins so.
+JsonRules::Name JsonRules::name_after(const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work) {
+  Name name = begun_name(object, name_class, work);
+  TextId read = Texts::kEmpty, read_escape = Texts::kEmpty;
+  const auto read_byte = [&](TextId& text, char byte) {
+    text = texts_.extended(text, static_cast<std::uint8_t>(byte));
+    name.rest = work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget);
+    if (name.rest != Arena::kEmpty) name = checked_name(name, object, name_class, read, read_escape, work);
+    return name.rest != Arena::kEmpty;
+  };
+  for (const char byte : texts_.string(record))
+    if (!read_byte(read, byte)) return name;
+  for (const char byte : texts_.string(escape))
+    if (!read_byte(read_escape, byte)) return name;
+  return name;
+}
+
+// What may still be written of it, read again where the arena is another one.  It may have come to be settled within an escape.
 JsonRules::Name JsonRules::name_so_far(const Rule& other, const Work& work) {
   const RuleId id = rule(other, 0);  // which is there
   if (const ExpressionId known = made(id); known != Arena::kEmpty) return {known, other.low != 0};
   const Object object = objects_[other.subject];
-  Name name = begun_name(object, other.high, work);
-  TextId record = Texts::kEmpty;
-  for (const char byte : texts_.string({other.record})) {
-    record = texts_.extended(record, static_cast<std::uint8_t>(byte));
-    name.rest = work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget);
-    name = checked_name(name, object, other.high, record, work);
-  }
+  Name name = name_after(object, other.high, {other.record}, other.escape, work);
+  if (other.low != 0 && !name.is_settled) name = settled_name(name, object, other.high, {other.record}, other.escape, work);
+  name.is_settled = other.low != 0;
   made(id) = name.rest;
   return name;
 }
@@ -283,9 +438,12 @@ JsonRules::Name JsonRules::name_so_far(const Rule& other, const Work& work) {
 std::vector<std::string> JsonRules::taken_below(const Object& object, TextId record) const {
   std::vector<std::string> taken;
   for (const TextSetId set : {object.others, orders_[object.order].spelled})
-    for (const std::string& name : text_sets_.strings(style_.spelling == Spelling::Plain ? text_sets_.below(set, record) : set))
-      taken.push_back(read_string(name));
+    for (const std::string& name : text_sets_.strings(text_sets_.below(set, record))) taken.push_back(read_string(name));
   return taken;
+}
+
+std::uint64_t JsonRules::taken_count(const Object& object, TextId record) const {
+  return std::uint64_t{text_sets_.size(text_sets_.below(object.others, record))} + text_sets_.size(text_sets_.below(orders_[object.order].spelled, record));
 }
 
 bool JsonRules::is_taken(const Object& object, TextId spelled) const {
@@ -298,37 +456,35 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   const Name before = name_so_far(rule, work);
   if (const ExpressionId rest = work.arena.derivative(before.rest, byte, work.budget); rest != Arena::kEmpty) {
     Rule longer = rule;
-    const TextId record = texts_.extended({rule.record}, byte);
-    longer.record = record.value;
-    return other_name(longer, checked_name({rest, before.is_settled}, object, rule.high, record, work), work);
+    if (style_.spelling != Spelling::Plain && (byte == '\\' || rule.escape != Texts::kEmpty)) {
+      longer.escape = texts_.extended(rule.escape, byte);
+      if (const std::string escape = texts_.string(longer.escape); code_point_of_escape(escape)) {
+        longer.record = texts_.extended({rule.record}, spelled_string(read_string(escape))).value;
+        longer.escape = Texts::kEmpty;
+      }
+    } else {
+      longer.record = texts_.extended({rule.record}, byte).value;
+    }
+    return other_name(longer, checked_name({rest, before.is_settled}, object, rule.high, {longer.record}, longer.escape, work), work);
   }
-  if (byte != '"' || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
-  TextId spelled{rule.record};
-  if (style_.spelling != Spelling::Plain)
-    spelled = texts_.extended(Texts::kEmpty, spelled_string(read_string(texts_.string(spelled))));
+  if (byte != '"' || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
+  const TextId spelled{rule.record};
   if (is_taken(object, spelled)) return Arena::kEmpty;
   Object after = object;
   after.others = text_sets_.with(object.others, spelled);
-  if (style_.order == PropertyOrder::Schema) after.next = orders_[object.order].names->ordered;
   const auto classes = sets_.objects().name_classes(object.rest, work);
   return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), after, rule.line, work);
 }
 
 namespace {
 
-// All texts there are.
-class AllTexts final : public TextTree {
- public:
-  void walk(Walk& walk) const override { walk.mark(true); }
-};
-
-// The texts of a set after their first bytes, each with a quote.
+// Texts, each with a quote.
 class QuotedTree final : public TextTree {
  public:
-  QuotedTree(const TextSets& sets, TextSetId set, std::uint32_t from) : tree_(sets, set, from) {}
+  explicit QuotedTree(std::shared_ptr<const TextTree> texts) : texts_(std::move(texts)) {}
   void walk(Walk& walk) const override {
     Quoting quoting(walk);
-    tree_.walk(quoting);
+    texts_->walk(quoting);
   }
 
  private:
@@ -346,7 +502,7 @@ class QuotedTree final : public TextTree {
    private:
     Walk& walk_;
   };
-  TextSetTree tree_;
+  std::shared_ptr<const TextTree> texts_;
 };
 
 }  // namespace
@@ -355,22 +511,84 @@ class QuotedTree final : public TextTree {
 // what follows the name is.
 Approximation JsonRules::approximate_name(const Rule& other, bool is_unverified, const Work& work) {
   const Name name = name_so_far(other, work);
-  const bool is_any = is_any_name(other, work), is_plain = !choice(other.subject, work).are_escaped;
-  Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !(is_any || name.is_settled) || !is_plain, other.line.of(Mode::Approximation), work), {}, {}};
-  const Object& object = objects_[other.subject];
-  const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);
-  const TextId record{other.record};
-  for (const TextSetId set : {object.others, orders_[object.order].spelled}) {
-    const TextSetId below = is_plain ? text_sets_.below(set, record) : set;
-    if (below == kNoTexts) continue;
-    if (is_plain) approximation.refused.push_back({"", std::make_shared<QuotedTree>(text_sets_, below, texts_.length(record))});
-    if (is_any || name.is_settled) continue;
-    if (is_plain)
-      approximation.unverified.push_back({"", unverified_along(below, texts_.length(record), name.rest, taken, work)});
-    else
-      approximation.unverified.push_back({"", std::make_shared<AllTexts>()});
-  }
+  const bool is_sure = is_any_name(other, work) || name.is_settled;
+  Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !is_sure, other.line.of(Mode::Approximation), work), {}, {}};
+  add_taken(objects_[other.subject], {other.record}, other.escape, is_sure ? std::nullopt : std::optional(name.rest), "", approximation, work);
   return approximation;
+}
+
+// Refuses what is taken after the bytes of a record.  `rest`: what may still be written after them, if it may come to be taken.
+void JsonRules::add_taken(const Object& object, TextId record, TextId escape, std::optional<ExpressionId> rest, const std::string& lead, Approximation& approximation, const Work& work) {
+  const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);
+  for (const TextSetId set : {object.others, orders_[object.order].spelled}) {
+    const TextSetId below = text_sets_.below(set, record);
+    if (below == kNoTexts) continue;
+    std::shared_ptr<const TextTree> texts;
+    if (style_.spelling == Spelling::Plain)
+      texts = std::make_shared<TextSetTree>(text_sets_, below, texts_.length(record));
+    else
+      texts = std::make_shared<SpelledTree>(text_sets_, below, texts_.string(record), texts_.string(escape));
+    approximation.refused.push_back({lead, std::make_shared<QuotedTree>(texts)});
+    if (rest) approximation.unverified.push_back({lead, unverified_along(texts, *rest, taken, work)});
+  }
+}
+
+// ---- late names -------------------------------------------------------------------------------
+
+// Calls `visit(lead, class, what is read, name)` for each class of undeclared names and each fork after which they may come:
+// `lead` are the bytes up to it.
+template <class Visit>
+void JsonRules::visit_forks(const Rule& rule, Visit&& visit, const Work& work) {
+  const Choice& next = choice(rule.subject, work);
+  if (!awaits(rule, next) || rule.escape != Texts::kEmpty) return;
+  const std::string_view due = next.names[*next.due].spelled;
+  for (const Choice::Fork& fork : next.forks) {
+    if (fork.shared < rule.record || fork.byte == '"') continue;
+    const std::string read = std::string(due.substr(0, fork.shared)) + fork.byte;
+    const TextId text = texts_.extended(Texts::kEmpty, read);
+    for (const auto& [number, length] : next.others) {
+      const Name name = name_after(objects_[rule.subject], number, text, Texts::kEmpty, work);
+      if (name.rest != Arena::kEmpty) visit(read.substr(rule.record), number, text, name);
+    }
+  }
+}
+
+// Undeclared names after a fork, in the mode of the rule; everything after them is unverified.
+ExpressionId JsonRules::approximate_late(const Rule& rule, std::uint32_t name_class, const Name& name, const Work& work) {
+  const ExpressionId other = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
+  return name.is_settled || rule.line.mode != Mode::Approximation ? other : unverified_from(other, work);
+}
+
+ExpressionId JsonRules::approximate_late_names(const Rule& rule, const Work& work) {
+  std::vector<ExpressionId> ways;
+  visit_forks(rule, [&](const std::string& lead, std::uint32_t number, TextId, const Name& name) {
+    ways.push_back(work.arena.concatenate(literal(lead, work), approximate_late(rule, number, name, work)));
+  }, work);
+  return work.arena.unite(ways);
+}
+
+ExpressionId JsonRules::approximate_declared(RuleId id, const Work& work) {
+  Rule rule = rules_[id.value];
+  rule.line.mode = Mode::Approximation;
+  rule.subject = approximate_object(rule.subject, work);
+  return expression(this->rule(rule, abouts_[id.value].spelled), work);
+}
+
+// A declared name in front, and what may come in its place after a fork.
+std::vector<Approximation> JsonRules::approximations_of_declared(RuleId id, const Work& work) {
+  const Rule rule = rules_[id.value];
+  Approximation late{Arena::kEmpty, {}, {}};
+  std::vector<ExpressionId> ways;
+  visit_forks(rule, [&](const std::string& lead, std::uint32_t number, TextId read, const Name& name) {
+    const bool is_sure = is_any_name(rule.subject, number, work) || name.is_settled;
+    const ExpressionId other = approximate_other(rule.subject, number, name.rest, Gap::None, !is_sure, rule.line.of(Mode::Approximation), work);
+    ways.push_back(work.arena.concatenate(literal(lead, work), other));
+    add_taken(objects_[rule.subject], read, Texts::kEmpty, is_sure ? std::nullopt : std::optional(name.rest), lead, late, work);
+  }, work);
+  late.expression = work.arena.unite(ways);
+  std::vector<Approximation> found{{approximate_declared(id, work), {}, {}}};
+  if (late.expression != Arena::kEmpty) found.push_back(std::move(late));
+  return found;
 }
 
 // ---- other names in over-approximations -------------------------------------------------------
@@ -385,9 +603,9 @@ std::uint32_t JsonRules::approximate_object(std::uint32_t number, const Work& wo
   return object_number(object);
 }
 
-bool JsonRules::is_any_name(const Rule& other, const Work& work) {
-  const auto classes = sets_.objects().name_classes(objects_[other.subject].rest, work);
-  return (*classes)[other.high].is_any;
+bool JsonRules::is_any_name(std::uint32_t object, std::uint32_t name_class, const Work& work) {
+  const auto classes = sets_.objects().name_classes(objects_[object].rest, work);
+  return (*classes)[name_class].is_any;
 }
 
 // A name of some language, whatever is taken, with its quote, and what follows it.
@@ -407,6 +625,12 @@ ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t na
 // Names that begin within a token, quotes and all.
 void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work) {
   const Choice& next = choice(rule.subject, work);
+  if (next.due) {
+    const Rule name{Form::Name, rule.subject, 0, static_cast<std::uint32_t>(next.names.size()), 0, rule.line};
+    if (const ExpressionId late = approximate_late_names(name, work); late != Arena::kEmpty)
+      ways.push_back(layout_.after(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), late), work));
+    return;
+  }
   const auto add = [&](std::uint32_t name_class, const Name& name) {
     if (name.rest == Arena::kEmpty) return;
     const bool is_unverified = !name.is_settled && rule.line.mode == Mode::Approximation;
@@ -418,26 +642,29 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
   for (const auto& [number, length] : next.others) add(number, begun_name(objects_[rule.subject], number, work));
 }
 
-// A name of the class that is not declared, with its quote, and what follows it.
-ExpressionId JsonRules::relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line, const Work& work) {
+// The names of a class that are not declared.
+ExpressionId JsonRules::relaxed_names(std::uint32_t object, std::uint32_t name_class, const Work& work) {
   const std::uint32_t order = objects_[object].order;
   const auto classes = sets_.objects().name_classes(objects_[object].rest, work);
   const ExpressionId all = (*classes)[name_class].names;
-  const ExpressionId names = memoized(relaxed_names_, std::uint64_t{order} << 32 | all.value, [&] {
+  return memoized(relaxed_names_, std::uint64_t{order} << 32 | all.value, [&] {
     std::vector<std::string> declared;
     for (const NameId name : orders_[order].names->names) declared.push_back(sets_.table().text(name));
     return sets_.without_texts(all, declared, work);
   });
+}
+
+// Such a name, with its quote, and what follows it.
+ExpressionId JsonRules::relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line, const Work& work) {
+  const ExpressionId names = relaxed_names(object, name_class, work);
   return names == Arena::kEmpty ? names : approximate_other(object, name_class, names, Gap::None, false, line, work);
 }
 
 // What follows another name, which is not said to be written.
 ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
   const Object object = objects_[rule.subject];
-  Object rest = object;
-  if (style_.order == PropertyOrder::Schema) rest.next = orders_[object.order].names->ordered;
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), rest, rule.line, work);
+  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), object, rule.line, work);
 }
 
 }  // namespace tokamata::json

@@ -59,7 +59,7 @@ std::uint32_t JsonRules::array_number(const Array& array) {
 
 std::uint32_t JsonRules::object_number(const Object& object) {
   return number_in(objects_, object_index_, object, [](const Object& o) {
-    return mix(mix(mix(mix(mix(1, o.rest.value), o.order), o.next), o.written), o.others.value);
+    return mix(mix(mix(mix(1, o.rest.value), o.order), o.written), o.others.value);
   });
 }
 
@@ -119,8 +119,8 @@ bool JsonRuleSet::spells(std::string_view part) const { return table_->has_name_
 
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
     : RememberingRules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
-  name_sets_.emplace_back();
-  name_set_index_.emplace(counted::vector<NameId>(), 0);
+  place_sets_.emplace_back();
+  place_set_index_.emplace(PlaceSet(), 0);
 }
 
 ExpressionId JsonRules::start(Arena& arena, Budget& budget) {
@@ -214,8 +214,12 @@ ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
     return arena.concatenate(element, unverified_from(further, work));
   }
   rule.line = line;
+  if (rule.form == Form::Name) {
+    std::vector<ExpressionId> ways{approximate_declared(id, work), approximate_late_names(rule, work)};
+    return arena.unite(ways);
+  }
   if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}});
-  if (rule.form == Form::Members || rule.form == Form::Name) rule.subject = approximate_object(rule.subject, work);
+  if (rule.form == Form::Members) rule.subject = approximate_object(rule.subject, work);
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }
 
@@ -225,6 +229,7 @@ std::vector<Approximation> JsonRules::approximations(RuleId id, Arena& arena, Bu
   const Rule rule = rules_[id.value];
   if (rule.line.mode == Mode::Exact && rule.form == Form::Recorded) return approximate_recorded(rule, work);
   if (rule.line.mode == Mode::Exact && rule.form == Form::Other) return {approximate_name(rule, false, work)};
+  if (rule.line.mode == Mode::Exact && rule.form == Form::Name) return approximations_of_declared(id, work);
   if (rule.line.mode == Mode::Exact && is_opened_for_approximation(rule))
     return arena.approximations(expanded(id, work), budget);
   return {{approximated(id, arena, budget), {}, {}}};
@@ -273,7 +278,7 @@ ExpressionId JsonRules::expand_value(const Rule& rule, const Work& work) {
     const ExpressionId inside = elements(array_number({parts.arrays, {}}), true, rule.line.deeper(), work);
     add(arena.concatenate(literal("[", work), inside));
   }
-  const Object object{parts.objects, order_number(sets_.order(set)), 0, 0, {}};
+  const Object object{parts.objects, order_number(sets_.order(set)), 0, {}};
   if (sets_.objects().some_length(parts.objects, room(object), work)) {
     const ExpressionId inside = members(object_number(object), true, rule.line.deeper(), work);
     add(arena.concatenate(literal("{", work), inside));
@@ -357,7 +362,7 @@ RuleId JsonRules::kept(RuleId id) {
   }
   if (rule.form == Form::Recorded || rule.form == Form::Other)
     rule.record = texts_.moved(before_->texts, {rule.record}, before_->moved_texts).value;
-  if (rule.form == Form::Name) rule.escape = texts_.moved(before_->texts, rule.escape, before_->moved_texts);
+  if (rule.form == Form::Name || rule.form == Form::Other) rule.escape = texts_.moved(before_->texts, rule.escape, before_->moved_texts);
   return this->rule(rule, before_->abouts[id.value].spelled, before_->abouts[id.value].shortest);
 }
 

@@ -72,6 +72,9 @@ class JsonRules : public RememberingRules {
   std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
   ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
   std::uint32_t spelled_after(RuleId rule, std::size_t string) const override;
+  std::optional<std::uint8_t> leaving_byte() const override;
+  ExpressionId after_leaving(RuleId rule, std::size_t low, std::size_t high, std::size_t depth, Arena& arena, Budget& budget) override;
+  std::optional<std::string> awaited(RuleId rule, Arena& arena, Budget& budget) override;
   void begin_anew() override;
   RuleId kept(RuleId before) override;
   void all_kept() override;
@@ -97,9 +100,9 @@ class JsonRules : public RememberingRules {
     std::uint32_t low = 0;    // Value: gap; Elements, Members: whether it is the first; Name: range of names;
                               // Other: whether it is settled; Recorded: that, and what it begins as
     std::uint32_t high = 0;   // Other: class; Recorded: set of the element
-    std::uint32_t record = 0; // Name: bytes so far, in plain spelling; Other, Recorded: the text so far
+    std::uint32_t record = 0; // Name: bytes so far; Other: the text so far, both in plain spelling; Recorded: the text so far
     Line line;
-    TextId escape = Texts::kEmpty; // Name: the text so far of an escape that is begun
+    TextId escape = Texts::kEmpty; // Name, Other: the text so far of an escape that is begun
     bool operator==(const Rule&) const = default;
   };
   static std::uint64_t hash_of(const Rule& rule);
@@ -112,8 +115,7 @@ class JsonRules : public RememberingRules {
   struct Object {
     ObjectId rest;
     std::uint32_t order;    // of orders_
-    std::uint32_t next;     // names before it do not come any more
-    std::uint32_t written;  // of name_sets_
+    std::uint32_t written;  // of place_sets_: names of the order
     TextSetId others;       // names that are not declared, in plain spelling
     bool operator==(const Object&) const = default;
   };
@@ -122,14 +124,31 @@ class JsonRules : public RememberingRules {
     TextSetId spelled;
   };
   // The names that may follow, as they are spelled, sorted; and the least text that follows each.
+  //
+  // Where a required name is due (ObjectFormulas::Next), a late name is refused at the byte where it leaves the due one: the
+  // text that is accepted then may still become the due name, which every value has.  But where a name that may come has that
+  // byte too, the text could become that name alone, and a value without it would be lost.  So after that byte late names and
+  // undeclared ones may come as well.
+  // Example.  Due `temp`; `tag` may come, `tact` and undeclared names are late.  After `t` there is `e` for temp and `a`; after
+  // `ta` every name may go on.  `x` is refused.
   struct Choice {
     struct Name {
       std::string_view spelled;  // with the quote after it
       NameId name;
       std::uint32_t place;
       std::uint32_t length;
+      bool is_late;
+    };
+    // Where plain spellings of names that may come leave the due one: after so many bytes, by a byte.
+    struct Fork {
+      std::uint32_t shared;
+      char byte;
+      auto operator<=>(const Fork&) const = default;
     };
     counted::vector<Name> names;
+    std::optional<std::uint32_t> due;       // of these names
+    counted::vector<Fork> forks;            // sorted
+    counted::vector<std::uint32_t> listed;  // where a name is due: those that may be read whole in plain spelling
     counted::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
     bool are_escaped;  // whether they may be spelled in any way, or plainly alone
     // With some name of a class.
@@ -140,10 +159,28 @@ class JsonRules : public RememberingRules {
     }
   };
 
+  // The rest of a name, and whether it can no longer become an earlier name.
+  struct Name {
+    ExpressionId rest;
+    bool is_settled;
+  };
+
   RuleId rule(const Rule& rule, std::uint32_t spelled, std::uint32_t shortest = 1);
   // About::shortest of relaxed rules; 1 of others, which serve no search by lengths.
   std::uint32_t least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work);
   std::uint32_t least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work);
+  ExpressionId name_expression(const Rule& name, const Work& work);
+  bool awaits(const Rule& rule, const Choice& choice) const;
+  std::pair<std::uint32_t, std::uint32_t> strings_of(const Rule& rule, const Choice& choice) const;
+  std::uint32_t name_of_string(const Rule& rule, std::size_t string, const Choice& choice) const;
+  void set_due(Choice& choice, std::uint32_t place) const;
+  ExpressionId opened(const Rule& rule, const Work& work);
+  template <class Visit>
+  void visit_forks(const Rule& rule, Visit&& visit, const Work& work);
+  ExpressionId approximate_late(const Rule& rule, std::uint32_t name_class, const Name& name, const Work& work);
+  ExpressionId approximate_late_names(const Rule& rule, const Work& work);
+  ExpressionId approximate_declared(RuleId rule, const Work& work);
+  std::vector<Approximation> approximations_of_declared(RuleId rule, const Work& work);
   ExpressionId expression(RuleId rule, const Work& work) { return work.arena.rule(source(), rule); }
   ExpressionId expanded(RuleId rule, const Work& work);
   bool is_opened_for_approximation(const Rule& rule);
@@ -164,22 +201,22 @@ class JsonRules : public RememberingRules {
   }
 
   // ---- members: json_members.cpp ----
-  // The rest of a name, and whether it can no longer become an earlier name.
-  struct Name {
-    ExpressionId rest;
-    bool is_settled;
-  };
   ExpressionId expand_members(const Rule& rule, const Work& work);
   ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);
   ExpressionId names(std::uint32_t object, Line line, const Work& work);
   ExpressionId other_name(Rule wanted, const Name& name, const Work& work);
+  ExpressionId relaxed_names(std::uint32_t object, std::uint32_t name_class, const Work& work);
   ExpressionId relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line, const Work& work);
   Name begun_name(const Object& object, std::uint32_t name_class, const Work& work);
-  Name checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, const Work& work);
+  Name checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work);
+  Name settled_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work);
+  Name name_after(const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work);
   Name name_so_far(const Rule& other, const Work& work);
   std::vector<std::string> taken_below(const Object& object, TextId record) const;
+  std::uint64_t taken_count(const Object& object, TextId record) const;
   bool is_taken(const Object& object, TextId spelled) const;
-  bool is_any_name(const Rule& other, const Work& work);
+  bool is_any_name(std::uint32_t object, std::uint32_t name_class, const Work& work);
+  bool is_any_name(const Rule& other, const Work& work) { return is_any_name(other.subject, other.high, work); }
   std::uint32_t approximate_object(std::uint32_t object, const Work& work);
   ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
   Object after_declared(Object object, const Choice::Name& name);
@@ -187,6 +224,7 @@ class JsonRules : public RememberingRules {
   ExpressionId approximate_other(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_unverified,
                                Line line, const Work& work);
   Approximation approximate_name(const Rule& other, bool is_unverified, const Work& work);
+  void add_taken(const Object& object, TextId record, TextId escape, std::optional<ExpressionId> rest, const std::string& lead, Approximation& approximation, const Work& work);
   ExpressionId expand_after(const Rule& rule, const Work& work);
   const Choice& choice(std::uint32_t object, const Work& work);
   // In natural spelling: where one of the names that may come next is escaped by some writer.
@@ -252,9 +290,9 @@ class JsonRules : public RememberingRules {
   std::uint64_t values_in(const Rule& rule, std::uint64_t most, const Work& work);
   std::uint64_t values_after(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work);
   std::uint64_t values_of_members(const Object& object, std::uint64_t most, const Work& work);
-  // The texts of a set after their first bytes, to be marked where that is so no more.
+  // Texts, to be marked where that is so no more.
   class UnverifiedAlong;
-  std::shared_ptr<const TextTree> unverified_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work);
+  std::shared_ptr<const TextTree> unverified_along(std::shared_ptr<const TextTree> texts, ExpressionId rest, std::uint64_t than, const Work& work);
   // Whether that stays so to the very end of the outermost container.
   bool is_endless(ExpressionId rest, const Work& work);
   bool is_endless(const Rule& rule, const Work& work);
@@ -290,8 +328,8 @@ class JsonRules : public RememberingRules {
   counted::unordered_map<std::uint64_t, ExpressionId> relaxed_names_;  // by order and names of a class
   counted::vector<Order> orders_;
   counted::unordered_map<const NameOrder*, std::uint32_t> order_index_;
-  counted::vector<counted::vector<NameId>> name_sets_;
-  counted::map<counted::vector<NameId>, std::uint32_t> name_set_index_;
+  counted::vector<PlaceSet> place_sets_;
+  counted::map<PlaceSet, std::uint32_t> place_set_index_;
   Texts texts_;  // names and elements, under way and written
   TextSets text_sets_{texts_};
   counted::unordered_map<std::uint32_t, counted::vector<TextId>> objects_with_;  // elements, by the text of a member

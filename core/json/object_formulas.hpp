@@ -18,16 +18,35 @@ namespace tokamata::json {
 
 class ValueSets;
 
-// Names that are declared in some order, and after them those that constants have, which come when they like.
+// Names that are declared in some order, and after them those that constants have.
 struct NameOrder {
   counted::vector<NameId> names;
   std::uint32_t ordered = 0;  // so many are in order
-  counted::unordered_map<std::uint32_t, std::uint32_t> places;  // of names
+  counted::unordered_map<std::uint32_t, std::uint32_t> places;  // by name
 
   void add(NameId name) {
     places.emplace(name.value, static_cast<std::uint32_t>(names.size()));
     names.push_back(name);
   }
+
+  std::optional<std::uint32_t> place_of(NameId name) const {
+    const auto known = places.find(name.value);
+    return known == places.end() ? std::nullopt : std::optional(known->second);
+  }
+};
+
+// Places in an order, a bit for each.
+class PlaceSet {
+ public:
+  bool contains(std::uint32_t place) const { return place / 64 < words_.size() && ((words_[place / 64] >> (place % 64)) & 1) != 0; }
+  void add(std::uint32_t place) {
+    if (place / 64 >= words_.size()) words_.resize(place / 64 + 1, 0);
+    words_[place / 64] |= std::uint64_t{1} << (place % 64);
+  }
+  auto operator<=>(const PlaceSet&) const = default;
+
+ private:
+  counted::vector<std::uint64_t> words_;  // the last is not 0
 };
 
 class ObjectFormulas {
@@ -63,16 +82,29 @@ class ObjectFormulas {
   struct Room {
     const NameOrder* order;
     std::uint32_t next;                   // those before it do not come any more
-    const counted::vector<NameId>* written;  // sorted; nor do these
+    const PlaceSet* written;              // nor do these
     WrittenTexts other_names;             // that were written, as they are spelled plainly
   };
   // The length of some text that ends the object, with comma, quotes and colon for each member; nothing if there is
   // none.
   std::optional<std::uint32_t> some_length(ObjectId f, const Room& room, const Work& work);
-  // The same for each name that may come next, given by its place in the order, and for classes of other names.
+  // The same for each name that may come next, and for classes of other names.
+  //
+  // In order.  The first required name that is not written is *due*.  Names before it may come, and it may; those after it
+  // and undeclared ones are *late*.  Example.  Order a, b, c, required b: after `{` a and b may come, c is late; after
+  // {"b":1 all of a, c and undeclared names may come.  So no value is lost: the members that it has and that are required
+  // can always be written first, and the others in any order after them.  What is late is given only where some name but the
+  // due one may come, since it may begin as that name does (JsonRules::Choice).
+  // Required means: the formula says so by its structure, whatever the values are (`required_names`).  To find out whether a
+  // name is required for other reasons, such as the number of members, would need a search for each name.
   struct Next {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> declared;  // place in the order, length
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> others;    // class of other names (name_classes), length
+    struct Declared {
+      std::uint32_t place, length;
+      bool is_late;
+    };
+    std::vector<Declared> declared;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // class of other names (name_classes), length; late too
+    std::optional<std::uint32_t> due;                             // place of the required name that comes first
   };
   Next next(ObjectId f, const Room& room, bool in_order, const Work& work);
   // Lower bounds, of the texts of `depth` levels (ValueSets::least_length): no text that ends the object is shorter, with
@@ -130,6 +162,8 @@ class ObjectFormulas {
   bool is_plain(ObjectId f) const;
   SetId value_among_conjuncts(ObjectId f, NameId name, const Work& work);
   counted::vector<NameId> required_among_conjuncts(ObjectId f) const;
+  const counted::vector<NameId>& required_names(ObjectId f);
+  std::optional<std::uint32_t> due(ObjectId f, const Room& room);
   std::uint32_t further_among_conjuncts(ObjectId f, std::size_t required) const;
   std::optional<std::uint32_t> member_length(NameId name, SetId value, const Work& work);
   std::uint32_t least_member(ObjectId f, NameId name, std::uint32_t depth, const Work& work);
@@ -172,6 +206,7 @@ class ObjectFormulas {
   counted::unordered_map<std::uint32_t, ByName> by_name_;            // by formula: few
   counted::unordered_map<std::uint64_t, bool> is_in_;                // by name and language
   counted::unordered_map<std::uint64_t, std::uint32_t> least_lengths_;  // by formula and depth
+  counted::unordered_map<std::uint32_t, counted::vector<NameId>> required_;  // by formula
 };
 
 }  // namespace tokamata::json

@@ -1,8 +1,8 @@
 // Whether an object can still be ended, how, and with which names it may go on.
 //
 // Problem.  Before a name is written it must be known that, with it, all that is required can still be had: the
-// names left, in the order that they must come in, each at most once, with values that are in what is said of them.
-// Example.  Order a, b, c; required b: the next name is a or b, and not c.  With any(required a, x not in b's set)
+// names left, each at most once, with values that are in what is said of them.
+// Example.  Order a, b, c; required b: the next name is a or b, and c is late.  With any(required a, x not in b's set)
 // and nothing else, all three may come next, and the object may not end.
 // How.  Mostly a formula is a conjunction of atoms, and then required names alone matter.  Otherwise a way
 // to end it is searched over what remains after each member, what lacks least first; a shortest way has no member that
@@ -26,14 +26,12 @@ namespace {
 constexpr std::uint32_t kOtherName = 12;  // bytes of a name that is not declared, its quotes, colon and comma
 constexpr std::uint32_t kLeastMember = 5;  // bytes of any member, with its comma: of "":0
 
-bool is_written(const ObjectFormulas::Room& room, NameId name) {
-  return room.written && std::ranges::binary_search(*room.written, name);
-}
+bool is_written(const ObjectFormulas::Room& room, std::uint32_t place) { return room.written && room.written->contains(place); }
 
 // Whether a declared name may still come, where those before `next` do not.
 bool is_left(const ObjectFormulas::Room& room, std::uint32_t next, NameId name) {
   const auto place = room.order->places.find(name.value);
-  return place != room.order->places.end() && place->second >= next && !is_written(room, name);
+  return place != room.order->places.end() && place->second >= next && !is_written(room, place->second);
 }
 
 }  // namespace
@@ -95,19 +93,56 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
   const counted::vector<NameId> missing = required_among_conjuncts(f);
   const std::optional<std::uint32_t> rest = plain_length(f, room, work);
   if (!rest) return result;
-  bool is_first_missing = false;
-  for (std::uint32_t place = room.next; place < room.order->names.size() && !is_first_missing; ++place) {
-    const NameId name = room.order->names[place];
-    if (is_written(room, name)) continue;
+  if (in_order) result.due = due(f, room);
+  for (std::uint32_t place = room.next; place < room.order->names.size(); ++place) {
+    const bool is_late = place > result.due.value_or(~0u);
+    if (is_late && result.declared.size() == 1) return result;
+    if (is_written(room, place)) continue;
     work.budget.step();
+    const NameId name = room.order->names[place];
     const auto member = member_length(name, value_among_conjuncts(f, name, work), work);
     const bool is_missing = std::ranges::binary_search(missing, name);
-    if (member) result.declared.emplace_back(place, is_missing ? *rest : capped_sum(*rest, *member));
-    is_first_missing = in_order && is_missing && place < room.order->ordered;
+    if (member) result.declared.push_back({place, is_missing ? *rest : capped_sum(*rest, *member), is_late});
   }
-  if (is_first_missing) return result;
+  if (result.due && result.declared.size() == 1) return result;
   add_others(f, room, room, result, work);
   return result;
+}
+
+// What every object of a formula has, as far as its structure says so: of `any` and `one` what all operands require.
+// Example.  any(required(a, b), all(required b, required c)): b.
+const counted::vector<NameId>& ObjectFormulas::required_names(ObjectId f) {
+  if (const auto known = required_.find(f.value); known != required_.end()) return known->second;
+  counted::vector<NameId> found;
+  const Operation operation = formulas_.operation(f);
+  if (const Atom* atom = operation == Operation::Atom ? atom_of(f) : nullptr; atom && atom->kind == Kind::Required) {
+    found = atom->names;
+  } else if (operation == Operation::All || operation == Operation::Any || operation == Operation::One) {
+    bool is_first = true;
+    for (const ObjectId part : formulas_.operands(f)) {
+      const counted::vector<NameId>& of_part = required_names(part);
+      counted::vector<NameId> both;
+      if (operation == Operation::All)
+        std::ranges::set_union(found, of_part, std::back_inserter(both));
+      else if (is_first)
+        both = of_part;
+      else
+        std::ranges::set_intersection(found, of_part, std::back_inserter(both));
+      found = std::move(both);
+      is_first = false;
+      if (operation != Operation::All && found.empty()) break;
+    }
+  }
+  return required_.emplace(f.value, std::move(found)).first->second;
+}
+
+std::optional<std::uint32_t> ObjectFormulas::due(ObjectId f, const Room& room) {
+  std::optional<std::uint32_t> first;
+  for (const NameId name : required_names(f)) {
+    const std::optional<std::uint32_t> place = room.order->place_of(name);
+    if (place && *place < room.order->ordered && !is_written(room, *place)) first = std::min(first.value_or(~0u), *place);
+  }
+  return first;
 }
 
 // `after`: the room behind another name, except for that name.  It is taken too, which matters where few names are left: of
@@ -379,30 +414,27 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
 ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_order, const Work& work) {
   if (is_plain(f)) return next_if_plain(f, room, in_order, work);
   Next result;
+  if (in_order) result.due = due(f, room);
   for (std::uint32_t place = room.next; place < room.order->names.size(); ++place) {
+    const bool is_late = place > result.due.value_or(~0u);
+    if (is_late && result.declared.size() == 1) return result;
+    if (is_written(room, place)) continue;
+    work.budget.step();
     const NameId name = room.order->names[place];
-    if (is_written(room, name)) continue;
+    PlaceSet written = room.written ? *room.written : PlaceSet();
+    written.add(place);
     Room after = room;
-    counted::vector<NameId> written;
-    if (in_order && place < room.order->ordered) {
-      after.next = place + 1;
-    } else {
-      if (in_order) after.next = std::max(room.next, room.order->ordered);
-      if (room.written) written = *room.written;
-      written.insert(std::ranges::lower_bound(written, name), name);
-      after.written = &written;
-    }
+    after.written = &written;
     std::optional<std::uint32_t> least;
     for (const auto ways = branches(f, name, work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
       const auto member = rest ? member_length(name, way.value, work) : std::nullopt;
       if (member) least = std::min(least.value_or(~0u), capped_sum(*member, *rest));
     }
-    if (least) result.declared.emplace_back(place, *least);
+    if (least) result.declared.push_back({place, *least, is_late});
   }
-  Room after = room;
-  if (in_order) after.next = room.order->ordered;
-  add_others(f, room, after, result, work);
+  if (result.due && result.declared.size() == 1) return result;
+  add_others(f, room, room, result, work);
   return result;
 }
 

@@ -131,14 +131,14 @@ std::uint64_t JsonRules::values_of_members(const Object& object, std::uint64_t m
   return found >= most ? found : std::max(found, values_after(object, *last, most, work));
 }
 
-// Goes along texts of a set, and marks where no more strings than so many can follow.
+// Goes along texts, and marks where no more strings than so many can follow.
 class JsonRules::UnverifiedAlong final : public TextTree {
  public:
-  UnverifiedAlong(JsonRules& rules, TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work)
-      : rules_(rules), set_(set), from_(from), rest_(rest), than_(than), work_(work) {}
+  UnverifiedAlong(JsonRules& rules, std::shared_ptr<const TextTree> texts, ExpressionId rest, std::uint64_t than, const Work& work)
+      : rules_(rules), texts_(std::move(texts)), rest_(rest), than_(than), work_(work) {}
   void walk(Walk& walk) const override {
     Following following(*this, walk);
-    rules_.text_sets_.walk(set_, from_, following);
+    texts_->walk(following);
   }
 
  private:
@@ -167,15 +167,14 @@ class JsonRules::UnverifiedAlong final : public TextTree {
   };
 
   JsonRules& rules_;
-  TextSetId set_;
-  std::uint32_t from_;
+  std::shared_ptr<const TextTree> texts_;
   ExpressionId rest_;
   std::uint64_t than_;
   Work work_;
 };
 
-std::shared_ptr<const TextTree> JsonRules::unverified_along(TextSetId set, std::uint32_t from, ExpressionId rest, std::uint64_t than, const Work& work) {
-  return std::make_shared<UnverifiedAlong>(*this, set, from, rest, than, work);
+std::shared_ptr<const TextTree> JsonRules::unverified_along(std::shared_ptr<const TextTree> texts, ExpressionId rest, std::uint64_t than, const Work& work) {
+  return std::make_shared<UnverifiedAlong>(*this, std::move(texts), rest, than, work);
 }
 
 bool JsonRules::is_endless(ExpressionId rest, const Work& work) {
@@ -196,6 +195,7 @@ bool JsonRules::is_endless(const Rule& rule, const Work& work) {
   if (rule.form == Form::Elements || rule.form == Form::Recorded) return is_endless(arrays_[rule.subject].rest, work);
   if (rule.form == Form::Name) {
     const Choice& next = choice(rule.subject, work);
+    if (awaits(rule, next) && !next.others.empty() && !takes_names_for_ever(objects_[rule.subject], work)) return false;
     for (std::uint32_t i = rule.low; i < rule.high; ++i) {
       Object after = after_declared(objects_[rule.subject], next.names[i]);
       for (const auto ways = sets_.objects().branches(objects_[rule.subject].rest, next.names[i].name, work); const auto& way : *ways) {

@@ -360,7 +360,8 @@ Explanation Matcher::explained(TokenId token, Budget& budget) {
   const TokenAutomaton::Reading reading = automaton().read(state(), text, budget);
   if (reading.length < text.size())
     return {Byte, reading.length, automaton().live_bytes(reading.state, budget),
-            reading.length == 0 ? live_controls(budget) : std::vector<TokenId>()};
+            reading.length == 0 ? live_controls(budget) : std::vector<TokenId>(),
+            automaton().automaton().arena().awaited(automaton().automaton().expression(reading.state), budget)};
   const ByteSet expected = automaton().live_bytes(automaton().edge(reading.state, budget), budget);
   if (!automaton().step(configuration(), token, budget)) return {Unspellable, reading.length, expected};
   if (canonical() && !text_step(here(), token, budget))

@@ -54,6 +54,7 @@ struct Explanation {
   std::size_t offset = 0;  // into the bytes of the token
   ByteSet expected;        // what could come at `offset`
   std::vector<TokenId> expected_tokens = {};  // control tokens that may stand here instead; empty unless `offset` is 0
+  std::vector<std::string> awaited = {};      // at `offset`: strings that must come before all others, such as required names
 };
 
 // Tokens that may follow a text, as a tree: `parents[i]` is the node before node i, and kNoNode stands for the text itself.

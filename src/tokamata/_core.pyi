@@ -451,7 +451,7 @@ class Matcher:
     def forced_tokens(self) -> list[int]:
         """The next tokens, as long as the mask has a single bit and that is not a stop token's."""
 
-    def _explain(self, token: int) -> tuple[int, int, list[int], list[int]]: ...
+    def _explain(self, token: int) -> tuple[int, int, list[int], list[int], list[str]]: ...
 
 def fill_masks(
     matchers: Sequence[Matcher],

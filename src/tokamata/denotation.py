@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tokamata.patterns.extensions import Tokens
     from tokamata.patterns.json_schema import ReportEntry
 
-__all__ = ["JOINS", "Denotation", "Thought", "checked_utf8", "remade", "repeated", "subsequence"]
+__all__ = ["JOINS", "Denotation", "Refusal", "Thought", "checked_utf8", "remade", "repeated", "subsequence"]
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -74,6 +74,20 @@ class Thought(NamedTuple):
     most_tokens: int | None
     answer_tokens: int | None
     typical: str
+
+
+class Refusal(NamedTuple):
+    """Where a text is refused.
+
+    Attributes:
+        text: up to the first byte that cannot come there.
+        rest: what was to follow it.
+        awaited: strings that the constraint requires at this place before all others.
+    """
+
+    text: bytes
+    rest: bytes
+    awaited: tuple[str, ...]
 
 
 class Denotation(Remade, Generic[_T_co]):
@@ -292,8 +306,8 @@ class Denotation(Remade, Generic[_T_co]):
         """A text that is about as long as those that models write; ``""`` if nothing is known of them."""
         return ""
 
-    def _hint_on_refusal(self, text: bytes, limits: Limits) -> str:
-        """Which option would allow the last byte of a text, which is refused; ``""`` if none is known to."""
+    def _hint_on_refusal(self, refusal: Refusal, limits: Limits) -> str:
+        """Why a text is refused, or which option would allow it; ``""`` if nothing is known."""
         return ""
 
     def _needs(self) -> str:

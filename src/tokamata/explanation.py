@@ -36,7 +36,8 @@ class Explanation:
         offset: the number of its bytes that fit.
         expected: the byte values, 0 to 255, that can come at ``offset``.
         expected_tokens: the names of the control tokens that can come there, if ``offset`` is 0.
-        hint: which option of the constraint would allow the token, or ``""``.
+        hint: for a name of a JSON object, which name must come before it, or that it was written before;
+            or ``""``.
     """
 
     token: int

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
+from tokamata.denotation import Refusal
 from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Unknown, Whitespace
 from tokamata.limits import Watch
@@ -24,7 +25,7 @@ from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.documents import Documents
-from tokamata.patterns.json_schema.late_names import order_hint
+from tokamata.patterns.json_schema.late_names import refused_name
 from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
@@ -142,13 +143,16 @@ class JsonConstraint(Constraint[_T_co]):
         reason = f"of the schema, these keywords leave no value together: {shown}" if blamed else ""
         return reason, tuple(one.pointer for one in blamed)
 
-    def _hint_on_refusal(self, text: bytes, limits: Limits) -> str:
-        """Whether another order of properties would allow it."""
-        if self.style.property_order == "any" or not self._declares:
+    def _hint_on_refusal(self, refusal: Refusal, limits: Limits) -> str:
+        """Whether a name was written before, or another order of names would allow it."""
+        name = refused_name(refusal.text, refusal.rest)
+        if name is None or (repeated := name.why_repeated()):
+            return repeated if name else ""
+        if self.style.property_order == "any" or not self._declares or not refusal.awaited:
             return ""
         in_any_order: Constraint[Any] = Constraint(self._table.texts(self._root, "any", *self.style[1:]), "")
         matcher = in_any_order.compile(single_bytes(), limits=limits).matcher()
-        return order_hint(text) if all(map(matcher.advance, text)) else ""
+        return name.why_late(refusal.awaited[0]) if all(map(matcher.advance, refusal.text)) else ""
 
     def _typical_text(self) -> str:
         """That of the schema; of any JSON, if the constraint was made from others."""

@@ -43,10 +43,12 @@ class Style(NamedTuple):
     """How values are written.
 
     Attributes:
-        property_order: ``"schema"``: the names that a schema declares come in its order, by first appearance
-            in a depth-first reading (those under ``properties`` before those that are required alone), and
-            all others after them; ``"any"``: every order.  A pattern of keys that has one name, such as
-            ``^id$``, declares it.
+        property_order: ``"schema"``: required names come in the order of the schema, by first appearance in a
+            depth-first reading (names under ``properties`` before names that are required alone).  Optional
+            names may come before the required ones that follow them in the schema, or at any later time;
+            undeclared names come after all required ones.  Where a name that may come begins as another one
+            does, the other may come too.  ``"any"``: every order.  A pattern of keys that has one name, such
+            as ``^id$``, declares it.
         whitespace: ``"compact"``: none; ``"natural"``: as people and ``json.dumps`` write it: at most one
             space, or a line break and an indent whose width is the same throughout, within empty brackets
             too; ``"any"``: all that JSON allows.

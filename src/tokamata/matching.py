@@ -16,7 +16,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
 from tokamata.control_names import ControlNames, VocabularyTokens
 from tokamata.control_tokens import control_token_ids, valid_utf8
-from tokamata.denotation import Denotation, remade
+from tokamata.denotation import Denotation, Refusal, remade
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -540,14 +540,14 @@ class Matcher(_core.Matcher):
             TokenIdError: ``token`` is outside the width of the vocabulary.
             LimitExceeded, Cancelled: the work was stopped.
         """
-        verdict, offset, expected, tokens = self._explain(token)
+        verdict, offset, expected, tokens, awaited = self._explain(token)
         rule, vocabulary = RULES[verdict], self._compiled.vocabulary
         names = tuple(map(vocabulary.name, tokens))
         text = vocabulary[token] or b""
         hint = ""
         if rule == "byte":
-            refused = self.text + text[: offset + 1]
-            hint = self._compiled.constraint._hint_on_refusal(refused, self._compiled.limits)
+            refusal = Refusal(self.text + text[: offset + 1], text[offset + 1 :], tuple(awaited))
+            hint = self._compiled.constraint._hint_on_refusal(refusal, self._compiled.limits)
         return Explanation(token, rule == "allowed", rule, text, offset, tuple(expected), names, hint)
 
     def __reduce__(self) -> NoReturn:
