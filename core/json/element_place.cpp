@@ -87,6 +87,11 @@ ElementPlace place_in(std::string_view begun) {
   return place;
 }
 
+bool holds_complete_parts(std::string_view begun) {
+  const ElementPlace place = place_in(begun);
+  return place.kind == ElementPlace::Kind::Mark && place.path.size() == 1 && !place.is_name;
+}
+
 void ElementPlace::add_from(std::string_view canonical, std::vector<std::string_view>& found) const {
   std::string_view at = canonical;
   for (const Step& step : path) {

@@ -37,4 +37,7 @@ struct ElementPlace {
 // Of a container that is not complete, without blanks in front of it.
 ElementPlace place_in(std::string_view begun);
 
+// Whether all elements or members of such a container are complete, so that a comma or its bracket comes.
+bool holds_complete_parts(std::string_view begun);
+
 }  // namespace tokamata::json

@@ -17,6 +17,7 @@
 
 #include "common/memoized.hpp"
 #include "json/canonical_value.hpp"
+#include "json/element_place.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 
@@ -165,7 +166,10 @@ JsonRules::Element JsonRules::element_after(Element element, const Array& array,
   const bool has_exponent = style_.spelling != Spelling::Plain && element.part == Part::Number && ends_in_exponent(record);
   if (is_ample && !has_exponent) return element;
   const std::string text = texts_.string(record);
-  const Like seen = like(array.seen, without_blanks(text));
+  // Where nothing but the bracket may follow, the container is known.
+  const bool is_whole = is_container(element.part) && !work.arena.node(element.rest).rules && holds_complete_parts(without_blanks(text));
+  const Like seen = is_whole ? equal_to(array.seen, canonical_value(text + (without_blanks(text).front() == '[' ? ']' : '}')))
+                             : like(array.seen, without_blanks(text));
   const std::uint64_t count = size(seen);
   if (count > 0 && !has_exponent && has_more(element.rest, element.part, count, work)) return element;
   element.is_settled = true;

@@ -234,6 +234,7 @@ class JsonRules : public RememberingRules {
   };
   static BegunString begun_string(std::string_view begun);
   Like like_container(TextSetId seen, std::string_view begun) const;
+  Like equal_to(TextSetId seen, std::string_view canonical) const;
   std::uint64_t size(const Like& like) const;
   std::vector<std::string> strings(const Like& like) const;
   void note_members(TextId element);

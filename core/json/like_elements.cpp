@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "json/canonical_value.hpp"
+#include "json/element_place.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 
@@ -71,7 +72,9 @@ JsonRules::Like JsonRules::like_number(const TextSets& sets, TextSetId seen, std
 }
 
 JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun) const {
-  const std::vector<std::string_view> parts = complete_parts(begun);
+  // A string, a container or what stands before a blank is complete before its comma comes.
+  const std::string text = std::string(begun) + (holds_complete_parts(begun) ? "," : "");
+  const std::vector<std::string_view> parts = complete_parts(text);
   const char bracket = begun.front();
   if (bracket == '[' || parts.empty()) {
     std::string prefix(1, bracket);
@@ -90,6 +93,11 @@ JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun
   for (const TextId object : *fewest)
     if (text_sets_.contains(seen, object)) found.texts.push_back(object);
   return found;
+}
+
+JsonRules::Like JsonRules::equal_to(TextSetId seen, std::string_view canonical) const {
+  const std::optional<TextId> text = texts_.find(canonical);
+  return text && text_sets_.contains(seen, *text) ? Like{{}, {*text}} : Like{};
 }
 
 std::uint64_t JsonRules::size(const Like& like) const {
