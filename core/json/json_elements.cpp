@@ -168,10 +168,18 @@ JsonRules::Element JsonRules::element_after(Element element, const Array& array,
   const std::string text = texts_.string(record);
   // Where nothing but the bracket may follow, the container is known.
   const bool is_whole = is_container(element.part) && !work.arena.node(element.rest).rules && holds_complete_parts(without_blanks(text));
-  const Like seen = is_whole ? equal_to(array.seen, canonical_value(text + (without_blanks(text).front() == '[' ? ']' : '}')))
+  Like seen = is_whole ? equal_to(array.seen, canonical_value(text + (without_blanks(text).front() == '[' ? ']' : '}')))
                              : like(array.seen, without_blanks(text));
-  const std::uint64_t count = size(seen);
+  std::uint64_t count = size(seen);
   if (count > 0 && !has_exponent && has_more(element.rest, element.part, count, work)) return element;
+  if (count > 0 && is_container(element.part)) {
+    const bool is_last_digit = std::ranges::none_of(std::string_view("0123456789.eE"), [&](char next) {
+      return work.arena.derivative(element.rest, static_cast<std::uint8_t>(next), work.budget) != Arena::kEmpty;
+    });
+    seen = narrowed(seen, without_blanks(text), is_last_digit);
+    count = size(seen);
+    if (count > 0 && has_more(element.rest, element.part, count, work)) return element;
+  }
   element.is_settled = true;
   if (count == 0) return element;
   std::vector<SetId> parts{element.set};
