@@ -37,6 +37,7 @@ ElementPlace place_in(std::string_view begun) {
       case '{':
       case '[':
         in_object.push_back(c == '{');
+        place.opened.push_back(at);
         if (c == '{') place.path.emplace_back(std::string());
         else place.path.emplace_back(std::size_t{0});
         place.is_name = c == '{';
@@ -46,6 +47,7 @@ ElementPlace place_in(std::string_view begun) {
       case '}':
       case ']':
         in_object.pop_back();
+        place.opened.pop_back();
         place.path.pop_back();
         place.is_name = false;
         place.kind = Kind::Mark;
@@ -85,6 +87,11 @@ ElementPlace place_in(std::string_view begun) {
   }
   if (place.is_name) place.path.pop_back();  // the names are those of the object
   return place;
+}
+
+bool holds_complete_parts(std::string_view begun) {
+  const ElementPlace place = place_in(begun);
+  return place.kind == ElementPlace::Kind::Mark && place.path.size() == 1 && !place.is_name;
 }
 
 void ElementPlace::add_from(std::string_view canonical, std::vector<std::string_view>& found) const {

@@ -30,11 +30,16 @@ struct ElementPlace {
   bool is_name = false;  // the place is that of the names of the object at the end of the path
   std::string_view begun;  // of the string, number or word
 
+  std::vector<std::size_t> opened;  // where the containers begin that are open
+
   // Adds what a value in canonical form has at this place: one value, all names, or nothing.
   void add_from(std::string_view canonical, std::vector<std::string_view>& found) const;
 };
 
 // Of a container that is not complete, without blanks in front of it.
 ElementPlace place_in(std::string_view begun);
+
+// Whether all elements or members of such a container are complete, so that a comma or its bracket comes.
+bool holds_complete_parts(std::string_view begun);
 
 }  // namespace tokamata::json

@@ -17,6 +17,7 @@
 
 #include "common/memoized.hpp"
 #include "json/canonical_value.hpp"
+#include "json/element_place.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 
@@ -165,9 +166,20 @@ JsonRules::Element JsonRules::element_after(Element element, const Array& array,
   const bool has_exponent = style_.spelling != Spelling::Plain && element.part == Part::Number && ends_in_exponent(record);
   if (is_ample && !has_exponent) return element;
   const std::string text = texts_.string(record);
-  const Like seen = like(array.seen, without_blanks(text));
-  const std::uint64_t count = size(seen);
+  // Where nothing but the bracket may follow, the container is known.
+  const bool is_whole = is_container(element.part) && !work.arena.node(element.rest).rules && holds_complete_parts(without_blanks(text));
+  Like seen = is_whole ? equal_to(array.seen, canonical_value(text + (without_blanks(text).front() == '[' ? ']' : '}')))
+                             : like(array.seen, without_blanks(text));
+  std::uint64_t count = size(seen);
   if (count > 0 && !has_exponent && has_more(element.rest, element.part, count, work)) return element;
+  if (count > 0 && is_container(element.part)) {
+    const bool is_last_digit = std::ranges::none_of(std::string_view("0123456789.eE"), [&](char next) {
+      return work.arena.derivative(element.rest, static_cast<std::uint8_t>(next), work.budget) != Arena::kEmpty;
+    });
+    seen = narrowed(seen, without_blanks(text), is_last_digit);
+    count = size(seen);
+    if (count > 0 && has_more(element.rest, element.part, count, work)) return element;
+  }
   element.is_settled = true;
   if (count == 0) return element;
   std::vector<SetId> parts{element.set};

@@ -275,6 +275,9 @@ class JsonRules : public RememberingRules {
   };
   static BegunString begun_string(std::string_view begun);
   Like like_container(TextSetId seen, std::string_view begun) const;
+  Like equal_to(TextSetId seen, std::string_view canonical) const;
+  // Those of a container that have all that is complete in it, at each level.  `is_last_digit`: a number cannot go on.
+  Like narrowed(const Like& like, std::string_view begun, bool is_last_digit) const;
   std::uint64_t size(const Like& like) const;
   std::vector<std::string> strings(const Like& like) const;
   void note_members(TextId element);

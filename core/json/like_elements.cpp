@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "json/canonical_value.hpp"
+#include "json/element_place.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 
@@ -71,7 +72,9 @@ JsonRules::Like JsonRules::like_number(const TextSets& sets, TextSetId seen, std
 }
 
 JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun) const {
-  const std::vector<std::string_view> parts = complete_parts(begun);
+  // A string, a container or what stands before a blank is complete before its comma comes.
+  const std::string text = std::string(begun) + (holds_complete_parts(begun) ? "," : "");
+  const std::vector<std::string_view> parts = complete_parts(text);
   const char bracket = begun.front();
   if (bracket == '[' || parts.empty()) {
     std::string prefix(1, bracket);
@@ -90,6 +93,76 @@ JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun
   for (const TextId object : *fewest)
     if (text_sets_.contains(seen, object)) found.texts.push_back(object);
   return found;
+}
+
+JsonRules::Like JsonRules::equal_to(TextSetId seen, std::string_view canonical) const {
+  const std::optional<TextId> text = texts_.find(canonical);
+  return text && text_sets_.contains(seen, *text) ? Like{{}, {*text}} : Like{};
+}
+
+namespace {
+
+// What is complete in each of the containers that are open, in canonical form.
+std::vector<std::vector<std::string>> parts_by_level(const ElementPlace& place, std::string_view begun) {
+  const bool is_complete = place.kind == ElementPlace::Kind::Mark && !place.is_name;
+  std::vector<std::vector<std::string>> levels;
+  for (const std::size_t at : place.opened) {
+    const std::string text = std::string(begun.substr(at)) + (is_complete && at == place.opened.back() ? "," : "");
+    std::vector<std::string>& parts = levels.emplace_back();
+    for (const std::string_view part : complete_parts(text)) {
+      if (begun[at] == '[') {
+        parts.push_back(canonical_value(part));
+      } else {
+        const std::string object = canonical_value("{" + std::string(part) + "}");
+        parts.push_back(object.substr(1, object.size() - 2));
+      }
+    }
+  }
+  return levels;
+}
+
+// Whether a value in canonical form has these parts, and where the next container is.
+bool has_parts(const std::vector<std::string>& wanted, std::string_view container, bool is_array) {
+  if (container.front() != (is_array ? '[' : '{')) return false;
+  const std::vector<std::string_view> parts = complete_parts(container);
+  if (is_array) return parts.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), parts.begin());
+  return std::ranges::all_of(wanted, [&](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
+}
+
+}  // namespace
+
+JsonRules::Like JsonRules::narrowed(const Like& like, std::string_view begun, bool is_last_digit) const {
+  const ElementPlace place = place_in(begun);
+  const auto levels = parts_by_level(place, begun);
+  const std::string plain = place.kind == ElementPlace::Kind::String ? begun_string(place.begun).plain : std::string(place.begun);
+  const auto may_become = [&](std::string_view leaf) {
+    if (place.kind == ElementPlace::Kind::String || place.kind == ElementPlace::Kind::Word) return leaf.starts_with(plain);
+    if (is_last_digit) return leaf == canonical_value(plain);
+    Texts texts;
+    TextSets sets(texts);
+    return size(like_number(sets, sets.with(kNoTexts, texts.extended(Texts::kEmpty, leaf)), place.begun)) > 0;
+  };
+  const auto fits = [&](const std::string& element) {
+    std::vector<std::string_view> found;
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+      ElementPlace around;
+      around.path.assign(place.path.begin(), place.path.begin() + static_cast<std::ptrdiff_t>(level));
+      found.clear();
+      around.add_from(element, found);
+      if (found.empty() || !has_parts(levels[level], found.front(), begun[place.opened[level]] == '[')) return false;
+    }
+    if (place.kind == ElementPlace::Kind::Value || place.kind == ElementPlace::Kind::Mark) return true;
+    found.clear();
+    place.add_from(element, found);
+    return std::ranges::any_of(found, may_become);
+  };
+  std::vector<TextId> texts = like.texts;
+  std::unordered_set<std::uint32_t> met;
+  for (const TextSetId set : like.sets) text_sets_.append(set, met, texts);
+  Like result;
+  for (const TextId text : texts)
+    if (fits(texts_.string(text))) result.texts.push_back(text);
+  return result;
 }
 
 std::uint64_t JsonRules::size(const Like& like) const {

@@ -8,7 +8,7 @@
 // blanks.  A token is unverified
 //   - if it goes past the end of such a string, or along a bracket, a comma or a colon: what comes then is judged;
 //   - if it ends where no more values can follow than earlier elements are still alike (has_more in values_left.cpp).
-// Where elements may always follow, what comes after one that differs is right as well: nothing but the next element is
+// Where one more element may follow, what comes after one that differs is right as well: nothing but the next element is
 // unverified.
 // Within containers the strings and numbers are those of earlier elements at the same place (element_place.hpp).
 // Example.  [{"x":"ab"},{"x":"ac"},{"x":"a|  goes along  b"  and  c" : unverified are  b" , c" , b"} , ….  After  ad  all
@@ -19,6 +19,7 @@
 // of its set).
 
 #include <algorithm>
+#include <bit>
 
 #include "json/canonical_value.hpp"
 #include "json/element_place.hpp"
@@ -114,12 +115,11 @@ class JsonRules::AlongElements final : public TextTree {
     void by(std::uint8_t byte, Then&& then) {
       work_.budget.step();
       if (!walk_.enter(byte)) return;
-      const ExpressionId next = work_.arena.settled(work_.arena.derivative(rests_.back(), byte, work_.budget));
-      if (next != Arena::kEmpty) {
-        rests_.push_back(next);
-        then();
-        rests_.pop_back();
-      }
+      const std::size_t depth = rests_.size();
+      rests_.resize(depth + 1);
+      rests_[depth] = work_.arena.settled(work_.arena.derivative(rests_[depth - 1], byte, work_.budget));
+      if (rests_[depth] != Arena::kEmpty) then();
+      rests_.resize(depth);
       walk_.leave();
     }
     template <class Then>
@@ -150,7 +150,7 @@ class JsonRules::AlongElements final : public TextTree {
       for (const char bracket : {'[', '{'})
         if (with(bracket) != kNoTexts)
           by(static_cast<std::uint8_t>(bracket), [&] {
-            if (is_inside_ || !rules_.is_endless(rests_.back(), work_)) walk_.mark(true);
+            if (marks_ends_ || !rules_.is_endless(rests_.back(), work_)) walk_.mark(true);
           });
     }
 
@@ -314,7 +314,15 @@ std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, con
   const std::string_view begun = without_blanks(text);
   const bool is_endless_one = is_container(element.part) && is_endless(element.rest, work);
   const bool has_width = layout_.waits(line.indent) && width_of_indents(text, line.indent.depth) != 0;
-  const bool is_sure = !is_endless_one && !has_width && is_endless(array.rest, work);
+  // Whether one more element may follow, and end the array, whatever this one becomes.
+  const auto goes_on = [&] {
+    const std::uint64_t known = std::uint64_t{text_sets_.size(array.seen)} + 1;
+    const auto ways = sets_.arrays().branches(array.rest, work);
+    return sets_.arrays().accepts(array.rest) && std::ranges::any_of(*ways, [&](const Branch<ArrayTag>& way) {
+      return way.rest == array.rest && sets_.count(way.value, 2 * std::bit_ceil(known + 1), work) > known;
+    });
+  };
+  const bool is_sure = !is_endless_one && !has_width && goes_on();
   const ExpressionId next = elements(array_number({array.rest, kNoTexts}), false, line, work);
   const ExpressionId further = is_sure ? next : unverified_from(next, work);
   std::vector<Approximation> found = arena.approximations(element.rest, work.budget);

@@ -18,6 +18,7 @@ PIECES = [
     b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
     b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":',
     b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ', b'":1 ', b'":1\n',
+    b'b"', b'b"}', b'b"],["', b'"b",', b"\\u00", b"\\u0061", b'61"', b'\\u0062"', b"2]", b"12", b".0", b"e0", b"],[",
 ]  # fmt: skip
 TOKENS: list[bytes | None] = [*BYTES, *PIECES, None]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
@@ -74,6 +75,33 @@ CASES: list[tuple[str, Any, bytes]] = [
         "members of strings with a bound",
         {"uniqueItems": True, "items": members({"pattern": "^[ab]*$", "maxLength": 2})},
         b'[{"a":"a"},{"a":"aa"},{"a":"ab"},{"a":""},{"a":"b"},{"a":"ba"},{"a":"bb"}]',
+    ),
+    (
+        "members of dates",
+        {"uniqueItems": True, "items": members({"pattern": "^1[ab]+-[0-2]$"})},
+        b'[{"a":"1ab-1"},{"a":"1ab-2"},{"a":"1abb-1"}]',
+    ),
+    (
+        "strings with a bound",
+        {"uniqueItems": True, "items": {"type": "string", "maxLength": 2}},
+        b'["a","ab","","b","ba"]',
+    ),
+    ("strings that differ", {"uniqueItems": True, "items": {"type": "string"}}, b'["a","ab","","b/a"]'),
+    ("numbers that differ", {"uniqueItems": True, "items": {"type": "number"}}, b"[1,12,0,0.5,-1,10,0.52]"),
+    (
+        "few numbers",
+        {"uniqueItems": True, "items": {"type": "integer", "minimum": 0, "maximum": 12}, "maxItems": 5},
+        b"[1,12,0,2]",
+    ),
+    (
+        "arrays of numbers",
+        {"uniqueItems": True, "items": {"items": {"type": "integer"}}},
+        b"[[1],[1,2],[],[12],[1,22]]",
+    ),
+    (
+        "members of members",
+        {"uniqueItems": True, "items": {"items": members({}), "minItems": 1}},
+        b'[[{"a":"a"}],[{"a":"ab"},{"a":"a"}],[{"a":"ab"},{"a":"b"}]]',
     ),
     ("members like those seen", {"uniqueItems": True}, b'[{"a":1},{"a":"1"},{"ab":1},{"a":[1]},{"a":[]}]'),
     (
