@@ -1,5 +1,7 @@
 #include "json/number_terms.hpp"
 
+#include <algorithm>
+
 #include "json/number_set.hpp"
 
 namespace tokamata::json {
@@ -45,6 +47,27 @@ std::optional<NumberTerm> both(const NumberTerm& a, const NumberTerm& b) {
 }
 
 }  // namespace
+
+std::optional<bool> NumberTerms::has(const std::string& canonical) const {
+  if (!terms_) return std::nullopt;
+  const Decimal digits = SignedDecimal::parse(canonical, "number").magnitude;
+  const bool is_integer = digits.is_zero() || digits.lead + 1 >= static_cast<std::int64_t>(digits.digits.size());
+  bool is_certain = true;
+  for (const NumberTerm& term : *terms_) {
+    NumberRange range = term.range;
+    tighten(range.minimum, range.exclusive_minimum, canonical, false, 1);
+    tighten(range.maximum, range.exclusive_maximum, canonical, false, -1);
+    if (is_empty(range) || compare(*range.minimum, canonical) != 0 || compare(*range.maximum, canonical) != 0) continue;
+    if ((term.integral || term.digits_only) && !is_integer) continue;
+    if (!term.range.multiple_of) return true;
+    is_certain = false;
+  }
+  return is_certain ? std::optional(false) : std::nullopt;
+}
+
+bool NumberTerms::is_endless() const {
+  return terms_ && std::ranges::any_of(*terms_, [](const NumberTerm& term) { return !term.range.minimum || !term.range.maximum; });
+}
 
 NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
   if ((terms_ && terms_->empty()) || (other.terms_ && other.terms_->empty())) return none();

@@ -31,6 +31,11 @@ class NumberTerms {
   bool is_known() const { return terms_.has_value(); }
   const counted::vector<NumberTerm>& terms() const { return *terms_; }
 
+  // Whether a number, in canonical form (canonical_value.hpp), is in the set; nothing where that takes a division.
+  std::optional<bool> has(const std::string& canonical) const;
+  // Surely without end, since there are integers of any length.
+  bool is_endless() const;
+
   NumberTerms operator&(const NumberTerms& other) const;
   NumberTerms operator|(const NumberTerms& other) const;
   NumberTerms operator~() const;

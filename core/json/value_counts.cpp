@@ -13,6 +13,7 @@
 #include <bit>
 #include <set>
 
+#include "common/memoized.hpp"
 #include "common/within.hpp"
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
@@ -62,11 +63,35 @@ std::uint64_t ValueSets::count_up_to(SetId set, std::uint64_t most, const Work& 
   return found;
 }
 
+// By arithmetic and by reading, where that is all it takes: elements that differ ask this of each of them.
+bool ValueSets::has(SetId set, const std::string& canonical, const Work& work) {
+  if (set == Formulas<SetTag>::kTrue || set == Formulas<SetTag>::kFalse) return set == Formulas<SetTag>::kTrue;
+  switch (canonical[0]) {
+    case 'n': return parts(set, work).simple & kNull;
+    case 'f': return parts(set, work).simple & kFalse;
+    case 't': return parts(set, work).simple & kTrue;
+    case '"': break;
+    case '[':
+    case '{': return lives(all({set, constant(canonical)}), work);
+    default: {
+      const auto known = parts(set, work).number_terms.has(canonical);
+      return known ? *known : lives(all({set, constant(canonical)}), work);
+    }
+  }
+  return memoized(has_, std::uint64_t{set.value} << 32 | constant(canonical).value, [&] {
+    ExpressionId rest = parts(set, work).strings;
+    for (const char byte : canonical.substr(1, canonical.size() - 2))
+      rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
+    return work.arena.node(rest).nullable;
+  });
+}
+
 std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& work) {
   const Parts found = parts(set, work);
   std::uint64_t count = 0;
   for (const Type type : {kNull, kFalse, kTrue}) count += (found.simple & type) ? 1 : 0;
   const auto left = [&] { return most - std::min(most, count); };
+  if (found.number_terms.is_endless()) return most;
   constexpr Count kEnoughCharacters = 4;  // there are over a million, and 2^64 strings of four
   if (found.text_lengths && !found.text_lengths->ranges().empty() && found.text_lengths->ranges().back().maximum >= kEnoughCharacters)
     return most;

@@ -389,21 +389,20 @@ ValueSets::Order ValueSets::order(SetId set) {
   std::ranges::sort(nodes);
   std::vector<bool> seen(table_->size(), false), is_listed(table_->name_count(), false);
   NameOrder found;
-  counted::vector<NameId> names;
   const auto collect = [&](auto begin, auto end) {
     std::vector<NameId> mentioned;
-    for (auto node = begin; node != end; ++node) collect_names({*node}, seen, is_listed, names, mentioned);
+    for (auto node = begin; node != end; ++node) collect_names({*node}, seen, is_listed, found.names, mentioned);
     for (const NameId name : mentioned)
       if (!is_listed[name.value]) {
         is_listed[name.value] = true;
-        names.push_back(name);
+        found.names.push_back(name);
       }
   };
   const auto constants = std::ranges::lower_bound(nodes, schema_size_);
   collect(nodes.begin(), constants);
-  found.ordered = static_cast<std::uint32_t>(names.size());
+  found.ordered = static_cast<std::uint32_t>(found.names.size());
   collect(constants, nodes.end());
-  for (const NameId name : names) found.add(name);
+  for (std::uint32_t place = 0; place < found.names.size(); ++place) found.places.emplace(found.names[place].value, place);
   return orders_.emplace(set.value, std::make_shared<const NameOrder>(std::move(found))).first->second;
 }
 
