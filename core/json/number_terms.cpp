@@ -28,7 +28,9 @@ void tighten(std::optional<std::string>& bound, bool& exclusive, const std::opti
   }
 }
 
-bool is_empty(const NumberRange& range) {
+bool is_empty(const NumberTerm& term) {
+  if (term.fractional && (term.integral || term.digits_only)) return true;
+  const NumberRange& range = term.range;
   if (!range.minimum || !range.maximum) return false;
   const int order = compare(*range.minimum, *range.maximum);
   return order > 0 || (order == 0 && (range.exclusive_minimum || range.exclusive_maximum));
@@ -43,6 +45,7 @@ std::optional<NumberTerm> both(const NumberTerm& a, const NumberTerm& b) {
   if (!term.range.multiple_of) term.range.multiple_of = b.range.multiple_of;
   term.integral = a.integral || b.integral;
   term.digits_only = a.digits_only || b.digits_only;
+  term.fractional = a.fractional || b.fractional;
   return term;
 }
 
@@ -54,19 +57,30 @@ std::optional<bool> NumberTerms::has(const std::string& canonical) const {
   const bool is_integer = digits.is_zero() || digits.lead + 1 >= static_cast<std::int64_t>(digits.digits.size());
   bool is_certain = true;
   for (const NumberTerm& term : *terms_) {
-    NumberRange range = term.range;
+    NumberTerm both = term;  // it and the number
+    NumberRange& range = both.range;
     tighten(range.minimum, range.exclusive_minimum, canonical, false, 1);
     tighten(range.maximum, range.exclusive_maximum, canonical, false, -1);
-    if (is_empty(range) || compare(*range.minimum, canonical) != 0 || compare(*range.maximum, canonical) != 0) continue;
-    if ((term.integral || term.digits_only) && !is_integer) continue;
+    if (is_empty(both) || compare(*range.minimum, canonical) != 0 || compare(*range.maximum, canonical) != 0) continue;
+    if (is_integer ? term.fractional : term.integral || term.digits_only) continue;
     if (!term.range.multiple_of) return true;
     is_certain = false;
   }
   return is_certain ? std::optional(false) : std::nullopt;
 }
 
+bool NumberTerms::is_integer() const {
+  if (!terms_ || terms_->size() != 1) return false;
+  const NumberRange& range = terms_->front().range;
+  if (!range.minimum || !range.maximum || range.multiple_of || terms_->front().fractional || compare(*range.minimum, *range.maximum) != 0) return false;
+  const Decimal digits = SignedDecimal::parse(*range.minimum, "bound").magnitude;
+  return digits.is_zero() || (digits.lead < 16 && digits.lead + 1 >= static_cast<std::int64_t>(digits.digits.size()));
+}
+
 bool NumberTerms::is_endless() const {
-  return terms_ && std::ranges::any_of(*terms_, [](const NumberTerm& term) { return !term.range.minimum || !term.range.maximum; });
+  return terms_ && std::ranges::any_of(*terms_, [](const NumberTerm& term) {
+    return !term.fractional && (!term.range.minimum || !term.range.maximum);
+  });
 }
 
 NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
@@ -77,7 +91,7 @@ NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
     for (const NumberTerm& b : *other.terms_) {
       std::optional<NumberTerm> term = both(a, b);
       if (!term) return unknown();
-      if (!is_empty(term->range)) found.push_back(std::move(*term));
+      if (!is_empty(*term)) found.push_back(std::move(*term));
     }
   return NumberTerms(std::move(found));
 }
@@ -93,8 +107,13 @@ NumberTerms NumberTerms::operator~() const {
   if (!terms_) return unknown();
   NumberTerms result = all();
   for (const NumberTerm& term : *terms_) {
-    if (term.integral || term.digits_only || term.range.multiple_of) return unknown();
+    if (term.digits_only || term.range.multiple_of) return unknown();
     NumberTerms outside = none();
+    if (term.integral || term.fractional) {
+      NumberTerm others;
+      (term.integral ? others.fractional : others.integral) = true;
+      outside = of(others);
+    }
     if (term.range.minimum) {
       NumberRange below;
       below.maximum = term.range.minimum;

@@ -200,8 +200,13 @@ void ValueSets::set_strings(Parts& parts, std::optional<TextLengths> lengths, Ex
 
 ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work) {
   std::vector<ExpressionId> ways;
-  for (const NumberTerm& term : terms.terms())
-    ways.push_back(work.arena.add(*number_texts(term.range, term.integral, term.digits_only, spelling_ == Spelling::Any), work.budget));
+  const auto texts = [&](const NumberRange& range, bool integral, bool digits_only) {
+    return work.arena.add(*number_texts(range, integral, digits_only, spelling_ == Spelling::Any), work.budget);
+  };
+  for (const NumberTerm& term : terms.terms()) {
+    ways.push_back(texts(term.range, term.integral, term.digits_only));
+    if (term.fractional) ways.back() = intersect({ways.back(), work.arena.complement(texts({}, true, false))}, Arena::kEmpty, work);
+  }
   return work.arena.unite(ways);
 }
 
