@@ -13,7 +13,8 @@
 
 namespace tokamata {
 
-// Calls `visit(byte, what follows)` for each byte after which something lives, or for those of some bytes.
+// Calls `visit(byte, what follows)` for each byte after which something lives, or for those of some bytes, as long as it
+// returns true: whether something lives may take a search.
 template <class Visit>
 void Arena::visit_derivatives(ExpressionId expression, Budget& budget, const ByteSet* among, Visit&& visit) {
   const std::optional<ByteSet> leaf = leaf_bytes(expression, budget);
@@ -27,7 +28,7 @@ void Arena::visit_derivatives(ExpressionId expression, Budget& budget, const Byt
       target = derivative(expression, byte, budget);
       if (*target != kEmpty && terminal(*target, budget) == kEmpty) target = kEmpty;
     }
-    if (*target != kEmpty) visit(byte, *target);
+    if (*target != kEmpty && !visit(byte, *target)) return;
   }
 }
 
@@ -45,9 +46,10 @@ std::uint64_t Arena::count_texts(ExpressionId expression, std::uint64_t most, Bu
       visit_derivatives({at}, budget, among, [&](std::uint8_t, ExpressionId target) {
         longer[target.value] += count;
         further = std::min(most, further + count);
+        return found + further < most;
       });
+      if (found + further >= most) return most;
     }
-    if (found + further >= most) return most;
     ways = std::move(longer);
   }
   return found;
@@ -63,6 +65,7 @@ std::vector<std::string> Arena::some_texts(ExpressionId expression, std::size_t 
     if (at != kEpsilon)
       visit_derivatives(at, budget, nullptr, [&](std::uint8_t byte, ExpressionId target) {
         open.emplace_back(text + static_cast<char>(byte), target);
+        return true;
       });
   }
   return texts;

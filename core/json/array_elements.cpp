@@ -101,16 +101,18 @@ ArrayFormulas::Supply ArrayFormulas::supply(ArrayId f, const WrittenTexts& seen,
   found.kinds = sets_.kinds(found.conditions, takes_any_element(f), work);
   const std::uint64_t plenty = needed + seen.size() + 1;
   const std::vector<std::string> values = seen.strings();
+  const bool repeats = wants_equal(f);
   for (const ValueKind& kind : *found.kinds) {
     work.budget.step();
     const std::uint64_t all = sets_.count(kind.values, plenty, work);
     std::uint64_t used = 0, repeated = kEndless;
     for (const std::string& value : values) {
       work.budget.step();
-      if (const auto length = sets_.some_length(sets_.all({kind.values, sets_.constant(value)}), work)) {
-        ++used;
-        repeated = std::min<std::uint64_t>(repeated, *length);
-      }
+      if (!sets_.has(kind.values, value, work)) continue;
+      ++used;
+      if (!repeats) continue;
+      const auto length = sets_.some_length(sets_.all({kind.values, sets_.constant(value)}), work);
+      repeated = std::min<std::uint64_t>(repeated, length.value_or(kEndless));
     }
     found.repeated.push_back(repeated);
     found.all.push_back(all);
@@ -207,17 +209,16 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
 }
 
 // Calls `visit(those of the values, kind)` for each kind that some values are of, and last for those of no kind, without one:
-// they ask for nothing that is to come, and take nothing from it.
+// they ask for nothing that is to come, and take nothing from it.  These are in none of the sets that tell kinds apart, which
+// is said by these sets: that integers are in no kind of integers would take a search.
 template <class Visit>
 void ArrayFormulas::visit_kinds(SetId values, ArrayId rest, const Supply& supply, Visit&& visit, const Work& work) {
-  std::vector<SetId> outside{values};
-  for (std::size_t kind = 0; kind < supply.kinds->size(); ++kind) {
-    const SetId of_kind = (*supply.kinds)[kind].values, both = sets_.all({values, of_kind});
-    if (sets_.lives(both, work)) visit(both, std::optional(kind));
-    outside.push_back(sets_.negate(of_kind));
-  }
+  for (std::size_t kind = 0; kind < supply.kinds->size(); ++kind)
+    if (const SetId both = sets_.all({values, (*supply.kinds)[kind].values}); sets_.lives(both, work)) visit(both, std::optional(kind));
   if (takes_any_element(rest)) return;
-  if (const SetId none = sets_.all(outside); sets_.lives(none, work)) visit(none, std::optional<std::size_t>());
+  std::vector<SetId> outside{values};
+  for (const SetId set : supply.conditions) outside.push_back(sets_.negate(set));
+  if (const SetId none = sets_.all(std::move(outside)); sets_.lives(none, work)) visit(none, std::optional<std::size_t>());
 }
 
 ArrayFormulas::After ArrayFormulas::after(ArrayId rest, SetId values, const WrittenTexts& seen, const Work& work) {
@@ -251,15 +252,23 @@ ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const Wri
   const bool is_endable = accepts(way.rest) || among_plenty(way.rest, needed + seen.size() + 1, work);
   const bool is_compared = seen.size() == 0 || !work.arena.narrows_always();
   if (is_endable && is_compared && sets_.count(way.value, seen.size() + 1, work) > seen.size()) return {way.value, seen.size() == 0};
+  if (!is_endable && is_compared) {
+    const SetId leading = leading_values(way, way.value, seen, work);
+    if (sets_.count(leading, seen.size() + 1, work) > seen.size()) return {leading, seen.size() == 0};
+  }
   std::vector<SetId> parts{way.value};
   for (const std::string& value : seen.strings()) {
     work.budget.step();
-    parts.push_back(sets_.negate(sets_.constant(value)));
+    if (sets_.has(way.value, value, work)) parts.push_back(sets_.negate(sets_.constant(value)));
   }
   const SetId values = sets_.all(parts);
   if (!sets_.lives(values, work)) return {Formulas<SetTag>::kFalse, true};
-  if (is_endable) return {values, true};
-  const Supply before = supply(way.rest, seen, needed + 1, work);
+  return {is_endable ? values : leading_values(way, values, seen, work), true};
+}
+
+// Of the values those that are of a kind after one more of which the array can still be ended.
+SetId ArrayFormulas::leading_values(const Branch<ArrayTag>& way, SetId values, const WrittenTexts& seen, const Work& work) {
+  const Supply before = supply(way.rest, seen, most_needed(way.rest) + 1, work);
   std::vector<SetId> leading;
   bool is_all = true;
   visit_kinds(values, way.rest, before, [&](SetId of_kind, std::optional<std::size_t> kind) {
@@ -271,7 +280,7 @@ ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const Wri
     else
       is_all = false;
   }, work);
-  return {is_all ? values : sets_.any(std::move(leading)), true};
+  return is_all ? values : sets_.any(std::move(leading));
 }
 
 // ---- how many arrays --------------------------------------------------------------------------

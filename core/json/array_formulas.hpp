@@ -101,6 +101,7 @@ class ArrayFormulas {
   std::optional<std::uint32_t> search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work);
   template <class Visit>
   void visit_kinds(SetId values, ArrayId rest, const Supply& supply, Visit&& visit, const Work& work);
+  SetId leading_values(const Branch<ArrayTag>& way, SetId values, const WrittenTexts& seen, const Work& work);
   std::optional<std::uint32_t> distinct_length(ArrayId f, const Supply& supply, const Work& work);
   ArrayId after_element(const Atom& atom);
   void merge(std::vector<ArrayId>& conjuncts);

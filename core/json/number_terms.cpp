@@ -1,5 +1,7 @@
 #include "json/number_terms.hpp"
 
+#include <algorithm>
+
 #include "json/number_set.hpp"
 
 namespace tokamata::json {
@@ -26,8 +28,17 @@ void tighten(std::optional<std::string>& bound, bool& exclusive, const std::opti
   }
 }
 
-bool is_empty(const NumberRange& range) {
+bool is_whole(const std::string& number) {
+  const Decimal digits = SignedDecimal::parse(number, "number").magnitude;
+  return digits.is_zero() || digits.lead + 1 >= static_cast<std::int64_t>(digits.digits.size());
+}
+
+// As far as that is plain to see; of what is not seen here an automaton would have to try all spellings.
+bool is_empty(const NumberTerm& term) {
+  const NumberRange& range = term.range;
+  if (term.fractional && (term.integral || term.digits_only || (range.multiple_of && is_whole(*range.multiple_of)))) return true;
   if (!range.minimum || !range.maximum) return false;
+  if (term.fractional && is_whole(*range.minimum) && compare(*range.minimum, *range.maximum) == 0) return true;
   const int order = compare(*range.minimum, *range.maximum);
   return order > 0 || (order == 0 && (range.exclusive_minimum || range.exclusive_maximum));
 }
@@ -41,28 +52,79 @@ std::optional<NumberTerm> both(const NumberTerm& a, const NumberTerm& b) {
   if (!term.range.multiple_of) term.range.multiple_of = b.range.multiple_of;
   term.integral = a.integral || b.integral;
   term.digits_only = a.digits_only || b.digits_only;
+  term.fractional = a.fractional || b.fractional;
   return term;
+}
+
+// Whether all numbers of a term are in another one, as far as that is plain to see.
+bool is_within(const NumberTerm& a, const NumberTerm& b) {
+  if ((b.integral && !a.integral) || (b.digits_only && !a.digits_only) || (b.fractional && !a.fractional)) return false;
+  if (b.range.multiple_of && b.range.multiple_of != a.range.multiple_of) return false;
+  NumberRange both = a.range;
+  tighten(both.minimum, both.exclusive_minimum, b.range.minimum, b.range.exclusive_minimum, 1);
+  tighten(both.maximum, both.exclusive_maximum, b.range.maximum, b.range.exclusive_maximum, -1);
+  return both.minimum == a.range.minimum && both.maximum == a.range.maximum &&
+         both.exclusive_minimum == a.range.exclusive_minimum && both.exclusive_maximum == a.range.exclusive_maximum;
+}
+
+// Adds a term to others, of which none is within another one.
+void add_term(counted::vector<NumberTerm>& terms, NumberTerm term) {
+  if (std::ranges::any_of(terms, [&](const NumberTerm& known) { return is_within(term, known); })) return;
+  std::erase_if(terms, [&](const NumberTerm& known) { return is_within(known, term); });
+  terms.push_back(std::move(term));
 }
 
 }  // namespace
 
+std::optional<bool> NumberTerms::has(const std::string& canonical) const {
+  if (!terms_) return std::nullopt;
+  const bool is_integer = is_whole(canonical);
+  bool is_certain = true;
+  for (const NumberTerm& term : *terms_) {
+    NumberTerm both = term;  // it and the number
+    NumberRange& range = both.range;
+    tighten(range.minimum, range.exclusive_minimum, canonical, false, 1);
+    tighten(range.maximum, range.exclusive_maximum, canonical, false, -1);
+    if (is_empty(both) || compare(*range.minimum, canonical) != 0 || compare(*range.maximum, canonical) != 0) continue;
+    if (is_integer ? term.fractional : term.integral || term.digits_only) continue;
+    if (!term.range.multiple_of) return true;
+    is_certain = false;
+  }
+  return is_certain ? std::optional(false) : std::nullopt;
+}
+
+bool NumberTerms::is_integer() const {
+  if (!terms_ || terms_->size() != 1) return false;
+  const NumberRange& range = terms_->front().range;
+  if (!range.minimum || !range.maximum || range.multiple_of || terms_->front().fractional || compare(*range.minimum, *range.maximum) != 0) return false;
+  return is_whole(*range.minimum) && SignedDecimal::parse(*range.minimum, "bound").magnitude.lead < 16;
+}
+
+bool NumberTerms::is_endless() const {
+  return terms_ && std::ranges::any_of(*terms_, [](const NumberTerm& term) {
+    return !term.fractional && (!term.range.minimum || !term.range.maximum);
+  });
+}
+
 NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
   if ((terms_ && terms_->empty()) || (other.terms_ && other.terms_->empty())) return none();
-  if (!terms_ || !other.terms_ || terms_->size() * other.terms_->size() > kMost) return unknown();
+  if (!terms_ || !other.terms_) return unknown();
   counted::vector<NumberTerm> found;
   for (const NumberTerm& a : *terms_)
     for (const NumberTerm& b : *other.terms_) {
       std::optional<NumberTerm> term = both(a, b);
       if (!term) return unknown();
-      if (!is_empty(term->range)) found.push_back(std::move(*term));
+      if (!is_empty(*term)) add_term(found, std::move(*term));
     }
+  if (found.size() > kMost) return unknown();
   return NumberTerms(std::move(found));
 }
 
 NumberTerms NumberTerms::operator|(const NumberTerms& other) const {
-  if (!terms_ || !other.terms_ || terms_->size() + other.terms_->size() > kMost) return unknown();
+  if (!terms_ || !other.terms_) return unknown();
   counted::vector<NumberTerm> found = *terms_;
-  found.insert(found.end(), other.terms_->begin(), other.terms_->end());
+  for (const NumberTerm& term : *other.terms_) add_term(found, term);
+  if (found.size() > kMost) return unknown();
   return NumberTerms(std::move(found));
 }
 
@@ -70,8 +132,13 @@ NumberTerms NumberTerms::operator~() const {
   if (!terms_) return unknown();
   NumberTerms result = all();
   for (const NumberTerm& term : *terms_) {
-    if (term.integral || term.digits_only || term.range.multiple_of) return unknown();
+    if (term.digits_only || term.range.multiple_of) return unknown();
     NumberTerms outside = none();
+    if (term.integral || term.fractional) {
+      NumberTerm others;
+      (term.integral ? others.fractional : others.integral) = true;
+      outside = of(others);
+    }
     if (term.range.minimum) {
       NumberRange below;
       below.maximum = term.range.minimum;

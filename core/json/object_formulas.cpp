@@ -156,7 +156,7 @@ bool ObjectFormulas::is_wide(ObjectId f) const {
 }
 
 ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
-  constexpr std::size_t kMost = 16;  // names come one after the other, for a few formulas
+  constexpr std::size_t kMost = 8;  // names come one after the other, for a few formulas
   if (const auto known = by_name_.find(f.value); known != by_name_.end()) return known->second;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> atoms;
   counted::vector<std::uint32_t> of_languages;
@@ -274,17 +274,22 @@ ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, const NameClass& o
 }
 
 ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work& work) {
-  if (const auto known = name_classes_.find(f.value); known != name_classes_.end()) return known->second;
-  std::vector<LanguageId> languages;
-  formulas_.visit(f, [&](std::uint32_t number, bool, bool) {
-    const Atom& atom = atoms_[number];
-    if (atom.kind == Kind::Matching) languages.push_back({atom.subject});
-    if (atom.kind != Kind::Others) return;
-    const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
-    languages.insert(languages.end(), others.languages.begin(), others.languages.end());
+  return memoized(name_classes_, f.value, [&] {
+    counted::vector<LanguageId> languages;
+    formulas_.visit(f, [&](std::uint32_t number, bool, bool) {
+      const Atom& atom = atoms_[number];
+      if (atom.kind == Kind::Matching) languages.push_back({atom.subject});
+      if (atom.kind != Kind::Others) return;
+      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+      languages.insert(languages.end(), others.languages.begin(), others.languages.end());
+    });
+    std::ranges::sort(languages);
+    languages.erase(std::unique(languages.begin(), languages.end()), languages.end());
+    return memoized(classes_of_languages_, languages, [&] { return classes_of(languages, work); });
   });
-  std::ranges::sort(languages);
-  languages.erase(std::unique(languages.begin(), languages.end()), languages.end());
+}
+
+ObjectFormulas::NameClasses ObjectFormulas::classes_of(const counted::vector<LanguageId>& languages, const Work& work) {
   std::vector<NameClass> classes{{{}, sets_.all_texts(work), true}};
   for (const LanguageId language : languages) {
     std::vector<NameClass> next;
@@ -305,12 +310,15 @@ ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work&
     }
     classes = std::move(next);
   }
-  return name_classes_.emplace(f.value, make_counted<counted::vector<NameClass>>(classes.begin(), classes.end())).first->second;
+  return make_counted<counted::vector<NameClass>>(classes.begin(), classes.end());
 }
 
 void ObjectFormulas::forget_expressions() {
   release(name_classes_);
+  release(classes_of_languages_);
   release(names_counted_);
+  release(names_known_);
+  release(by_name_);
 }
 
 }  // namespace tokamata::json

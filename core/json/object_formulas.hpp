@@ -24,9 +24,9 @@ struct NameOrder {
   std::uint32_t ordered = 0;  // so many are in order
   counted::unordered_map<std::uint32_t, std::uint32_t> places;  // by name
 
-  void add(NameId name) {
-    places.emplace(name.value, static_cast<std::uint32_t>(names.size()));
-    names.push_back(name);
+  std::optional<std::uint32_t> place_of(NameId name) const {
+    const auto known = places.find(name.value);
+    return known == places.end() ? std::nullopt : std::optional(known->second);
   }
 
   std::optional<std::uint32_t> place_of(NameId name) const {
@@ -148,6 +148,7 @@ class ObjectFormulas {
     counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> atoms;  // by name
     counted::vector<std::uint32_t> of_languages;                                  // atoms that speak of names by their texts
   };
+  NameClasses classes_of(const counted::vector<LanguageId>& languages, const Work& work);
   bool is_wide(ObjectId f) const;
   ByName& by_name(ObjectId f, const Work& work);
   // The formula after a member of the name, with conditions (branches.hpp) for its value.
@@ -198,11 +199,13 @@ class ObjectFormulas {
 
   ValueSets& sets_;
   counted::unordered_map<std::uint32_t, NamesCounted> names_counted_;  // by what they may be
+  counted::unordered_map<std::uint32_t, counted::vector<std::string>> names_known_;  // some of them, likewise
   Formulas<ObjectTag> formulas_;
   counted::vector<Atom> atoms_;
   counted::unordered_map<Atom, std::uint32_t, AtomHash> atom_index_;
   counted::unordered_map<std::uint64_t, Branches> branches_;         // by formula and name
   counted::unordered_map<std::uint32_t, NameClasses> name_classes_;  // by formula
+  counted::map<counted::vector<LanguageId>, NameClasses> classes_of_languages_;
   counted::unordered_map<std::uint32_t, ByName> by_name_;            // by formula: few
   counted::unordered_map<std::uint64_t, bool> is_in_;                // by name and language
   counted::unordered_map<std::uint64_t, std::uint32_t> least_lengths_;  // by formula and depth

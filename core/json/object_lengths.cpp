@@ -30,8 +30,8 @@ bool is_written(const ObjectFormulas::Room& room, std::uint32_t place) { return 
 
 // Whether a declared name may still come, where those before `next` do not.
 bool is_left(const ObjectFormulas::Room& room, std::uint32_t next, NameId name) {
-  const auto place = room.order->places.find(name.value);
-  return place != room.order->places.end() && place->second >= next && !is_written(room, place->second);
+  const std::optional<std::uint32_t> place = room.order->place_of(name);
+  return place && *place >= next && !is_written(room, *place);
 }
 
 }  // namespace
@@ -235,16 +235,26 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
 std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
                                                      const Work& work) {
   if (other.is_any) return "";
+  const std::vector<std::string> written = room.other_names.strings();
+  const auto is_taken = [&](const std::string& name) {
+    const std::optional<NameId> declared = sets_.table().find_name(name);
+    return (declared && room.order->place_of(*declared)) || std::ranges::find(further, name) != further.end() ||
+           std::ranges::find(written, spelled_string(name)) != written.end();
+  };
+  if (const auto known = names_known_.find(other.names.value); known != names_known_.end())
+    for (const std::string& name : known->second)
+      if (!is_taken(name)) return name;
   std::vector<std::string> taken = further;
-  for (const std::string& name : room.other_names.strings()) taken.push_back(sets_.read_name(name));
+  for (const std::string& name : written) taken.push_back(sets_.read_name(name));
   for (const NameId name : room.order->names) taken.push_back(sets_.table().text(name));
   const std::optional<std::string> text = work.arena.some_text(sets_.without_texts(other.names, taken, work), work.budget);
   if (!text) return std::nullopt;
-  return sets_.read_name(*text);
+  return names_known_[other.names.value].emplace_back(sets_.read_name(*text));
 }
 
+// Of a class there is a name; and one of those that were found before is mostly left.
 bool ObjectFormulas::has_name_left(const NameClass& other, const Room& room, const Work& work) {
-  return has_names_left(other, room, 0, work) || name_left(other, room, {}, work);
+  return room.other_names.size() + room.order->names.size() == 0 || name_left(other, room, {}, work);
 }
 
 // Whether there are surely more names than so many that are not taken.
@@ -328,7 +338,7 @@ std::vector<ObjectFormulas::Candidate> ObjectFormulas::candidates(const Help& he
   const auto add = [&](NameId name) {
     if (std::ranges::binary_search(help.required, name) != are_required || !is_left(room, next, name)) return;
     const auto spelled = static_cast<std::uint32_t>(sets_.spelled_name(name).size());
-    found.push_back({kLeastMember + spelled - 1, room.order->places.at(name.value), name});
+    found.push_back({kLeastMember + spelled - 1, *room.order->place_of(name), name});
   };
   if (!are_required && help.all) {
     for (std::size_t place = next; place < room.order->names.size(); ++place) add(room.order->names[place]);

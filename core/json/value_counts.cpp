@@ -3,8 +3,7 @@
 // Problem.  {"items": S, "uniqueItems": true, "minItems": 3} has an array if S has three values: which may be strings of
 // some pattern, numbers, arrays and objects, and arrays of S itself.
 // How.  Part by part, and no further than requested.  1 and 1.0 are one value, and so are strings that are spelled in
-// two ways: of strings the plain spellings are counted, of integers their digits; of other numbers, which are many or
-// few, the few are listed.
+// two ways: of both the plain spellings are counted; of numbers, which are many or few, the few are listed.
 // A set that is within itself: Kleene's iteration.  Its count is 0 at first, and found again until it stays the same or
 // is enough.  Example: S is 1, or an array of two of S that differ: 1 value, then 1, and there are no more.
 // Source.  Least fixed points of monotone functions, Tarski and Kleene.
@@ -13,6 +12,7 @@
 #include <bit>
 #include <set>
 
+#include "common/memoized.hpp"
 #include "common/within.hpp"
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
@@ -62,43 +62,58 @@ std::uint64_t ValueSets::count_up_to(SetId set, std::uint64_t most, const Work& 
   return found;
 }
 
+// By arithmetic and by reading, where that is all it takes: elements that differ ask this of each of them.
+bool ValueSets::has(SetId set, const std::string& canonical, const Work& work) {
+  if (set == Formulas<SetTag>::kTrue || set == Formulas<SetTag>::kFalse) return set == Formulas<SetTag>::kTrue;
+  switch (canonical[0]) {
+    case 'n': return parts(set, work).simple & kNull;
+    case 'f': return parts(set, work).simple & kFalse;
+    case 't': return parts(set, work).simple & kTrue;
+    case '"': break;
+    case '[':
+    case '{': return lives(all({set, constant(canonical)}), work);
+    default: {
+      const auto known = parts(set, work).number_terms.has(canonical);
+      return known ? *known : lives(all({set, constant(canonical)}), work);
+    }
+  }
+  return memoized(has_, std::uint64_t{set.value} << 32 | constant(canonical).value, [&] {
+    ExpressionId rest = parts(set, work).strings;
+    for (const char byte : canonical.substr(1, canonical.size() - 2))
+      rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
+    return work.arena.node(rest).nullable;
+  });
+}
+
 std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& work) {
   const Parts found = parts(set, work);
   std::uint64_t count = 0;
   for (const Type type : {kNull, kFalse, kTrue}) count += (found.simple & type) ? 1 : 0;
   const auto left = [&] { return most - std::min(most, count); };
+  if (found.number_terms.is_endless()) return most;
+  if (found.number_terms.is_integer() && found.numbers != Arena::kEmpty) ++count;
   constexpr Count kEnoughCharacters = 4;  // there are over a million, and 2^64 strings of four
   if (found.text_lengths && !found.text_lengths->ranges().empty() && found.text_lengths->ranges().back().maximum >= kEnoughCharacters)
     return most;
   if (found.strings != Arena::kEmpty && left() > 0)
     count += work.arena.count_texts(plain_texts(found.strings, work), left(), work.budget);
-  if (found.numbers != Arena::kEmpty && left() > 0) count += count_numbers(found.numbers, left(), work);
+  if (found.numbers != Arena::kEmpty && !found.number_terms.is_integer() && left() > 0) count += count_numbers(found.numbers, left(), work);
   if (left() > 0) count += arrays_.count(found.arrays, left(), work);
   if (left() > 0) count += objects_.count(found.objects, *order(set), left(), work);
   return std::min(most, count);
 }
 
+// By their plain spellings, of which each number has one, and few.  Not the integers first: that some set has none would
+// be proven by a search.
 std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work) {
-  Arena& arena = work.arena;
-  const auto within = [&](ExpressionId texts) {
-    std::vector<ExpressionId> both{numbers, texts};
-    return arena.intersect(both);
-  };
-  const ExpressionId digit = arena.bytes(ByteSet::range('0', '9')), some = arena.bytes(ByteSet::range('1', '9'));
-  const ExpressionId digits = arena.concatenate(some, arena.repeat(digit, 0, kUnbounded));
-  std::vector<ExpressionId> ways{literal("0", work), digits, arena.concatenate(literal("-", work), digits)};
-  const std::uint64_t whole = arena.count_texts(within(arena.unite(ways)), most, work.budget);
-  if (whole >= most) return most;
   constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
-  const ExpressionId plain = arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget);
-  const ExpressionId integers = arena.add(*number_texts({}, true, false, Spelling::Plain), work.budget);
-  std::vector<ExpressionId> parts{plain, arena.complement(integers), numbers};
-  const ExpressionId others = arena.intersect(parts);
-  const std::uint64_t enough = kMostSpellings * (most - whole);
-  if (arena.count_texts(others, enough, work.budget) >= enough) return most;
+  std::vector<ExpressionId> both{numbers, work.arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget)};
+  const ExpressionId plain = spelling_ == Spelling::Plain ? numbers : work.arena.intersect(both);
+  const std::uint64_t enough = kMostSpellings * most;
+  if (work.arena.count_texts(plain, enough, work.budget) >= enough) return most;
   std::set<std::string> values;
-  for (const std::string& text : arena.some_texts(others, enough, work.budget)) values.insert(canonical_value(text));
-  return std::min<std::uint64_t>(most, whole + values.size());
+  for (const std::string& text : work.arena.some_texts(plain, enough, work.budget)) values.insert(canonical_value(text));
+  return std::min<std::uint64_t>(most, values.size());
 }
 
 ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work) {

@@ -200,8 +200,13 @@ void ValueSets::set_strings(Parts& parts, std::optional<TextLengths> lengths, Ex
 
 ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work, bool is_unsigned) {
   std::vector<ExpressionId> ways;
-  for (const NumberTerm& term : terms.terms())
-    ways.push_back(work.arena.add(*number_texts(term.range, term.integral, term.digits_only, spelling_, is_unsigned), work.budget));
+  const auto texts = [&](const NumberRange& range, bool integral, bool digits_only, bool without_minus) {
+    return work.arena.add(*number_texts(range, integral, digits_only, spelling_, without_minus), work.budget);
+  };
+  for (const NumberTerm& term : terms.terms()) {
+    ways.push_back(texts(term.range, term.integral, term.digits_only, is_unsigned));
+    if (term.fractional) ways.back() = intersect({ways.back(), work.arena.complement(texts({}, true, false, false))}, Arena::kEmpty, work);
+  }
   return work.arena.unite(ways);
 }
 
@@ -413,21 +418,20 @@ ValueSets::Order ValueSets::order(SetId set) {
   std::ranges::sort(nodes);
   std::vector<bool> seen(table_->size(), false), is_listed(table_->name_count(), false);
   NameOrder found;
-  counted::vector<NameId> names;
   const auto collect = [&](auto begin, auto end) {
     std::vector<NameId> mentioned;
-    for (auto node = begin; node != end; ++node) collect_names({*node}, seen, is_listed, names, mentioned);
+    for (auto node = begin; node != end; ++node) collect_names({*node}, seen, is_listed, found.names, mentioned);
     for (const NameId name : mentioned)
       if (!is_listed[name.value]) {
         is_listed[name.value] = true;
-        names.push_back(name);
+        found.names.push_back(name);
       }
   };
   const auto constants = std::ranges::lower_bound(nodes, schema_size_);
   collect(nodes.begin(), constants);
-  found.ordered = static_cast<std::uint32_t>(names.size());
+  found.ordered = static_cast<std::uint32_t>(found.names.size());
   collect(constants, nodes.end());
-  for (const NameId name : names) found.add(name);
+  for (std::uint32_t place = 0; place < found.names.size(); ++place) found.places.emplace(found.names[place].value, place);
   return orders_.emplace(set.value, std::make_shared<const NameOrder>(std::move(found))).first->second;
 }
 

@@ -82,7 +82,8 @@ class ValueSets {
   using Kinds = std::shared_ptr<const counted::vector<ValueKind>>;
   // The kinds of values by some sets; without that which is in none of them, unless it is requested.
   Kinds kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work);
-  bool has(SetId set, const std::string& canonical, const Work& work) { return lives(all({set, constant(canonical)}), work); }
+  // Whether a value, in canonical form, is in the set.
+  bool has(SetId set, const std::string& canonical, const Work& work);
 
   // The names that the schema of a set declares.
   using Order = std::shared_ptr<const NameOrder>;
@@ -171,6 +172,7 @@ class ValueSets {
   };
   counted::unordered_map<std::uint32_t, Counted> counts_;
   counted::map<std::pair<std::vector<SetId>, bool>, Kinds> kinds_;
+  counted::unordered_map<std::uint64_t, bool> has_;  // by sets, the second of which is that of a string
   std::uint64_t taints_ = 0;
   std::uint32_t depth_ = 0;
   counted::unordered_map<std::uint32_t, bool> exact_;
