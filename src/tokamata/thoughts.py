@@ -1,7 +1,7 @@
 """Which constraints begin with a thought, and how the engine is told.
 
-Problem.  A budget leaves room for the shortest answer, so a model that thinks as long as it may has no room for
-a longer one.  The engine keeps room for more while the thought is open (``core/matching/thought.hpp``).  It
+Problem.  A budget leaves room for the shortest answer, so a model that thinks as long as it may has no room
+for a longer one.  The engine keeps room for more while the thought is open (``core/matching/thought.hpp``).  It
 needs to know which texts end the thought, and how long answers are.
 
 How.  A constraint with a thought says so (:class:`.denotation.Thought`).  What stands before it in a
