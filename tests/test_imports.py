@@ -18,7 +18,8 @@ PACKAGE = SOURCE / "tokamata"
 ROOMS = [
     *("version", "errors", "schema_places", "arguments", "limits", "locks", "recipes", "kept_files"),
     *("masks", "process_rewards", "explanation", "typical_texts"),
-    *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts", "blame", "repair"),
+    *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts"),
+    *("blame", "repair"),
     *("automata", "tokenization", "matching", "batches", "constraint"),
     *(
         "text_constraints",

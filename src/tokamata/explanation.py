@@ -9,7 +9,8 @@ __all__ = ["RULES", "Explanation", "describe_bytes"]
 # In the order of Explanation::Verdict in core/matching/matcher.hpp.
 RULES = (
     *("allowed", "padding", "not text", "stop too soon", "after stop", "byte", "unspellable"),
-    *("never made", "merge", "pre-token", "normalizer", "added token", "dead end", "too short", "too much thought"),
+    *("never made", "merge", "pre-token", "normalizer", "added token", "dead end"),
+    *("too short", "too much thought"),
 )
 
 

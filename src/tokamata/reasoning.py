@@ -109,9 +109,9 @@ def think_first(
         )
     parts.append(ended)
     spelled = end if isinstance(end, str) else ""
-    thought = Thought(tuple(parts), spelled, most_tokens, answer_tokens, answer._typical_text())
+    bounds = Thought(tuple(parts), spelled, most_tokens, answer_tokens, answer._typical_text())
     parts += [regex("\n{0,2}"), answer.captured("answer")]
-    made = _Reasoned[_T](in_order(parts, clipped(f"think_first({answer!r})")), thought)
+    made = _Reasoned[_T](in_order(parts, clipped(f"think_first({answer!r})")), bounds)
     return made._made_by(
         think_first,
         answer,

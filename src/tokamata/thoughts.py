@@ -1,8 +1,8 @@
 """Which constraints begin with a thought, and how the engine is told.
 
-Problem.  A budget leaves room for the shortest answer, so a model that thinks as long as it may has no room for
-a longer one.  The engine keeps room for more while the thought is open (``core/matching/thought.hpp``).  It
-needs to know which texts end the thought, and how long answers are.
+Problem.  A budget leaves room for the shortest answer, so a model that thinks as long as it may has no room
+for a longer one.  The engine keeps room for more while the thought is open (``core/matching/thought.hpp``).
+It needs to know which texts end the thought, and how long answers are.
 
 How.  A constraint with a thought says so (:class:`.denotation.Thought`).  What stands before it in a
 concatenation is a part of the thought: so it is where a text begins with the end of a prompt.  Within other

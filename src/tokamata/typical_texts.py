@@ -3,17 +3,17 @@
 Problem.  A budget has to leave room for an answer, but the schema says only how short and how long one may
 be.  ``{"name": "", "born": 1}`` is the shortest answer, and no name is as short.
 
-Example.  ``{"properties": {"name": {"type": "string"}, "born": {"type": "integer", "minimum": 1000}}}`` has the
-typical text ``{"name": "the quick brown fox jumps over", "born": 1000}``.
+Example.  ``{"properties": {"name": {"type": "string"}, "born": {"type": "integer", "minimum": 1000}}}`` has
+the typical text ``{"name": "the quick brown fox jumps over", "born": 1000}``.
 
 How.  Names and punctuation are those of the schema.  A value is the longest of its ``const``, ``enum`` and
-``examples``; without these, one of its type: a string of six words, a number of four digits, three elements; each
-within its bounds.  A ``default`` counts if it is longer.  Strings of a format are as long as an example of it.
-Of several branches, the longest counts.  All declared properties are written.  The text need not be one that the
-schema accepts: only its length counts.
+``examples``; without these, one of its type: a string of six words, a number of four digits, three elements;
+each within its bounds.  A ``default`` counts if it is longer.  Strings of a format are as long as an example
+of it.  Of several branches, the longest counts.  All declared properties are written.  The text need not be
+one that the schema accepts: only its length counts.
 
-Cost.  Linear in the text, which has at most some ``MOST_CHARACTERS`` and ``MOST_DEPTH`` levels; of branches, at
-most ``MOST_SCHEMAS`` subschemas are read in all.
+Cost.  Linear in the text, which has at most some ``MOST_CHARACTERS`` and ``MOST_DEPTH`` levels; of branches,
+at most ``MOST_SCHEMAS`` subschemas are read in all.
 
 Not taken.  The mean of what the schema accepts: strings and arrays without a bound have none.
 """

@@ -52,7 +52,9 @@ class Writing:
         ended: how many tokens it had when the end tag was complete; ``None`` before.
     """
 
-    def __init__(self, matcher: tk.Matcher, budget: int | None, is_over: Callable[[tk.Matcher], bool]) -> None:
+    def __init__(
+        self, matcher: tk.Matcher, budget: int | None, is_over: Callable[[tk.Matcher], bool]
+    ) -> None:
         self.matcher, self.budget, self._is_over = matcher, budget, is_over
         self.ended: int | None = None
 
@@ -97,7 +99,8 @@ def test_a_name_is_left_to_the_answer(budget: int) -> None:
     result = tk.generate(model, None, [65], answer, max_new_tokens=budget)
     reasoning, painter = result.parse()
     assert result.finish_reason in ("complete", "stop")
-    assert painter.name != "" and " was" in reasoning
+    assert painter.name != ""
+    assert " was" in reasoning
 
 
 def test_reserves_of_the_caller() -> None:
@@ -205,7 +208,9 @@ def check_walk(
     rows = compiled.allocate_mask(len(tokens) + 1)
     legal = compiled.matcher().fill_draft_masks(rows, tokens, budget=budget)
     assert all(legal)
-    matcher, other = compiled.matcher(), compiled.constraint.compile(compiled.vocabulary).matcher()
+    constraint = compiled.constraint
+    assert isinstance(constraint, tk.Constraint)
+    matcher, other = compiled.matcher(), constraint.compile(compiled.vocabulary).matcher()
     stop = set(compiled.vocabulary.stop)
     for place, token in enumerate(tokens):
         left = None if budget is None else budget - place
@@ -214,7 +219,8 @@ def check_walk(
         assert mask <= allowed(matcher)
         batch = compiled.allocate_mask(2)
         tk.fill_masks([matcher, matcher.fork()], batch, budgets=[left, None])
-        assert bits(batch[0]) - stop == mask and bits(batch[1]) == allowed(matcher)
+        assert bits(batch[0]) - stop == mask
+        assert bits(batch[1]) == allowed(matcher)
         if place % 4 == 0:  # what advances is what the mask has
             some = draw.sample(range(compiled.vocabulary.width - 1), 20)
             free = allowed(matcher)
@@ -223,7 +229,8 @@ def check_walk(
         steps = draw.randrange(min(4, len(tokens) - place))
         assert matcher.advance_all(tokens[place : place + 1 + steps])
         matcher.rollback(1 + steps)
-        assert matcher.advance(token) and other.advance(token)
+        assert matcher.advance(token)
+        assert other.advance(token)
 
 
 def test_a_bound_is_no_part_of_the_pattern() -> None:
@@ -252,7 +259,8 @@ def test_canonical_tokens() -> None:
         compiled = constraint.compile(vocabulary, tokenization="canonical")
         writing = Writing(compiled.matcher(), budget, has(b"</think>"))
         writing.think(random.Random(3))
-        assert writing.ended is not None and writing.ended <= (most or 40)
+        assert writing.ended is not None
+        assert writing.ended <= (most or 40)
         assert budget is None or writing.ended <= budget - 20 + 1  # its last token begins the answer
 
 
@@ -262,7 +270,7 @@ def test_canonical_tokens() -> None:
 def test_typical_texts() -> None:
     words = "the quick brown fox jumps over"
     assert tk.type(Painter)._typical_text() == f'{{"name": "{words}", "born": 1234}}'
-    cases: list[tuple[Any, str]] = [
+    cases: list[tuple[Any, str | None]] = [
         ({"const": [1, "a"]}, '[1, "a"]'),
         ({"enum": ["a", "blue", 3]}, '"blue"'),
         ({"type": "string", "examples": ["red"], "maxLength": 50}, '"red"'),
