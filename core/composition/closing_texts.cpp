@@ -8,8 +8,27 @@ namespace tokamata {
 const ClosingTexts::Step& ClosingTexts::step(StateId state, Budget& budget) {
   if (const auto known = steps_.find(state.value); known != steps_.end()) return known->second;
   std::vector<Byte> text;
+  // The closing text of the over-approximation, where the state accepts it too: it is known for many states.
+  const auto follow = [&](StateId from) {
+    if (!automaton_.is_approximated(from)) return false;
+    const auto approximated = [&](StateId at) { return automaton_.approximated({at, false}, budget).state; };
+    StateId ahead = approximated(from);
+    if (ahead == from || approximated(ahead) != ahead || tokens(ahead, budget) == kNoTokens) return false;
+    const std::size_t begin = text.size();
+    for (StateId at = from; at == from || !is_known(at); at = text.back().to) {
+      const StateId next = accepts(ahead) ? ByteAutomaton::kDead : automaton_.automaton().next(at, steps_.at(ahead.value).byte, budget);
+      if (next == ByteAutomaton::kDead) {
+        text.resize(begin);
+        return false;
+      }
+      budget.step();
+      text.push_back({at, steps_.at(ahead.value).byte, next});
+      ahead = steps_.at(ahead.value).next;
+    }
+    return true;
+  };
   for (StateId at = state; !is_known(at); at = text.back().to)
-    if (!descend(text, at, budget) && !detour(text, at, budget)) {
+    if (!follow(at) && !descend(text, at, budget) && !detour(text, at, budget)) {
       steps_.emplace(at.value, Step{0, true, at, {}, at, kNoTokens, SpelledTexts::kNone});
       break;
     }
