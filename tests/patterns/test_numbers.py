@@ -26,6 +26,9 @@ from tokamata.constraint import Constraint
 from tokamata.json_options import Spelling
 
 
+SPELLINGS: list[Spelling] = ["plain", "natural", "any"]
+
+
 @cache
 def json_numbers(longest: int) -> list[str]:
     """All JSON numbers of so many bytes, and what is nearly one."""
@@ -84,7 +87,7 @@ def random_set(chooser: random.Random) -> Set:
         multiple,
         chooser.random() < 0.25,
         chooser.random() < 0.2,
-        chooser.random() < 0.5,
+        chooser.choice(SPELLINGS),
     )
 
 

@@ -30,7 +30,8 @@ TOKENS: list[bytes | None] = [
     None,
 ]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
-STYLE: dict[str, Any] = {"whitespace": "compact"}
+# Each value has one text.
+STYLE: dict[str, Any] = {"whitespace": "compact", "spelling": "plain"}
 MOST_ELEMENTS = 4
 SETS: list[Any] = [
     {"enum": [1]},

@@ -6,7 +6,7 @@ The engine is asked twice: for the schema, and for the schema and the value as a
 from __future__ import annotations
 
 import tokamata as tk
-from tests.support.masks import allowed
+from tests.support.masks import allowed, has
 from tests.support.schemas.writers import Case
 from tests.support.vocabularies import BYTE_VOCABULARY, BYTES
 
@@ -79,14 +79,19 @@ def check(case: Case, text: str) -> bool:
     return False
 
 
+# Shortest answers are found in bytes, which their tokens exceed by some where blanks are merged with others
+# (composition/rule_completions.hpp).
+ROOM = 4
+
+
 def check_tokens(case: Case, text: str) -> None:
-    """Masks have the tokens of a text that is accepted, also within as many tokens as it has."""
+    """Masks have the tokens of a text that is accepted, also within few more tokens than it has."""
     matcher = tk.json_schema(case.schema).compile(VOCABULARY).matcher()
     tokens = tokens_of(text)
     row = matcher.compiled.allocate_mask()[0]
     for place, token in enumerate(tokens):
         assert token in allowed(matcher), (case, text, matcher.text, TOKENS[token])
-        matcher.fill_mask(row, budget=len(tokens) - place)
-        assert row[token // 32] >> (token % 32) & 1, (case, text, matcher.text, TOKENS[token], "budget")
+        matcher.fill_mask(row, budget=len(tokens) + ROOM - place)
+        assert has(row, token), (case, text, matcher.text, TOKENS[token], "within a budget")
         assert matcher.advance(token)
     assert STOP in allowed(matcher)

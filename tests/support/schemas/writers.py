@@ -87,13 +87,13 @@ def _number(chooser: random.Random) -> Case:
             1e21,
             1e5,
             0.0,
-            100,
+            100.0,
             -0.25,
-            7,
+            7.0,
             1.5e300,
             Decimal("10.00"),
             3.14159,
-            -3,
+            -3.0,
         ]
     )
     low, high = float(value) - chooser.choice([0, 0.5, 40]), float(value) + chooser.choice([0, 0.5, 40])
@@ -104,7 +104,7 @@ def _number(chooser: random.Random) -> Case:
             Case({"type": "number", "minimum": min(0, low)}, value),
             Case({"enum": [value, 1, 19.95]}, value),
             Case({"const": value}, value),
-            Case({"type": "number", "multipleOf": 0.01}, chooser.choice([19.9, 5, 0.05, 1200])),
+            Case({"type": "number", "multipleOf": 0.01}, chooser.choice([19.9, 5.0, 0.05, 1200.0])),
             Case({"type": ["number", "string"]}, value),
         ]
     )
@@ -152,7 +152,8 @@ def _object(chooser: random.Random, depth: int) -> Case:
 
 
 def _choice(chooser: random.Random, depth: int) -> Case:
-    one, other = drawn(chooser, depth), drawn(chooser, depth)
+    # Not of two objects: their names would come in the order of both.
+    one, other = drawn(chooser, depth), drawn(chooser, 0)
     return Case({"anyOf": chooser.sample([one.schema, other.schema], 2)}, one.value)
 
 
@@ -225,9 +226,11 @@ class _Writer:
 
 
 def number_texts(value: float | Decimal) -> list[str]:
-    """Usual texts: Python's, JavaScript's, with more zeros, with exponents."""
+    """Usual texts: Python's, JavaScript's, with more zeros, with exponents; of integers digits alone."""
     plain = str(value)
     exact = Decimal(plain)
+    if isinstance(value, int):
+        return [plain]
     fixed = format(exact, "f")
     sign, digits, _ = exact.normalize().as_tuple()
     lead = exact.adjusted() if exact else 0
