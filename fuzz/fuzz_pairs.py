@@ -38,7 +38,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TextIO, get_args
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -479,7 +479,7 @@ def pair_of(outcome: Outcome) -> tuple[str, ...]:
     return tuple(sorted((outcome.case.one, outcome.case.other)))
 
 
-def loaded(path: Path) -> tuple[tk.Vocabulary, Encode]:
+def loaded(path: Path, stop: str) -> tuple[tk.Vocabulary, Encode]:
     """A ``tokenizer.json`` with gzip: its vocabulary with the tables of canonical tokens, and its program."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     from tokenizers import Tokenizer  # late: a test passes its own
@@ -488,7 +488,7 @@ def loaded(path: Path) -> tuple[tk.Vocabulary, Encode]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tokenizer.json"
         file.write_bytes(text)
-        vocabulary = tk.Vocabulary.load(file)
+        vocabulary = tk.Vocabulary.load(file, stop=[stop])
         tk.literal("a").compile(vocabulary, tokenization="canonical")  # reads the file, for all processes
     own = Tokenizer.from_str(text.decode())
     return vocabulary, lambda line: list(own.encode(line, add_special_tokens=False).ids)
@@ -506,7 +506,9 @@ def _work(walker: Walker, slack: float, cases: list[Case], results: Any) -> None
         trials.close()
 
 
-def run(cases: list[Case], walker: Walker, slack: float = 1.0, jobs: int = 1, shown: bool = True) -> Report:
+def run(
+    cases: list[Case], walker: Walker, slack: float = 1.0, jobs: int = 1, lines: TextIO | None = None
+) -> Report:
     """Tries all cases.
 
     Args:
@@ -514,7 +516,7 @@ def run(cases: list[Case], walker: Walker, slack: float = 1.0, jobs: int = 1, sh
         walker: tries one.
         slack: by which times are multiplied before they count.
         jobs: processes that work at once.
-        shown: whether progress is.
+        lines: gets each finding as soon as it is known.
     """
     context = multiprocessing.get_context("fork")
     results = context.Queue()
@@ -527,15 +529,24 @@ def run(cases: list[Case], walker: Walker, slack: float = 1.0, jobs: int = 1, sh
     report = Report(slack)
     columns = [BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}")]
     console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not shown) as progress:
+    with Progress(*columns, console=console, disable=lines is None) as progress:
         task = progress.add_task("", total=len(cases))
         for _ in cases:
-            report.add(results.get())
+            outcome = results.get()
+            report.add(outcome)
+            if lines is not None and outcome.excess(slack):
+                write(outcome, slack, lines)
             found = f"{len(report.findings):,} findings, {report.wrong:,} wrong"
             progress.update(task, advance=1, description=found)
     for worker in workers:
         worker.join()
     return report
+
+
+def write(outcome: Outcome, slack: float, lines: TextIO) -> None:
+    """A finding as a line of JSON."""
+    lines.write(json.dumps(outcome.line(slack), ensure_ascii=False) + "\n")
+    lines.flush()
 
 
 def show(report: Report, console: Console, most: int) -> None:
@@ -610,20 +621,22 @@ def main() -> int:
     parser.add_argument("--features", nargs="+", choices=FEATURES, default=FEATURES)
     parser.add_argument("--out", type=Path, default=Path("build/fuzz_pairs.jsonl"))
     parser.add_argument("--tokenizer", type=Path, default=SHARED / "tokenizers/llama-3.1.json.gz")
+    parser.add_argument("--stop", default="<|eot_id|>", help="the tokenizer's stop token")
     options = parser.parse_args()
     numbers = options.only or range(options.cases)
     cases = [drawn_case(options.seed, number, tuple(options.features)) for number in numbers]
-    walker = Walker(*loaded(options.tokenizer))
+    walker = Walker(*loaded(options.tokenizer, options.stop))
     start = time.monotonic()
-    report = run(cases, walker, options.slack, options.jobs)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    with options.out.open("w", encoding="utf-8") as lines:
+        report = run(cases, walker, options.slack, options.jobs, lines)
     trials = Trials(walker, options.slack)
     for outcome in report.worst()[: options.smaller]:
         outcome.smaller = trials.smaller(outcome)
     trials.close()
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    with options.out.open("w", encoding="utf-8") as lines:
+    with options.out.open("w", encoding="utf-8") as lines:  # again, with what was made smaller
         for outcome in report.findings:
-            lines.write(json.dumps(outcome.line(options.slack), ensure_ascii=False) + "\n")
+            write(outcome, options.slack, lines)
     console = Console(width=None if sys.stdout.isatty() else 180)
     show(report, console, max(10, options.smaller))
     console.print(f"in {time.monotonic() - start:,.0f} s; findings are in {options.out}")

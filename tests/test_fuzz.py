@@ -6,7 +6,9 @@ The campaign that ran for an hour is described in CONTRIBUTING.md; what it found
 
 from __future__ import annotations
 
+import contextlib
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,12 +22,14 @@ from fuzz import (
     fuzz_instances,
     fuzz_limits,
     fuzz_lookaround,
+    fuzz_pairs,
     fuzz_patterns,
     fuzz_repair,
     fuzz_schemas,
     fuzz_values,
 )
 from tests.support.schemas.schema_sources import Schemas
+from tests.support.vocabularies import BYTE_VOCABULARY
 
 # Of re, on sets that may change their meaning; of hypothesis-jsonschema, on patterns that Python lacks.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -123,3 +127,29 @@ def test_budgets() -> None:
 def test_grammars() -> None:
     tally = fuzz_grammars.run(seconds=4, seed=20261125)
     assert tally.texts > tally.judged > 0
+
+
+def _bytes_of(text: str) -> list[int]:
+    return list(text.encode())
+
+
+def test_pairs_of_features() -> None:
+    """Of their values alone: times are for long runs on an idle machine."""
+    cases = [replace(fuzz_pairs.drawn_case(20261126, number), tokenization="any") for number in range(12)]
+    report = fuzz_pairs.run(cases, fuzz_pairs.Walker(BYTE_VOCABULARY, _bytes_of), slack=1e6)
+    assert report.wrong == 0, [one.wrong for one in report.findings]
+    assert report.cases == len(cases) > report.unread
+    assert min(report.valid, report.invalid) > 0
+
+
+def test_a_wrong_verdict_of_a_pair_is_found_and_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    masks: Any = tk.json_schema
+    monkeypatch.setattr(tk, "json_schema", lambda schema, **options: masks({"minimum": 3}, **options))
+    style = {"spelling": "any", "whitespace": "natural", "property_order": "any"}
+    case = fuzz_pairs.Case(0, "numbers", "const", "together", {"maximum": 5}, [1, 2, 7], style)
+    with contextlib.closing(fuzz_pairs.Trials(fuzz_pairs.Walker(BYTE_VOCABULARY, _bytes_of), 1e6)) as trials:
+        outcome = trials(case)
+        assert outcome.wrong.keys() == {"refused", "accepted"}
+        assert outcome.excess(1e6).keys() == outcome.wrong.keys()
+        smaller = trials.smaller(outcome)
+    assert (smaller.schema, smaller.style["spelling"], len(smaller.values)) == ({}, "plain", 1)
