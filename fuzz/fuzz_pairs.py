@@ -175,7 +175,7 @@ def drawn_case(seed: int, number: int, features: tuple[str, ...] = FEATURES) -> 
     if len(features) == 2:
         one, other = features
     place = draw.choice(list(PLACES))
-    drawn = PLACES[place](draw, one, other)
+    drawn = PLACES[place](draw, one, other).mostly_valid()
     schema = drawn.whole()
     values = draw.sample(drawn.values, min(CANDIDATES, len(drawn.values)))
     values += [changed(value, draw, names_in(schema)) for value in values[:2]]
