@@ -31,6 +31,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -45,7 +46,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import tokamata as tk
-from fuzz.fuzz_instances import changed, names_in, written
+from fuzz.fuzz_instances import changed, names_in, with_integers, written
 from fuzz.schema_exactness import Encode
 from tests.support.guarded import Died, Guarded
 from tests.support.masks import has
@@ -70,6 +71,7 @@ WALKED = 3  # of a case
 MOST_TOKENS = 150  # of all values of a case
 SMALLER_TRIES = 80
 SMALLER_S = 30.0
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")  # in texts of JSON, which have it in strings alone
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,16 @@ def several_members(value: Any) -> bool:
     return isinstance(value, list) and any(map(several_members, value))
 
 
+def text_of(value: Any, style: tk.json_constraints.Style, draw: random.Random) -> str:
+    """The value in a layout and a spelling of the style."""
+    if style.spelling != "any":
+        value = with_integers(value)
+    text = written(value, style, draw)
+    if style.spelling == "natural" and draw.random() < 0.5:
+        text = _BEYOND_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    return text
+
+
 class Walker:
     """Compiles cases and walks their values.
 
@@ -228,7 +240,7 @@ class Walker:
         draw = random.Random(case.number)
         walks: list[tuple[str, bool | None]] = []
         for value, verdict in self._judged(case, found):
-            text = written(value, constraint.style, draw)
+            text = text_of(value, constraint.style, draw)
             unordered = verdict and case.style["property_order"] == "schema" and several_members(value)
             walks.append((text, None if unordered else verdict))
         found.valid = sum(verdict is True for _, verdict in walks)
