@@ -31,6 +31,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -45,7 +46,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import tokamata as tk
-from fuzz.fuzz_instances import changed, names_in, written
+from fuzz.fuzz_instances import changed, names_in, with_integers, written
 from fuzz.schema_exactness import Encode
 from tests.support.guarded import Died, Guarded
 from tests.support.masks import has
@@ -62,13 +63,15 @@ MEMORY_BYTES = 100_000_000
 WRONG = ("refused", "accepted", "bit", "error")  # findings that no machine excuses
 ALLOWED_SHARE = 0.001  # of findings that are not
 LIMITS = tk.Limits(seconds=20.0)  # as by default, but for the time
-ENOUGH_S = 3.0  # of processor time, after which a case is not walked any further
+NOISE = 4.0  # times as long as on an idle machine is nothing that other work explains
+ENOUGH_S = 1.5  # of processor time, after which a case is not walked any further
 HUNG_S = 60.0
 CANDIDATES = 6  # values of which some are walked
 WALKED = 3  # of a case
 MOST_TOKENS = 150  # of all values of a case
 SMALLER_TRIES = 80
 SMALLER_S = 30.0
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")  # in texts of JSON, which have it in strings alone
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ def drawn_case(seed: int, number: int, features: tuple[str, ...] = FEATURES) -> 
     if len(features) == 2:
         one, other = features
     place = draw.choice(list(PLACES))
-    drawn = PLACES[place](draw, one, other)
+    drawn = PLACES[place](draw, one, other).mostly_valid()
     schema = drawn.whole()
     values = draw.sample(drawn.values, min(CANDIDATES, len(drawn.values)))
     values += [changed(value, draw, names_in(schema)) for value in values[:2]]
@@ -193,6 +196,16 @@ def several_members(value: Any) -> bool:
     if isinstance(value, dict):
         return len(value) > 1 or any(map(several_members, value.values()))
     return isinstance(value, list) and any(map(several_members, value))
+
+
+def text_of(value: Any, style: tk.json_constraints.Style, draw: random.Random) -> str:
+    """The value in a layout and a spelling of the style."""
+    if style.spelling != "any":
+        value = with_integers(value)
+    text = written(value, style, draw)
+    if style.spelling == "natural" and draw.random() < 0.5:
+        text = _BEYOND_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    return text
 
 
 class Walker:
@@ -227,7 +240,7 @@ class Walker:
         draw = random.Random(case.number)
         walks: list[tuple[str, bool | None]] = []
         for value, verdict in self._judged(case, found):
-            text = written(value, constraint.style, draw)
+            text = text_of(value, constraint.style, draw)
             unordered = verdict and case.style["property_order"] == "schema" and several_members(value)
             walks.append((text, None if unordered else verdict))
         found.valid = sum(verdict is True for _, verdict in walks)
@@ -333,7 +346,8 @@ class Trials:
     def __call__(self, case: Case) -> Outcome:
         """The outcome; times are the shorter ones of two trials where one is too long."""
         first = self._once(case)
-        if not set(first.excess(self._slack)) & {"mask", "first mask", "call"}:
+        slow = [first.excess(self._slack).get(kind, 0.0) for kind in ("mask", "first mask", "call")]
+        if not 1 < max(slow) < NOISE:
             return first
         self.close()
         again = self._once(case)

@@ -481,6 +481,7 @@ NB_MODULE(_core, m) {
   // caught), the notes are about what those callers hold.  Tests turn them on where nothing else is imported.
   nb::set_leak_warnings(false);
   m.def("report_leaks", [] { nb::set_leak_warnings(true); });
+  m.def("steps_of_thread", [] { return Budget::steps_of_thread(); });
 
   watch_interpreter();
   bind_expressions(m);

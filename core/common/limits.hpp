@@ -70,6 +70,16 @@ class Budget {
   // thread charges to (memory_account.hpp).  Nothing is freed where it is looked at: it might be in use.
   Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds, const Deadline& deadline = {})
       : limits_(limits), cancel_(std::move(cancel)), deadline_(deadline), spent_(spent_seconds), start_(Clock::now()) {}
+  Budget(const Budget&) = delete;  // a copy's steps would count twice
+  Budget& operator=(const Budget&) = delete;
+  ~Budget() { steps_of_thread() += steps_; }
+
+  // The steps of all calls of this thread that have ended: the work, which is the same in every run, unlike its time.
+  // Tests bound it.
+  static std::uint64_t& steps_of_thread() {
+    static thread_local std::uint64_t steps = 0;
+    return steps;
+  }
 
   // One step of work.  A step may make a list of all alternatives of a state, so memory is looked at more often.
   void step() {

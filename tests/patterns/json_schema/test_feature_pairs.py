@@ -1,8 +1,8 @@
-"""Pairs of features that are cheap alone: their values are accepted, and each call takes a bounded work.
+"""Pairs of features that are cheap alone: their values are accepted, and each call does a bounded work.
 
 The work is counted in steps of the engine, states and bytes, which are the same in every run.  A step takes
-between 5 ns and some µs, so that the bound of steps is far above what most masks take; it is there for work
-that grows with the number of texts, of names, or of divisors, which is a thousand times as much.
+about 0.1 µs, and up to 1 µs where it makes much of one state.  Work that grows with the number of texts,
+names or divisors takes millions of steps.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from tests.support.schemas.schema_judges import Judges
 from tests.support.tokenizers.real_tokenizers import REAL
 from tokamata import _core
 
-STEPS = 1_000_000  # of one call
-LIMITS = tk.Limits(states=150_000, memory_bytes=100_000_000, seconds=20.0)
+STEPS = 100_000  # of one call
+FIRST_STEPS = 1_000_000  # of compiling and the first mask
+LIMITS = tk.Limits(states=150_000, memory_bytes=100_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -31,28 +32,31 @@ def llama() -> tuple[tk.Vocabulary, Callable[[str], list[int]]]:
     return tk.Vocabulary.load(real.path(), stop=["<|eot_id|>"]), real.reference().encode
 
 
+def steps_of(call: Callable[[], Any]) -> tuple[Any, int]:
+    """What a call returns, and the steps that it takes."""
+    before = _core.steps_of_thread()
+    result = call()
+    return result, _core.steps_of_thread() - before
+
+
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_each_call_takes_a_bounded_work(pair: Pair, llama: Any) -> None:
+def test_each_call_does_a_bounded_work(pair: Pair, llama: Any) -> None:
     vocabulary, encode = llama
     tokens = encode(pair.text)
     style: dict[str, Any] = {"property_order": "any", **pair.style}
-    before = _core.steps_of_thread()
-
-    def work() -> int:
-        nonlocal before
-        steps, before = _core.steps_of_thread() - before, _core.steps_of_thread()
-        return steps
-
-    compiled = tk.json_schema(pair.schema, **style).compile(
-        vocabulary, limits=LIMITS, tokenization=pair.tokenization
-    )
+    options: dict[str, Any] = {"limits": LIMITS, "tokenization": pair.tokenization}
+    compiled, steps = steps_of(lambda: tk.json_schema(pair.schema, **style).compile(vocabulary, **options))
     matcher, row = compiled.matcher(), compiled.allocate_mask()[0]
     for place, token in enumerate(tokens):
-        matcher.fill_mask(row, budget=len(tokens) - place if pair.budget else None)
-        assert work() <= STEPS, matcher.text
-        assert has(row, token), (matcher.text, vocabulary[token])
-        assert matcher.advance(token)
-        assert work() <= STEPS, matcher.text
+        budget = len(tokens) - place if pair.budget else None
+        _, more = steps_of(lambda budget=budget: matcher.fill_mask(row, budget=budget))
+        assert steps + more <= (STEPS if place else FIRST_STEPS), matcher.text
+        # Masks within a budget may lack some tokens (core/composition/rule_completions.hpp).
+        assert pair.budget or has(row, token), (matcher.text, vocabulary[token])
+        taken, steps = steps_of(lambda token=token: matcher.advance(token))
+        assert taken
+        assert steps <= STEPS, matcher.text
+        steps = 0
     assert matcher.is_accepting
 
 

@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import jsonschema_rs
+
 Schema = dict[str, Any]
 COUNT = 20  # values of a feature without parts, at most
+FEW = 4  # values
 ARRAYS = 5  # values of a feature of arrays or objects
 LETTERS = "abcdefghijklmnopqrst"
 
@@ -36,6 +39,17 @@ class Drawn:
     def texts(self) -> list[str]:
         """The values that are strings."""
         return [value for value in self.values if isinstance(value, str)]
+
+    def mostly_valid(self) -> Drawn:
+        """With what is valid, and one value that is not where there are many; unchanged where nothing is."""
+        try:
+            judge = jsonschema_rs.Draft202012Validator(self.whole())
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
+            return self
+        valid = [value for value in self.values if judge.is_valid(value)]
+        others = [value for value in self.values if not judge.is_valid(value)]
+        kept = [*valid, *others[: len(valid) > FEW]]
+        return Drawn(self.schema, kept, self.definitions) if valid else self
 
     def whole(self) -> Schema:
         """The schema with what it refers to."""
@@ -472,16 +486,20 @@ FEATURES = (*LEAVES, *CONTAINERS)
 def feature(name: str, draw: random.Random, inner: Drawn | None = None) -> Drawn:
     """One feature; where it has a part, that is ``inner``, or one without parts."""
     if name in LEAVES:
-        return LEAVES[name](draw)
-    inner = inner or feature(draw.choice(list(LEAVES)), draw)
+        return LEAVES[name](draw).mostly_valid()
+    inner = (inner or feature(draw.choice(list(LEAVES)), draw)).mostly_valid()
     made = CONTAINERS[name](draw, inner)
-    return Drawn(made.schema, made.values, {**inner.definitions, **made.definitions})
+    return Drawn(made.schema, made.values, {**inner.definitions, **made.definitions}).mostly_valid()
 
 
 def _together(draw: random.Random, one: Drawn, other: Drawn) -> Drawn:
-    """Both at once: their keywords side by side where they differ, else under ``allOf``."""
-    merged: Schema = {"allOf": [one.schema, other.schema]}
-    if all(other.schema.get(key, value) == value for key, value in one.schema.items()):
+    """Both at once: their keywords side by side where they differ, else under ``allOf``.
+
+    Where their values are of different types, no value can be both, and it may be either.
+    """
+    either = {type(value) for value in one.values}.isdisjoint(type(value) for value in other.values)
+    merged: Schema = {"anyOf" if either else "allOf": [one.schema, other.schema]}
+    if not either and all(other.schema.get(key, value) == value for key, value in one.schema.items()):
         merged = {**one.schema, **other.schema}
     return Drawn(merged, [*one.values, *other.values], {**one.definitions, **other.definitions})
 
