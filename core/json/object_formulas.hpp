@@ -28,11 +28,6 @@ struct NameOrder {
     const auto known = places.find(name.value);
     return known == places.end() ? std::nullopt : std::optional(known->second);
   }
-
-  std::optional<std::uint32_t> place_of(NameId name) const {
-    const auto known = places.find(name.value);
-    return known == places.end() ? std::nullopt : std::optional(known->second);
-  }
 };
 
 // Places in an order, a bit for each.

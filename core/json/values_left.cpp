@@ -31,6 +31,7 @@ constexpr ByteSet kTelling = kWithoutZero | ByteSet::range('a', 'd') | ByteSet::
 
 bool JsonRules::has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work) {
   constexpr std::uint64_t kAtFirst = 8;
+  if (than == 0) return true;  // what may be written lives
   if (part == Part::WithinEscape) part = Part::Within;
   const std::uint64_t key = (std::uint64_t{rest.value} << 8) | static_cast<std::uint64_t>(part);
   const Counted known = values_left_[key];
