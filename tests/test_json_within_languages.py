@@ -81,6 +81,7 @@ def constraints() -> list[tuple[str, str, str, bool]]:
         for turn, language in enumerate([*LANGUAGES, *DENIED])
         for spelling in ("plain", "any")
         if (number + turn) % 2 == (spelling == "any" and schema != "unique")
+        if schema != "required é" or spelling == "any"  # nothing is left, and to say why takes long
         if language != "has b"
         or schema in ("closed", "one of é", "pattern")  # elsewhere a search may take long
     ]
@@ -142,6 +143,6 @@ def test_states_of_undeclared_names_are_few() -> None:
     ]
     compiled = constraint.compile(bytes_and(*words), limits=tk.Limits(states=2000))
     matcher = compiled.matcher()
-    for byte in b'{"bbb": 1, "a": "aa", "bbc":':
+    for byte in b'{"a": "aa", "bbb": 1, "bbc":':
         assert byte in allowed(matcher)
         assert matcher.advance(byte)
