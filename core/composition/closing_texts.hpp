@@ -3,8 +3,9 @@
 // Problem.  Tokens lead from a state of rules to infinitely many states, which cannot be searched.  But one text that
 // completes it is nearly forced: everything that is still required, and then all brackets.
 // Example.  After  [[{"a  the text is  ":0}]] ; with the tokens  ":  0  }]  ]  it takes four.
-// How.  The next byte is the first one, in order, that lowers the length that the expression knows (ExpressionNode::spelled).
-// If no byte does, because that length includes spare bytes (for a name that differs from all others), a search by bytes
+// How.  Where a state accepts the closing text of its over-approximation, which many states share, that is its own.
+// Otherwise the next byte is the first one, in order, that lowers the length that the expression knows
+// (ExpressionNode::spelled).  If no byte does, because that length includes spare bytes (for a name that differs from all others), a search by bytes
 // finds the nearest state with a lower length.  The step depends on the state alone, so texts that reach one state continue
 // alike, and a text as long as the input is deep is computed once.  Tokens are counted from the end: one more than after the
 // best of the tokens that the text begins with.

@@ -170,8 +170,11 @@ bool LanguageMasks::may_live(ExpressionId root, StateId alphabet, Budget& budget
   };
   number_of(root);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all.size() > kMostParts) return true;
     budget.step();
+    if (i >= kMostParts) {  // rules at any depth may be different ones
+      all[i].lives = true;
+      continue;
+    }
     const ExpressionId at = all[i].expression;
     if (const auto known = may_live_.find(pair_of(at, alphabet)); known != may_live_.end()) {
       all[i].lives = known->second;

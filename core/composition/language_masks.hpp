@@ -11,7 +11,8 @@
 // Example.  {"a": "x|  & ASCII: after  y  the text is  "} , after  é  there is none; all tokens but those are allowed at once.
 // Which states live is decided in the same way: by the closing text.  Where L is an *alphabet*, C* for a set C of code points,
 // a text is in it if all its parts are.  So a state is dead if each way through its over-approximation has a part that needs
-// another code point: a least fixed point over expressions, of which there are finitely many.  Otherwise a search decides.
+// another code point: a least fixed point over the parts that are found first; others are taken to live.  Otherwise a search
+// decides.
 // Cost.  That of a mask, of the endings, and a walk of the vocabulary for each state of L, of which an alphabet has one and some
 // inside of code points.  Rejected: the restriction put into each string of the rules (it is one of texts, and the rules know
 // values; a language that counts or looks for a word is none of strings).
@@ -46,7 +47,7 @@ class LanguageMasks : public CountedObject {
 
  private:
   static constexpr std::size_t kMostStates = 250;   // of the language, after one token
-  static constexpr std::size_t kMostParts = 1 << 12;  // of an over-approximation, where it is asked whether it lives
+  static constexpr std::size_t kMostParts = 1 << 9;  // of an over-approximation, where it is asked whether it lives
   static constexpr std::size_t kMostRead = 1 << 12;   // tokens whose closing text is read by the state itself
   static constexpr std::size_t kMostJudged = 256;   // tokens of which it is asked how much they leave to be written
 
