@@ -25,7 +25,6 @@ from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata.constraint import Constraint
 from tokamata.json_options import Spelling
 
-
 SPELLINGS: list[Spelling] = ["plain", "natural", "any"]
 
 
