@@ -210,7 +210,7 @@ def report_leaks() -> None:
     """At the end of the process, nanobind reports its objects that are still alive; for tests."""
 
 def steps_of_thread() -> int:
-    """The steps of work that all calls of this thread have taken: a measure that every run repeats; for tests."""
+    """The steps of work that all calls of this thread have taken, the same in every run; for tests."""
 
 class CancelToken:
     """Stops work under way, from any thread."""

@@ -18,7 +18,8 @@ PIECES = [
     b'"a"', b'"a": ', b'a": ', b'"b":', b'","', b'", "', b'":', b'": ', b'{"', b'{"a', b'"]', b"1,",
     b"},", b'", "a', b'":1,"', b'":1, "', b'":1}', b'":1,"a":',
     b'":1,"b":', b'": 1, "a": ', b'": 1, "b": ', b'":1 ', b'":1\n',
-    b'b"', b'b"}', b'b"],["', b'"b",', b"\\u00", b"\\u0061", b'61"', b'\\u0062"', b"2]", b"12", b".0", b"e0", b"],[",
+    b'b"', b'b"}', b'b"],["', b'"b",', b"\\u00", b"\\u0061", b'61"', b'\\u0062"',
+    b"2]", b"12", b".0", b"e0", b"],[",
 ]  # fmt: skip
 TOKENS: list[bytes | None] = [*BYTES, *PIECES, None]
 VOCABULARY = tk.Vocabulary.load(TOKENS, stop=[len(TOKENS) - 1])
