@@ -71,11 +71,10 @@ def test_an_escape_keeps_it_apart(schema: dict[str, Any]) -> None:
     value = {CONTROL: None} if schema.get("type") == "object" else CONTROL
     for character, escape in ("<", "\\u003c"), (">", "\\u003E"), ("_", "\\u005f"):
         assert takes(matcher, _llama().encode(json.dumps(value).replace(character, escape)))
-    closing = matcher.shortest_completion()
-    assert takes(matcher, closing)
-    text = _llama().vocabulary.decode(closing)
-    assert json.loads(text) == value
-    assert CONTROL not in text
+    assert all(map(matcher.advance, matcher.shortest_completion()))
+    assert matcher.is_accepting
+    assert json.loads(matcher.text) == value
+    assert CONTROL.encode() not in matcher.text
 
 
 @pytest.mark.parametrize(

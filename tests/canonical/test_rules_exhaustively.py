@@ -226,7 +226,9 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
     _, vocabulary = with_every_byte(draw)
     for items in BOUNDED:
         schema = {"type": "array", "items": items, "minItems": 1}  # inside a value strings are terminals
-        constraint = tk.json_schema(schema, whitespace="compact", spelling=draw.choice(["plain", "any"]))
+        constraint = tk.json_schema(
+            schema, whitespace="compact", spelling=draw.choice(["plain", "natural", "any"])
+        )
         try:
             masks, steps = (
                 constraint.compile(vocabulary, tokenization="canonical").matcher() for _ in range(2)
