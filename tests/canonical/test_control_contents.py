@@ -1,7 +1,8 @@
 """JSON whose texts may hold what a control token looks like: where one is forced, nothing is canonical.
 
 A tokenizer never writes the text of a control token as ordinary tokens.  A constraint that forces such a
-text is refused; one that merely allows it is decided without a search to the end of the text.
+text is refused; one that merely allows it is decided without a search to the end of the text.  Escapes
+keep such a text apart, so that only strings without escapes can force one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import has
+from tests.support.matchers import takes
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
 
 CONTROL = "<|eot_id|>"
@@ -22,8 +24,12 @@ def _llama() -> Judged:
     return next(source for source in SOURCES if source.name == "llama-3.1").judged()
 
 
-def _compile(schema: dict[str, Any], order: Literal["schema", "any"] = "schema") -> tk.CompiledConstraint:
-    constraint = tk.json_schema(json.dumps(schema), property_order=order)
+def _compile(
+    schema: dict[str, Any],
+    order: Literal["schema", "any"] = "schema",
+    spelling: Literal["plain", "natural"] = "natural",
+) -> tk.CompiledConstraint:
+    constraint = tk.json_schema(json.dumps(schema), property_order=order, spelling=spelling)
     return constraint.compile(_llama().vocabulary, tokenization="canonical")
 
 
@@ -31,32 +37,44 @@ def _patterns(*patterns: str) -> dict[str, Any]:
     return {"allOf": [{"type": "string", "pattern": pattern} for pattern in patterns]}
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"const": CONTROL},
-        {"properties": {CONTROL: {"type": "null"}}, "required": [CONTROL], "type": "object"},
-        _patterns(r"^<\|eot_id\|>$"),
-        _patterns(r"^[<][|]eot_id[|][>]a*$"),
-        # Each leaves a byte free, and both together none.
-        _patterns(r"^<.eot_id.>$", r"^.\|......\|.$"),
-        # The only texts beside the control token's are excluded one by one.
-        {
-            **_patterns(r"^<.eot_id.>$", r"^.[|}]eot_id[|}].$"),
-            "not": {"enum": ["<}eot_id|>", "<|eot_id}>", "<}eot_id}>"]},
-        },
-        {
-            "type": "object",
-            "patternProperties": {r"^<\|eot_id\|>$": {"type": "null"}},
-            "additionalProperties": False,
-            "minProperties": 1,
-        },
-    ],
-    ids=lambda schema: json.dumps(schema)[:60],
-)  # fmt: skip
+FORCED = [
+    {"const": CONTROL},
+    {"properties": {CONTROL: {"type": "null"}}, "required": [CONTROL], "type": "object"},
+    _patterns(r"^<\|eot_id\|>$"),
+    _patterns(r"^[<][|]eot_id[|][>]a*$"),
+    # Each leaves a byte free, and both together none.
+    _patterns(r"^<.eot_id.>$", r"^.\|......\|.$"),
+    # The only texts beside the control token's are excluded one by one.
+    {
+        **_patterns(r"^<.eot_id.>$", r"^.[|}]eot_id[|}].$"),
+        "not": {"enum": ["<}eot_id|>", "<|eot_id}>", "<}eot_id}>"]},
+    },
+    {
+        "type": "object",
+        "patternProperties": {r"^<\|eot_id\|>$": {"type": "null"}},
+        "additionalProperties": False,
+        "minProperties": 1,
+    },
+]
+
+
+@pytest.mark.parametrize("schema", FORCED, ids=lambda schema: json.dumps(schema)[:60])
 def test_forced(schema: dict[str, Any]) -> None:
     with pytest.raises(tk.NoncanonicalError):
-        _compile(schema)
+        _compile(schema, spelling="plain")
+
+
+@pytest.mark.parametrize("schema", FORCED, ids=lambda schema: json.dumps(schema)[:60])
+def test_an_escape_keeps_it_apart(schema: dict[str, Any]) -> None:
+    """With escapes the same values are written, and never as what a control token looks like."""
+    matcher = _compile(schema).matcher()
+    value = {CONTROL: None} if schema.get("type") == "object" else CONTROL
+    for character, escape in ("<", "\\u003c"), (">", "\\u003E"), ("_", "\\u005f"):
+        assert takes(matcher, _llama().encode(json.dumps(value).replace(character, escape)))
+    assert all(map(matcher.advance, matcher.shortest_completion()))
+    assert matcher.is_accepting
+    assert json.loads(matcher.text) == value
+    assert CONTROL.encode() not in matcher.text
 
 
 @pytest.mark.parametrize(

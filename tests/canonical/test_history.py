@@ -7,10 +7,11 @@ of other states.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from tests.support.tokenizers.random_tokenizers import with_every_byte
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "12"))
 
-_NEVER = {"const": "<>"}  # a special token: no text that holds it is canonical
+_NEVER = {"const": "<>"}  # a special token: without escapes no text that holds it is canonical
 
 
 def _array(*elements: Any) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def test_a_search_without_end_leaves_others_alone() -> None:
     vocabulary = _bytes_alone()
 
     def start() -> tk.Matcher:
-        constraint = tk.json_schema(TWO_WAYS, whitespace="compact")
+        constraint = tk.json_schema(TWO_WAYS, whitespace="compact", spelling="plain")
         return constraint.compile(vocabulary, tokenization="canonical").matcher()
 
     endless, ending = (_tokens(vocabulary, text) for text in ('["a",', '["b",'))
@@ -110,6 +111,7 @@ SCHEMAS: list[dict[str, Any]] = [
     },
     {"type": "array", "items": {"enum": ["<>", "e\u0301", "b", []]}, "uniqueItems": True, "minItems": 2},
 ]
+SPELLINGS: tuple[Literal["plain", "natural"], ...] = ("plain", "natural")
 
 
 def _walk(start: tk.Matcher, length: int, draw: random.Random) -> list[tuple[tuple[int, ...], bytes]]:
@@ -130,8 +132,8 @@ def test_masks_in_any_order(seed: int) -> None:
     draw = random.Random(seed)
     _, vocabulary = with_every_byte(draw)
     limits = tk.Limits(seconds=120)
-    for schema in SCHEMAS:
-        constraint = tk.json_schema(schema, whitespace="compact", property_order="any")
+    for schema, spelling in itertools.product(SCHEMAS, SPELLINGS):
+        constraint = tk.json_schema(schema, whitespace="compact", property_order="any", spelling=spelling)
 
         def start(constraint: tk.Constraint = constraint) -> tk.Matcher:
             return constraint.compile(vocabulary, tokenization="canonical", limits=limits).matcher()

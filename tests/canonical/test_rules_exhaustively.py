@@ -11,7 +11,7 @@ import json
 import os
 import random
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -20,10 +20,16 @@ import tokamata as tk
 from tests.support.masks import bits
 from tests.support.matchers import takes
 from tests.support.texts import all_texts
-from tests.support.tokenizers.exhaustive_cases import Case, at
+from tests.support.tokenizers.exhaustive_cases import Case, Tokens, at
 from tests.support.tokenizers.random_tokenizers import JSON_ALPHABETS, random_tokenizer, with_every_byte
+from tests.support.values.json_spellings import string_texts
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "40"))
+
+# Those of the last one have tokens for pieces of escapes.
+_ALPHABETS = [*JSON_ALPHABETS, '{}[]",:ab<\\u0136Cc']
+
+Spelling = Literal["plain", "natural"]
 
 
 def _text(value: Any) -> str:
@@ -48,12 +54,46 @@ def _members_of_two() -> Iterator[list[tuple[str, Any]]]:
 
 
 _NAMES = all_texts("ab", 2)[1:]
+_MIXED: list[Any] = ["a", "ab", "b1", None, ["a"], {"a": "b"}, True, "<>", "é", "e\u0301", "a:b"]
 
-# Schemas, and all their texts without blanks, members in any order.
-SCHEMAS: list[tuple[Any, list[str]]] = [
+
+def _natural_texts(value: Any) -> list[str]:
+    """Of one of several values, among them strings that writers escape."""
+    return string_texts(value) if isinstance(value, str) else [_text(value)]
+
+
+def _lists_of_different(values: Iterable[str], longest: int) -> Iterator[str]:
+    """Lists of different strings, each in any of its spellings."""
+    for size in range(longest + 1):
+        for chosen in itertools.permutations(values, size):
+            for texts in itertools.product(*map(string_texts, chosen)):
+                yield f"[{','.join(texts)}]"
+
+
+# Schemas, a spelling, and all texts without blanks, members in any order.
+# Most have the same texts in both spellings: a set without strings that writers escape has no escapes.
+SCHEMAS: list[tuple[Any, Spelling, list[str]]] = [
+    ({"enum": _MIXED}, "plain", [_text(value) for value in _MIXED]),
+    ({"enum": _MIXED}, "natural", [text for value in _MIXED for text in _natural_texts(value)]),
     (
-        {"enum": ["a", "ab", "b1", None, ["a"], {"a": "b"}, True, "<>", "é", "e\u0301", "a:b"]},
-        [_text(v) for v in ("a", "ab", "b1", None, ["a"], {"a": "b"}, True, "<>", "é", "e\u0301", "a:b")],
+        {
+            "type": "object",
+            "properties": {"<": {"enum": ["<", None]}},
+            "required": ["<"],
+            "additionalProperties": False,
+        },
+        "natural",
+        [f"{{{a}:{b}}}" for a in string_texts("<") for b in (*string_texts("<"), "null")],
+    ),
+    (
+        {
+            "type": "array",
+            "items": {"type": "string", "pattern": "^[a<]?$"},
+            "uniqueItems": True,
+            "maxItems": 2,
+        },
+        "natural",
+        list(_lists_of_different(["", "a", "<"], 2)),
     ),
     (
         {
@@ -62,10 +102,12 @@ SCHEMAS: list[tuple[Any, list[str]]] = [
             "required": ["a"],
             "additionalProperties": False,
         },
+        "natural",
         list(_objects(_members_of_two())),
     ),
     (
         {"type": "array", "items": {"enum": ["a", "b", "ab", False]}, "uniqueItems": True, "maxItems": 3},
+        "natural",
         [_text(list(v)) for size in range(4) for v in itertools.permutations(["a", "b", "ab", False], size)],
     ),
     (
@@ -75,6 +117,7 @@ SCHEMAS: list[tuple[Any, list[str]]] = [
             "additionalProperties": False,
             "maxProperties": 2,
         },
+        "natural",
         list(
             _objects(
                 [(name, "b") for name in names]
@@ -85,33 +128,45 @@ SCHEMAS: list[tuple[Any, list[str]]] = [
     ),
     (
         {"type": "array", "items": {"type": "string", "pattern": "^[ab]{0,2}$"}, "maxItems": 2},
+        "natural",
         [_text(list(v)) for size in range(3) for v in itertools.product(all_texts("ab", 2), repeat=size)],
     ),
     (
         {"type": "string", "pattern": "^[ab]*$", "minLength": 1, "maxLength": 4},
+        "natural",
         [_text(v) for v in all_texts("ab", 4)[1:]],
     ),
-    ({"type": "integer", "minimum": -1, "maximum": 111}, [str(v) for v in range(-1, 112)]),
+    ({"type": "integer", "minimum": -1, "maximum": 111}, "plain", [str(v) for v in range(-1, 112)]),
+    (
+        {"type": "integer", "minimum": -1, "maximum": 111},
+        "natural",
+        ["-0", *(str(v) for v in range(-1, 112))],
+    ),
 ]
 
 
-def _case(tokenizer: Any, vocabulary: tk.Vocabulary, schema: Any, texts: list[str]) -> Case:
-    sequences = set()
+def _canonical(tokenizer: Any, vocabulary: tk.Vocabulary, texts: Iterable[str]) -> Iterator[Tokens]:
+    """The tokens of those texts that the tokenizer leaves as they are."""
     for text in texts:
         tokens = tokenizer.encode(text, add_special_tokens=False).ids
         again = tokenizer.decode(tokens, skip_special_tokens=False)
         if again == text and all(vocabulary[token] is not None for token in tokens):
-            sequences.add(tuple(tokens))
-    constraint = tk.json_schema(schema, whitespace="compact", property_order="any")
-    return Case(vocabulary, constraint, frozenset(sequences))
+            yield tuple(tokens)
+
+
+def _case(
+    tokenizer: Any, vocabulary: tk.Vocabulary, schema: Any, spelling: Spelling, texts: list[str]
+) -> Case:
+    constraint = tk.json_schema(schema, whitespace="compact", property_order="any", spelling=spelling)
+    return Case(vocabulary, constraint, frozenset(_canonical(tokenizer, vocabulary, texts)))
 
 
 @pytest.mark.parametrize("seed", range(_CASES))
 def test_every_mask(seed: int) -> None:
-    tokenizer, _ = random_tokenizer(seed, JSON_ALPHABETS)
+    tokenizer, _ = random_tokenizer(seed, _ALPHABETS)
     vocabulary = tk.Vocabulary.load(tokenizer, stop=())
-    for schema, texts in SCHEMAS:
-        case = _case(tokenizer, vocabulary, schema, texts)
+    for schema, spelling, texts in SCHEMAS:
+        case = _case(tokenizer, vocabulary, schema, spelling, texts)
         start = case.matcher()
         assert (start is not None) == bool(case.sequences), schema
         if start is None:
@@ -127,10 +182,10 @@ def test_budgets(seed: int) -> None:
     """No completion is shorter than the one found, and what a budget allows can be finished within it."""
     draw = random.Random(seed)
     tokenizer, vocabulary = (
-        with_every_byte(draw) if seed % 2 else _loaded(random_tokenizer(seed, JSON_ALPHABETS)[0])
+        with_every_byte(draw) if seed % 2 else _loaded(random_tokenizer(seed, _ALPHABETS)[0])
     )
-    for schema, texts in SCHEMAS:
-        case = _case(tokenizer, vocabulary, schema, texts)
+    for schema, spelling, texts in SCHEMAS:
+        case = _case(tokenizer, vocabulary, schema, spelling, texts)
         start = case.matcher()
         if start is None:
             continue
@@ -171,7 +226,9 @@ def test_masks_of_bounded_strings_are_what_steps_say(seed: int) -> None:
     _, vocabulary = with_every_byte(draw)
     for items in BOUNDED:
         schema = {"type": "array", "items": items, "minItems": 1}  # inside a value strings are terminals
-        constraint = tk.json_schema(schema, whitespace="compact", spelling=draw.choice(["plain", "any"]))
+        constraint = tk.json_schema(
+            schema, whitespace="compact", spelling=draw.choice(["plain", "natural", "any"])
+        )
         try:
             masks, steps = (
                 constraint.compile(vocabulary, tokenization="canonical").matcher() for _ in range(2)
@@ -211,21 +268,22 @@ def test_what_is_forced_far_behind(seed: int) -> None:
     tokenizer, vocabulary = with_every_byte(draw)
     while "NFC" in str(tokenizer.normalizer):
         tokenizer, vocabulary = with_every_byte(draw)
-    for constant in ("<>", "ab"):
-        text = _text({"a": "b", "b": constant})
-        tokens = tokenizer.encode(text, add_special_tokens=False).ids
-        is_left = tokenizer.decode(tokens, skip_special_tokens=False) == text
-        is_left = is_left and all(vocabulary[token] is not None for token in tokens)
+    cases: list[tuple[str, Spelling]] = [("<>", "plain"), ("<>", "natural"), ("ab", "natural")]
+    for constant, spelling in cases:
+        written = string_texts(constant) if constant == "<>" and spelling == "natural" else [_text(constant)]
+        texts = [f'{{"a":"b","b":{text}}}' for text in written]
+        left = list(_canonical(tokenizer, vocabulary, texts))
         properties = {"a": {"type": "string"}, "b": {"const": constant}}
         schema = {"properties": properties, "required": ["a", "b"], "additionalProperties": False}
-        constraint = tk.json_schema({"type": "object", **schema}, whitespace="compact")
+        constraint = tk.json_schema({"type": "object", **schema}, whitespace="compact", spelling=spelling)
         try:
             matcher = constraint.compile(vocabulary, tokenization="canonical").matcher()
         except (tk.NoncanonicalError, tk.UnspellableError):
-            assert not is_left
+            assert not left, (constant, spelling)
             continue
-        assert is_left, (constant, text)
-        assert takes(matcher, tokens), (constant, text)
+        assert left, (constant, spelling)
+        for tokens in left:
+            assert takes(matcher, tokens), (constant, spelling, tokens)
 
 
 @pytest.mark.parametrize("seed", range(2000, 2000 + _CASES))

@@ -5,7 +5,6 @@ The judge lists all spellings of each name; for random texts it is ``json``.
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 from typing import Any
@@ -15,27 +14,10 @@ import pytest
 import tokamata as tk
 from tests.support.masks import allowed
 from tests.support.matchers import write
+from tests.support.values.json_spellings import spellings, string_texts
 from tests.support.vocabularies import BYTE_VOCABULARY
 
-SHORT = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 NAMES = ['"', "/", "\n", "\x01", "e", "é", "ê", "😀", "\u2028", "", "ea"]
-
-
-def unit(number: int) -> list[str]:
-    """The spellings of a unit of UTF-16."""
-    digits = [sorted({digit, digit.upper()}) for digit in f"{number:04x}"]
-    return ["\\u" + "".join(chosen) for chosen in itertools.product(*digits)]
-
-
-def spellings(character: str) -> list[str]:
-    found = [character] if character >= " " and character not in '"\\' else []
-    if character in SHORT:
-        found.append("\\" + SHORT[character])
-    code = ord(character)
-    if code < 0x10000:
-        return found + unit(code)
-    high, low = 0xD800 + (code - 0x10000 >> 10), 0xDC00 + (code - 0x10000 & 0x3FF)
-    return found + ["".join(pair) for pair in itertools.product(unit(high), unit(low))]
 
 
 def compiled(names: list[str], order: Any, others: bool) -> tk.CompiledConstraint[Any]:
@@ -50,11 +32,7 @@ def compiled(names: list[str], order: Any, others: bool) -> tk.CompiledConstrain
 
 @pytest.mark.parametrize("order", ["schema", "any"])
 def test_all_spellings_and_nothing_else(order: Any) -> None:
-    whole = {
-        ("".join(spelled) + '":').encode()
-        for name in NAMES
-        for spelled in itertools.product(*map(spellings, name))
-    }
+    whole = {(text[1:] + ":").encode() for name in NAMES for text in string_texts(name)}
     matcher = compiled(NAMES, order, others=False).matcher()
     write(matcher, '{"')
     beginnings: dict[bytes, set[int]] = {}
