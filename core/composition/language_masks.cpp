@@ -199,10 +199,23 @@ bool LanguageMasks::may_live(ExpressionId root, StateId alphabet, Budget& budget
       std::vector<std::string> names;
       if (remembering)
         for (const std::string_view name : remembering->strings(n.rule(), arena, budget)) names.emplace_back(name);
+      const std::optional<std::uint8_t> leaving = remembering ? remembering->leaving_byte() : std::nullopt;
+      const auto stays = [&](std::uint8_t byte) { return automaton_.automaton().next(alphabet, byte, budget) == alphabet; };
       for (std::size_t name = 0; name < names.size(); ++name) {
+        budget.step();
         StateId reached = alphabet;
-        for (const char byte : names[name]) reached = automaton_.automaton().next(reached, static_cast<std::uint8_t>(byte), budget);
+        std::size_t whole = 0, refused = 0;  // bytes that the alphabet has, with and without the begin of a code point
+        for (; refused < names[name].size() && reached != ByteAutomaton::kDead; ++refused) {
+          if (reached == alphabet) whole = refused;
+          reached = automaton_.automaton().next(reached, static_cast<std::uint8_t>(names[name][refused]), budget);
+        }
         if (reached == alphabet) within.push_back(remembering->after(n.rule(), name, arena, budget));
+        if (reached == alphabet || !leaving || !stays(*leaving)) continue;
+        // What the alphabet lacks needs another spelling, which may begin some bytes before.
+        ExpressionId after = Arena::kEmpty;
+        for (std::size_t depth = whole + 1; depth-- > 0 && after == Arena::kEmpty;)
+          after = remembering->after_leaving(n.rule(), name, name + 1, depth, arena, budget);
+        if (after != Arena::kEmpty) within.push_back(after);
       }
       if (names.empty()) {
         const auto body = arena.rules(n).unfolded(n.rule(), arena, budget);
