@@ -39,9 +39,9 @@ std::optional<LanguageMasks::Parts> LanguageMasks::parts(StateId state, Budget& 
   return Parts{automaton_.automaton().state_of(*of_rules, budget), language};
 }
 
-// Within complements and lookaround too.
+// Within complements and lookaround too.  What holds none is remembered with all that it consists of: twenty thousand brackets
+// that are still to be closed are twenty thousand states, each of which would be gone through to its end.
 bool LanguageMasks::has_rules(ExpressionId expression, Budget& budget) {
-  if (const auto known = has_rules_.find(expression.value); known != has_rules_.end()) return known->second;
   const Arena& arena = automaton_.automaton().arena();
   std::vector<ExpressionId> open{expression};
   std::unordered_set<std::uint32_t> met;
@@ -49,6 +49,10 @@ bool LanguageMasks::has_rules(ExpressionId expression, Budget& budget) {
   while (!open.empty() && !found) {
     const ExpressionId at = open.back();
     open.pop_back();
+    if (const auto known = has_rules_.find(at.value); known != has_rules_.end()) {
+      found = known->second;
+      continue;
+    }
     if (!met.insert(at.value).second) continue;
     budget.step();
     const ExpressionNode& n = arena.node(at);
@@ -67,7 +71,10 @@ bool LanguageMasks::has_rules(ExpressionId expression, Budget& budget) {
       default: break;
     }
   }
-  has_rules_.emplace(expression.value, found);
+  if (found)
+    has_rules_.emplace(expression.value, true);
+  else
+    for (const std::uint32_t without : met) has_rules_.emplace(without, false);
   return found;
 }
 

@@ -86,7 +86,7 @@ def random_set(chooser: random.Random) -> Set:
         multiple,
         chooser.random() < 0.25,
         chooser.random() < 0.2,
-        chooser.choice(SPELLINGS),
+        SPELLINGS[int(len(SPELLINGS) * chooser.random())],
     )
 
 

@@ -187,7 +187,14 @@ def test_a_budget_holds_within_both() -> None:
 
 def test_two_grammars_meet_a_limit() -> None:
     """Whether two grammars have a text in common is undecidable; a search that finds none ends at a limit."""
-    other = tk.grammar('start: "(" start | ")" start | "y"')
+    other = tk.grammar('start: "(" start ")" | "(" "x"')
     with pytest.raises(tk.LimitExceeded):
         (NESTED & other).compile(BYTE_VOCABULARY, limits=tk.Limits(states=2_000))
     assert is_text_of(NESTED & tk.grammar('start: "(" start ")" ")" | "x" | "(" start ")"'), "((x))")
+
+
+def test_that_two_grammars_exclude_each_other_is_seen_where_one_only_ends_with_itself() -> None:
+    """Such a one is a repetition."""
+    other = tk.grammar('start: "(" start | ")" start | "y"')
+    with pytest.raises(tk.EmptyConstraintError):
+        (NESTED & other).compile(BYTE_VOCABULARY, limits=tk.Limits(states=2_000))
