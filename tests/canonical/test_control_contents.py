@@ -28,7 +28,7 @@ def _compile(
     schema: dict[str, Any],
     order: Literal["schema", "any"] = "schema",
     spelling: Literal["plain", "natural"] = "natural",
-) -> tk.CompiledConstraint:
+) -> tk.CompiledConstraint[Any]:
     constraint = tk.json_schema(json.dumps(schema), property_order=order, spelling=spelling)
     return constraint.compile(_llama().vocabulary, tokenization="canonical")
 
