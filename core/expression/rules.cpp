@@ -195,6 +195,7 @@ ExpressionId Derivatives::settled(ExpressionId expression) {
   const auto alternative_settled = [this](ExpressionId alternative) {
     while (true) {
       const ExpressionNode n = node(alternative);
+      if (n.kind == Kind::Commit) return n.first == Rules::kUnverified ? unverified_end() : kEpsilon;  // nothing follows it
       if (n.kind != Kind::Concatenation || node(n.head()).kind != Kind::Commit) return alternative;
       const std::uint32_t choice = node(n.head()).first;
       const ExpressionId rest = committed(n.tail(), choice);
@@ -203,8 +204,6 @@ ExpressionId Derivatives::settled(ExpressionId expression) {
   };
   while (node(expression).commits) {
     if (expression == kEmpty) return kEmpty;
-    if (node(expression).kind == Kind::Commit)
-      return node(expression).first == Rules::kUnverified ? unverified_end() : kEpsilon;
     std::vector<ExpressionId> settled_alternatives;
     const auto all = alternatives(expression);
     std::vector<ExpressionId> open(all.begin(), all.end());
