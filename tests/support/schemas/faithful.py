@@ -68,7 +68,7 @@ def refused_at(matcher: tk.Matcher, text: str) -> int:
 
 
 def check(case: Case, text: str) -> bool:
-    """The law; whether the text is accepted.  Its names may come in any order, and so may those that go on."""
+    """The law; whether the text is accepted.  Its names may come in any order, so may those that go on."""
     constraint = tk.json_schema(case.schema)
     place = refused_at(constraint.compile(BYTE_VOCABULARY).matcher(), text)
     if place < 0:
