@@ -35,7 +35,7 @@ SUPPORTED = {
 OTHER_VERDICTS = {
     "json_dw_pattern_3": "we write what is not ASCII as an escape too, also in a pattern",
     "json_general_unicode_escapes_are_opt_in_1": "escapes of what is not ASCII need no option",
-    "json_general_unicode_escapes_do_not_change_regex_constraints_": "we have them in patterns and constants too",
+    "json_general_unicode_escapes_do_not_change_regex_constraints_": "in patterns and constants too",
     "json_general_unicode_escapes_respect_allowed_escapes_": "its options in a schema are annotations to us",
 }
 

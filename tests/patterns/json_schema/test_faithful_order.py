@@ -166,7 +166,9 @@ WEATHER = {
 
 
 def test_undeclared_names_come_after_the_required_ones() -> None:
-    matcher = tk.json_schema(WEATHER, whitespace="compact", spelling="plain").compile(BYTE_VOCABULARY).matcher()
+    matcher = (
+        tk.json_schema(WEATHER, whitespace="compact", spelling="plain").compile(BYTE_VOCABULARY).matcher()
+    )
     write(matcher, '{"')
     assert allowed(matcher) == {ord("n"), ord("o")}
     write(matcher, 'outlook":1,"')
@@ -179,7 +181,9 @@ def test_undeclared_names_come_after_the_required_ones() -> None:
 
 
 def test_a_name_that_may_come_opens_what_begins_as_it_does() -> None:
-    matcher = tk.json_schema(WEATHER, whitespace="compact", spelling="plain").compile(BYTE_VOCABULARY).matcher()
+    matcher = (
+        tk.json_schema(WEATHER, whitespace="compact", spelling="plain").compile(BYTE_VOCABULARY).matcher()
+    )
     write(matcher, '{"nose":1,"')  # as note
     assert allowed(matcher) == {ord("n"), ord("o")}
     write(matcher, 'note":1,"')

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["Case", "drawn", "number_texts", "says", "written"]
+__all__ = ["Case", "drawn", "number_texts", "reordered", "says", "written"]
 
 _FREE = [
     "",
@@ -170,6 +170,14 @@ def says(read: Any, value: Any) -> bool:
         if isinstance(value, bool | str | None)
         else bool(read == value)
     )
+
+
+def reordered(chooser: random.Random, value: Any) -> Any:
+    """The value with its names in another order."""
+    if isinstance(value, dict):
+        names = chooser.sample(list(value), len(value))
+        return {name: reordered(chooser, value[name]) for name in names}
+    return [reordered(chooser, each) for each in value] if isinstance(value, list) else value
 
 
 # ---- texts --------------------------------------------------------------------------------------
