@@ -71,10 +71,14 @@ def test_masks_that_take_seconds_end_at_the_limit(pair: Pair, llama: Any) -> Non
     limits = tk.Limits(seconds=0.3)
     compiled = constraint.compile(vocabulary, limits=limits, tokenization=pair.tokenization)
     matcher, row = compiled.matcher(), compiled.allocate_mask()[0]
-    with pytest.raises(tk.LimitExceeded):
+
+    def walk() -> None:
         for place, token in enumerate(tokens):
             matcher.fill_mask(row, budget=len(tokens) - place if pair.budget else None)
             matcher.advance(token)
+
+    with pytest.raises(tk.LimitExceeded):
+        walk()
     unmasked = compiled.matcher()
     assert all(unmasked.advance(token) for token in tokens)
     assert unmasked.is_accepting
