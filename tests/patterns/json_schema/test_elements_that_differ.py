@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import tokamata as tk
-from tests.support.masks import allowed
+from tests.support.masks import allowed, has
 from tests.support.schemas.kernel_oracle import oracle_of
 from tests.support.vocabularies import BYTE_VOCABULARY
 
@@ -237,3 +237,19 @@ def test_no_element_repeats_where_there_is_none(no_element: Any, repeats: Any) -
     constraint = tk.json_schema({"anyOf": [{"type": "null"}, arrays]})
     assert constraint.shortest_text() == "null"
     assert allowed(constraint.compile(BYTE_VOCABULARY).matcher()) == {ord("n")}
+
+
+@pytest.mark.parametrize("indent", [None, 2, "\t"])
+def test_objects_that_differ_end_within_a_budget(indent: Any) -> None:
+    """What follows an element that is begun may be a choice of layouts, after which nothing follows."""
+    item = {"type": "object", "properties": {"n": {"type": "string"}, "x": {"type": "number"}}}
+    compiled = tk.json_schema({"type": "array", "uniqueItems": True, "items": item}).compile(
+        BYTE_VOCABULARY, limits=tk.Limits(seconds=20)
+    )
+    text = json.dumps([{"n": "k", "x": 14}, {"n": "k", "x": 14.25}], indent=indent).encode()
+    matcher, row = compiled.matcher(), compiled.allocate_mask()[0]
+    for place, byte in enumerate(text):
+        matcher.fill_mask(row, budget=len(text) - place)
+        assert has(row, byte)
+        assert matcher.advance(byte)
+    assert matcher.is_accepting
