@@ -85,14 +85,15 @@ def check(case: Case, text: str) -> bool:
 ROOM = 4
 
 
-def check_tokens(case: Case, text: str) -> None:
-    """Masks have the tokens of a text that is accepted, also within few more tokens than it has."""
+def check_tokens(case: Case, text: str) -> bool:
+    """Masks have the tokens of a text that is accepted; whether they do within few more tokens than it has, too."""
     matcher = tk.json_schema(case.schema).compile(VOCABULARY).matcher()
     tokens = tokens_of(text)
-    row = matcher.compiled.allocate_mask()[0]
+    row, fits = matcher.compiled.allocate_mask()[0], True
     for place, token in enumerate(tokens):
         assert token in allowed(matcher), (case, text, matcher.text, TOKENS[token])
         matcher.fill_mask(row, budget=len(tokens) + ROOM - place)
-        assert has(row, token), (case, text, matcher.text, TOKENS[token], "within a budget")
+        fits &= has(row, token)
         assert matcher.advance(token)
     assert STOP in allowed(matcher)
+    return fits
