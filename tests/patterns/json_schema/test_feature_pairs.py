@@ -67,9 +67,9 @@ def test_each_call_does_a_bounded_work(pair: Pair, llama: Any) -> None:
 def test_masks_that_take_seconds_end_at_the_limit(pair: Pair, llama: Any) -> None:
     vocabulary, encode = llama
     tokens = encode(pair.text)
-    constraint = tk.json_schema(pair.schema, property_order="any", **pair.style)
-    limits = tk.Limits(seconds=0.3)
-    compiled = constraint.compile(vocabulary, limits=limits, tokenization=pair.tokenization)
+    style: dict[str, Any] = {"property_order": "any", **pair.style}
+    options: dict[str, Any] = {"limits": tk.Limits(seconds=0.3), "tokenization": pair.tokenization}
+    compiled = tk.json_schema(pair.schema, **style).compile(vocabulary, **options)
     matcher, row = compiled.matcher(), compiled.allocate_mask()[0]
 
     def walk() -> None:
