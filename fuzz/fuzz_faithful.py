@@ -20,8 +20,8 @@ from tests.support.schemas.writers import drawn, reordered, written
 
 @dataclass
 class Tally(timed.Tally):
-    """What was done: schemas tried, texts accepted, texts whose value goes on in another way, and texts of which a
-    mask lacks a token within a budget that has room for them (core/composition/rule_completions.hpp says why).
+    """What was done: schemas tried, texts accepted, texts whose value goes on in another way, and texts that
+    some mask forbids within a budget with room for them (core/composition/rule_completions.hpp says why).
     """
 
     tried: int = 0

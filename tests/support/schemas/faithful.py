@@ -86,7 +86,7 @@ ROOM = 4
 
 
 def check_tokens(case: Case, text: str) -> bool:
-    """Masks have the tokens of a text that is accepted; whether they do within few more tokens than it has, too."""
+    """Masks have the tokens of an accepted text.  Returns whether they do within a budget with some room."""
     matcher = tk.json_schema(case.schema).compile(VOCABULARY).matcher()
     tokens = tokens_of(text)
     row, fits = matcher.compiled.allocate_mask()[0], True
