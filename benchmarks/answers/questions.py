@@ -90,7 +90,7 @@ def all_questions() -> tuple[Question, ...]:
 
 
 def digest(questions: Sequence[Question]) -> str:
-    """Of what is asked and what is right."""
+    """A hash of the prompts, schemas and known answers."""
     text = json.dumps([asdict(question) for question in questions], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

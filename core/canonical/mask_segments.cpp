@@ -279,7 +279,6 @@ std::vector<ExpressionId> MaskSegments::for_each_terminal(ExpressionId expressio
 // Alternatives that begin with a terminal, each by itself; all others are walked together.
 void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
-  Arena& arena = bytes.arena();
   const TokenAutomaton::Configuration place{key.state, key.at_start};
   const auto one_by_one = [&](std::uint32_t token) {
     if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
