@@ -5,6 +5,7 @@
 #include "common/bits.hpp"
 #include "composition/trie_walk.hpp"
 #include "composition/walk_texts.hpp"
+#include "expression/parts.hpp"
 
 namespace tokamata {
 
@@ -55,21 +56,8 @@ bool LanguageMasks::has_rules(ExpressionId expression, Budget& budget) {
     }
     if (!met.insert(at.value).second) continue;
     budget.step();
-    const ExpressionNode& n = arena.node(at);
-    found = n.rules;
-    switch (n.kind) {
-      case Kind::Concatenation:
-      case Kind::Guarded: open.insert(open.end(), {{n.first}, {n.second}}); break;
-      case Kind::Union:
-      case Kind::Intersection: open.insert(open.end(), arena.items(n).begin(), arena.items(n).end()); break;
-      case Kind::Repetition:
-      case Kind::Complement:
-      case Kind::LookAhead:
-      case Kind::LookBehind:
-      case Kind::Scope:
-      case Kind::Terminal: open.push_back(n.body()); break;
-      default: break;
-    }
+    found = arena.node(at).rules;
+    append_parts(arena, at, open);
   }
   if (found)
     has_rules_.emplace(expression.value, true);

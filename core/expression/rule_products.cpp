@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/memoized.hpp"
+#include "expression/parts.hpp"
 
 namespace tokamata {
 
@@ -151,23 +152,9 @@ bool RuleProducts::Measuring::is_regular(ExpressionId expression) {
     }
     met.push_back(at);
     budget_.step();
-    const ExpressionNode& n = arena_.node(at);
-    switch (n.kind) {
-      case Kind::Rule:
-      case Kind::Commit:
-      case Kind::Unverified: is_one = false; break;
-      case Kind::Concatenation:
-      case Kind::Guarded: open.insert(open.end(), {{n.first}, {n.second}}); break;
-      case Kind::Union:
-      case Kind::Intersection: open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end()); break;
-      case Kind::Repetition:
-      case Kind::Complement:
-      case Kind::LookAhead:
-      case Kind::LookBehind:
-      case Kind::Scope:
-      case Kind::Terminal: open.push_back(n.body()); break;
-      default: break;
-    }
+    const Kind kind = arena_.node(at).kind;
+    is_one = kind != Kind::Rule && kind != Kind::Commit && kind != Kind::Unverified;
+    append_parts(arena_, at, open);
   }
   if (!is_one)
     for (const ExpressionId one : met) known_.regular_.erase(one.value);  // some of them may be
