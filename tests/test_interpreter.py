@@ -117,6 +117,21 @@ except KeyboardInterrupt:
 
 
 @needs_kill
+def test_ctrl_c_ends_reading_by_lark() -> None:
+    printed = run(
+        """
+        grammar = tk.grammar("start: /a/ start |")
+        interrupt()
+        try:
+            grammar.parse("a" * 5_000, limits=limits)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    )
+    assert printed == "interrupted\n"
+
+
+@needs_kill
 def test_a_handler_that_returns_does_not_end_the_call() -> None:
     printed = run(
         """

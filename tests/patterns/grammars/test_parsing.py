@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
-import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -344,15 +343,6 @@ def test_limits_of_one_thread_are_not_those_of_another() -> None:
                 assert isinstance(result.exception(), tk.LimitExceeded)
             else:
                 assert len(result.result().children) == 1_200
-
-
-def test_an_interrupt_ends_reading_by_lark() -> None:
-    grammar = tk.grammar("start: /a/ start |")
-    timer = threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        grammar.parse("a" * 5_000, limits=Limits(memory_bytes=1 << 40))
-    timer.join()
 
 
 @pytest.mark.parametrize(
