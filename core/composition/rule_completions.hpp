@@ -80,10 +80,10 @@ class RuleCompletions {
   void clear();
 
  private:
-  static constexpr std::size_t kMostStates = 1 << 15, kMostClasses = 1 << 17;
+  static constexpr std::size_t kMostStates = 1 << 10, kMostClasses = 1 << 17;
   static constexpr std::size_t kAlike = 64;
   static constexpr TokenCount kNear = 64;
-  static constexpr std::size_t kMostAsked = 256;
+  static constexpr std::size_t kMostAsked = 24;
 
   struct Step {
     TokenId token;

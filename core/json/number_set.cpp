@@ -1,6 +1,7 @@
 #include "json/number_set.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 namespace tokamata::json {
@@ -140,6 +141,37 @@ Modulus Modulus::on_grid(std::int64_t grid) const {
   return {factor / twos / fives, grid};
 }
 
+Modulus Modulus::parse(std::string_view text) {
+  const auto [magnitude, is_negative] = SignedDecimal::parse(text, "multiple_of");
+  if (is_negative || magnitude.is_zero()) throw std::invalid_argument("multiple_of: must be greater than zero");
+  if (magnitude.digits.size() > kMostModulusDigits)
+    throw std::invalid_argument("multiple_of: has more than 18 significant digits");
+  return {std::stoull(magnitude.digits), magnitude.lead - static_cast<std::int64_t>(magnitude.digits.size()) + 1};
+}
+
+bool Modulus::divides(const Decimal& number) const {
+  if (number.is_zero()) return true;
+  const auto [digits, has_rest] = parts_of(number, weight);
+  return !has_rest && remainder_of(digits, factor) == 0;
+}
+
+bool Modulus::divides(const Modulus& other) const { return divides(Decimal::of(std::to_string(other.factor), other.weight)); }
+
+// 12 · 10^-1 and 1.5: of 120 · 10^-2 and 150 · 10^-2 it is 600 · 10^-2, which is 6 · 10^0.
+std::optional<Modulus> Modulus::common(const Modulus& other) const {
+  const Modulus& coarse = weight >= other.weight ? *this : other;
+  const Modulus& fine = weight >= other.weight ? other : *this;
+  if (coarse.weight - fine.weight > static_cast<std::int64_t>(kMostModulusDigits)) return std::nullopt;
+  std::uint64_t factor = coarse.factor;
+  for (std::int64_t i = fine.weight; i < coarse.weight; ++i)
+    if (__builtin_mul_overflow(factor, std::uint64_t{10}, &factor)) return std::nullopt;
+  if (__builtin_mul_overflow(factor, fine.factor / std::gcd(factor, fine.factor), &factor)) return std::nullopt;
+  std::int64_t least = fine.weight;
+  for (; factor % 10 == 0; factor /= 10) ++least;
+  if (std::to_string(factor).size() > kMostModulusDigits) return std::nullopt;
+  return Modulus{factor, least};
+}
+
 Decimal ceil_multiple(const Decimal& bound, bool included, const Modulus& modulus) {
   auto [digits, has_rest] = parts_of(bound, modulus.weight);
   const std::uint64_t rest = remainder_of(digits, modulus.factor);
@@ -167,14 +199,6 @@ std::optional<NumberSet::Bound> bound_of(const std::optional<std::string>& text,
   return NumberSet::Bound{SignedDecimal::parse(*text, name), !excluded};
 }
 
-Modulus modulus_of(const std::string& text) {
-  const auto [magnitude, is_negative] = SignedDecimal::parse(text, "multiple_of");
-  if (is_negative || magnitude.is_zero()) throw std::invalid_argument("multiple_of: must be greater than zero");
-  if (magnitude.digits.size() > kMostModulusDigits)
-    throw std::invalid_argument("multiple_of: has more than 18 significant digits");
-  return {std::stoull(magnitude.digits), magnitude.lead - static_cast<std::int64_t>(magnitude.digits.size()) + 1};
-}
-
 std::string shown(const std::optional<NumberSet::Bound>& bound) {
   if (!bound) return "none";
   const auto& [value, included] = *bound;
@@ -187,7 +211,7 @@ NumberSet::NumberSet(const Description& given)
     : minimum_(bound_of(given.minimum, given.exclusive_minimum, "minimum")),
       maximum_(bound_of(given.maximum, given.exclusive_maximum, "maximum")), digits_only_(given.digits_only),
       is_unsigned_(given.is_unsigned), spelling_(given.spelling) {
-  if (given.multiple_of) modulus_ = modulus_of(*given.multiple_of);
+  if (given.multiple_of) modulus_ = Modulus::parse(*given.multiple_of);
   // Digits alone are integers.
   if (given.integral || given.digits_only) modulus_ = modulus_.value_or(Modulus{}).on_grid(0);
   key_ = shown(minimum_) + " " + shown(maximum_) + " ";

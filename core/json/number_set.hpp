@@ -55,8 +55,18 @@ struct Modulus {
   std::int64_t weight = 0;
   friend bool operator==(const Modulus&, const Modulus&) = default;
 
+  // Of a number above zero.  Throws std::invalid_argument for others, and for more than 18 significant digits.
+  static Modulus parse(std::string_view text);
+  // A number that `parse` reads.
+  std::string text() const { return std::to_string(factor) + "e" + std::to_string(weight); }
+
   // What is a multiple of both this and 10^grid.
   Modulus on_grid(std::int64_t grid) const;
+  // Whether a number is a multiple; whether all multiples of another modulus are.
+  bool divides(const Decimal& number) const;
+  bool divides(const Modulus& other) const;
+  // What is a multiple of both; nothing where that has too many digits.
+  std::optional<Modulus> common(const Modulus& other) const;
 };
 
 // The least multiple that is at least `bound` (or above it, where that is excluded), and the greatest that

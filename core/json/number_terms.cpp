@@ -28,38 +28,106 @@ void tighten(std::optional<std::string>& bound, bool& exclusive, const std::opti
   }
 }
 
-bool is_whole(const std::string& number) {
-  const Decimal digits = SignedDecimal::parse(number, "number").magnitude;
-  return digits.is_zero() || digits.lead + 1 >= static_cast<std::int64_t>(digits.digits.size());
+const Modulus kOne{1, 0};
+
+Decimal magnitude_of(const std::string& number) { return SignedDecimal::parse(number, "number").magnitude; }
+
+// What all numbers of a term are multiples of.
+std::optional<Modulus> multiple_of(const NumberTerm& term) {
+  const bool is_integral = term.integral || term.digits_only;
+  if (!term.range.multiple_of) return is_integral ? std::optional(kOne) : std::nullopt;
+  const Modulus modulus = Modulus::parse(*term.range.multiple_of);
+  return is_integral ? modulus.on_grid(0) : modulus;
+}
+
+// Whether a number is a multiple of one of those that no number of the term is.
+bool is_denied(const NumberTerm& term, const Decimal& number) {
+  return std::ranges::any_of(term.not_multiples, [&](const std::string& other) { return Modulus::parse(other).divides(number); });
+}
+
+// Whether a side of zero, up to a bound, has a multiple that is not denied.  Of some multiples in a row, fewer are denied.
+bool has_multiple(const NumberTerm& term, const Modulus& modulus, Decimal low, bool is_included, const std::optional<Decimal>& high, bool is_high_included) {
+  constexpr int kMostInRow = 3;  // of multiples of two numbers above 1: 2, 3 and 4 of 2 and 3
+  for (int i = 0; i <= kMostInRow; ++i) {
+    low = ceil_multiple(low, is_included, modulus);
+    is_included = false;
+    if (high && (*high < low || (low == *high && !is_high_included))) return false;
+    if (!is_denied(term, low)) return true;
+  }
+  return true;
 }
 
 // As far as that is plain to see; of what is not seen here an automaton would have to try all spellings.
 bool is_empty(const NumberTerm& term) {
   const NumberRange& range = term.range;
-  if (term.fractional && (term.integral || term.digits_only || (range.multiple_of && is_whole(*range.multiple_of)))) return true;
-  if (!range.minimum || !range.maximum) return false;
-  if (term.fractional && is_whole(*range.minimum) && compare(*range.minimum, *range.maximum) == 0) return true;
-  const int order = compare(*range.minimum, *range.maximum);
-  return order > 0 || (order == 0 && (range.exclusive_minimum || range.exclusive_maximum));
+  const std::optional<Modulus> modulus = multiple_of(term);
+  if (modulus && std::ranges::any_of(term.not_multiples, [&](const std::string& other) { return Modulus::parse(other).divides(*modulus); })) return true;
+  if (range.minimum && range.maximum) {
+    const int order = compare(*range.minimum, *range.maximum);
+    if (order > 0 || (order == 0 && (range.exclusive_minimum || range.exclusive_maximum || is_denied(term, magnitude_of(*range.minimum))))) return true;
+  }
+  if (term.not_multiples.empty() || !modulus) return false;
+  // On each side of zero, which is a multiple of all: from the bound that is nearer to it.
+  for (const bool is_below : {false, true}) {
+    const auto& near = is_below ? range.maximum : range.minimum;
+    const auto& far = is_below ? range.minimum : range.maximum;
+    const bool is_near_included = is_below ? !range.exclusive_maximum : !range.exclusive_minimum;
+    const bool is_far_included = is_below ? !range.exclusive_minimum : !range.exclusive_maximum;
+    std::optional<Decimal> high;
+    if (far) {
+      const SignedDecimal bound = SignedDecimal::parse(*far, "bound");
+      if (bound.magnitude.is_zero() || bound.is_negative != is_below) continue;
+      high = bound.magnitude;
+    }
+    Decimal low;
+    bool is_included = false;
+    if (near) {
+      const SignedDecimal bound = SignedDecimal::parse(*near, "bound");
+      if (!bound.magnitude.is_zero() && bound.is_negative == is_below) {
+        low = bound.magnitude;
+        is_included = is_near_included;
+      }
+    }
+    if (has_multiple(term, *modulus, std::move(low), is_included, high, is_far_included)) return false;
+  }
+  return true;
 }
 
-// Nothing where both ask for multiples.
+// Adds what no number of a term is a multiple of, unless others say so.
+void deny(counted::vector<std::string>& not_multiples, const std::string& number) {
+  const Modulus modulus = Modulus::parse(number);
+  if (std::ranges::any_of(not_multiples, [&](const std::string& known) { return Modulus::parse(known).divides(modulus); })) return;
+  std::erase_if(not_multiples, [&](const std::string& known) { return modulus.divides(Modulus::parse(known)); });
+  not_multiples.push_back(number);
+}
+
+// Nothing where it has too many digits.
 std::optional<NumberTerm> both(const NumberTerm& a, const NumberTerm& b) {
-  if (a.range.multiple_of && b.range.multiple_of && *a.range.multiple_of != *b.range.multiple_of) return std::nullopt;
   NumberTerm term = a;
   tighten(term.range.minimum, term.range.exclusive_minimum, b.range.minimum, b.range.exclusive_minimum, 1);
   tighten(term.range.maximum, term.range.exclusive_maximum, b.range.maximum, b.range.exclusive_maximum, -1);
-  if (!term.range.multiple_of) term.range.multiple_of = b.range.multiple_of;
+  if (!term.range.multiple_of) {
+    term.range.multiple_of = b.range.multiple_of;
+  } else if (b.range.multiple_of && *term.range.multiple_of != *b.range.multiple_of) {
+    const std::optional<Modulus> common = Modulus::parse(*term.range.multiple_of).common(Modulus::parse(*b.range.multiple_of));
+    if (!common) return std::nullopt;
+    term.range.multiple_of = common->text();
+  }
   term.integral = a.integral || b.integral;
   term.digits_only = a.digits_only || b.digits_only;
-  term.fractional = a.fractional || b.fractional;
+  for (const std::string& number : b.not_multiples) deny(term.not_multiples, number);
   return term;
 }
 
 // Whether all numbers of a term are in another one, as far as that is plain to see.
 bool is_within(const NumberTerm& a, const NumberTerm& b) {
-  if ((b.integral && !a.integral) || (b.digits_only && !a.digits_only) || (b.fractional && !a.fractional)) return false;
-  if (b.range.multiple_of && b.range.multiple_of != a.range.multiple_of) return false;
+  if (b.digits_only && !a.digits_only) return false;
+  const std::optional<Modulus> of_a = multiple_of(a), of_b = multiple_of(b);
+  if (of_b && !(of_a && of_b->divides(*of_a))) return false;
+  const auto denies = [&](const std::string& number) {
+    return std::ranges::any_of(a.not_multiples, [&](const std::string& known) { return Modulus::parse(known).divides(Modulus::parse(number)); });
+  };
+  if (!std::ranges::all_of(b.not_multiples, denies)) return false;
   NumberRange both = a.range;
   tighten(both.minimum, both.exclusive_minimum, b.range.minimum, b.range.exclusive_minimum, 1);
   tighten(both.maximum, both.exclusive_maximum, b.range.maximum, b.range.exclusive_maximum, -1);
@@ -78,31 +146,27 @@ void add_term(counted::vector<NumberTerm>& terms, NumberTerm term) {
 
 std::optional<bool> NumberTerms::has(const std::string& canonical) const {
   if (!terms_) return std::nullopt;
-  const bool is_integer = is_whole(canonical);
-  bool is_certain = true;
-  for (const NumberTerm& term : *terms_) {
-    NumberTerm both = term;  // it and the number
-    NumberRange& range = both.range;
-    tighten(range.minimum, range.exclusive_minimum, canonical, false, 1);
-    tighten(range.maximum, range.exclusive_maximum, canonical, false, -1);
-    if (is_empty(both) || compare(*range.minimum, canonical) != 0 || compare(*range.maximum, canonical) != 0) continue;
-    if (is_integer ? term.fractional : term.integral || term.digits_only) continue;
-    if (!term.range.multiple_of) return true;
-    is_certain = false;
-  }
-  return is_certain ? std::optional(false) : std::nullopt;
+  const Decimal magnitude = magnitude_of(canonical);
+  return std::ranges::any_of(*terms_, [&](const NumberTerm& term) {
+    const NumberRange& range = term.range;
+    const int from_low = range.minimum ? compare(canonical, *range.minimum) : 1, from_high = range.maximum ? compare(canonical, *range.maximum) : -1;
+    if (from_low < 0 || (from_low == 0 && range.exclusive_minimum) || from_high > 0 || (from_high == 0 && range.exclusive_maximum)) return false;
+    const std::optional<Modulus> modulus = multiple_of(term);
+    return (!modulus || modulus->divides(magnitude)) && !is_denied(term, magnitude);
+  });
 }
 
 bool NumberTerms::is_integer() const {
   if (!terms_ || terms_->size() != 1) return false;
   const NumberRange& range = terms_->front().range;
-  if (!range.minimum || !range.maximum || range.multiple_of || terms_->front().fractional || compare(*range.minimum, *range.maximum) != 0) return false;
-  return is_whole(*range.minimum) && SignedDecimal::parse(*range.minimum, "bound").magnitude.lead < 16;
+  if (!range.minimum || !range.maximum || range.multiple_of || !terms_->front().not_multiples.empty() || compare(*range.minimum, *range.maximum) != 0) return false;
+  const Decimal number = magnitude_of(*range.minimum);
+  return kOne.divides(number) && number.lead < 16;
 }
 
 bool NumberTerms::is_endless() const {
   return terms_ && std::ranges::any_of(*terms_, [](const NumberTerm& term) {
-    return !term.fractional && (!term.range.minimum || !term.range.maximum);
+    return term.not_multiples.empty() && (!term.range.minimum || !term.range.maximum);
   });
 }
 
@@ -113,7 +177,7 @@ NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
   for (const NumberTerm& a : *terms_)
     for (const NumberTerm& b : *other.terms_) {
       std::optional<NumberTerm> term = both(a, b);
-      if (!term) return unknown();
+      if (!term || term->not_multiples.size() > kMostNotMultiples) return unknown();
       if (!is_empty(*term)) add_term(found, std::move(*term));
     }
   if (found.size() > kMost) return unknown();
@@ -132,12 +196,13 @@ NumberTerms NumberTerms::operator~() const {
   if (!terms_) return unknown();
   NumberTerms result = all();
   for (const NumberTerm& term : *terms_) {
-    if (term.digits_only || term.range.multiple_of) return unknown();
+    if (term.digits_only) return unknown();
     NumberTerms outside = none();
-    if (term.integral || term.fractional) {
-      NumberTerm others;
-      (term.integral ? others.fractional : others.integral) = true;
-      outside = of(others);
+    if (const std::optional<Modulus> modulus = multiple_of(term)) outside = of({{}, false, false, {modulus->text()}});
+    for (const std::string& number : term.not_multiples) {
+      NumberRange multiples;
+      multiples.multiple_of = number;
+      outside = outside | of({multiples});
     }
     if (term.range.minimum) {
       NumberRange below;

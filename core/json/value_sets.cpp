@@ -87,7 +87,8 @@ ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Wor
     strings.push_back(this->strings(lengths, work));
     set_strings(result, std::nullopt, intersect(std::move(strings), universe(work).strings, work), work);
   }
-  set_numbers(result, std::move(terms), intersect(std::move(numbers), universe(work).numbers, work), work);
+  const ExpressionId otherwise = terms.is_known() ? Arena::kEmpty : intersect(std::move(numbers), universe(work).numbers, work);
+  set_numbers(result, std::move(terms), otherwise, work);
   result.arrays = arrays_.formulas().all(std::move(arrays));
   result.objects = objects_.formulas().all(std::move(objects));
   return result;
@@ -205,7 +206,11 @@ ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work, bool
   };
   for (const NumberTerm& term : terms.terms()) {
     ways.push_back(texts(term.range, term.integral, term.digits_only, is_unsigned));
-    if (term.fractional) ways.back() = intersect({ways.back(), work.arena.complement(texts({}, true, false, false))}, Arena::kEmpty, work);
+    for (const std::string& number : term.not_multiples) {
+      NumberRange multiples;
+      multiples.multiple_of = number;
+      ways.back() = intersect({ways.back(), work.arena.complement(texts(multiples, false, false, false))}, Arena::kEmpty, work);
+    }
   }
   return work.arena.unite(ways);
 }
