@@ -76,8 +76,8 @@ std::vector<TokenAutomaton::ApproximationCut> TokenAutomaton::approximation_cuts
   return cuts;
 }
 
-// The tokens on the way of a text that the over-approximation refuses or leaves unverified: what such a token leads to is not
-// alike to what others do.
+// The tokens on the way of a text that the over-approximation refuses or leaves unverified, or that may become like an earlier
+// one: what such a token leads to is not alike to what others do.
 Words TokenAutomaton::ambiguous_tokens(StateId state, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   Words tokens(vocabulary_->words());
@@ -85,7 +85,7 @@ Words TokenAutomaton::ambiguous_tokens(StateId state, Budget& budget) {
     for (std::uint32_t i = begin; i < end; ++i) set_bit(tokens, trie.order()[i]);
   };
   for (const Approximation& approximation : automaton_.arena().approximations(automaton_.expression(state), budget))
-    for (const auto* texts : {&approximation.refused, &approximation.unverified})
+    for (const auto* texts : {&approximation.refused, &approximation.unverified, &approximation.alike})
       walk_texts(
           trie, TokenTrie::root(), *texts, budget, [&](NodeId node) { note(trie.node(node).tokens_begin, trie.own_end(node)); },
           [&](NodeId node, bool with_longer) {

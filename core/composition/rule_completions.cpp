@@ -179,22 +179,25 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
   const std::shared_ptr<const Endings> endings = endings_.of(approximation, budget);
   const auto needed = [&](const Ending& ending) { return texts_.spelled().tokens(ending.text); };
   const auto fits = [&](const Ending& ending, TokenCount more) { return needed(ending) <= left - 1 && needed(ending) + more <= left - 1; };
-  if (std::ranges::all_of(endings->all, [&](const Ending& ending) { return fits(ending, spare); })) return {{}, {}, true};
+  if (std::ranges::all_of(endings->all, [&](const Ending& ending) { return fits(ending, spare); })) return {{}, true, {}, {}};
   const std::size_t words = automaton_.vocabulary(false).words();
-  Within found{Words(words), Words(words), false};
+  Within found{Words(words), false, Words(words), {}};
   Words judged(words);  // by the first ending of each
   std::optional<Words> is_ambiguous;
   for (const Ending& ending : endings->all) {
     const bool is_sure = fits(ending, spare);
     const bool may_fit = is_sure || fits(ending, 0);
     if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = automaton_.ambiguous_tokens(state, budget);
+    const bool are_alike = ending.inside != 0;
+    Words* doubtful = nullptr;
+    if (may_fit && !is_sure && ending.is_unverified) doubtful = &found.doubtful.emplace_back(ending.text, are_alike, Words(words)).tokens;
     const auto judge = [&](std::size_t word, std::uint32_t bits) {
       bits &= ~judged[word];
       judged[word] |= bits;
       if (!may_fit) return;
-      const std::uint32_t doubtful = is_sure ? 0 : ending.is_unverified ? bits : bits & (*is_ambiguous)[word];
-      found.tokens[word] |= bits & ~doubtful;
-      found.doubtful[word] |= doubtful;
+      const std::uint32_t along = is_sure ? 0 : bits & (*is_ambiguous)[word];
+      found.along[word] |= along;
+      (doubtful ? *doubtful : found.tokens)[word] |= bits & ~along;
     };
     for (const std::uint32_t token : ending.few) judge(token / 32, 1u << (token % 32));
     if (ending.many)
@@ -206,16 +209,51 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
 // The same at the start of a text whose first token may have other bytes: by a walk, since there is one such mask for each text.
 RuleCompletions::Within RuleCompletions::within_at_start(Configuration configuration, TokenCount left, Budget& budget) {
   const std::size_t words = automaton_.vocabulary(true).words();
-  Within found{Words(words), Words(words), false};
+  Within found{Words(words), false, Words(words), {}};
   const Configuration approximation = automaton_.approximated(configuration, budget);
   const bool is_exact = approximation.state == configuration.state;
   walk_classes(automaton_, approximation, budget, [&](StateId target, const TokenClass& token_class) {
     const TokenCount needed = texts_.tokens(target, budget);
     if (needed > left - 1) return;
     const bool is_sure = is_exact || needed + kSpare <= left - 1;
-    for (const std::uint32_t token : token_class.tokens) set_bit(is_sure ? found.tokens : found.doubtful, token);
+    for (const std::uint32_t token : token_class.tokens) set_bit(is_sure ? found.tokens : found.along, token);
   });
   return found;
+}
+
+const Words& RuleCompletions::tokens_with_separators() {
+  if (with_separators_) return *with_separators_;
+  const Vocabulary& vocabulary = automaton_.vocabulary(false);
+  const ByteSet& separators = automaton_.automaton().arena().separators();
+  Words found(vocabulary.words());
+  for (const std::uint32_t token : vocabulary.trie().order())
+    if (std::ranges::any_of(vocabulary.bytes({token}), [&](char byte) { return separators.contains(static_cast<std::uint8_t>(byte)); })) set_bit(found, token);
+  return with_separators_.emplace(std::move(found));
+}
+
+// Whether the closing text after alike tokens is the one that is expected: after the first and the last of them, and so after
+// all.  Tokens with a separator may begin a text of their own.
+bool RuleCompletions::are_closed(const Doubtful& alike, Configuration configuration, Budget& budget) {
+  std::optional<std::uint32_t> first, last;
+  for_each_bit(alike.tokens, [&](std::uint32_t token) {
+    if (!first) first = token;
+    last = token;
+  });
+  const auto is_closed_after = [&](std::uint32_t token) {
+    const std::optional<StateId> target = automaton_.step(configuration, {token}, budget);
+    return target && texts_.tokens(*target, budget) != kNoTokens && texts_.text(*target, budget).id == alike.text;
+  };
+  return first && is_closed_after(*first) && is_closed_after(*last);
+}
+
+// Adds those of the first doubtful tokens that leave enough room.
+void RuleCompletions::add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration, TokenCount left, Budget& budget) {
+  std::size_t asked = 0;
+  for_each_bit(doubtful, [&](std::uint32_t token) {
+    if (asked++ >= most) return;
+    const auto target = automaton_.step(configuration, {token}, budget);
+    if (target && texts_.tokens(*target, budget) <= left - 1) set_bit(tokens, token);
+  });
 }
 
 MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount left, Budget& budget) {
@@ -225,16 +263,25 @@ MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount lef
   Within found = configuration.at_start ? within_at_start(configuration, left, budget) : within(configuration.state, left, budget);
   if (found.are_all) return whole;
   const Words allowed = whole->bits.row();
-  for (std::size_t word = 0; word < words; ++word) {
-    found.tokens[word] &= allowed[word];
-    found.doubtful[word] &= allowed[word];
+  const auto restrict_to = [words](Words& tokens, const Words& others) {
+    for (std::size_t word = 0; word < words; ++word) tokens[word] &= others[word];
+  };
+  restrict_to(found.tokens, allowed);
+  restrict_to(found.along, allowed);
+  add_closed(found.tokens, found.along, kMostAlong, configuration, left, budget);
+  for (Doubtful& doubtful : found.doubtful) {
+    restrict_to(doubtful.tokens, allowed);
+    if (doubtful.are_alike) {
+      Words others = doubtful.tokens;
+      restrict_to(others, tokens_with_separators());
+      for (std::size_t word = 0; word < words; ++word) doubtful.tokens[word] &= ~others[word];
+      if (are_closed(doubtful, configuration, budget)) {
+        for (std::size_t word = 0; word < words; ++word) found.tokens[word] |= doubtful.tokens[word];
+        doubtful.tokens = std::move(others);
+      }
+    }
+    add_closed(found.tokens, doubtful.tokens, kMostBefore, configuration, left, budget);
   }
-  std::size_t asked = 0;
-  for_each_bit(found.doubtful, [&](std::uint32_t token) {
-    if (asked++ >= kMostAsked) return;
-    const auto target = automaton_.step(configuration, {token}, budget);
-    if (target && texts_.tokens(*target, budget) <= left - 1) set_bit(found.tokens, token);
-  });
   if (!automaton_.automaton().accepting(configuration.state)) {
     if (!configuration.at_start && texts_.tokens(configuration.state, budget) <= left)
       set_bit(found.tokens, texts_.step(configuration.state, budget).token.value);
@@ -250,6 +297,7 @@ void RuleCompletions::clear() {
   release(found_);
   release(to_close_);
   found_at_start_.reset();
+  with_separators_.reset();
 }
 
 }  // namespace tokamata

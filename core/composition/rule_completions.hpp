@@ -17,9 +17,11 @@
 // The result is kept for all states along the way, so that a caller who follows it never gets a larger number.
 //
 // A mask contains a token if the closing text after it has few enough tokens.  rule_endings.hpp says for all tokens at once
-// which texts these are in the over-approximation.  If such a text may be refused, because a name or an element was written
-// before, up to kMostAsked tokens are examined one by one; the others need room for the bytes that make it differ.  So a mask
-// may lack tokens after which only another text would fit, but it never contains a dead end.
+// which texts these are in the over-approximation.  Such a text may be refused, because a name or an element was written
+// before.  Tokens that stay inside one terminal, with no text written before along their way, are refused alike, and two of
+// them are examined for all.  Others are examined one by one, up to kMostAlong of those that go along a text written before,
+// and kMostBefore of those before each closing text; the rest need room for the bytes that make the text differ.  So a mask may
+// lack tokens, but it never contains a dead end.
 //
 // Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the
 // token classes.  Rejected: A* alone, whose bounds are weak for strings and useless for tokens of several
@@ -83,7 +85,7 @@ class RuleCompletions {
   static constexpr std::size_t kMostStates = 1 << 10, kMostClasses = 1 << 17;
   static constexpr std::size_t kAlike = 64;
   static constexpr TokenCount kNear = 64;
-  static constexpr std::size_t kMostAsked = 24;
+  static constexpr std::size_t kMostAlong = 32, kMostBefore = 6;
 
   struct Step {
     TokenId token;
@@ -96,12 +98,23 @@ class RuleCompletions {
   Step first_step(Configuration configuration, Budget& budget);
   // The tokens of the completion that was found for a state.
   TokenCount length(StateId state) const;
+  // Tokens before a closing text, all of which it closes or none, if they are alike.
+  struct Doubtful {
+    SpelledId text;
+    bool are_alike;
+    Words tokens;
+  };
   struct Within {
-    Words tokens, doubtful;
+    Words tokens;
     bool are_all;  // that the over-approximation allows
+    Words along;   // those among them that go along a text written before, to be examined
+    std::vector<Doubtful> doubtful;
   };
   Within within(StateId state, TokenCount left, Budget& budget);
   Within within_at_start(Configuration configuration, TokenCount left, Budget& budget);
+  void add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration, TokenCount left, Budget& budget);
+  bool are_closed(const Doubtful& alike, Configuration configuration, Budget& budget);
+  const Words& tokens_with_separators();
 
   TokenAutomaton& automaton_;
   ClosingTexts texts_;
@@ -109,6 +122,7 @@ class RuleCompletions {
   counted::unordered_map<std::uint32_t, Step> found_;
   counted::unordered_map<std::uint32_t, TokenCount> to_close_;  // by state
   std::optional<Step> found_at_start_;
+  std::optional<Words> with_separators_;
 };
 
 }  // namespace tokamata

@@ -40,6 +40,9 @@ struct Ending {
   bool is_unverified;                 // an over-approximation says so, and the exact state may not
   std::vector<std::uint32_t> few;     // tokens
   SharedWords many = nullptr;         // more tokens, as bits; or null
+  // 0; or the terminal that all of them stay inside, before an end in which no other text begins that must differ from what
+  // they are a part of.  Of these tokens, those that no earlier text goes along are all allowed, or none is.
+  std::uint32_t inside = 0;
 };
 
 struct Endings {

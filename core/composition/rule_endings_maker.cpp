@@ -84,23 +84,27 @@ ClosingText RuleMaskMaker::text_of_names(const ExpressionNode& rule, std::size_t
 
 // ---- tokens -----------------------------------------------------------------------------------
 
-void RuleMaskMaker::add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified) {
+void RuleMaskMaker::add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified, std::uint32_t inside) {
   if (tokens.empty()) return;
   is_unverified |= text.is_unverified;
   const auto number = static_cast<std::uint32_t>(made_endings_.size());
-  const auto [known, is_new] = ending_of_.insert((std::uint64_t{text.id.value} << 1) | is_unverified, number);
-  if (is_new) made_endings_.push_back({text.id, is_unverified, {}});
+  const auto [known, is_new] = ending_of_.insert((std::uint64_t{text.id.value} << 32) | (std::uint64_t{inside} << 1) | is_unverified, number);
+  if (is_new) made_endings_.push_back({text.id, is_unverified, {}, nullptr, inside});
   std::vector<std::uint32_t>& few = made_endings_[known].few;
   few.insert(few.end(), tokens.begin(), tokens.end());
 }
 
-// The tokens inside a part, which the rest follows.
-void RuleMaskMaker::add_endings(const Endings& inside, RestId rest, bool is_unverified) {
+// The tokens inside a part, which the rest follows.  `is_front`: the part is a terminal in front.
+void RuleMaskMaker::add_endings(const Endings& inside, RestId rest, bool is_unverified, bool is_front) {
+  ClosingTexts& texts = endings_->texts();
   const ClosingText end = text_of(rest);
+  const auto is_separator = [&](char byte) { return arena_.separators().contains(static_cast<std::uint8_t>(byte)); };
+  const bool ends_all = is_front && end.id != SpelledTexts::kNone && std::ranges::none_of(texts.spelled().string(end.id), is_separator);
+  const std::uint32_t number = ends_all ? ++insides_ : 0;
   for (const Ending& ending : inside.all) {
-    const ClosingText text = endings_->texts().concatenated({ending.text, ending.is_unverified}, end);
-    add_ending(ending.few, text, is_unverified);
-    if (ending.many) made_endings_.push_back({text.id, is_unverified || text.is_unverified, {}, ending.many});
+    const ClosingText text = texts.concatenated({ending.text, ending.is_unverified}, end);
+    add_ending(ending.few, text, is_unverified, number);
+    if (ending.many) made_endings_.push_back({text.id, is_unverified || text.is_unverified, {}, ending.many, number});
   }
 }
 

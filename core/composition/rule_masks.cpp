@@ -59,6 +59,7 @@ void RuleMaskMaker::clear() {
   endings_ = nullptr;
   made_endings_.clear();
   ending_of_.clear();
+  insides_ = 0;
 }
 
 std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
@@ -502,7 +503,8 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
       way.spot.trie == &vocabulary_ ? tokens_.segment(way.head, way.spot.node, next, *budget_)
                                     : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   if (endings_) {
-    add_endings(endings_->of_terminal(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, inside_is_unverified);
+    const bool is_front = way.spot.trie == &vocabulary_ && way.spot.node == TokenTrie::root();
+    add_endings(endings_->of_terminal(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, inside_is_unverified, is_front);
   } else {
     for (const std::uint32_t token : segment->few) set(token, inside_is_unverified);
     if (!segment->is_listed()) {
@@ -527,7 +529,7 @@ bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const RulesSegment* const segment = tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   if (!segment) return false;
   if (endings_) {
-    add_endings(endings_->of_part(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, rest.is_unverified);
+    add_endings(endings_->of_part(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, rest.is_unverified, false);
   } else {
     builder_.add(segment->inside);
     if (rest.is_unverified) for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });

@@ -249,9 +249,9 @@ class RuleMaskMaker : public CountedObject {
   ClosingText text_of(StateId state);
   ClosingText text_of(StateId inside, RestId rest);
   ClosingText after_bytes(std::string_view bytes, ClosingText rest);
-  void add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified);
+  void add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified, std::uint32_t inside = 0);
   void add_ended(const Alternative& way, const TokenTrie& remainders, const Rest& rest);
-  void add_endings(const Endings& inside, RestId rest, bool is_unverified);
+  void add_endings(const Endings& inside, RestId rest, bool is_unverified, bool is_front);
   ClosingText text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high, std::size_t depth, RestId rest);
 
   void follow(const Alternative& way);
@@ -306,7 +306,8 @@ class RuleMaskMaker : public CountedObject {
   // Where endings are made.
   RuleEndings* endings_ = nullptr;
   std::vector<Ending> made_endings_;
-  VisitedMap<std::uint64_t, std::uint32_t, NumberHash> ending_of_;  // by text and whether it is unverified
+  VisitedMap<std::uint64_t, std::uint32_t, NumberHash> ending_of_;  // by text, terminal, and whether it is unverified
+  std::uint32_t insides_ = 0;  // terminals in front, counted
 };
 
 // Computes what `is_known` asks for, of a rest and of all that follows it, the last first.

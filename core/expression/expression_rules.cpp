@@ -405,6 +405,12 @@ std::string_view ExpressionRuleSet::ending_bytes() const {
   return parts_->others.empty() ? std::string_view() : parts_->others.front()->ending_bytes();
 }
 
+ByteSet ExpressionRuleSet::separators() const {
+  ByteSet all;
+  for (const auto& set : parts_->others) all |= set->separators();
+  return all;
+}
+
 std::unique_ptr<Rules> ExpressionRuleSet::make(std::uint32_t source) const {
   return std::make_unique<ExpressionRules>(source, parts_);
 }

@@ -90,6 +90,7 @@ class ExpressionRuleSet : public RuleSet {
   ByteSet distinguished() const override { return parts_->distinguished; }
   bool spells(std::string_view part) const override;
   std::string_view ending_bytes() const override;
+  ByteSet separators() const override;
   const RuleParts& parts() const { return *parts_; }
 
  private:

@@ -176,6 +176,7 @@ std::uint32_t Pool::add_rules(const std::shared_ptr<const RuleSet>& rule_set) {
     class_borders_ |= rule_set->class_borders();
     distinguished_by_rules_ |= rule_set->distinguished();
     ending_bytes_ += rule_set->ending_bytes();
+    separators_ |= rule_set->separators();
   }
   return source;
 }

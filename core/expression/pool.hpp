@@ -155,6 +155,8 @@ class Pool {
   }
   // The bytes by which the rules' texts mostly come nearer to their ends (RuleSet::ending_bytes).
   const std::string& ending_bytes() const { return ending_bytes_; }
+  // Those in front of texts of the rules that must differ (RuleSet::separators).
+  const ByteSet& separators() const { return separators_; }
   // All bytes that occur in the patterns added.
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
   // The control tokens that the patterns added name; Symbol::control(i) stands for the i-th.
@@ -254,6 +256,7 @@ class Pool {
   ByteSet class_borders_;
   ByteSet distinguished_by_rules_;
   std::string ending_bytes_;
+  ByteSet separators_;
   ByteSet pattern_bytes_;
 };
 

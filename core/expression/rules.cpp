@@ -122,10 +122,12 @@ std::vector<Approximation> Arena::approximations(ExpressionId expression, std::s
   std::vector<Approximation> found(1);
   const auto add = [&](ExpressionId all, Approximation approximation) {
     approximation.expression = all;
-    if (approximation.is_plain())
-      others.push_back(all);
-    else
+    if (!approximation.is_plain()) {
       found.push_back(std::move(approximation));
+      return;
+    }
+    others.push_back(all);
+    std::ranges::move(approximation.alike, std::back_inserter(found.front().alike));
   };
   for (const ExpressionId front : fronts(expression, false)) {
     const auto [first, tail] = split(front);
@@ -142,6 +144,7 @@ std::vector<Approximation> Arena::approximations(ExpressionId expression, std::s
         const ExpressionId behind = concatenate(first, further.expression);
         further.refused = behind_byte(std::move(further.refused), *byte, is_optional);
         further.unverified = behind_byte(std::move(further.unverified), *byte, is_optional);
+        further.alike = behind_byte(std::move(further.alike), *byte, is_optional);
         add(behind, std::move(further));
       }
     } else {

@@ -70,9 +70,10 @@ struct TextsAfter {
 //   - in its unverified parts;
 //   - for texts marked in `refused`: no text of the alternative begins with these;
 //   - for texts marked in `unverified`: the exact rule must decide whether a text begins with these.
+// `alike` has texts that may become like an earlier one, and are right as far as they go.
 struct Approximation {
   ExpressionId expression;
-  std::vector<TextsAfter> refused = {}, unverified = {};
+  std::vector<TextsAfter> refused = {}, unverified = {}, alike = {};
   bool is_plain() const { return refused.empty() && unverified.empty(); }
 };
 
@@ -173,6 +174,9 @@ class RuleSet {
   virtual bool spells(std::string_view part) const = 0;
   // The bytes that most often bring a text nearer to its end, the likeliest first.  Searches try them first.
   virtual std::string_view ending_bytes() const { return {}; }
+  // One of these stands in front of each text that must differ from others, such as a name or an element, unless it is the
+  // first one where it stands.
+  virtual ByteSet separators() const { return ByteSet::range(0, 255); }
 };
 
 }  // namespace tokamata

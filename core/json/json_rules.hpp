@@ -47,6 +47,8 @@ class JsonRuleSet : public RuleSet {
   bool spells(std::string_view part) const override;
   // Bytes that end a string or a container, or continue in one.
   std::string_view ending_bytes() const override { return "\"}],:01"; }
+  // A comma; and the quote of a name or string, which may be the first byte of a token.
+  ByteSet separators() const override;
 
  private:
   std::shared_ptr<const ValueTable> table_;

@@ -327,11 +327,10 @@ std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, con
   const ExpressionId further = is_sure ? next : unverified_from(next, work);
   std::vector<Approximation> found = arena.approximations(element.rest, work.budget);
   for (Approximation& one : found) one.expression = arena.concatenate(one.expression, further);
-  if (element.is_settled || is_endless_one) return found;
-  if (size(like(array.seen, begun)) == 0) return found;
+  if (element.is_settled || size(like(array.seen, begun)) == 0) return found;
   const auto tree = std::make_shared<AlongElements>(*this, element, array.seen, std::string(begun), is_sure, work);
   for (Approximation& one : found)
-    if (one.expression != Arena::kEmpty) one.unverified.push_back({"", tree});
+    if (one.expression != Arena::kEmpty) (is_endless_one ? one.alike : one.unverified).push_back({"", tree});
   return found;
 }
 
