@@ -342,3 +342,98 @@ def test_all_tokens_of_a_string_can_be_ended_in_time(string: dict[str, Any], tex
             if budget > max(after.values()) + 8:
                 assert fitting == set(after)
         assert matcher.advance(token)
+
+
+@pytest.mark.parametrize("longer", [[], LONGER], ids=["bytes", "longer tokens"])
+@pytest.mark.parametrize(
+    ("schema", "style", "text"),
+    [
+        ({"items": {"type": "string", "minLength": 40}, "minItems": 1, "type": "array"}, {}, '["'),
+        ({"type": "array", "contains": {"type": "string"}}, {"whitespace": "natural"}, "[\n        "),
+        ({"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}, {}, '{"a":'),
+    ],
+)
+def test_counts_beyond_the_longest_token_need_room(
+    schema: Any, style: dict[str, Any], text: str, longer: list[str]
+) -> None:
+    """What no token distinguishes has one mask, but not one distance."""
+    options = {"whitespace": "compact", "property_order": "any", **style}
+    compiled = tk.json_schema(schema, **options).compile(vocabulary_of(longer))
+    matcher, row = compiled.matcher(), compiled.allocate_mask()[0]
+    assert matcher.advance_all(text.encode())
+    for _ in range(3):
+        completion = matcher.shortest_completion()
+        if not completion:
+            break
+        for budget in range(1, len(completion)):
+            with pytest.raises(tk.BudgetError):
+                matcher.fill_mask(row, budget=budget)
+        matcher.fill_mask(row, budget=len(completion))
+        token = completion[0]
+        assert token in bits(row)
+        assert matcher.advance(token)
+
+
+ALIKE = [first + second for first in "abcdxyz" for second in "abcdefghijklmnop"]
+ALIKE += [pair + '"' for pair in ALIKE[:40]] + [pair + '":' for pair in ALIKE[:40]]
+
+
+def fewest_tokens(text: str, vocabulary: tk.Vocabulary) -> int:
+    """That spell a text."""
+    best = [0] + [len(text)] * len(text)
+    for end in range(1, len(text) + 1):
+        best[end] = min(best[at] + 1 for at in range(end) if text[at:end].encode() in vocabulary.tokens)
+    return best[-1]
+
+
+CONTAINS_X = {"type": "array", "contains": {"pattern": "^x"}, "items": {"type": "string"}}
+TWO_EQUAL = {"type": "array", "not": {"uniqueItems": True}, "items": {"type": "string"}}
+DISTINCT_OBJECTS = {"type": "array", "uniqueItems": True, "items": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "end", "earlier"),
+    [
+        (UNIQUE, '["ab","ac","abcd","', '"]', ["ab", "ac", "abcd"]),
+        (UNIQUE, '["ab","ac","abcd","a', '"]', ["b", "c", "bcd"]),
+        ({"type": "array", "uniqueItems": True}, '[["ab"],["ac","x"],["', '"]]', ["ab", "ac"]),
+        (DISTINCT_OBJECTS, '[{"ab":0},{"ac":0},{"', '":""}]', ["ab", "ac"]),
+        (DISTINCT_OBJECTS, '[{"x":"ab"},{"x":"ac"},{"x":"', '"}]', ["ab", "ac"]),
+        ({"type": "object"}, '{"ab":0,"ac":0,"abcd":0,"', '":""}', ["ab", "ac", "abcd"]),
+        (
+            {"type": "object", "propertyNames": {"pattern": "^[a-z]*$"}},
+            '{"ab":0,"ac":0,"a',
+            '":""}',
+            ["b", "c"],
+        ),
+        (TWO_EQUAL, '["ab","ac","', None, []),
+        (CONTAINS_X, '["ab","ac","', None, []),
+        ({"anyOf": [CONTAINS_X, TWO_EQUAL]}, '["ab","ac","', None, []),
+    ],
+)
+def test_tokens_inside_a_text_that_must_differ(
+    schema: Any, text: str, end: str | None, earlier: list[str]
+) -> None:
+    """They are allowed where the closing text fits, whatever their ids, unless an earlier text begins so."""
+    compiled = compiled_for(schema, LONGER + ALIKE)
+    vocabulary = compiled.vocabulary
+    matcher, row = compiled.matcher(), compiled.allocate_mask()[0]
+    assert matcher.advance_all(text.encode())
+    tokens = allowed(matcher) - {vocabulary.width - 1}
+    needed = {}
+    for token in tokens:
+        after = matcher.fork()
+        assert after.advance(token)
+        needed[token] = len(after.shortest_completion())
+    inside = {
+        token
+        for token in tokens
+        if re.fullmatch(b"[a-z]+", vocabulary.tokens[token])
+        and not any(text.startswith(vocabulary.tokens[token].decode()) for text in earlier)
+    }
+    for budget in range(len(matcher.shortest_completion()), max(needed.values()) + 3):
+        matcher.fill_mask(row, budget=budget)
+        within_budget = bits(row) & tokens
+        assert all(needed[token] < budget for token in within_budget), budget
+        if end is not None and fewest_tokens(end, vocabulary) < budget:
+            assert inside <= within_budget, (budget, inside - within_budget)

@@ -221,18 +221,20 @@ RuleCompletions::Within RuleCompletions::within_at_start(Configuration configura
   return found;
 }
 
-const Words& RuleCompletions::tokens_with_separators() {
-  if (with_separators_) return *with_separators_;
+// Tokens that may begin a text of their own.
+const Words& RuleCompletions::beginning_tokens() {
+  if (beginning_tokens_) return *beginning_tokens_;
   const Vocabulary& vocabulary = automaton_.vocabulary(false);
-  const ByteSet& separators = automaton_.automaton().arena().separators();
+  const Arena& arena = automaton_.automaton().arena();
+  const ByteSet beginnings = arena.separators() | arena.openers();
   Words found(vocabulary.words());
   for (const std::uint32_t token : vocabulary.trie().order())
-    if (std::ranges::any_of(vocabulary.bytes({token}), [&](char byte) { return separators.contains(static_cast<std::uint8_t>(byte)); })) set_bit(found, token);
-  return with_separators_.emplace(std::move(found));
+    if (std::ranges::any_of(vocabulary.bytes({token}), [&](char byte) { return beginnings.contains(static_cast<std::uint8_t>(byte)); })) set_bit(found, token);
+  return beginning_tokens_.emplace(std::move(found));
 }
 
 // Whether the closing text after alike tokens is the one that is expected: after the first and the last of them, and so after
-// all.  Tokens with a separator may begin a text of their own.
+// all.
 bool RuleCompletions::are_closed(const Doubtful& alike, Configuration configuration, Budget& budget) {
   std::optional<std::uint32_t> first, last;
   for_each_bit(alike.tokens, [&](std::uint32_t token) {
@@ -273,7 +275,7 @@ MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount lef
     restrict_to(doubtful.tokens, allowed);
     if (doubtful.are_alike) {
       Words others = doubtful.tokens;
-      restrict_to(others, tokens_with_separators());
+      restrict_to(others, beginning_tokens());
       for (std::size_t word = 0; word < words; ++word) doubtful.tokens[word] &= ~others[word];
       if (are_closed(doubtful, configuration, budget)) {
         for (std::size_t word = 0; word < words; ++word) found.tokens[word] |= doubtful.tokens[word];
@@ -297,7 +299,7 @@ void RuleCompletions::clear() {
   release(found_);
   release(to_close_);
   found_at_start_.reset();
-  with_separators_.reset();
+  beginning_tokens_.reset();
 }
 
 }  // namespace tokamata

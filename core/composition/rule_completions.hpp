@@ -82,7 +82,7 @@ class RuleCompletions {
   void clear();
 
  private:
-  static constexpr std::size_t kMostStates = 1 << 10, kMostClasses = 1 << 17;
+  static constexpr std::size_t kMostStates = 1 << 12, kMostClasses = 1 << 17;
   static constexpr std::size_t kAlike = 64;
   static constexpr TokenCount kNear = 64;
   static constexpr std::size_t kMostAlong = 32, kMostBefore = 6;
@@ -114,7 +114,7 @@ class RuleCompletions {
   Within within_at_start(Configuration configuration, TokenCount left, Budget& budget);
   void add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration, TokenCount left, Budget& budget);
   bool are_closed(const Doubtful& alike, Configuration configuration, Budget& budget);
-  const Words& tokens_with_separators();
+  const Words& beginning_tokens();
 
   TokenAutomaton& automaton_;
   ClosingTexts texts_;
@@ -122,7 +122,7 @@ class RuleCompletions {
   counted::unordered_map<std::uint32_t, Step> found_;
   counted::unordered_map<std::uint32_t, TokenCount> to_close_;  // by state
   std::optional<Step> found_at_start_;
-  std::optional<Words> with_separators_;
+  std::optional<Words> beginning_tokens_;
 };
 
 }  // namespace tokamata

@@ -411,6 +411,12 @@ ByteSet ExpressionRuleSet::separators() const {
   return all;
 }
 
+ByteSet ExpressionRuleSet::openers() const {
+  ByteSet all;
+  for (const auto& set : parts_->others) all |= set->openers();
+  return all;
+}
+
 std::unique_ptr<Rules> ExpressionRuleSet::make(std::uint32_t source) const {
   return std::make_unique<ExpressionRules>(source, parts_);
 }

@@ -91,6 +91,7 @@ class ExpressionRuleSet : public RuleSet {
   bool spells(std::string_view part) const override;
   std::string_view ending_bytes() const override;
   ByteSet separators() const override;
+  ByteSet openers() const override;
   const RuleParts& parts() const { return *parts_; }
 
  private:

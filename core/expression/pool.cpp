@@ -10,7 +10,7 @@ Pool::Pool(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
     : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit) {
   intern({.kind = Kind::Empty, .text = true});
   intern({.kind = Kind::Epsilon, .nullable = true, .text = true, .spelled = 0});
-  intern({.kind = Kind::Stub, .text = true, .spelled = 0});
+  intern({.kind = Kind::Stub, .text = true, .spelled = ExpressionNode::kUnspelled - 1, .worst = ExpressionNode::kUnspelled - 1});
   intern({.kind = Kind::Everything, .nullable = true, .spelled = 0});
 }
 
@@ -177,6 +177,7 @@ std::uint32_t Pool::add_rules(const std::shared_ptr<const RuleSet>& rule_set) {
     distinguished_by_rules_ |= rule_set->distinguished();
     ending_bytes_ += rule_set->ending_bytes();
     separators_ |= rule_set->separators();
+    openers_ |= rule_set->openers();
   }
   return source;
 }

@@ -155,8 +155,9 @@ class Pool {
   }
   // The bytes by which the rules' texts mostly come nearer to their ends (RuleSet::ending_bytes).
   const std::string& ending_bytes() const { return ending_bytes_; }
-  // Those in front of texts of the rules that must differ (RuleSet::separators).
+  // Those between texts of the rules that must differ, and those with which such texts begin.
   const ByteSet& separators() const { return separators_; }
+  const ByteSet& openers() const { return openers_; }
   // All bytes that occur in the patterns added.
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
   // The control tokens that the patterns added name; Symbol::control(i) stands for the i-th.
@@ -256,7 +257,7 @@ class Pool {
   ByteSet class_borders_;
   ByteSet distinguished_by_rules_;
   std::string ending_bytes_;
-  ByteSet separators_;
+  ByteSet separators_, openers_;
   ByteSet pattern_bytes_;
 };
 

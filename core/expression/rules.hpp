@@ -174,9 +174,10 @@ class RuleSet {
   virtual bool spells(std::string_view part) const = 0;
   // The bytes that most often bring a text nearer to its end, the likeliest first.  Searches try them first.
   virtual std::string_view ending_bytes() const { return {}; }
-  // One of these stands in front of each text that must differ from others, such as a name or an element, unless it is the
-  // first one where it stands.
+  // Bytes one of which stands between any two texts that must differ, such as names or elements; and those with which, or
+  // with blanks before which, such a text may begin after a separator.
   virtual ByteSet separators() const { return ByteSet::range(0, 255); }
+  virtual ByteSet openers() const { return ByteSet::range(0, 255); }
 };
 
 }  // namespace tokamata

@@ -107,12 +107,6 @@ ByteSet JsonRuleSet::class_borders() const {
   return set;
 }
 
-ByteSet JsonRuleSet::separators() const {
-  ByteSet set;
-  for (const char byte : {',', '"'}) set.add(static_cast<std::uint8_t>(byte));
-  return set;
-}
-
 // What stands outside of strings, or after a backslash, has nothing that could stand for it.
 ByteSet JsonRuleSet::distinguished() const {
   constexpr std::string_view kAlone = "{}[],:\"\\/ \t\n\r+-.0123456789EabcdeflnrstuU";

@@ -47,8 +47,9 @@ class JsonRuleSet : public RuleSet {
   bool spells(std::string_view part) const override;
   // Bytes that end a string or a container, or continue in one.
   std::string_view ending_bytes() const override { return "\"}],:01"; }
-  // A comma; and the quote of a name or string, which may be the first byte of a token.
-  ByteSet separators() const override;
+  ByteSet separators() const override { return ByteSet::range(',', ','); }
+  // Of names.  An element that has not begun is kept as one that has.
+  ByteSet openers() const override { return ByteSet::range('"', '"'); }
 
  private:
   std::shared_ptr<const ValueTable> table_;
