@@ -143,6 +143,8 @@ class ValueSets {
   std::optional<std::uint32_t> find_length(SetId set, const Work& work);
   std::uint64_t count_up_to(SetId set, std::uint64_t most, const Work& work);
   std::uint64_t find_count(SetId set, std::uint64_t most, const Work& work);
+  std::vector<ValueKind> listed_kinds(const std::vector<SetId>& sets, const std::vector<std::size_t>& lists);
+  std::uint64_t count_integers(ExpressionId numbers, std::uint64_t most, const Work& work);
   std::uint64_t count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work);
   void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, counted::vector<NameId>& declared,
                      std::vector<NameId>& mentioned) const;
