@@ -139,12 +139,12 @@ std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most,
 }
 
 // The kinds of the values that lists have, each value by itself: an enumeration of 300 objects would otherwise be met with
-// and without each of the others.
-// Example.  Of [1, 2, 3] and [2, 3, 4] there are {1}, {2, 3} and {4}.
+// and without each of the others.  A set that denies a list has it too.
+// Example.  Of [1, 2, 3] and what is none of [2, 3, 4] there are {1}, which is in both, {2, 3}, and {4}, which is in none.
 std::vector<ValueKind> ValueSets::listed_kinds(const std::vector<SetId>& sets, const std::vector<std::size_t>& lists) {
   std::map<std::string_view, std::pair<SetId, std::vector<std::size_t>>> values;  // what it is called, which lists have it
   for (const std::size_t place : lists)
-    for (const Listed& one : *listed(sets[place])) {
+    for (const Listed& one : *listed_or_denied(sets[place])) {
       auto& [set, in] = values.try_emplace(one.value, Formulas<SetTag>::kFalse, std::vector<std::size_t>()).first->second;
       if (set == Formulas<SetTag>::kFalse) set = one.set;
       in.push_back(place);
@@ -152,13 +152,17 @@ std::vector<ValueKind> ValueSets::listed_kinds(const std::vector<SetId>& sets, c
   std::map<std::vector<std::size_t>, std::vector<SetId>> kinds;  // by the lists that have the values
   for (const auto& [value, found] : values)
     kinds[found.second].push_back(found.first == Formulas<SetTag>::kFalse ? constant(std::string(value)) : found.first);
+  ValueKind in_none{Formulas<SetTag>::kFalse, std::vector<bool>(sets.size())};
+  for (const std::size_t place : lists) in_none.in[place] = is_denial(sets[place]);
   std::vector<ValueKind> found;
   for (auto& [in, members] : kinds) {
-    // As the set that the schema names, where it does.
-    const auto is_all = [&](std::size_t place) { return listed(sets[place])->size() == members.size(); };
-    const auto whole = std::ranges::find_if(in, is_all);
-    ValueKind& kind = found.emplace_back(ValueKind{whole == in.end() ? any(std::move(members)) : sets[*whole], std::vector<bool>(sets.size())});
-    for (const std::size_t place : in) kind.in[place] = true;
+    ValueKind& kind = found.emplace_back(in_none);
+    for (const std::size_t place : in) {
+      kind.in[place] = !kind.in[place];
+      // As the set that the schema names, where it does.
+      if (!is_denial(sets[place]) && listed(sets[place])->size() == members.size()) kind.values = sets[place];
+    }
+    if (kind.values == Formulas<SetTag>::kFalse) kind.values = any(std::move(members));
   }
   return found;
 }
@@ -168,12 +172,16 @@ ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outs
   if (!is_new && place->second) return place->second;
   const std::uint64_t taints = taints_;
   std::vector<std::size_t> lists, others;
-  for (std::size_t i = 0; i < sets.size(); ++i) (listed(sets[i]) && is_exact(sets[i]) ? lists : others).push_back(i);
+  for (std::size_t i = 0; i < sets.size(); ++i) (listed_or_denied(sets[i]) && is_exact(sets[i]) ? lists : others).push_back(i);
   std::vector<ValueKind> found = listed_kinds(sets, lists);
-  // In none of the sets so far, if there is any.
+  // In none of the lists, and in none of the other sets so far, if there is any.
   std::vector<SetId> denied;
-  for (const std::size_t i : lists) denied.push_back(negate(sets[i]));
-  ValueKind outside{all(std::move(denied)), std::vector<bool>(sets.size())};
+  ValueKind outside{Formulas<SetTag>::kTrue, std::vector<bool>(sets.size())};
+  for (const std::size_t i : lists) {
+    outside.in[i] = is_denial(sets[i]);
+    denied.push_back(outside.in[i] ? sets[i] : negate(sets[i]));
+  }
+  outside.values = all(std::move(denied));
   for (const std::size_t i : others) {
     const SetId set = sets[i];
     std::vector<ValueKind> next;
@@ -191,7 +199,9 @@ ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outs
     if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
   }
   if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
-  if (with_outside && lives(outside.values, work)) found.push_back(std::move(outside));
+  const auto is_wanted = [&](const ValueKind& kind) { return with_outside || std::ranges::find(kind.in, true) != kind.in.end(); };
+  std::erase_if(found, [&](const ValueKind& kind) { return !is_wanted(kind); });
+  if (is_wanted(outside) && lives(outside.values, work)) found.push_back(std::move(outside));
   auto kept = make_counted<counted::vector<ValueKind>>(found.begin(), found.end());
   if (taints_ == taints) kinds_.insert_or_assign({sets, with_outside}, kept);
   return kept;
