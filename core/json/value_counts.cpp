@@ -87,6 +87,7 @@ bool ValueSets::has(SetId set, const std::string& canonical, const Work& work) {
 
 std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& work) {
   if (const auto* const list = listed(set)) return std::min<std::uint64_t>(most, list->size());
+  if (const SetId values = as_listed(set, work); values != set) return count(values, most, work);
   const Parts found = parts(set, work);
   std::uint64_t count = 0;
   for (const Type type : {kNull, kFalse, kTrue}) count += (found.simple & type) ? 1 : 0;
@@ -132,6 +133,9 @@ std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most,
   const ExpressionId plain = spelling_ == Spelling::Plain ? numbers : work.arena.intersect(both);
   const std::uint64_t enough = kMostSpellings * most;
   if (count_integers(plain, most, work) >= most) return most;
+  ExpressionId longer = plain;  // where the smallest integers are those that an enumeration denies
+  for (const char digit : std::string_view("98765")) longer = work.arena.derivative(longer, static_cast<std::uint8_t>(digit), work.budget);
+  if (count_integers(longer, most, work) >= most) return most;
   if (work.arena.count_texts(plain, enough, work.budget) >= enough) return most;
   std::set<std::string> values;
   for (const std::string& text : work.arena.some_texts(plain, enough, work.budget)) values.insert(canonical_value(text));
