@@ -108,9 +108,12 @@ std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& w
 // Of integers in digits alone, some: a lower bound that needs no proof that what is left of a number lives.
 // Example.  Of multiples of 7 from 10 on, 14, 21, … 98 are met among the first hundred states.
 // Why.  In spelling any, a proof for one state of numbers goes through thousands of zeros and exponents.
-// Cost.  A derivative for each of so many beginnings as there are wanted values, times a constant.
+// Cost.  A derivative for each of so many beginnings as there are wanted values, times a constant; where thousands are
+// wanted, nothing is found so, since Arena::count_texts counts ways and not texts.
 std::uint64_t ValueSets::count_integers(ExpressionId numbers, std::uint64_t most, const Work& work) {
   constexpr std::uint64_t kBeginnings = 16;  // for each value: multiples of 7 are one of seven integers
+  constexpr std::uint64_t kMostWanted = 256;
+  if (most > kMostWanted) return 0;
   std::uint64_t found = 0, steps = 0;
   std::vector<ExpressionId> open{numbers};
   for (std::size_t at = 0; at < open.size() && found < most && steps < kBeginnings * most; ++at)

@@ -256,6 +256,14 @@ def _multiples() -> Iterator[Pair]:
         "items": either,
     }
     yield Pair(group, "or integers", distinct(lists), [[224, -14], [231, -7, 1]], **few)
+    long = {"type": "integer", "minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+    yield Pair(
+        group,
+        "of one, in distinct arrays",
+        distinct({"type": "array", "prefixItems": [{"type": "boolean"}], "items": distinct(long)}),
+        [[True, [12349, 12350]], [True, [12353]]],
+        **few,
+    )
     yield Pair(
         group,
         "denied twice",
