@@ -41,7 +41,8 @@ struct NoVisit {
 };
 
 // `describe(state)` gives the WalkState of a state that lives; `visit(node, state)` is called for every node that
-// is not taken by a loop above it.
+// is not taken by a loop above it.  Where all states are spellable, which the type of `describe` says by AllSpellable, it is
+// not called for leaves: their loops would be found by transitions that nothing reads.
 template <class Describe, class Visit = NoVisit>
 class MaskWalk {
  public:
@@ -103,8 +104,10 @@ class MaskWalk {
     budget_.step();
     ++nodes_;
     visit_(child, state);
-    const WalkState about = describe_(state);
     const std::uint32_t own_end = trie_.own_end(child);
+    if constexpr (requires { typename Describe::AllSpellable; })
+      if (own_end == node.tokens_end) return add(node.tokens_begin, own_end);
+    const WalkState about = describe_(state);
     if (about.spellable) add(node.tokens_begin, own_end);
     if (own_end == node.tokens_end) return;
     for (const Loop& loop : about.loops)

@@ -12,6 +12,7 @@
 // Cost.  A walk of the vocabulary for each terminal without a bound, or with one of few characters; a copy for each other.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <unordered_set>
 
@@ -23,6 +24,10 @@ namespace {
 
 constexpr std::uint32_t kFewShared = 256;  // a segment of so few tokens is made sooner than it is found among those of others
 constexpr std::size_t kManyJudged = 1000;  // a walk takes no longer, mostly
+
+struct InTerminal {  // for MaskWalk
+  using AllSpellable = void;
+};
 
 struct EndOfTerminal {
   std::uint32_t token, length;  // bytes of the token before it
@@ -131,10 +136,27 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
   constexpr std::uint32_t kLongestRest = 3;  // of a code point that a loop has begun
   const StateId start = automaton_.state_of(terminal, budget);
   std::uint32_t spelled = automaton_.node(start).spelled;  // of any state that was met
-  const auto describe = [&](StateId state) { return WalkState{loops(state, budget), true}; };
+  struct Describe : InTerminal {
+    TokenAutomaton& automaton;
+    Budget& budget;
+    WalkState operator()(StateId state) const { return {automaton.loops(state, budget), true}; }
+  };
+  const Describe describe{{}, *this, budget};
+  // Half of the work of a walk without loops is to fetch what is known of a state, at most nodes of the trie the same again.
+  struct Met {
+    StateId state = ByteAutomaton::kDead;
+    bool accepting = false;
+  };
+  constexpr std::size_t kMet = 1024;
+  std::array<Met, kMet> met{};
   const auto visit = [&](NodeId at, StateId state) {
-    spelled = std::max(spelled, automaton_.node(state).spelled);
-    if (follow != Follow::Nothing && automaton_.accepting(state)) ends.push_back({&trie, at});
+    Met& known = met[state.value % kMet];
+    if (known.state != state) {
+      const ExpressionNode& about = automaton_.node(state);
+      known = {state, about.nullable};
+      spelled = std::max(spelled, about.spelled);
+    }
+    if (follow != Follow::Nothing && known.accepting) ends.push_back({&trie, at});
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
   walk.enter_below(node, start);

@@ -198,7 +198,7 @@ ExpressionId Derivatives::derive_closed(const ExpressionNode& n, const Derivatio
     case Kind::Intersection: {
       std::vector<ExpressionId> parts;
       for (std::uint32_t i = 0; i < n.second; ++i) {
-        parts.push_back(settled(derivative(item(n, i), run.symbol, run.budget)));
+        parts.push_back(derive_part(item(n, i), run));
         if (parts.back() == kEmpty) return kEmpty;
       }
       return intersect(parts);
@@ -212,6 +212,21 @@ ExpressionId Derivatives::derive_closed(const ExpressionNode& n, const Derivatio
       return guard == kEmpty ? kEmpty : guarded(settled(derivative(n.core(), run.symbol, run.budget)), guard);
     }
   }
+}
+
+// Problem.  {1,64} octets of an address go through the same labels of a host name with every number of octets that are left:
+// 100 states of the one and 40 of the other are met in 4,000 intersections, each of which would derive both of its parts.
+// How.  What becomes of a part is remembered where that is several alternatives; of others it is sooner derived than found.
+// Cost.  An entry for each part and byte that is met, which are fewer than the intersections.
+ExpressionId Derivatives::derive_part(ExpressionId part, const Derivation& run) {
+  constexpr std::uint32_t kSeveral = 3;
+  if (const ExpressionNode& n = node(part); n.kind != Kind::Union || n.second < kSeveral)
+    return settled(derivative(part, run.symbol, run.budget));
+  const std::uint64_t key = (std::uint64_t{part.value} << 32) | run.symbol.value;
+  if (const auto known = part_derivatives_.find(key); known != part_derivatives_.end()) return known->second;
+  const ExpressionId result = settled(derivative(part, run.symbol, run.budget));
+  part_derivatives_.emplace(key, result);
+  return result;
 }
 
 // What waits in the continuation, after one more symbol was read before it: its lookbehinds have

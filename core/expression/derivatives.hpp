@@ -99,6 +99,7 @@ class Derivatives : public Forms {
                       std::vector<ExpressionId>& out);
   ExpressionId derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol);
   ExpressionId derive_closed(const ExpressionNode& n, const Derivation& run);
+  ExpressionId derive_part(ExpressionId part, const Derivation& run);
   ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
   ExpressionId advanced(ExpressionId waiting, Symbol symbol, Budget& budget);
   ExpressionId advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget);
@@ -122,6 +123,7 @@ class Derivatives : public Forms {
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
 
   counted::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;     // of large ones, by union and symbol
+  counted::unordered_map<std::uint64_t, ExpressionId> part_derivatives_;      // of intersections, by part and symbol
   counted::unordered_map<std::uint64_t, ExpressionId> advanced_;              // by expression and symbol
   counted::unordered_map<std::uint64_t, ExpressionId> committed_;             // by expression and choice
   counted::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte

@@ -77,7 +77,7 @@ Arena& Derivatives::arena() { return static_cast<Arena&>(*this); }  // nothing e
 
 void Derivatives::forget(Positions positions) {
   Forms::forget(std::move(positions));
-  for (auto* memo : {&union_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) release(*memo);
+  for (auto* memo : {&union_derivatives_, &part_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) release(*memo);
   release(texts_);
   release(least_lengths_);
   found_texts_ = {};

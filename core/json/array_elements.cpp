@@ -42,6 +42,13 @@ ArrayId ArrayFormulas::with_equal(ArrayId f) {
   });
 }
 
+// The formula where no two elements are equal, of those before and those to come.
+ArrayId ArrayFormulas::with_none_equal(ArrayId f) {
+  return formulas_.map(f, [&](ArrayId atom, std::uint32_t number) {
+    return atoms_[number].kind == Kind::Unique ? formulas_.kTrue : atom;
+  });
+}
+
 // No shortest array has more elements.
 Count ArrayFormulas::most_needed(ArrayId f) const {
   constexpr Count kMany = Count{1} << 40;
@@ -149,6 +156,8 @@ void ArrayFormulas::visit_ways(ArrayId f, const Supply& supply, const std::vecto
 // Bytes of a way over sets that have more than so many values; nothing where there is no such way.
 std::optional<std::uint32_t> ArrayFormulas::among_plenty(ArrayId f, Count needed, const Work& work) {
   if (const auto known = enough_.find(f.value); known != enough_.end() && known->second.needed >= needed) return known->second.length;
+  // Such a way has no equal elements.  Without this, a way to two of them would be looked for through all lengths up to maxItems.
+  if (with_none_equal(f) == formulas_.kFalse) return std::nullopt;
   const auto is_usable = [&](SetId set) { return sets_.count(set, needed + 1, work) > needed; };
   const auto done = [&](ArrayId on_way, std::uint32_t length) {
     Enough& enough = enough_.try_emplace(on_way.value, Enough{needed, length}).first->second;

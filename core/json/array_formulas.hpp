@@ -87,6 +87,7 @@ class ArrayFormulas {
   static constexpr std::uint64_t kPlentyUsed = kPlenty - 1;  // some is
 
   ArrayId make(const Atom& atom);
+  ArrayId with_none_equal(ArrayId f);
   ArrayId conditioned(ArrayId f);
   ArrayId behind(ArrayId f, const Supply& supply, std::size_t kind);
   Count most_needed(ArrayId f) const;

@@ -33,20 +33,40 @@ std::uint64_t power_of(std::uint64_t prime, std::uint64_t number, std::int64_t m
 
 // What 10^weight goes into a number how often, and what is left.
 struct Parts {
-  std::string digits;  // of the whole part, from its first on; "" is zero
+  std::string digits;  // of the whole part, from its first on, less the zeros; "" is zero
+  std::size_t zeros;   // that follow: 12 in multiples of 10^-30000 has as many
   bool has_rest;
+
+  std::string whole() const { return digits + std::string(zeros, '0'); }
 };
 Parts parts_of(const Decimal& number, std::int64_t weight) {
-  if (number.lead < weight) return {"", !number.is_zero()};
+  if (number.lead < weight) return {"", 0, !number.is_zero()};
   const auto length = static_cast<std::size_t>(number.lead - weight + 1);
   std::string digits = number.digits.substr(0, length);
-  digits.resize(length, '0');
-  return {std::move(digits), number.digits.size() > length};
+  const std::size_t zeros = length - digits.size();
+  return {std::move(digits), zeros, number.digits.size() > length};
 }
 
-std::uint64_t remainder_of(const std::string& digits, std::uint64_t factor) {
+// Of a · b in numbers below 10^18, without 128 bits: by the bits of b.
+std::uint64_t product_modulo(std::uint64_t a, std::uint64_t b, std::uint64_t factor) {
+  std::uint64_t product = 0;
+  for (a %= factor; b > 0; b >>= 1) {
+    if (b & 1) product = (product + a) % factor;
+    a = 2 * a % factor;
+  }
+  return product;
+}
+
+// The zeros by squares: a bound may have tens of thousands of them.
+std::uint64_t remainder_of(const Parts& number, std::uint64_t factor) {
   std::uint64_t rest = 0;  // below 10^18, so that ten times as much is below 2^64
-  for (const char digit : digits) rest = (10 * rest + static_cast<std::uint64_t>(digit - '0')) % factor;
+  for (const char digit : number.digits) rest = (10 * rest + static_cast<std::uint64_t>(digit - '0')) % factor;
+  if (rest == 0) return 0;
+  std::uint64_t power = 10 % factor;
+  for (std::size_t zeros = number.zeros; zeros > 0; zeros >>= 1) {
+    if (zeros & 1) rest = product_modulo(rest, power, factor);
+    power = product_modulo(power, power, factor);
+  }
   return rest;
 }
 
@@ -173,19 +193,21 @@ std::optional<Modulus> Modulus::common(const Modulus& other) const {
 }
 
 Decimal ceil_multiple(const Decimal& bound, bool included, const Modulus& modulus) {
-  auto [digits, has_rest] = parts_of(bound, modulus.weight);
-  const std::uint64_t rest = remainder_of(digits, modulus.factor);
-  if (rest == 0 && !has_rest && included) return bound;
+  const Parts parts = parts_of(bound, modulus.weight);
+  const std::uint64_t rest = remainder_of(parts, modulus.factor);
+  if (rest == 0 && !parts.has_rest && included) return bound;
+  std::string digits = parts.whole();
   increase(digits, modulus.factor - rest);
   return Decimal::of(std::move(digits), modulus.weight);
 }
 
 Decimal floor_multiple(const Decimal& bound, bool included, const Modulus& modulus) {
-  auto [digits, has_rest] = parts_of(bound, modulus.weight);
-  std::uint64_t rest = remainder_of(digits, modulus.factor);
-  if (rest == 0 && !has_rest && included) return bound;
+  const Parts parts = parts_of(bound, modulus.weight);
+  std::uint64_t rest = remainder_of(parts, modulus.factor);
+  if (rest == 0 && !parts.has_rest && included) return bound;
   // The bound itself is a multiple and excluded; where it is not zero, it is one factor at least.
-  if (rest == 0 && !has_rest) rest = bound.is_zero() ? 0 : modulus.factor;
+  if (rest == 0 && !parts.has_rest) rest = bound.is_zero() ? 0 : modulus.factor;
+  std::string digits = parts.whole();
   subtract(digits, rest);
   return Decimal::of(std::move(digits), modulus.weight);
 }

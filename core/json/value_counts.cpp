@@ -86,6 +86,8 @@ bool ValueSets::has(SetId set, const std::string& canonical, const Work& work) {
 }
 
 std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& work) {
+  if (const auto* const list = listed(set)) return std::min<std::uint64_t>(most, list->size());
+  if (const SetId values = as_listed(set, work); values != set) return count(values, most, work);
   const Parts found = parts(set, work);
   std::uint64_t count = 0;
   for (const Type type : {kNull, kFalse, kTrue}) count += (found.simple & type) ? 1 : 0;
@@ -103,6 +105,29 @@ std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& w
   return std::min(most, count);
 }
 
+// Of integers in digits alone, some: a lower bound that needs no proof that what is left of a number lives.
+// Example.  Of multiples of 7 from 10 on, 14, 21, … 98 are met among the first hundred states.
+// Why.  In spelling any, a proof for one state of numbers goes through thousands of zeros and exponents.
+// Cost.  A derivative for each of so many beginnings as there are wanted values, times a constant; where thousands are
+// wanted, nothing is found so, since Arena::count_texts counts ways and not texts.
+std::uint64_t ValueSets::count_integers(ExpressionId numbers, std::uint64_t most, const Work& work) {
+  constexpr std::uint64_t kBeginnings = 16;  // for each value: multiples of 7 are one of seven integers
+  constexpr std::uint64_t kMostWanted = 256;
+  if (most > kMostWanted) return 0;
+  std::uint64_t found = 0, steps = 0;
+  std::vector<ExpressionId> open{numbers};
+  for (std::size_t at = 0; at < open.size() && found < most && steps < kBeginnings * most; ++at)
+    for (const char digit : std::string_view("0123456789")) {
+      work.budget.step();
+      ++steps;
+      const ExpressionId after = work.arena.derivative(open[at], static_cast<std::uint8_t>(digit), work.budget);
+      if (after == Arena::kEmpty) continue;
+      found += work.arena.node(after).nullable;
+      if (at > 0 || digit != '0') open.push_back(after);
+    }
+  return found;
+}
+
 // By their plain spellings, of which each number has one, and few.  Not the integers first: that some set has none would
 // be proven by a search.
 std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work) {
@@ -110,24 +135,66 @@ std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most,
   std::vector<ExpressionId> both{numbers, work.arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget)};
   const ExpressionId plain = spelling_ == Spelling::Plain ? numbers : work.arena.intersect(both);
   const std::uint64_t enough = kMostSpellings * most;
+  if (count_integers(plain, most, work) >= most) return most;
+  ExpressionId longer = plain;  // where the smallest integers are those that an enumeration denies
+  for (const char digit : std::string_view("98765")) longer = work.arena.derivative(longer, static_cast<std::uint8_t>(digit), work.budget);
+  if (count_integers(longer, most, work) >= most) return most;
   if (work.arena.count_texts(plain, enough, work.budget) >= enough) return most;
   std::set<std::string> values;
   for (const std::string& text : work.arena.some_texts(plain, enough, work.budget)) values.insert(canonical_value(text));
   return std::min<std::uint64_t>(most, values.size());
 }
 
+// The kinds of the values that lists have, each value by itself: an enumeration of 300 objects would otherwise be met with
+// and without each of the others.  A set that denies a list has it too.
+// Example.  Of [1, 2, 3] and what is none of [2, 3, 4] there are {1}, which is in both, {2, 3}, and {4}, which is in none.
+std::vector<ValueKind> ValueSets::listed_kinds(const std::vector<SetId>& sets, const std::vector<std::size_t>& lists) {
+  std::map<std::string_view, std::pair<SetId, std::vector<std::size_t>>> values;  // what it is called, which lists have it
+  for (const std::size_t place : lists)
+    for (const Listed& one : *listed_or_denied(sets[place])) {
+      auto& [set, in] = values.try_emplace(one.value, Formulas<SetTag>::kFalse, std::vector<std::size_t>()).first->second;
+      if (set == Formulas<SetTag>::kFalse) set = one.set;
+      in.push_back(place);
+    }
+  std::map<std::vector<std::size_t>, std::vector<SetId>> kinds;  // by the lists that have the values
+  for (const auto& [value, found] : values)
+    kinds[found.second].push_back(found.first == Formulas<SetTag>::kFalse ? constant(std::string(value)) : found.first);
+  ValueKind in_none{Formulas<SetTag>::kFalse, std::vector<bool>(sets.size())};
+  for (const std::size_t place : lists) in_none.in[place] = is_denial(sets[place]);
+  std::vector<ValueKind> found;
+  for (auto& [in, members] : kinds) {
+    ValueKind& kind = found.emplace_back(in_none);
+    for (const std::size_t place : in) {
+      kind.in[place] = !kind.in[place];
+      // As the set that the schema names, where it does.
+      if (!is_denial(sets[place]) && listed(sets[place])->size() == members.size()) kind.values = sets[place];
+    }
+    if (kind.values == Formulas<SetTag>::kFalse) kind.values = any(std::move(members));
+  }
+  return found;
+}
+
 ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work) {
   const auto [place, is_new] = kinds_.try_emplace({sets, with_outside});
   if (!is_new && place->second) return place->second;
   const std::uint64_t taints = taints_;
-  std::vector<ValueKind> found;
-  ValueKind outside{Formulas<SetTag>::kTrue, {}};  // in none of the sets so far, if there is any
-  for (const SetId set : sets) {
+  std::vector<std::size_t> lists, others;
+  for (std::size_t i = 0; i < sets.size(); ++i) (listed_or_denied(sets[i]) && is_exact(sets[i]) ? lists : others).push_back(i);
+  std::vector<ValueKind> found = listed_kinds(sets, lists);
+  // In none of the lists, and in none of the other sets so far, if there is any.
+  std::vector<SetId> denied;
+  ValueKind outside{Formulas<SetTag>::kTrue, std::vector<bool>(sets.size())};
+  for (const std::size_t i : lists) {
+    outside.in[i] = is_denial(sets[i]);
+    denied.push_back(outside.in[i] ? sets[i] : negate(sets[i]));
+  }
+  outside.values = all(std::move(denied));
+  for (const std::size_t i : others) {
+    const SetId set = sets[i];
     std::vector<ValueKind> next;
     const auto add = [&](const ValueKind& kind, SetId values, bool is_in) {
       if (!lives(values, work)) return;
-      ValueKind& part = next.emplace_back(ValueKind{values, kind.in});
-      part.in.push_back(is_in);
+      next.emplace_back(ValueKind{values, kind.in}).in[i] = is_in;
     };
     for (const ValueKind& kind : found) {
       add(kind, all({kind.values, set}), true);
@@ -135,11 +202,13 @@ ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outs
     }
     add(outside, all({outside.values, set}), true);
     outside.values = all({outside.values, negate(set)});
-    outside.in.push_back(false);
     found = std::move(next);
     if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
   }
-  if (with_outside && lives(outside.values, work)) found.push_back(std::move(outside));
+  if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
+  const auto is_wanted = [&](const ValueKind& kind) { return with_outside || std::ranges::find(kind.in, true) != kind.in.end(); };
+  std::erase_if(found, [&](const ValueKind& kind) { return !is_wanted(kind); });
+  if (is_wanted(outside) && lives(outside.values, work)) found.push_back(std::move(outside));
   auto kept = make_counted<counted::vector<ValueKind>>(found.begin(), found.end());
   if (taints_ == taints) kinds_.insert_or_assign({sets, with_outside}, kept);
   return kept;

@@ -3,7 +3,7 @@
 // Problem.  Of 1,000 constants no two are equal, which the engine would find out by 500,000 intersections of automata.
 // Example.  {"type": "string", "enum": ["a", "b"]} is  all(types(string), "a" or "b"),  and lists both.
 // How.  The table knows the values of the nodes that constants and enumerations are.  A union lists what its operands do; a
-// conjunction what is in each of its lists, where everything else in it says a type.
+// conjunction what is in each of its lists and in none that it denies, where everything else in it says a type.
 // Cost.  n log n for n values.
 
 #include <algorithm>
@@ -80,9 +80,13 @@ ValueSets::List ValueSets::united(const std::vector<SetId>& sets, unsigned nesti
 
 ValueSets::List ValueSets::narrowed(const std::vector<SetId>& sets, unsigned nesting) {
   std::uint8_t types = kAllTypes;
-  std::vector<const counted::vector<Listed>*> lists;
+  std::vector<const counted::vector<Listed>*> lists, denied;
   for (const SetId set : sets) {
     const auto* const list = listed(set, nesting);
+    if (const auto* const others = is_denial(set) ? listed(formulas_.body(set), nesting) : nullptr) {
+      denied.push_back(others);
+      continue;
+    }
     const bool is_node = formulas_.operation(set) == Operation::Atom;
     const auto* const said = is_node ? std::get_if<ValueTable::Types>(&table_->node({formulas_.atom(set)})) : nullptr;
     if (list)
@@ -96,9 +100,47 @@ ValueSets::List ValueSets::narrowed(const std::vector<SetId>& sets, unsigned nes
   List found = *lists[0];
   std::erase_if(*found, [&](const Listed& one) {
     const auto has_it = [&](const auto* list) { return std::ranges::binary_search(*list, one.value, {}, &Listed::value); };
-    return (type_of(one.value) & types) == 0 || !std::ranges::all_of(lists, has_it);
+    return (type_of(one.value) & types) == 0 || !std::ranges::all_of(lists, has_it) || std::ranges::any_of(denied, has_it);
   });
   return found;
+}
+
+// A conjunction of a list and other sets, as the union of the values that are in all of them.
+// Problem.  That of 300 numbers none is no integer would be proven by a search through all their spellings.
+// How.  Numbers are compared with ranges, and strings are read.  What is not decided so stays a conjunction.
+SetId ValueSets::as_listed(SetId set, const Work& work) {
+  if (formulas_.operation(set) != Operation::All || !is_exact(set)) return set;
+  const auto given = formulas_.operands(set);
+  std::vector<SetId> others(given.begin(), given.end());
+  const auto first = std::ranges::find_if(others, [&](SetId one) { return listed(one) != nullptr; });
+  if (first == others.end()) return set;
+  const counted::vector<Listed>& list = *listed(*first);
+  others.erase(first);
+  const auto has_it = [&](SetId other, const Listed& one) -> std::optional<bool> {
+    if (const auto* const values = listed_or_denied(other))
+      return std::ranges::binary_search(*values, one.value, {}, &Listed::value) != is_denial(other);
+    const Parts& found = parts(other, work);
+    switch (type_of(one.value)) {
+      case kNumber: return found.number_terms.has(one.value);
+      case kArray: return found.arrays == Formulas<ArrayTag>::kFalse ? std::optional(false) : found.arrays == Formulas<ArrayTag>::kTrue ? std::optional(true) : std::nullopt;
+      case kObject: return found.objects == Formulas<ObjectTag>::kFalse ? std::optional(false) : found.objects == Formulas<ObjectTag>::kTrue ? std::optional(true) : std::nullopt;
+      default: return has(other, one.value, work);
+    }
+  };
+  std::vector<SetId> values;
+  bool is_decided = list.empty();
+  for (const Listed& one : list) {
+    std::vector<SetId> open{one.set == Formulas<SetTag>::kFalse ? constant(one.value) : one.set};
+    bool is_in = true;
+    for (const SetId other : others) {
+      const std::optional<bool> known = has_it(other, one);
+      if (!known) open.push_back(other);
+      is_in = is_in && known.value_or(true);
+    }
+    is_decided |= !is_in || open.size() <= others.size();
+    if (is_in) values.push_back(all(std::move(open)));
+  }
+  return is_decided ? any(std::move(values)) : set;
 }
 
 }  // namespace tokamata::json

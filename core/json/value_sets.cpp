@@ -188,6 +188,7 @@ ValueSets::Parts ValueSets::one_parts(const std::vector<Parts>& wanted, const st
 
 ExpressionId ValueSets::strings(const TextLengths& lengths, const Work& work) {
   if (lengths == TextLengths::all()) return universe(work).strings;
+  if (lengths == TextLengths::none()) return Arena::kEmpty;  // of most nodes, for which no code points are added
   const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ != Spelling::Plain), work.budget);
   std::vector<ExpressionId> ways;
   for (const auto& [minimum, maximum] : lengths.ranges()) ways.push_back(work.arena.repeat(code_point, minimum, maximum));
@@ -333,7 +334,7 @@ ValueSets::Parts ValueSets::parts_of_formula(SetId set, bool wanted, const Work&
 
 const ValueSets::Parts& ValueSets::parts(SetId set, const Work& work) {
   if (const auto known = parts_.find(set.value); known != parts_.end()) return known->second;
-  Parts found = parts_of_formula(set, true, work);
+  Parts found = parts_of_formula(as_listed(set, work), true, work);
   // What is empty is known to be so from here on.
   if (work.arena.terminal(found.strings, work.budget) == Arena::kEmpty) found.strings = Arena::kEmpty;
   if (work.arena.terminal(found.numbers, work.budget) == Arena::kEmpty) found.numbers = Arena::kEmpty;

@@ -131,6 +131,7 @@ class ValueSets {
   Parts complement_parts(const Parts& parts, const Work& work);
   Parts everything(const Work& work);
   Parts parts_of_formula(SetId set, bool wanted, const Work& work);
+  SetId as_listed(SetId set, const Work& work);
   ExpressionId numbers(const NumberTerms& terms, const Work& work, bool is_unsigned = false);
   bool has_negative(const Parts& parts, const Work& work);
   ExpressionId without_minus(const Parts& parts, const Work& work);
@@ -143,6 +144,11 @@ class ValueSets {
   std::optional<std::uint32_t> find_length(SetId set, const Work& work);
   std::uint64_t count_up_to(SetId set, std::uint64_t most, const Work& work);
   std::uint64_t find_count(SetId set, std::uint64_t most, const Work& work);
+  bool is_denial(SetId set) const { return formulas_.operation(set) == Operation::Not; }
+  // The values of a set that lists them, or denies those that are listed.
+  const counted::vector<Listed>* listed_or_denied(SetId set) { return listed(is_denial(set) ? formulas_.body(set) : set); }
+  std::vector<ValueKind> listed_kinds(const std::vector<SetId>& sets, const std::vector<std::size_t>& lists);
+  std::uint64_t count_integers(ExpressionId numbers, std::uint64_t most, const Work& work);
   std::uint64_t count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work);
   void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, counted::vector<NameId>& declared,
                      std::vector<NameId>& mentioned) const;

@@ -206,6 +206,91 @@ def _enumerated_objects() -> Iterator[Pair]:
     yield Pair(group, "uri-reference", schema, values[:5])
 
 
+def _listed_values() -> Iterator[Pair]:
+    """Values that enumerations list, and elements that differ: how many of each combination are there?"""
+    group = "listed values"
+    few: dict[str, Any] = {
+        "steps": 150_000
+    }  # where kinds of values are met with and without each other: millions
+    mixed = {"enum": ["alpha", "alphabet", 12, 123, None, ["a"], {"a": 1}, *range(8)]}
+    many = {"enum": ["alpha", "alphabet", 12, 123, None, ["a"], {"a": 1}, *range(320)]}
+    lists = {"type": "array", "prefixItems": [{}, mixed], "items": mixed}
+    yield Pair(group, "in distinct arrays", distinct(lists), [[1, 4, 5], [1, "alpha", 12]], style=ANY, **few)
+    first = {"type": "array", "prefixItems": [{"type": "integer"}, mixed], "items": mixed}
+    two = {"allOf": [first, {"anyOf": [first, {"const": [1]}]}]}
+    contained = {"type": "array", "contains": two, "minContains": 2, "uniqueItems": True}
+    yield Pair(
+        group, "in arrays of two conditions", contained, [[1, 5, 6], [1, None, ["a"]]], style=ANY, **few
+    )
+    member = {"type": "object", "properties": {"x": many, "y": string()}}
+    yield Pair(
+        group,
+        "in distinct objects",
+        distinct(member),
+        [{"x": 317, "y": "a"}, {"x": 317, "y": "b"}],
+        style=ANY,
+    )
+    dependent = {
+        "type": "object",
+        "dependentSchemas": {"a": {"properties": {"b": many}, "required": ["b"]}},
+        "unevaluatedProperties": {"type": "integer"},
+    }
+    yield Pair(
+        group, "or any integer", distinct(dependent), [{"a": 1, "b": "alpha"}, {"b": 400}], style=ANY, **few
+    )
+    objects = {"enum": [{"a": number, "b": "x"} for number in range(50)]}
+    pairs = {"type": "object", "properties": {"n": string(), "x": {"prefixItems": [{}, objects]}}}
+    one = [1, {"a": 32, "b": "x"}]
+    yield Pair(group, "objects of two members", distinct(pairs), [{"n": "k", "x": one}, {"x": one}], **few)
+
+
+def _multiples() -> Iterator[Pair]:
+    """Multiples in elements that differ: there are more than any array holds."""
+    group = "multiples"
+    few: dict[str, Any] = {"steps": 100_000}
+    sevens = {"type": "integer", "multipleOf": 7, "maximum": 1000}
+    either = {"oneOf": [sevens, {"type": "integer", "exclusiveMinimum": -5}]}
+    lists = {
+        "type": "array",
+        "prefixItems": [{"type": "number", "multipleOf": 7, "minimum": 10}],
+        "items": either,
+    }
+    yield Pair(group, "or integers", distinct(lists), [[224, -14], [231, -7, 1]], **few)
+    long = {"type": "integer", "minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+    yield Pair(
+        group,
+        "of one, in distinct arrays",
+        distinct({"type": "array", "prefixItems": [{"type": "boolean"}], "items": distinct(long)}),
+        [[True, [12349, 12350]], [True, [12353]]],
+        **few,
+    )
+    yield Pair(
+        group,
+        "denied twice",
+        distinct({"not": {"not": {"type": "number", "multipleOf": 7, "minimum": 10}}}),
+        [224, 231],
+        style=ANY,
+        **few,
+    )
+
+
+def _equal_elements() -> Iterator[Pair]:
+    """Some elements are equal, of at most 5,000: no array of different ones is looked for."""
+    group = "equal among many"
+    few: dict[str, Any] = {"steps": 100_000}  # a way to different ones through all lengths takes 1.4 million
+    repeated = {"type": "array", "not": {"uniqueItems": True}, "maxItems": 5000}
+    strings = {**repeated, "items": string(maxLength=400)}
+    yield Pair(group, "strings", strings, ["abr", "abs", "abt", "abt"], **few)
+    within = {"type": "object", "properties": {"y": {**repeated, "items": string()}}}
+    yield Pair(
+        group,
+        "in distinct objects",
+        distinct(within),
+        [{"y": ["qc", "qc"]}, {"y": ["qs", "qt", "qt"]}],
+        **few,
+    )
+
+
 def _names_of_two_kinds() -> Iterator[Pair]:
     """Names that a format and several patterns bind: which combinations of them have another name?"""
     group = "classes of names"
@@ -376,6 +461,9 @@ PAIRS: tuple[Pair, ...] = tuple(
         _counted_elements,
         _repeated_within_a_budget,
         _enumerated_objects,
+        _listed_values,
+        _multiples,
+        _equal_elements,
         _names_of_two_kinds,
         _names_with_escapes,
         _canonical_names,
