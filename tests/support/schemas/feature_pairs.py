@@ -377,7 +377,9 @@ def _canonical_terminals() -> Iterator[Pair]:
     yield Pair(group, "strings with bounds that differ", distinct(bounded), strings, tokenization="canonical")
     fractions = {"oneOf": [{"type": "number", "minimum": 0}, {"type": "integer", "exclusiveMinimum": -5}]}
     numbers = [{"n": "k", "x": value} for value in (14.5, 14.75, 15.25)]
-    yield Pair(group, "numbers without integers", distinct(closed(fractions)), numbers, tokenization="canonical")
+    yield Pair(
+        group, "numbers without integers", distinct(closed(fractions)), numbers, tokenization="canonical"
+    )
     yield Pair(
         group,
         "within a budget",
@@ -385,7 +387,7 @@ def _canonical_terminals() -> Iterator[Pair]:
         ["ab", "ac"],
         True,
         "canonical",
-        steps=3_000_000,  # 250 ms: a search after each token of which no canonical tokens write the closing text
+        steps=3_000_000,  # 250 ms: a search after each token whose closing text is not canonical
     )
 
 
