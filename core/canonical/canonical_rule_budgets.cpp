@@ -1,10 +1,16 @@
 #include "canonical/canonical_rule_budgets.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <queue>
+#include <span>
+#include <string_view>
+#include <unordered_map>
 
 #include "canonical/token_transitions.hpp"
 #include "composition/class_walk.hpp"
+#include "composition/loops.hpp"
+#include "composition/trie_walk.hpp"
 
 namespace tokamata {
 
@@ -89,18 +95,88 @@ std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(C
   return std::pair(*reached, *std::move(after));
 }
 
-CanonicalRuleBudgets::Groups CanonicalRuleBudgets::groups(Configuration place, const Words& allowed, std::size_t& kinds, Budget& budget) {
-  Groups groups;
-  std::unordered_map<std::uint32_t, std::size_t> number;  // by over-approximated state
-  walk_classes(pattern_, pattern_.approximated(place, budget), budget, [&](StateId reached, const TokenClass& token_class) {
-    ++kinds;
-    const auto [known, is_new] = number.try_emplace(reached.value, groups.size());
-    if (is_new) groups.emplace_back();
-    for (const std::uint32_t token : token_class.tokens)
-      if (has_bit(allowed, token)) groups[known->second].push_back(token);
+namespace {
+
+// The bytes at the end of a token that begin a code point and do not end it.
+std::string_view open_code_point(std::string_view bytes) {
+  for (std::size_t length = 1; length <= std::min<std::size_t>(3, bytes.size()); ++length) {
+    const auto byte = static_cast<std::uint8_t>(bytes[bytes.size() - length]);
+    if (byte < 0x80) return {};
+    if (byte < 0xC0) continue;
+    const std::size_t whole = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+    return length < whole ? bytes.substr(bytes.size() - length) : std::string_view();
+  }
+  return {};
+}
+
+}  // namespace
+
+CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration approximation, Budget& budget) {
+  constexpr std::uint32_t kFew = 16;  // tokens that are walked instead of looking for a loop
+  ByteAutomaton& bytes = pattern_.automaton();
+  const Vocabulary& vocabulary = pattern_.vocabulary(approximation.at_start);
+  const TokenTrie& trie = vocabulary.trie();
+  std::vector<std::uint32_t> group_of(vocabulary.token_count(), Groups::kNone);
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // by state
+  std::size_t classes = 0;
+  const auto add = [&](StateId reached, std::span<const std::uint32_t> tokens) {
+    if (tokens.empty()) return;
+    const std::uint32_t number = numbers.try_emplace(reached.value, static_cast<std::uint32_t>(numbers.size())).first->second;
+    for (const std::uint32_t token : tokens) group_of[token] = number;
+  };
+  const auto visit_class = [&](StateId reached, const TokenClass& token_class) {
+    ++classes;
+    add(reached, token_class.tokens);
+  };
+  if (bytes.byte_classes().size() < kManyByteClasses) {
+    walk_class_trie(pattern_, approximation, budget, visit_class);
+    return Groups(group_of, numbers.size(), classes);
+  }
+  std::unordered_map<std::uint32_t, ByteSet> loops;  // by state
+  const auto returns = [&](StateId state, const ByteSet& leads) {
+    for (unsigned byte = leads.next_member(0); byte < 0x80; byte = leads.next_member(byte + 1))
+      if (bytes.next(state, static_cast<std::uint8_t>(byte), budget) != state) return false;
+    if (leads.next_member(0x80) == 256) return true;
+    const auto [known, is_new] = loops.try_emplace(state.value);
+    if (is_new)
+      for (const Loop& loop : stable_loops(bytes, state, true, budget)) known->second |= loop.bytes;
+    return leads.is_subset_of(known->second);
+  };
+  const auto add_reached = [&](StateId state, std::span<const std::uint32_t> tokens) {
+    const StateId target = pattern_.edge(state, budget);
+    if (!pattern_.spellable(target, budget)) return;
+    ++classes;
+    add(target, tokens);
+  };
+  walk_trie(trie, TokenTrie::root(), bytes, approximation.state, budget, [&](NodeId node, StateId state) {
+    const std::uint32_t own_end = trie.own_end(node), end = trie.node(node).tokens_end;
+    if (node != TokenTrie::root() && trie.node(node).tokens_begin != own_end) add_reached(state, trie.own(node));
+    if (end - own_end < kFew || !returns(state, trie.below(trie.node(node)))) return true;
+    for (std::uint32_t i = own_end; i < end; ++i) {
+      StateId reached = state;
+      for (const char byte : open_code_point(vocabulary.bytes({trie.order()[i]})))
+        reached = bytes.next(reached, static_cast<std::uint8_t>(byte), budget);
+      if (reached != ByteAutomaton::kDead) add_reached(reached, trie.order().subspan(i, 1));
+    }
+    return false;
   });
-  for (std::vector<std::uint32_t>& group : groups) std::ranges::sort(group);
-  return groups;
+  walk_controls(pattern_, approximation, budget, visit_class);
+  return Groups(group_of, numbers.size(), classes);
+}
+
+CanonicalRuleBudgets::GroupsPtr CanonicalRuleBudgets::groups(Configuration place, Budget& budget) {
+  const Configuration approximation = pattern_.approximated(place, budget);
+  const std::pair key(approximation.state, approximation.at_start);
+  for (const auto& [known, groups] : recent_)
+    if (known == key) return groups.shared();
+  auto made = std::make_shared<const Groups>(make_groups(approximation, budget));
+  recent_.emplace_back(key, Kept<Groups>(made));
+  recent_bytes_ += made->memory_bytes();
+  while (recent_bytes_ > kMostGroupBytes && recent_.size() > 1) {
+    recent_bytes_ -= recent_.front().second->memory_bytes();
+    recent_.pop_front();
+  }
+  return made;
 }
 
 // ---- the search ---------------------------------------------------------------------------------
@@ -150,16 +226,18 @@ class CanonicalRuleBudgets::Search {
 
   void expand(std::size_t from) {
     const Configuration place = nodes_[from].place;
-    const Groups groups = budgets_.groups(place, budgets_.tokenization_.possible(), kinds_, budget_);
-    for (const std::vector<std::uint32_t>& group : groups) {
+    const GroupsPtr groups = budgets_.groups(place, budget_);
+    kinds_ += groups->classes();
+    for (std::size_t number = 0; number < groups->count(); ++number) {
       std::size_t followed = 0;
-      for (const std::uint32_t token : group) {
-        if (followed == kAlike || best_ <= enough_) break;
+      groups->visit(number, budgets_.tokenization_.possible(), [&](std::uint32_t token) {
+        if (followed == kAlike || best_ <= enough_) return false;
         auto reached = budgets_.target(place, nodes_[from].canonical, {token}, budget_);
-        if (!reached) continue;
+        if (!reached) return true;
         ++followed;
         add({{reached->first, false}, std::move(reached->second), nodes_[from].written + 1, from, {token}});
-      }
+        return true;
+      });
     }
   }
 
@@ -253,9 +331,15 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
                                                                const Words& allowed, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   if (left == 0) return tokens;
-  std::size_t kinds = 0;
-  for (const std::vector<std::uint32_t>& group : groups(place, allowed, kinds, budget)) {
-    const std::size_t asked = std::min(group.size(), kAlike);
+  const GroupsPtr groups = this->groups(place, budget);
+  std::vector<std::uint32_t> group;  // of its tokens, those that are asked
+  for (std::size_t number = 0; number < groups->count(); ++number) {
+    group.clear();
+    groups->visit(number, allowed, [&](std::uint32_t token) {
+      group.push_back(token);
+      return group.size() < kAlike;
+    });
+    const std::size_t asked = group.size();
     TokenCount most = 0;
     std::size_t closed = 0;
     const std::size_t before = tokens.size();
@@ -279,7 +363,10 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
     }
     if (2 * closed < asked || most + kSpare > left - 1) continue;
     tokens.resize(before);
-    tokens.insert(tokens.end(), group.begin(), group.end());
+    groups->visit(number, allowed, [&](std::uint32_t token) {
+      tokens.push_back(token);
+      return true;
+    });
   }
   return tokens;
 }
@@ -287,6 +374,8 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
 void CanonicalRuleBudgets::clear() {
   release(closed_);
   release(found_);
+  release(recent_);
+  recent_bytes_ = 0;
 }
 
 }  // namespace tokamata

@@ -10,16 +10,25 @@
 // is allowed if each of them leaves kSpare tokens of room, which is enough for the tokens that close less well.
 // Where the closing text has no canonical tokens after most of a group, a short search after each of its tokens follows:
 // after `{"a":`, where `":` is a token, none continues with `""}`, since `":"` is a token, but some do with a space.
+// Groups are those of the over-approximation, so that all positions within a string have the same, which are kept for a while.
+// Where a state takes every code point below a node of the trie as a loop, all tokens there are of one group, and no state is made
+// for each.
 // Cost.  A step of the tokenizer for each token of a closing text, once for each pair of states; of a search, kMostPairs
 // such texts at most.  Rejected: the exact search of canonical_budgets.hpp, which does not end with recursion.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+#include <memory>
 #include <optional>
-#include <unordered_map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "canonical/canonical_configuration.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/bits.hpp"
+#include "common/memory_account.hpp"
 #include "composition/rule_completions.hpp"
 
 namespace tokamata {
@@ -58,11 +67,72 @@ class CanonicalRuleBudgets {
   };
   struct Level;
   class Search;
-  using Groups = std::vector<std::vector<std::uint32_t>>;  // tokens that lead to one over-approximated state
+  // Tokens that lead to one over-approximated state each, in the order of their numbers.
+  class Groups {
+   public:
+    // By token, the number of its group, or kNone; groups are numbered from 0.
+    Groups(std::span<const std::uint32_t> group_of, std::size_t count, std::size_t classes) : groups_(count), classes_(classes) {
+      constexpr std::uint32_t kMany = 2048;  // tokens that are kept as bits
+      std::vector<std::uint32_t> sizes(count, 0);
+      for (const std::uint32_t group : group_of)
+        if (group != kNone) ++sizes[group];
+      std::uint32_t begin = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        groups_[i] = {begin, begin, kNone};
+        if (sizes[i] < kMany) {
+          begin += sizes[i];
+        } else {
+          groups_[i].row = static_cast<std::uint32_t>(rows_.size());
+          rows_.emplace_back((group_of.size() + 31) / 32, 0);
+        }
+      }
+      listed_.resize(begin);
+      for (std::uint32_t token = 0; token < group_of.size(); ++token) {
+        if (group_of[token] == kNone) continue;
+        Group& group = groups_[group_of[token]];
+        if (group.row == kNone)
+          listed_[group.end++] = token;
+        else
+          set_bit(rows_[group.row], token);
+      }
+    }
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+    std::size_t count() const { return groups_.size(); }
+    std::size_t classes() const { return classes_; }  // token classes in them
+    // Calls `visit` with the tokens of a group that are allowed, in order, until it returns false.
+    template <class Visit>
+    void visit(std::size_t number, const Words& allowed, Visit&& visit) const {
+      const Group& group = groups_[number];
+      for (std::uint32_t i = group.begin; i < group.end; ++i)
+        if (has_bit(allowed, listed_[i]) && !visit(listed_[i])) return;
+      if (group.row == kNone) return;
+      const Words& row = rows_[group.row];
+      for (std::size_t i = 0; i < std::min(row.size(), allowed.size()); ++i)
+        for (std::uint32_t open = row[i] & allowed[i]; open != 0; open &= open - 1)
+          if (!visit(static_cast<std::uint32_t>(32 * i) + static_cast<std::uint32_t>(std::countr_zero(open)))) return;
+    }
+    std::size_t memory_bytes() const {
+      return shared_block_bytes<Groups>() + block_bytes_of(groups_) + block_bytes_of(listed_) +
+             rows_.size() * (rows_.empty() ? 0 : block_bytes_of(rows_.front()) + sizeof(Words));
+    }
+
+   private:
+    struct Group {
+      std::uint32_t begin, end;  // in the list
+      std::uint32_t row;         // or bits
+    };
+    std::vector<Group> groups_;
+    std::vector<std::uint32_t> listed_;
+    std::vector<Words> rows_;
+    std::size_t classes_;
+  };
+  using GroupsPtr = std::shared_ptr<const Groups>;
   bool accepts(StateId state, const CanonicalState& canonical) const {
     return pattern_.automaton().accepting(state) && tokenization_.may_end(canonical);
   }
-  Groups groups(Configuration place, const Words& allowed, std::size_t& kinds, Budget& budget);
+  GroupsPtr groups(Configuration place, Budget& budget);
+  Groups make_groups(Configuration approximation, Budget& budget);
   // The canonical tokens of the closing text; kNoTokens if there are none.
   TokenCount closing(StateId state, const CanonicalState& canonical, Budget& budget);
   TokenCount known(StateId state, const CanonicalState& canonical, Budget& budget);
@@ -78,6 +148,9 @@ class CanonicalRuleBudgets {
   RuleCompletions& completions_;
   ConfigurationMap<Step> closed_;  // of closing texts
   ConfigurationMap<Step> found_;   // on ways that a search has found
+  static constexpr std::size_t kMostGroupBytes = 8 << 20;
+  counted::deque<std::pair<std::pair<StateId, bool>, Kept<Groups>>> recent_;  // groups, oldest first
+  std::size_t recent_bytes_ = 0;
 };
 
 }  // namespace tokamata

@@ -329,7 +329,8 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
-  const std::shared_ptr<const Segment> leaving = pattern_.segment(terminal, TokenTrie::root(), Follow::AnyByte, budget);
+  const Follow follow = pattern_.follow_of(tail);
+  const std::shared_ptr<const Segment> leaving = pattern_.segment(terminal, TokenTrie::root(), follow, budget);
   if (leaving->has_trunk()) behind = bytes.state_of_any(without_joined(segment, judge, key, terminal, tail, budget), budget);
   const auto judge_below = [&](const TokenTrie& trie, NodeId end) {
     walk_trie(trie, end, bytes, behind, budget, [&](NodeId node, StateId state) {

@@ -15,6 +15,7 @@ namespace tokamata {
 namespace {
 constexpr std::size_t kFew = 512;          // tokens that are listed rather than kept as bits
 constexpr std::size_t kMostOpened = 4096;  // pairs of one search for an exit
+constexpr std::uint64_t kGreed = 4;        // what a byte to come counts for one that is read, in a search
 constexpr std::size_t kManyJudged = 1000;  // tokens that are near to a bound: more are no less work than all
 }  // namespace
 
@@ -328,8 +329,15 @@ class TerminalExitsMaker::Maker {
     return exits;
   }
 
-  // After the border of a pre-token: the first end of the terminal that a text comes to, what is nearest first.  What is
-  // found at the end is known on the path to it.
+  // Bytes to the end of the terminal: some number, if one is known, or the least.  Of numbers without one the least is often 0.
+  std::uint64_t rest_of(StateId state) {
+    const ExpressionNode& node = bytes_.node(state);
+    const std::uint32_t rest = node.spelled != ExpressionNode::kUnspelled ? node.spelled : node.shortest;
+    return bytes_.accepting(state) ? 0 : std::max<std::uint64_t>(rest, 1);
+  }
+
+  // After the border of a pre-token: an end of the terminal that a text comes to; nearly the nearest (a weighted A*), since the
+  // least number of bytes may be a bound that is far too low.  What is found at the end is known on the path to it.
   std::optional<Arrival> search(StateId start, const TextState& from) {
     struct Met {
       TextLiveness::Pair pair;
@@ -345,7 +353,7 @@ class TerminalExitsMaker::Maker {
     std::priority_queue<Open> open;
     const auto offer = [&](StateId state, const TextState& text, std::size_t came_from, std::size_t length) {
       if (!numbers.emplace(state, text).second) return;
-      open.push({bytes_.node(state).shortest, met.size()});
+      open.push({length + kGreed * rest_of(state), met.size()});
       met.push_back({{state, text}, came_from, length});
     };
     const auto offer_ends = [&](StateId state, const TextState& text, std::size_t came_from, std::size_t length) {
@@ -367,8 +375,10 @@ class TerminalExitsMaker::Maker {
       const std::size_t length = met[number].length;
       open.pop();
       budget_.step();
-      if (const auto known = all_.arrivals_.find(met[number].pair); known != all_.arrivals_.end())
-        return found(number, known->second.text, known->second.length);
+      if (const auto known = all_.arrivals_.find(met[number].pair); known != all_.arrivals_.end()) {
+        if (known->second) return found(number, known->second->text, known->second->length);
+        continue;
+      }
       if (text.place == CodePoints::kBetween) offer_ends(state, text, number, length);
       TextLiveness::Pair before = met[number].pair;  // bytes side by side often lead to the same pair
       for (unsigned value = 0; value < 256; ++value) {
@@ -382,6 +392,8 @@ class TerminalExitsMaker::Maker {
         offer(target, after, number, length + 1);
       }
     }
+    for (const Met& at : met)
+      if (open.empty() || at.came_from == kNone) all_.arrivals_.emplace(at.pair, std::nullopt);
     return std::nullopt;
   }
 
@@ -424,6 +436,39 @@ Tokenization::TerminalSteps TerminalExitsMaker::steps_of(ExpressionId terminal, 
   return made;
 }
 
+// The exits of a terminal from those of another one, which differs in what it does to `judged` alone.
+TerminalExitsMaker::ExitsPtr TerminalExitsMaker::judged_exits(Tokenization::TerminalExits made, ExpressionId terminal,
+                                                              std::span<const std::uint32_t> judged, std::uint16_t guess,
+                                                              Hypothesis::Edge edge, Budget& budget) {
+  Tokenization::TerminalExits rest = Maker(*this, guess, edge, budget).make(terminal, steps_of(terminal, judged, budget));
+  std::ranges::move(rest.groups, std::back_inserter(made.groups));
+  made.doubtful.insert(made.doubtful.end(), rest.doubtful.begin(), rest.doubtful.end());
+  return std::make_shared<const Tokenization::TerminalExits>(std::move(made));
+}
+
+// The exits of a terminal that excludes some texts, by those of the terminal with them; nothing where too many tokens begin such a
+// text.
+TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId terminal, const Arena::WithStrings& with, std::uint16_t guess,
+                                                           Hypothesis::Edge edge, Budget& budget) {
+  const std::optional<std::vector<std::uint32_t>> along = pattern_.tokens_along(with, TokenTrie::root(), kManyJudged, budget);
+  if (!along) return nullptr;
+  Words is_judged(tokenization_.vocabulary().words(), 0);
+  for (const std::uint32_t token : *along)
+    if (has_bit(tokenization_.possible(), token)) set_bit(is_judged, token);
+  std::vector<std::uint32_t> judged;
+  for_each_bit(is_judged, [&](std::uint32_t token) { judged.push_back(token); });
+  Tokenization::TerminalExits made = *exits(with.terminal, guess, edge, budget);
+  const auto remove = [&](std::vector<std::uint32_t>& tokens) {
+    std::erase_if(tokens, [&](std::uint32_t token) { return has_bit(is_judged, token); });
+  };
+  for (Tokenization::TerminalExits::Group& group : made.groups) {
+    remove(group.listed);
+    for (std::size_t i = 0; i < group.words.size(); ++i) group.words[i] &= ~is_judged[i];
+  }
+  remove(made.doubtful);
+  return judged_exits(std::move(made), terminal, judged, guess, edge, budget);
+}
+
 // The exits of a string whose bound is far from most tokens and their exits out; nothing where it is near to many.
 TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess,
                                                            Hypothesis::Edge edge, Budget& budget) {
@@ -455,10 +500,7 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId term
     if (judged.size() > kManyJudged) return nullptr;
   }
   std::ranges::copy_if(all->doubtful, std::back_inserter(made.doubtful), may_be_inside);
-  Tokenization::TerminalExits rest = Maker(*this, guess, edge, budget).make(terminal, steps_of(terminal, judged, budget));
-  std::ranges::move(rest.groups, std::back_inserter(made.groups));
-  made.doubtful.insert(made.doubtful.end(), rest.doubtful.begin(), rest.doubtful.end());
-  return std::make_shared<const Tokenization::TerminalExits>(std::move(made));
+  return judged_exits(std::move(made), terminal, judged, guess, edge, budget);
 }
 
 const TerminalExitsMaker::ExitsPtr& TerminalExitsMaker::exits(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,
@@ -466,6 +508,10 @@ const TerminalExitsMaker::ExitsPtr& TerminalExitsMaker::exits(ExpressionId termi
   const auto own = std::tuple(terminal.value, guess, edge);
   if (const auto known = known_.find(own); known != known_.end()) return known->second.shared();
   Arena& arena = pattern_.automaton().arena();
+  if (const std::optional<Arena::WithStrings> with = arena.with_strings(terminal))
+    if (ExitsPtr found = exits_without(terminal, *with, guess, edge, budget)) {
+      return known_.emplace(own, Kept(std::move(found))).first->second.shared();
+    }
   if (const std::optional<Arena::Unbounded> unbounded = arena.without_bound(terminal))
     if (ExitsPtr found = bounded_exits(terminal, *unbounded, guess, edge, budget)) {
       return known_.emplace(own, Kept(std::move(found))).first->second.shared();

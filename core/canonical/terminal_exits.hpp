@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -67,6 +68,10 @@ class TerminalExitsMaker {
   class Maker;
   StepsPtr steps(ExpressionId terminal, const std::string& key, Budget& budget);
   Tokenization::TerminalSteps steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget);
+  ExitsPtr judged_exits(Tokenization::TerminalExits made, ExpressionId terminal, std::span<const std::uint32_t> judged,
+                      std::uint16_t guess, Hypothesis::Edge edge, Budget& budget);
+  ExitsPtr exits_without(ExpressionId terminal, const Arena::WithStrings& with, std::uint16_t guess, Hypothesis::Edge edge,
+                       Budget& budget);
   ExitsPtr bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess, Hypothesis::Edge edge,
                        Budget& budget);
   const ByteSet& loop(StateId state, Budget& budget);
@@ -77,12 +82,13 @@ class TerminalExitsMaker {
   counted::map<std::tuple<std::uint32_t, std::uint16_t, Hypothesis::Edge>, Kept<Tokenization::TerminalExits>> known_;
   counted::map<std::uint32_t, Kept<Tokenization::TerminalSteps>> steps_;  // of terminals that have no key
   counted::map<StateId, ByteSet> loops_;  // first bytes of the code points that lead from a state back to it
-  // Where a text that goes on from a pair comes to the end of its terminal, and how many bytes that takes.
+  // Where a text that goes on from a pair comes to the end of its terminal, and how many bytes that takes; nothing where a search
+  // has found no such text.
   struct Arrival {
     TextState text;
     std::size_t length;
   };
-  counted::unordered_map<TextLiveness::Pair, Arrival, TextLiveness::PairHash> arrivals_;
+  counted::unordered_map<TextLiveness::Pair, std::optional<Arrival>, TextLiveness::PairHash> arrivals_;
 };
 
 }  // namespace tokamata

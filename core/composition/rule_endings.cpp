@@ -131,20 +131,9 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
   ExpressionId other = terminal;
   if (const auto with = arena.with_strings(terminal)) {
     other = with->terminal;
-    for (const ExpressionId strings : with->strings) {
-      const ExpressionNode start = arena.node(strings);
-      const StringAutomaton& automaton = arena.string_automaton(start);
-      std::vector<std::pair<NodeId, std::uint32_t>> frames{{node, start.second}};
-      while (!frames.empty()) {
-        const auto [at, state] = frames.back();
-        frames.pop_back();
-        budget.step();
-        if (at != node)
-          for (const std::uint32_t token : trie.own(at)) set_bit(judged, token);
-        for (const auto& [byte, target] : automaton.transitions(state))
-          if (const NodeId child = trie.child(at, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
-      }
-    }
+    const std::optional<std::vector<std::uint32_t>> along = automaton_.tokens_along(*with, node, kManyJudged, budget);
+    if (!along) return std::nullopt;
+    for (const std::uint32_t token : *along) set_bit(judged, token);
   } else if (const auto unbounded = node == TokenTrie::root() ? arena.without_bound(terminal) : std::nullopt) {
     other = unbounded->terminal;
     const MaskCache::TokensPtr sure = vocabulary.short_tokens(unbounded->sure);

@@ -217,35 +217,65 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
   return judged_segment(std::move(made), terminal, TokenTrie::root(), std::move(judged), budget);
 }
 
-// After the way of a string nothing is left of it, and all is as if it were not there.
-std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from, Budget& budget) {
+// After the way of an excluded text nothing is left of it, and all is as if it were not there.  What is excluded is an
+// automaton of strings or an expression of few texts.
+std::optional<std::vector<std::uint32_t>> TokenAutomaton::tokens_along(const Arena::WithStrings& with, NodeId from, std::size_t most,
+                                                                       Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
-  std::vector<std::uint32_t> judged;
-  const auto judge = [&](std::uint32_t begin, std::uint32_t end) {
-    judged.insert(judged.end(), trie.order().begin() + begin, trie.order().begin() + end);
+  std::vector<std::uint32_t> found;
+  const auto take = [&](std::uint32_t begin, std::uint32_t end) {
+    found.insert(found.end(), trie.order().begin() + begin, trie.order().begin() + end);
   };
-  for (const ExpressionId strings : with.strings) {
-    const ExpressionNode start = automaton_.arena().node(strings);
-    const StringAutomaton& automaton = automaton_.arena().string_automaton(start);
-    std::vector<std::pair<NodeId, std::uint32_t>> frames{{from, start.second}};
-    while (!frames.empty()) {
-      const auto [node, state] = frames.back();
-      frames.pop_back();
-      budget.step();
-      if (node != from) judge(trie.node(node).tokens_begin, trie.own_end(node));
+  std::vector<std::pair<NodeId, std::uint32_t>> frames;
+  // Takes the tokens that end at a node, and those that go on after the end of an excluded text.
+  const auto visit = [&](NodeId node, bool is_end) {
+    budget.step();
+    if (node != from) take(trie.node(node).tokens_begin, trie.own_end(node));
+    if (is_end)
       for (const std::uint8_t byte : trie.bytes_below(node))
-        if (automaton.accepting(state) && with.behind.contains(byte)) {
+        if (with.behind.contains(byte)) {
           const TokenTrie::Node& below = trie.node(trie.child(node, byte));
-          judge(below.tokens_begin, below.tokens_end);
+          take(below.tokens_begin, below.tokens_end);
         }
-      if (judged.size() > kManyJudged) return std::nullopt;
-      for (const auto& [byte, target] : automaton.transitions(state))
-        if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
+    return found.size() <= most;
+  };
+  for (const ExpressionId excluded : with.strings) {
+    const ExpressionNode start = automaton_.arena().node(excluded);
+    if (start.kind == Kind::Strings) {
+      const StringAutomaton& automaton = automaton_.arena().string_automaton(start);
+      frames.assign(1, {from, start.second});
+      while (!frames.empty()) {
+        const auto [node, state] = frames.back();
+        frames.pop_back();
+        if (!visit(node, automaton.accepting(state))) return std::nullopt;
+        for (const auto& [byte, target] : automaton.transitions(state))
+          if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
+      }
+      continue;
+    }
+    frames.assign(1, {from, automaton_.state_of(excluded, budget).value});
+    while (!frames.empty()) {
+      const auto [node, number] = frames.back();
+      const StateId state{number};
+      frames.pop_back();
+      if (!visit(node, automaton_.accepting(state))) return std::nullopt;
+      const ByteSet readable = automaton_.may_read(state, budget);
+      for (const std::uint8_t byte : trie.bytes_below(node)) {
+        if (!readable.contains(byte)) continue;
+        const StateId target = automaton_.next(state, byte, budget);
+        if (target != ByteAutomaton::kDead) frames.emplace_back(trie.child(node, byte), target.value);
+      }
     }
   }
+  return found;
+}
+
+std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from, Budget& budget) {
+  std::optional<std::vector<std::uint32_t>> judged = tokens_along(with, from, kManyJudged, budget);
+  if (!judged) return std::nullopt;
   const Segment& without = *segment(with.terminal, from, Follow::AnyByte, budget);
   if (without.has_trunk()) return std::nullopt;
-  return judged_segment(without, terminal, from, std::move(judged), budget);
+  return judged_segment(without, terminal, from, *std::move(judged), budget);
 }
 
 // The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.

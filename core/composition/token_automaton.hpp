@@ -121,6 +121,9 @@ class TokenAutomaton {
   // The same where it begins at a node of the remainders of another segment.
   const std::shared_ptr<const Segment>& segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node, Follow follow,
                                                        Budget& budget);
+  // The tokens below a node that a terminal may treat otherwise than the one without its exclusions; nothing if these are more
+  // than `most`.
+  std::optional<std::vector<std::uint32_t>> tokens_along(const Arena::WithStrings& with, NodeId from, std::size_t most, Budget& budget);
   // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be judged
   // with what follows it.
   const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
@@ -130,6 +133,10 @@ class TokenAutomaton {
   bool is_free_text(ExpressionId terminal, Budget& budget);
   // A superset of the bytes that an expression may begin with.
   ByteSet beginnings(ExpressionId expression);
+  // What an expression begins with, as its mask asks for the segment of a terminal before it.
+  Follow follow_of(ExpressionId expression) {
+    return automaton_.arena().joins_rules() && !beginnings(expression).intersects(kWordBytes) ? Follow::NoWord : Follow::AnyByte;
+  }
   // The code points that a state can read repeatedly.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // The state after a token edge.

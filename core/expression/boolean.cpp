@@ -87,7 +87,11 @@ ExpressionId Forms::intersect(std::vector<ExpressionId>& given) {
   // All texts beside something that is text says nothing.
   if (std::ranges::any_of(flat, [&](ExpressionId item) { return node(item).text && !is_all_text(item); }))
     std::erase_if(flat, [&](ExpressionId item) { return is_all_text(item); });
-  if (std::ranges::any_of(flat, [&](ExpressionId item) { return counts_characters(node(item)); })) drop_counts_of_characters(flat);
+  if (std::ranges::any_of(flat, [&](ExpressionId item) { return counts_characters(node(item)); })) {
+    join_counts_of_characters(flat);
+    drop_counts_of_characters(flat);
+    if (flat.front() == kEmpty) return kEmpty;
+  }
   // x and not x; x and not x or y; text and no text.
   const auto is_denied = [&](ExpressionId item) {
     if (node(item).kind != Kind::Complement) return false;

@@ -60,6 +60,28 @@ bool Forms::is_mere_bound(ExpressionId expression, std::span<const ExpressionId>
   });
 }
 
+// Several counts of characters are one, since a text has one number of characters.  They stay apart beside what may be of
+// characters, of which a maximum says nothing (is_mere_bound) and a minimum may.
+void Forms::join_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
+  Count least = 0, most = kUnbounded;
+  std::vector<ExpressionId> joined;
+  for (const ExpressionId item : conjuncts) {
+    const ExpressionNode& n = node(item);
+    if (counts_characters(n)) {
+      least = std::max(least, n.minimum);
+      most = std::min(most, n.maximum);
+    } else if (n.kind == Kind::Complement) {
+      joined.push_back(item);
+    } else {
+      return;
+    }
+  }
+  if (conjuncts.size() < joined.size() + 2) return;
+  joined.push_back(least > most ? kEmpty : repeat(characters_.character, least, most));
+  std::ranges::sort(joined);
+  conjuncts = std::move(joined);
+}
+
 void Forms::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
   std::vector<ExpressionId> kept;
   for (const ExpressionId item : conjuncts)
@@ -127,6 +149,31 @@ std::optional<Forms::Loosened> Forms::without_bounds(ExpressionId expression, st
   return Loosened{beside->other, std::min(room, beside->most - node(beside->other).*rest), beside->most};
 }
 
+// Whether it is an automaton of strings, or a small expression of one text, in each of its spellings, or a few texts.
+bool Forms::is_of_few_texts(ExpressionId expression) const {
+  if (node(expression).kind == Kind::Strings) return true;
+  constexpr std::size_t kMostNodes = 1024;
+  constexpr std::size_t kFewBytes = 8;  // as the two cases of a digit
+  std::vector<ExpressionId> open{expression};
+  std::unordered_set<std::uint32_t> met;
+  while (!open.empty()) {
+    const ExpressionId at = open.back();
+    open.pop_back();
+    if (!met.insert(at.value).second) continue;
+    if (met.size() > kMostNodes) return false;
+    const ExpressionNode& n = node(at);
+    if (n.kind == Kind::Concatenation) {
+      open.push_back(n.head());
+      open.push_back(n.tail());
+    } else if (n.kind == Kind::Union) {
+      open.insert(open.end(), items(n).begin(), items(n).end());
+    } else if (at != kEpsilon && !(n.kind == Kind::Bytes && byte_set(n).size() <= kFewBytes)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::optional<Forms::WithStrings> Forms::with_strings(ExpressionId terminal) {
   const auto [head, tail] = split(node(terminal).body());
   const ExpressionNode n = node(head);
@@ -134,7 +181,7 @@ std::optional<Forms::WithStrings> Forms::with_strings(ExpressionId terminal) {
   std::vector<ExpressionId> strings, others;
   for (const ExpressionId item : items(n)) {
     const ExpressionNode& part = node(item);
-    if (part.kind == Kind::Complement && node(part.body()).kind == Kind::Strings)
+    if (part.kind == Kind::Complement && is_of_few_texts(part.body()))
       strings.push_back(part.body());
     else
       others.push_back(item);

@@ -92,7 +92,7 @@ class Forms : public Analyses {
   // one of them.
   struct WithStrings {
     ExpressionId terminal;
-    std::vector<ExpressionId> strings;
+    std::vector<ExpressionId> strings;  // automata of strings, and expressions of few texts
     ByteSet behind;
   };
   std::optional<WithStrings> with_strings(ExpressionId terminal);
@@ -185,6 +185,8 @@ class Forms : public Analyses {
   bool is_of_characters(ExpressionId expression);
   bool is_of_characters_if(ExpressionId expression, std::vector<ExpressionId>& parts);
   bool add_after_escape(ExpressionId expression, ExpressionId escape, std::vector<ExpressionId>& parts);
+  bool is_of_few_texts(ExpressionId expression) const;
+  void join_counts_of_characters(std::vector<ExpressionId>& conjuncts);
   void drop_counts_of_characters(std::vector<ExpressionId>& conjuncts);
   std::optional<Beside> beside_bounds(const ExpressionNode& n);
   // An expression without the length bounds of the nested intersections at its front, if each bound admits `rest` (the

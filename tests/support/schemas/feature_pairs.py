@@ -454,6 +454,28 @@ def _conditions_on_integers() -> Iterator[Pair]:
     )
 
 
+def _canonical_terminals() -> Iterator[Pair]:
+    """Terminals of which the canonical tokens depend on the vocabulary alone, and not on what was written."""
+    group = "canonical terminals"
+    bounded = closed({"anyOf": [string(minLength=2, maxLength=100), string(minLength=2, maxLength=400)]})
+    strings = [{"n": "k", "x": f"ab{letter}"} for letter in "def"]
+    yield Pair(group, "strings with bounds that differ", distinct(bounded), strings, tokenization="canonical")
+    fractions = {"oneOf": [{"type": "number", "minimum": 0}, {"type": "integer", "exclusiveMinimum": -5}]}
+    numbers = [{"n": "k", "x": value} for value in (14.5, 14.75, 15.25)]
+    yield Pair(
+        group, "numbers without integers", distinct(closed(fractions)), numbers, tokenization="canonical"
+    )
+    yield Pair(
+        group,
+        "within a budget",
+        distinct(string(maxLength=50)),
+        ["ab", "ac"],
+        True,
+        "canonical",
+        steps=3_000_000,  # 250 ms: a search after each token whose closing text is not canonical
+    )
+
+
 PAIRS: tuple[Pair, ...] = tuple(
     pair
     for group in (
@@ -467,6 +489,7 @@ PAIRS: tuple[Pair, ...] = tuple(
         _names_of_two_kinds,
         _names_with_escapes,
         _canonical_names,
+        _canonical_terminals,
         _strings,
         _many_distinct,
         _objects_within_a_budget,
