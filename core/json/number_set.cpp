@@ -171,8 +171,8 @@ Modulus Modulus::parse(std::string_view text) {
 
 bool Modulus::divides(const Decimal& number) const {
   if (number.is_zero()) return true;
-  const auto [digits, has_rest] = parts_of(number, weight);
-  return !has_rest && remainder_of(digits, factor) == 0;
+  const Parts parts = parts_of(number, weight);
+  return !parts.has_rest && remainder_of(parts, factor) == 0;
 }
 
 bool Modulus::divides(const Modulus& other) const { return divides(Decimal::of(std::to_string(other.factor), other.weight)); }
