@@ -129,7 +129,8 @@ class Walk:
     def take(self) -> None:
         """A token, by both."""
         token = self.tokens(self.matcher, 1)[0]
-        if 0 <= token < self.compiled.vocabulary.width and token not in self.compiled.vocabulary.stop:
+        stops = {*self.compiled.vocabulary.stop, *self.own}
+        if 0 <= token < self.compiled.vocabulary.width and token not in stops:
             assert self.matcher.advance(token) == self.twin.advance(token)
 
     def take_run(self) -> None:

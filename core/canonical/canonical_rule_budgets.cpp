@@ -332,7 +332,7 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
   std::vector<std::uint32_t> tokens;
   if (left == 0) return tokens;
   const GroupsPtr groups = this->groups(place, budget);
-  std::vector<std::uint32_t> group;  // of its tokens, those that are asked
+  std::vector<std::uint32_t> group;  // of its tokens, those that are examined
   for (std::size_t number = 0; number < groups->count(); ++number) {
     group.clear();
     groups->visit(number, allowed, [&](std::uint32_t token) {
