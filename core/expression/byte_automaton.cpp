@@ -12,7 +12,10 @@ constexpr std::uint32_t kNoState = ~std::uint32_t{0};
 // A state within ".{8,40} with a letter and a digit" distinguishes eight classes, and would derive each letter by itself.
 // How.  The first byte of a class that is read fills the columns of all of them, and of the bytes that lead nowhere.
 // Example.  After a letter of such a text, the transition by 3 is that by 0 to 9.
-// Cost.  The leaves at the front of the expression (first_byte_classes.cpp), from the second transition of a state on.
+// Cost.  The leaves at the front of the expression (first_byte_classes.cpp), up to kMostNodes, from the second transition of a
+// state on.  Of more, most have derivatives that are known, and to look into them would take longer.
+constexpr std::size_t kMostNodes = 64;
+
 template <class Column>
 void fill_class(const FirstBytes& classes, std::uint8_t read, StateId target, Column&& column) {
   unsigned begin = read, end = read + 1u;
@@ -122,7 +125,7 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
     else if (row >= kFirstRuled)
       single_transitions_.emplace(place(state, symbol), target);
     else if (symbol.is_byte())
-      fill_class(arena_.first_byte_classes(source), symbol.byte(), target, [&](std::uint8_t byte) -> StateId& {
+      fill_class(arena_.first_byte_classes(source, kMostNodes), symbol.byte(), target, [&](std::uint8_t byte) -> StateId& {
         return rows_[std::size_t{row} * stride_ + class_of_[byte]];
       });
     else

@@ -40,8 +40,9 @@ class Derivatives : public Forms {
   ExpressionId settled(ExpressionId expression);
   // The bytes after which the expression may be live, if that is cheap to decide.
   std::optional<ByteSet> leaf_bytes(ExpressionId expression, Budget& budget);
-  // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.
-  FirstBytes first_byte_classes(ExpressionId expression);
+  // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.  Where more
+  // than `most` nodes would be looked into, every byte is a class that may lead on.
+  FirstBytes first_byte_classes(ExpressionId expression, std::size_t most = ~std::size_t{0});
   // Some text of the language, as short as a search from the front finds; nothing if there is none.  Not for expressions
   // with rules.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
@@ -100,6 +101,7 @@ class Derivatives : public Forms {
   ExpressionId derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol);
   ExpressionId derive_closed(const ExpressionNode& n, const Derivation& run);
   ExpressionId derive_part(ExpressionId part, const Derivation& run);
+  FirstBytes add_first_bytes(ExpressionId expression, std::size_t& most);
   ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
   ExpressionId advanced(ExpressionId waiting, Symbol symbol, Budget& budget);
   ExpressionId advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget);

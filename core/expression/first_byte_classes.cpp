@@ -6,7 +6,7 @@
 // How.  A derivative reads the leaves at the front of an expression and nothing else.  So two bytes that no such leaf
 // distinguishes have the same derivative.  The walk is that of derivative.cpp: on through what may be skipped.
 // Example.  [0-9A-Z]{8} & ~(00.*): the classes are 0, 1 to 9, A to Z; the rest leads nowhere.
-// Cost.  Linear in the leaves at the front, less than one derivative.
+// Cost.  Linear in the leaves at the front, less than a derivative of which nothing is remembered.
 
 #include "expression/derivatives.hpp"
 
@@ -46,9 +46,16 @@ ByteSet FirstBytes::representatives() const {
   return result;
 }
 
-FirstBytes Derivatives::first_byte_classes(ExpressionId expression) {
+FirstBytes Derivatives::first_byte_classes(ExpressionId expression, std::size_t most) {
+  const FirstBytes all = add_first_bytes(expression, most);
+  return most == 0 ? FirstBytes{kAllBytes, kAllBytes} : all;
+}
+
+FirstBytes Derivatives::add_first_bytes(ExpressionId expression, std::size_t& most) {
   FirstBytes all;
   while (true) {
+    if (most == 0) return {kAllBytes, kAllBytes};
+    --most;
     const ExpressionNode n = node(expression);  // a copy: a condition may make nodes
     if (n.behind) return {kAllBytes, class_borders()};
     switch (n.kind) {
@@ -80,29 +87,29 @@ FirstBytes Derivatives::first_byte_classes(ExpressionId expression) {
       case Kind::Scope:
       case Kind::Repetition: expression = n.body(); continue;
       case Kind::Complement:
-        all.borders |= first_byte_classes(n.body()).borders;
+        all.borders |= add_first_bytes(n.body(), most).borders;
         all.bytes = kAllBytes;
         return all;
       case Kind::Guarded: {
-        FirstBytes core = first_byte_classes(n.core());
-        add_condition(core, first_byte_classes(n.guard()));
+        FirstBytes core = add_first_bytes(n.core(), most);
+        add_condition(core, add_first_bytes(n.guard(), most));
         add_alternative(all, core);
         return all;
       }
       case Kind::Intersection: {
         FirstBytes common{kAllBytes, {}};
-        for (std::uint32_t i = 0; i < n.second; ++i) add_condition(common, first_byte_classes(item(n, i)));
+        for (std::uint32_t i = 0; i < n.second && most > 0; ++i) add_condition(common, add_first_bytes(item(n, i), most));
         add_alternative(all, common);
         return all;
       }
       case Kind::Union:
-        for (std::uint32_t i = 0; i < n.second; ++i) add_alternative(all, first_byte_classes(item(n, i)));
+        for (std::uint32_t i = 0; i < n.second && most > 0; ++i) add_alternative(all, add_first_bytes(item(n, i), most));
         return all;
       case Kind::Concatenation: {
-        add_alternative(all, first_byte_classes(n.head()));
+        add_alternative(all, add_first_bytes(n.head(), most));
         const ExpressionId guard = condition(n.head());
         if (guard == kEmpty) return all;
-        if (guard != kEverything) all.borders |= first_byte_classes(guard).borders;
+        if (guard != kEverything) all.borders |= add_first_bytes(guard, most).borders;
         expression = n.tail();
         continue;
       }
