@@ -182,14 +182,14 @@ std::optional<Modulus> Modulus::common(const Modulus& other) const {
   const Modulus& coarse = weight >= other.weight ? *this : other;
   const Modulus& fine = weight >= other.weight ? other : *this;
   if (coarse.weight - fine.weight > static_cast<std::int64_t>(kMostModulusDigits)) return std::nullopt;
-  std::uint64_t factor = coarse.factor;
+  std::uint64_t number = coarse.factor;
   for (std::int64_t i = fine.weight; i < coarse.weight; ++i)
-    if (__builtin_mul_overflow(factor, std::uint64_t{10}, &factor)) return std::nullopt;
-  if (__builtin_mul_overflow(factor, fine.factor / std::gcd(factor, fine.factor), &factor)) return std::nullopt;
+    if (__builtin_mul_overflow(number, std::uint64_t{10}, &number)) return std::nullopt;
+  if (__builtin_mul_overflow(number, fine.factor / std::gcd(number, fine.factor), &number)) return std::nullopt;
   std::int64_t least = fine.weight;
-  for (; factor % 10 == 0; factor /= 10) ++least;
-  if (std::to_string(factor).size() > kMostModulusDigits) return std::nullopt;
-  return Modulus{factor, least};
+  for (; number % 10 == 0; number /= 10) ++least;
+  if (std::to_string(number).size() > kMostModulusDigits) return std::nullopt;
+  return Modulus{number, least};
 }
 
 Decimal ceil_multiple(const Decimal& bound, bool included, const Modulus& modulus) {
