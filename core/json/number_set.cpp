@@ -183,12 +183,17 @@ std::optional<Modulus> Modulus::common(const Modulus& other) const {
   const Modulus& fine = weight >= other.weight ? other : *this;
   if (coarse.weight - fine.weight > static_cast<std::int64_t>(kMostModulusDigits)) return std::nullopt;
   std::uint64_t number = coarse.factor;
+  const auto multiply = [&](std::uint64_t by) {
+    constexpr std::uint64_t kMost = 999'999'999'999'999'999;
+    if (number > kMost / by) return false;
+    number *= by;
+    return true;
+  };
   for (std::int64_t i = fine.weight; i < coarse.weight; ++i)
-    if (__builtin_mul_overflow(number, std::uint64_t{10}, &number)) return std::nullopt;
-  if (__builtin_mul_overflow(number, fine.factor / std::gcd(number, fine.factor), &number)) return std::nullopt;
+    if (!multiply(10)) return std::nullopt;
+  if (!multiply(fine.factor / std::gcd(number, fine.factor))) return std::nullopt;
   std::int64_t least = fine.weight;
   for (; number % 10 == 0; number /= 10) ++least;
-  if (std::to_string(number).size() > kMostModulusDigits) return std::nullopt;
   return Modulus{number, least};
 }
 
