@@ -103,3 +103,20 @@ def test_what_is_a_multiple_of_one_is_a_multiple_of_the_other() -> None:
                 taken = all(matcher.advance(byte) for byte in text) and matcher.is_accepting
                 is_array = text.startswith(b"[")
                 assert taken == (is_taken and is_array == ("items" in schema["oneOf"][0])), (schema, text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "valid", "invalid"),
+    [
+        (4, 6, ["12", "-24", "1.2e1"], ["4", "6", "18"]),
+        (1.2, 1.5, ["6", "6.0", "0"], ["1.2", "1.5", "3"]),
+        (2, 5, ["10", "1e1"], ["2", "5", "15"]),
+        (0.25, 0.1, ["0.5", "1", "1.50"], ["0.25", "0.1"]),
+        (1e-300, 3e300, ["3e300", "0"], ["1", "1e300"]),
+    ],
+)
+def test_multiples_of_two_numbers(one: float, other: float, valid: list[str], invalid: list[str]) -> None:
+    """Of which one is no multiple of the other."""
+    constraint = tk.json_schema({"type": "number", "allOf": [{"multipleOf": one}, {"multipleOf": other}]})
+    assert all(constraint.accepts(text) for text in valid)
+    assert not any(constraint.accepts(text) for text in invalid)
