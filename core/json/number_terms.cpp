@@ -47,7 +47,8 @@ bool is_denied(const NumberTerm& term, const Decimal& number) {
 
 // Whether a side of zero, up to a bound, has a multiple that is not denied.  Of some multiples in a row, fewer are denied.
 bool has_multiple(const NumberTerm& term, const Modulus& modulus, Decimal low, bool is_included, const std::optional<Decimal>& high, bool is_high_included) {
-  constexpr int kMostInRow = 3;  // of multiples of two numbers above 1: 2, 3 and 4 of 2 and 3
+  // Of numbers in a row that are multiples of one of four above 1: 2 to 10, of 2, 3, 5 and 7 (Jacobsthal's function less one).
+  constexpr int kMostInRow = 9;
   for (int i = 0; i <= kMostInRow; ++i) {
     low = ceil_multiple(low, is_included, modulus);
     is_included = false;

@@ -46,7 +46,7 @@ class NumberTerms {
   NumberTerms operator~() const;
 
  private:
-  static constexpr std::size_t kMost = 16, kMostNotMultiples = 2;
+  static constexpr std::size_t kMost = 64, kMostNotMultiples = 4;
   explicit NumberTerms(std::optional<counted::vector<NumberTerm>> terms) : terms_(std::move(terms)) {}
 
   std::optional<counted::vector<NumberTerm>> terms_;
