@@ -53,10 +53,10 @@ class Random:
 
 
 def preferring(width: int, *tokens: int) -> Constant:
-    """A model that takes the first of ``tokens`` that it may."""
+    """A model that takes the first of ``tokens`` that it may, also where tokens are sampled."""
     logits = torch.zeros(width)
     for rank, token in enumerate(tokens):
-        logits[token] = 100.0 - rank
+        logits[token] = 1000.0 * (len(tokens) - rank)
     return Constant(logits)
 
 
