@@ -100,9 +100,7 @@ def _files_of(folder: Path, is_json: bool) -> tuple[list[Path], list[Path]]:
     outside = set(left_out)
     files = {path.resolve() for path in found if not path.is_symlink()}
     kept = [
-        path
-        for path in found
-        if path not in outside and not (path.is_symlink() and path.resolve() in files)
+        path for path in found if path not in outside and not (path.is_symlink() and path.resolve() in files)
     ]
     if not kept:
         what = f"no file that ends in {', '.join(_JSON)}" if is_json else "no file"

@@ -297,6 +297,8 @@ def _shown_source(source: object) -> str:
     if isinstance(source, (str, os.PathLike)):
         return f"{os.fspath(source)!s:.200}"
     return "the list of tokens" if isinstance(source, (list, tuple)) else f"the {type(source).__name__}"
+
+
 # Vocabularies that pickles of this process stand for.  A model has one, so few are in use.
 _SHARED: Shared[Vocabulary] = Shared(2)
 
