@@ -91,7 +91,7 @@ def test_a_run_is_taken_whole_or_not_at_all() -> None:
 
 
 def test_a_finished_matcher_has_a_mask() -> None:
-    """sglang#15050: a finished matcher that was asked for a mask ended the server."""
+    """sglang#15050: a request for the mask of a finished matcher ended the server."""
     matcher = NUMBER.matcher()
     assert matcher.advance_all([256, STOP])
     assert matcher.is_finished

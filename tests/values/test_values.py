@@ -429,7 +429,7 @@ def test_limits_and_cancelling() -> None:
         constraint.parse("ab" * 1000, cancel=cancel)
 
 
-# ---- where else values are asked for ----------------------------------------------------------------
+# ---- where else values are requested -----------------------------------------------------------------
 
 
 def test_compiled_constraints_parse(byte_vocabulary: tk.Vocabulary) -> None:

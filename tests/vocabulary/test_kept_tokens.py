@@ -66,7 +66,7 @@ def test_the_same_as_from_the_file(
     kept = tk.Vocabulary.load(path, stop="<eos>")
     assert len(parsed) == 1
     assert everything(kept) == made
-    assert len(parsed) == (1 if made[3] is None else 2)  # the start, where it was asked for
+    assert len(parsed) == (1 if made[3] is None else 2)  # the start, where it was requested
     assert kept.pipeline is not None
     assert kept.pipeline.content() == path.read_bytes()
     monkeypatch.setenv("TOKAMATA_CACHE", "off")
