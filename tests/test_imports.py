@@ -32,7 +32,7 @@ ROOMS = [
     ),
     *("form_members", "type_constraints", "tool_constraints", "trigger_constraints"),
     *("structural_tags", "tool_calls", "reasoning"),
-    *("decoding", "integrations", "cli", "__main__"),
+    *("decoding", "integrations", "audit", "cli", "__main__"),
 ]
 # The same within folders.
 INNER_ROOMS = {
@@ -44,6 +44,10 @@ INNER_ROOMS = {
     "patterns": [
         *("unicode", "regex", "extensions", "phrase_trie", "free_text"),
         *("grammars", "json_schema", "python_types"),
+    ],
+    "audit": [
+        *("apart", "engines", "walks", "judging", "declared_order", "styles", "spelling", "findings"),
+        "auditing",
     ],
     "tokenization": [
         "papers",

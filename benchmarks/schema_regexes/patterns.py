@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.schemas import pointed_at
+from tokamata.audit.declared_order import pointed_at
 
 # Keywords whose value is a schema, a list of schemas, or an object of schemas.
 _ONE = (

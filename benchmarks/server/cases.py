@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.schemas import SchemaCase, in_order, load
+from benchmarks.common.schemas import SchemaCase, load
 from benchmarks.common.tokenizers import Tokenizer
 from tests.support.paths import DATA
 from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
+from tokamata.audit.declared_order import in_order
 
 _MOST_TEXTS = 1
 _MOST_TOKENS = 60

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.common.schemas import in_order
 from tests.support.paths import DATA
+from tokamata.audit.declared_order import in_order
 
 _SHORTEST, _LONGEST = 80, 2000  # characters of a schema
 _SHOWN = 300  # of them in a prompt, which has to be short for a first token to come soon

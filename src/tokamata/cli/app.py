@@ -1,4 +1,4 @@
-"""The commands and their options; ``generate.py``, ``mask.py`` and ``repair.py`` run them."""
+"""The commands and their options; the file of each command's name runs it."""
 
 from __future__ import annotations
 
@@ -80,6 +80,12 @@ SpellingOption = Annotated[
         help="Of strings and numbers: plain, as people write them, or all that JSON allows. "
         "(default: natural)",
     ),
+]
+
+
+VocabularyOption = Annotated[
+    Path | None,
+    typer.Option("--vocabulary", "-v", help="A tokenizer's file or folder. (default: that of Gemma 3 270M)"),
 ]
 
 
@@ -224,12 +230,7 @@ def mask(
     whitespace: WhitespaceOption = None,
     spelling: SpellingOption = None,
     text: Annotated[str, typer.Option("--text", "-t", help="The text to follow, token by token.")] = "",
-    vocabulary: Annotated[
-        Path | None,
-        typer.Option(
-            "--vocabulary", "-v", help="A tokenizer's file or folder. (default: that of Gemma 3 270M)"
-        ),
-    ] = None,
+    vocabulary: VocabularyOption = None,
     tokenization: TokenizationOption = TokenizationChoice.any,
 ) -> None:
     """Show how a pattern, a JSON Schema, a Python type or a grammar takes a text token by token.
@@ -293,5 +294,34 @@ def repair(
     given, styles = Given(regex, schema, type_, grammar), styles_of(None, None, None)
     requested = requested_constraint(given, syntax, lexer, styles, default_is_json=True)
     code = run(Screen(), requested, inputs or [], lines, Destination(in_place, output), deadline)
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command(cls=_Command)
+@reports_errors
+def audit(
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            "-e",
+            help="xgrammar, llguidance, outlines-core, glrmask, vllm-guidance, or tokamata.",
+        ),
+    ],
+    schema: Annotated[str, typer.Option("--schema", "-s", help="A JSON Schema: a file, or JSON.")],
+    vocabulary: VocabularyOption = None,
+    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long masks are compared.")] = 10.0,
+    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False,
+) -> None:
+    """Look for errors in the masks of an engine: of this library, or of another.
+
+    Each error has a witness: a valid instance that the engine refuses, an invalid one that it allows, or a
+    dead end.  The judge is the validator jsonschema-rs.  Exits with 1 where an error was found.
+    """
+    from tokamata.cli.audit import run
+
+    code = run(Screen(), engine, schema, vocabulary, seconds, seed, as_json)
     if code:
         raise typer.Exit(code)

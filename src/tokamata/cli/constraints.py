@@ -16,7 +16,7 @@ from tokamata.json_constraints import json, json_schema
 from tokamata.text_constraints import regex
 from tokamata.type_constraints import type as type_constraint
 
-__all__ = ["Given", "OptionError", "Requested", "requested_constraint", "styles_of"]
+__all__ = ["Given", "OptionError", "Requested", "requested_constraint", "schema_text", "styles_of"]
 
 
 class OptionError(TokamataError, ValueError):
@@ -99,7 +99,7 @@ def requested_constraint(
     if given.grammar is not None:
         return Requested(_read_grammar(given.grammar, lexer), "grammar", str(given.grammar))
     if given.schema is not None:
-        return Requested(json_schema(_schema_text(given.schema), **style), "schema", given.schema)
+        return Requested(json_schema(schema_text(given.schema), **style), "schema", given.schema)
     if given.named_type is None:
         return Requested(json(), "JSON", "any JSON")
     if syntax is not None:
@@ -115,7 +115,7 @@ def _read_grammar(path: Path, lexer: Any) -> Constraint[Any]:
         raise OptionError(f"--grammar {str(path)!r:.200} cannot be read: {error.strerror}") from None
 
 
-def _schema_text(given: str) -> str:
+def schema_text(given: str) -> str:
     """A schema in the option itself, or in the file that it names."""
     if given.lstrip()[:1] == "{" or given.strip() in ("true", "false"):
         return given

@@ -1,0 +1,315 @@
+"""Other texts of the same JSON value: other white space, another order of members, another spelling.
+
+An engine may refuse a text for its style alone.  That is a restriction, and most of them are documented; it
+is no error as long as the engine takes *some* text of the value.  So a text that an engine refuses is written
+in other styles, the fewest differences first, and the engine reads them:
+
+    {"b":1.0, "a":2}     refused at "b"
+    {"b":1.0,"a":2}      refused: not the white space
+    {"b":1,"a":2}        refused: not the spelling
+    {"a":2,"b":1.0}      taken: the property order alone was the reason
+
+A text in the same spelling, white space and order may be taken in other tokens: of a forced text, llguidance
+allows the tokens that its tokenizer writes.
+
+The order is searched.  The first to be tried is that of the schema; then, as long as more of the text is
+taken than before, a member of the object in which the text is refused is moved to another position.  That is
+a climb and no full search: of n members there are n! orders.  A value is called refused if this finds none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice, product
+from typing import Any
+
+from tokamata.audit.declared_order import in_order
+
+__all__ = ["Accepted", "Tree", "read_tree", "written_otherwise"]
+
+_LEXEME = re.compile(
+    r"[ \t\n\r]*([\[\]{}:,]|true|false|null"
+    r'|"(?:[^"\\\x00-\x1f]|\\.)*"'
+    r"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+)
+_MOST_READS = 48
+_MOST_MEMBERS = 24
+_DEEPEST = 60
+_MOST_DIGITS = 400
+
+Read = Callable[[Sequence[bytes]], "list[int]"]
+"""How many bytes of each text an engine takes, ``-1`` for a whole text; up to the first such."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A JSON value as it is written.
+
+    Attributes:
+        kind: ``"{"``, ``"["``, or ``""`` for a leaf.
+        raw: the text of a leaf.
+        names: the names of members, as they are written.
+        parts: the members' values, or the elements.
+    """
+
+    kind: str
+    raw: str = ""
+    names: tuple[str, ...] = ()
+    parts: tuple[Tree, ...] = ()
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A text of the same value that the engine takes.
+
+    Attributes:
+        text: the text.
+        changed: what differs from the first text: ``"white space"``, ``"spelling"``, ``"property order"``.
+    """
+
+    text: bytes
+    changed: tuple[str, ...]
+
+
+def read_tree(text: str) -> Tree | None:
+    """The value of a JSON text as it is written; ``None`` where it nests too deep."""
+    lexemes = [match.group(1) for match in _LEXEME.finditer(text)]
+    try:
+        tree, end = _parsed(lexemes, 0, 0)
+    except (IndexError, RecursionError):
+        return None
+    return tree if end == len(lexemes) else None
+
+
+def _parsed(lexemes: list[str], at: int, depth: int) -> tuple[Tree, int]:
+    if depth > _DEEPEST:
+        raise RecursionError
+    kind = lexemes[at]
+    if kind not in "[{":
+        return Tree("", kind), at + 1
+    at += 1
+    names: list[str] = []
+    parts: list[Tree] = []
+    while lexemes[at] not in "]}":
+        if lexemes[at] == ",":
+            at += 1
+        if kind == "{":
+            names.append(lexemes[at])
+            at += 2
+        part, at = _parsed(lexemes, at, depth + 1)
+        parts.append(part)
+    return Tree(kind, "", tuple(names), tuple(parts)), at + 1
+
+
+# ---- writing ----------------------------------------------------------------------------------
+
+_SPACES = {"compact": (",", ":", None), "spaced": (", ", ": ", None), "indented": (",", ": ", 2)}
+
+
+def _texts(tree: Tree, space: str, spaces: Any, depth: int = 0) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The pieces of the text, each with the path of the part that it belongs to."""
+    if not tree.kind:
+        yield tree.raw, ()
+        return
+    comma, colon, indent = spaces
+    close = "}" if tree.kind == "{" else "]"
+
+    def line(level: int) -> str:
+        return "" if indent is None or not tree.parts else "\n" + " " * (indent * level)
+
+    yield tree.kind, ()
+    for index, part in enumerate(tree.parts):
+        yield ("" if index == 0 else comma) + line(depth + 1), (index,)
+        if tree.kind == "{":
+            yield tree.names[index] + colon, (index,)
+        for piece, path in _texts(part, space, spaces, depth + 1):
+            yield piece, (index, *path)
+    yield line(depth) + close, ()
+
+
+def written(tree: Tree, space: str) -> bytes:
+    """The text of a tree, ``"compact"``, ``"spaced"`` or ``"indented"``."""
+    return "".join(piece for piece, _ in _texts(tree, space, _SPACES[space])).encode("utf-8", "replace")
+
+
+def _respelled(tree: Tree, spell: Callable[[str], str]) -> Tree:
+    if not tree.kind:
+        return replace(tree, raw=spell(tree.raw))
+    names = tuple(spell(name) for name in tree.names)
+    return replace(tree, names=names, parts=tuple(_respelled(part, spell) for part in tree.parts))
+
+
+def _plain(raw: str) -> str:
+    """Without escapes that are not needed; numbers by their digits, without an exponent."""
+    if raw[0] == '"':
+        plain = json.dumps(json.loads(raw), ensure_ascii=False)
+        return raw if any("\ud800" <= one <= "\udfff" for one in plain) else plain  # UTF-8 has no surrogates
+    if raw[0] not in "-0123456789":
+        return raw
+    value = Decimal(raw)
+    if value == 0:
+        return "0"
+    if abs(value.adjusted()) > _MOST_DIGITS:
+        return _by_exponent(value)
+    digits = format(value, "f")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+
+
+def _ascii(raw: str) -> str:
+    """As ``json.dumps`` writes it, and DEL by an escape too; numbers by an exponent, where it does so."""
+    if raw[0] not in "-0123456789":
+        return json.dumps(json.loads(raw)).replace("\x7f", r"\u007f")
+    value = Decimal(raw)
+    digits = repr(float(value))
+    return digits if digits[-1].isdigit() and Decimal(digits) == value else _by_exponent(value)
+
+
+def _by_exponent(value: Decimal) -> str:
+    sign, figures, exponent = value.as_tuple()
+    mantissa = "".join(map(str, figures)).rstrip("0")
+    point = len(figures) - 1 + int(exponent)
+    return "-" * sign + mantissa[0] + ("." + mantissa[1:]) * (len(mantissa) > 1) + f"e{point:+d}"
+
+
+def _own(raw: str) -> str:
+    return raw
+
+
+_SPELLINGS: tuple[Callable[[str], str], ...] = (_own, _plain, _ascii)
+
+
+# ---- searching --------------------------------------------------------------------------------
+
+
+def written_otherwise(text: bytes, schema: Any, read: Read, *, climbs: bool = True) -> Accepted | None:
+    """A text of the same value that an engine takes; ``None`` where none was found.
+
+    Args:
+        text: a JSON text; it is the first that is tried, perhaps in other tokens than before.
+        schema: the schema, for the order in which it declares names.
+        read: asks the engine.
+        climbs: whether other orders than that of the text and that of the schema are searched.
+    """
+    tree = read_tree(text.decode())
+    if tree is None:
+        return Accepted(text, ()) if read([text]) == [-1] else None
+    own = next((space for space in _SPACES if written(tree, space) == text), "")
+    tried: list[_Tried] = [_Tried(text, tree, own or "compact", ())]
+    for spell, space in product(_SPELLINGS, _SPACES):
+        other = _respelled(tree, spell)
+        changed = ("white space",) * (space != own) + ("spelling",) * (other != tree)
+        tried.append(_Tried(written(other, space), other, space, changed))
+    tried = list(
+        {one.text: one for one in sorted(tried, key=lambda one: len(one.changed), reverse=True)}.values()
+    )
+    tried.sort(key=lambda one: len(one.changed))
+    found = _first_taken(tried, read)
+    if not isinstance(found, Accepted) and _declared(tree, schema) != tree:
+        in_text_order = found
+        tried = [_moved(one, _declared(one.tree, schema)) for one in tried]
+        found = _first_taken(tried, read)
+        if not isinstance(found, Accepted):
+            found = max(found, in_text_order, key=lambda one: one[0])
+    if isinstance(found, Accepted):
+        return found
+    return _climbed(*found, read) if climbs else None
+
+
+@dataclass(frozen=True)
+class _Tried:
+    text: bytes
+    tree: Tree
+    space: str
+    changed: tuple[str, ...]
+
+
+def _moved(one: _Tried, tree: Tree) -> _Tried:
+    changed = tuple(dict.fromkeys((*one.changed, "property order")))
+    return _Tried(written(tree, one.space), tree, one.space, changed)
+
+
+def _first_taken(tried: Sequence[_Tried], read: Read) -> Accepted | tuple[int, _Tried]:
+    """The first text that is taken; else how much of the best one was, and which it is."""
+    taken = read([one.text for one in tried])
+    if taken[-1] == -1:
+        one = tried[len(taken) - 1]
+        return Accepted(one.text, one.changed)
+    best = max(range(len(taken)), key=lambda number: taken[number])
+    return taken[best], tried[best]
+
+
+def _climbed(taken: int, best: _Tried, read: Read) -> Accepted | None:
+    """Moves members, as long as that lets more of the text be taken."""
+    left = _MOST_READS
+    while left > 0:
+        moves = [_moved(best, tree) for tree in islice(_moves(best.tree, best.space, taken), left)]
+        if not moves:
+            return None
+        left -= len(moves)
+        found = _first_taken(moves, read)
+        if isinstance(found, Accepted):
+            return found
+        if found[0] <= taken:
+            return None
+        taken, best = found
+    return None
+
+
+def _moves(tree: Tree, space: str, taken: int) -> Iterator[Tree]:
+    """The tree with one member moved, in the objects in which the text is refused; the innermost first."""
+    path: tuple[int, ...] = ()
+    size = 0
+    for piece, path in _texts(tree, space, _SPACES[space]):  # noqa: B007
+        size += len(piece.encode("utf-8", "replace"))
+        if size > taken:
+            break
+    for depth in range(len(path), -1, -1):
+        part = tree
+        for index in path[:depth]:
+            part = part.parts[index]
+        count = len(part.parts)
+        if part.kind != "{" or not 2 <= count <= _MOST_MEMBERS:
+            continue
+        at = path[depth] if depth < len(path) else count - 1
+        orders = [(at, other) for other in range(at)] + [(other, at) for other in range(at + 1, count)]
+        for source, target in orders:
+            order = list(range(count))
+            order.insert(target, order.pop(source))
+            yield _with_order(tree, path[:depth], order)
+
+
+def _with_order(tree: Tree, path: tuple[int, ...], order: Sequence[int]) -> Tree:
+    if not path:
+        names = tuple(tree.names[number] for number in order)
+        return replace(tree, names=names, parts=tuple(tree.parts[number] for number in order))
+    parts = list(tree.parts)
+    parts[path[0]] = _with_order(parts[path[0]], path[1:], order)
+    return replace(tree, parts=tuple(parts))
+
+
+def _declared(tree: Tree, schema: Any) -> Tree:
+    """The tree in the order in which the schema declares names."""
+    return _like(tree, in_order(schema, _value(tree)))
+
+
+def _value(tree: Tree) -> Any:
+    if tree.kind == "{":
+        return {json.loads(name): _value(part) for name, part in zip(tree.names, tree.parts, strict=True)}
+    if tree.kind == "[":
+        return [_value(part) for part in tree.parts]
+    return json.loads(tree.raw)
+
+
+def _like(tree: Tree, value: Any) -> Tree:
+    if tree.kind == "[":
+        parts = (_like(part, one) for part, one in zip(tree.parts, value, strict=True))
+        return replace(tree, parts=tuple(parts))
+    if tree.kind != "{":
+        return tree
+    by_name = {json.loads(name): (name, part) for name, part in zip(tree.names, tree.parts, strict=True)}
+    names = tuple(by_name[name][0] for name in value)
+    return replace(tree, names=names, parts=tuple(_like(by_name[name][1], value[name]) for name in value))

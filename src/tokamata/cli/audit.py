@@ -1,0 +1,171 @@
+"""``tokamata audit``: whose masks are wrong by a JSON Schema, with witnesses that a validator judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from tokamata.audit.apart import Apart, Broken
+from tokamata.audit.auditing import Auditor, Bounds, Process, Side
+from tokamata.audit.engines import ENGINES, Engine, TokamataInAnyStyle, checked_engine, version_of
+from tokamata.audit.findings import Audit, Finding
+from tokamata.audit.judging import Judge
+from tokamata.cli.console import Screen, shown_bytes
+from tokamata.cli.constraints import OptionError, schema_text
+from tokamata.cli.loading import load_vocabulary
+from tokamata.errors import MissingExtraError
+from tokamata.vocabulary import Vocabulary
+
+__all__ = ["run"]
+
+_PEERS = ("llguidance", "xgrammar")  # whom tokamata is compared with: the first that is installed
+_MOST_ROWS = 12
+_CALL_SECONDS = 10.0
+_COMPILE_SECONDS = 60.0
+_INTERRUPTED = 130
+
+
+class _Named(NamedTuple):
+    name: str
+    make: Callable[[Vocabulary], Engine]
+
+
+def run(
+    screen: Screen, engine: str, schema: str, path: Path | None, seconds: float, seed: int, as_json: bool
+) -> int:
+    """Audit one engine by one schema, and show what was found; returns the exit code.
+
+    Args:
+        engine: a name in :data:`tokamata.audit.engines.ENGINES`.
+        schema: JSON Schema, as a file or as text.
+        path: the vocabulary's file or folder; ``None`` for that of the default model.
+        seconds: for the comparison.
+        seed: of all that is drawn.
+        as_json: whether standard output gets JSON.
+
+    Raises:
+        OptionError: the engine has no such name, the schema cannot be read, or an engine does not start.
+        MissingExtraError: a package of the engine, or the judge, is not installed.
+    """
+    if engine not in ENGINES:
+        raise OptionError(f"--engine is one of {', '.join(ENGINES)}, not {engine!r:.100}")
+    candidate = _Named(version_of(engine), checked_engine(engine).make)
+    reference = _reference(engine)
+    text = schema_text(schema)
+    Judge()  # raises where it is not installed
+    with screen.progress() as progress:
+        vocabulary, _ = load_vocabulary(path, progress)
+        if not vocabulary.stop:
+            raise OptionError("this vocabulary has no stop token; give the folder of the model")
+        sides = [Side.apart(one.name, one.make, vocabulary) for one in (candidate, reference)]
+
+        def compared(share: float) -> None:
+            progress("comparing masks", max(share, 0.01))
+
+        auditor = Auditor(sides[0], sides[1], Apart(Judge), vocabulary, seed, compared)
+        try:
+            for side in sides:
+                progress(f"starting {side.name}", 0.0)
+                _start(side.process, side.name)
+            progress("compiling the schema", 0.0)
+            audit = auditor.audit(text, Bounds(seconds, _COMPILE_SECONDS, _CALL_SECONDS))
+        finally:
+            auditor.close()
+    if as_json:
+        screen.out.print_json(json.dumps(audit.as_json()), ensure_ascii=False)
+    else:
+        _show(screen, audit, vocabulary, schema)
+    return 1 if audit.findings else _INTERRUPTED if audit.is_interrupted else 0
+
+
+def _reference(engine: str) -> _Named:
+    """Whom the engine is compared with: tokamata in any style, or of tokamata itself a peer."""
+    for peer in _PEERS if engine == "tokamata" else ():
+        try:
+            return _Named(version_of(peer), checked_engine(peer).make)
+        except MissingExtraError:
+            continue
+    return _Named(f"{version_of('tokamata')} in any style", TokamataInAnyStyle)
+
+
+def _start(process: Process, name: str) -> None:
+    try:
+        process.start()
+    except Broken as error:
+        raise OptionError(f"{name} cannot be used with this vocabulary: {error}") from error
+
+
+# ---- showing ----------------------------------------------------------------------------------
+
+
+def _show(screen: Screen, audit: Audit, vocabulary: Vocabulary, schema: str) -> None:
+    screen.out.print(_heading(audit, vocabulary, schema))
+    if audit.refused:
+        screen.out.print(Text.assemble(("refused     ", "dim"), f"{audit.engine}: {audit.refused}"))
+        return
+    screen.out.print(_counts(audit))
+    if audit.findings:
+        screen.out.print(_findings(audit, audit.findings, "errors of " + audit.engine))
+    else:
+        verdict = "no error found" + (" before it was interrupted" if audit.is_interrupted else "")
+        screen.out.print(Text.assemble(screen.mark(True), f" {audit.engine}: {verdict}"))
+    if audit.reference_findings:
+        screen.out.print(_findings(audit, audit.reference_findings, "errors of " + audit.reference))
+
+
+def _heading(audit: Audit, vocabulary: Vocabulary, schema: str) -> Text:
+    lines = [
+        ("engine      ", audit.engine),
+        ("compared to ", audit.reference + (" (refuses the schema)" if audit.reference_refused else "")),
+        ("judge       ", "jsonschema-rs" + (f" ({audit.judge_refused})" if audit.judge_refused else "")),
+        ("schema      ", schema if len(schema) < 200 else schema[:199] + "…"),
+        ("vocabulary  ", f"{len(vocabulary):,} tokens"),
+    ]
+    return Text("\n").join(Text.assemble((title, "dim"), value) for title, value in lines)
+
+
+def _counts(audit: Audit) -> Table:
+    table = Table(show_header=False, expand=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    rows: list[tuple[str, int]] = [
+        ("texts", audit.texts),
+        ("masks compared", audit.masks),
+        ("bits that it refuses and the other allows", audit.refused_bits),
+        ("bits that it allows and the other refuses", audit.allowed_bits),
+        ("texts judged", audit.judged),
+    ]
+    rows += [(f"no error: {reason}", count) for reason, count in audit.differences.most_common()]
+    rows += [(f"unjudged: {reason}", count) for reason, count in audit.unjudged.most_common(4)]
+    for title, count in rows:
+        table.add_row(Text(title), f"{count:,}")
+    return table
+
+
+def _findings(audit: Audit, found: list[Finding], title: str) -> Panel:
+    grid = Table(header_style="bold", expand=False, box=None, padding=(0, 2, 0, 0))
+    grid.add_column("error", style="red", no_wrap=True)
+    grid.add_column("witness", overflow="fold", ratio=2)
+    grid.add_column("judge", overflow="fold", ratio=1)
+    for one in found[:_MOST_ROWS]:
+        grid.add_row(one.kind.value, _witness(one), Text(one.reason))
+    more = len(found) - _MOST_ROWS
+    subtitle = f"{more} more" if more > 0 else None
+    return Panel(grid, title=Text(title), title_align="left", subtitle=subtitle, border_style="red")
+
+
+def _witness(one: Finding) -> Text:
+    """The text, with the token whose bit is wrong in colour."""
+    before, token = one.prefix, one.token_text
+    if not one.witness.startswith(before + token) or one.token is None:
+        return Text(shown_bytes(one.witness))
+    rest = one.witness[len(before) + len(token) :]
+    return Text.assemble(
+        (shown_bytes(before), "green"), (shown_bytes(token), "bold red"), (shown_bytes(rest), "dim")
+    )
