@@ -65,7 +65,9 @@ def measure(options: Namespace, work: Path) -> Report:
     if not options.only_report:
         tokenizer = load_known("llama-3.1", options.tokenizers, work)
         names = [
-            name for name in options.engines if is_installed(name, (*ENGINES[name].modules, "tokamata")[0])
+            name
+            for name in options.engines
+            if all(is_installed(name, module) for module in ENGINES[name].needs)
         ]
         _Audits(names, tokenizer.vocabulary, options).run(cases)
     facts = environment.describe("each engine in a process of its own")

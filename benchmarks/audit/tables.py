@@ -13,7 +13,7 @@ from tokamata.audit.findings import Kind
 
 _NOTES = (
     "An engine is too strict by a schema if it refuses a valid instance, and every other text of its value "
-    "that was tried: 9 styles in the order of the text, 9 in that of the schema, and up to 48 other "
+    "that was tried: up to 27 styles in the order of the text, 27 in that of the schema, and 48 other "
     "orders. It is too loose if its own masks let an instance be written to its end that is invalid. "
     "`jsonschema-rs` judges both; where its verdict depends on whether `format` is asserted, no engine is "
     "blamed.",

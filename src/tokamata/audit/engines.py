@@ -8,7 +8,7 @@ mask was made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
@@ -352,23 +352,23 @@ class KnownEngine:
     """An engine that can be named.
 
     Attributes:
-        modules: what must be importable.
-        packages: what installs them, by their names on PyPI; the first one's version is reported.
+        package: its name on PyPI, whose version is reported.
+        needs: the modules that must be importable, with the packages that install them.
         make: makes the engine of a vocabulary.
     """
 
-    modules: tuple[str, ...]
-    packages: tuple[str, ...]
+    package: str
+    needs: Mapping[str, str]
     make: Callable[[Vocabulary], Engine]
 
 
 ENGINES: dict[str, KnownEngine] = {
-    "xgrammar": KnownEngine(("xgrammar", "torch"), ("xgrammar", "torch"), Xgrammar),
-    "llguidance": KnownEngine(("llguidance",), ("llguidance",), Llguidance),
-    "outlines-core": KnownEngine(("outlines_core",), ("outlines-core",), OutlinesCore),
-    "glrmask": KnownEngine(("glrmask",), ("glrmask",), Glrmask),
-    "vllm-guidance": KnownEngine(("vllm", "llguidance"), ("vllm", "llguidance"), VllmGuidance),
-    "tokamata": KnownEngine((), ("tokamata",), Tokamata),
+    "xgrammar": KnownEngine("xgrammar", {"xgrammar": "xgrammar", "torch": "torch"}, Xgrammar),
+    "llguidance": KnownEngine("llguidance", {"llguidance": "llguidance"}, Llguidance),
+    "outlines-core": KnownEngine("outlines-core", {"outlines_core": "outlines-core"}, OutlinesCore),
+    "glrmask": KnownEngine("glrmask", {"glrmask": "glrmask"}, Glrmask),
+    "vllm-guidance": KnownEngine("vllm", {"vllm": "vllm", "llguidance": "llguidance"}, VllmGuidance),
+    "tokamata": KnownEngine("tokamata", {}, Tokamata),
 }
 
 
@@ -379,7 +379,7 @@ def checked_engine(name: str) -> KnownEngine:
         MissingExtraError: a package of it is not installed.
     """
     known = ENGINES[name]
-    for module, package in zip(known.modules, known.packages, strict=True):
+    for module, package in known.needs.items():
         if find_spec(module) is None:
             raise MissingExtraError(
                 package, "", f"auditing {name}", f"install it with: pip install {package}"
@@ -389,7 +389,7 @@ def checked_engine(name: str) -> KnownEngine:
 
 def version_of(name: str) -> str:
     """The name with the version of its package."""
-    package = ENGINES[name].packages[0]
+    package = ENGINES[name].package
     try:
         return f"{name} {metadata.version(package)}"
     except metadata.PackageNotFoundError:

@@ -136,20 +136,29 @@ def written(tree: Tree, space: str) -> bytes:
     return "".join(piece for piece, _ in _texts(tree, space, _SPACES[space])).encode("utf-8", "replace")
 
 
-def _respelled(tree: Tree, spell: Callable[[str], str]) -> Tree:
-    if not tree.kind:
-        return replace(tree, raw=spell(tree.raw))
-    names = tuple(spell(name) for name in tree.names)
-    return replace(tree, names=names, parts=tuple(_respelled(part, spell) for part in tree.parts))
+def _respelled(tree: Tree, spelling: _Spelling) -> Tree:
+    of_strings, of_numbers = spelling
+    if tree.kind:
+        names = tuple(of_strings(name) for name in tree.names)
+        return replace(tree, names=names, parts=tuple(_respelled(part, spelling) for part in tree.parts))
+    if tree.raw[0] == '"':
+        return replace(tree, raw=of_strings(tree.raw))
+    return replace(tree, raw=of_numbers(tree.raw)) if tree.raw[0] in "-0123456789" else tree
 
 
-def _plain(raw: str) -> str:
-    """Without escapes that are not needed; numbers by their digits, without an exponent."""
-    if raw[0] == '"':
-        plain = json.dumps(json.loads(raw), ensure_ascii=False)
-        return raw if any("\ud800" <= one <= "\udfff" for one in plain) else plain  # UTF-8 has no surrogates
-    if raw[0] not in "-0123456789":
-        return raw
+def _plain_string(raw: str) -> str:
+    """Without escapes that are not needed; lone surrogates stay, since UTF-8 has none."""
+    plain = json.dumps(json.loads(raw), ensure_ascii=False)
+    return raw if any("\ud800" <= one <= "\udfff" for one in plain) else plain
+
+
+def _ascii_string(raw: str) -> str:
+    """As ``json.dumps`` writes it, and DEL by an escape too."""
+    return json.dumps(json.loads(raw)).replace("\x7f", r"\u007f")
+
+
+def _digits(raw: str) -> str:
+    """A number without an exponent."""
     value = Decimal(raw)
     if value == 0:
         return "0"
@@ -159,10 +168,8 @@ def _plain(raw: str) -> str:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def _ascii(raw: str) -> str:
-    """As ``json.dumps`` writes it, and DEL by an escape too; numbers by an exponent, where it does so."""
-    if raw[0] not in "-0123456789":
-        return json.dumps(json.loads(raw)).replace("\x7f", r"\u007f")
+def _float(raw: str) -> str:
+    """A number as ``json.dumps`` writes it."""
     value = Decimal(raw)
     digits = repr(float(value))
     return digits if digits[-1].isdigit() and Decimal(digits) == value else _by_exponent(value)
@@ -179,7 +186,10 @@ def _own(raw: str) -> str:
     return raw
 
 
-_SPELLINGS: tuple[Callable[[str], str], ...] = (_own, _plain, _ascii)
+_Spelling = tuple[Callable[[str], str], Callable[[str], str]]  # of strings, of numbers
+_SPELLINGS: tuple[_Spelling, ...] = tuple(
+    product((_own, _plain_string, _ascii_string), (_own, _digits, _float))
+)
 
 
 # ---- searching --------------------------------------------------------------------------------
@@ -199,8 +209,8 @@ def written_otherwise(text: bytes, schema: Any, read: Read, *, climbs: bool = Tr
         return Accepted(text, ()) if read([text]) == [-1] else None
     own = next((space for space in _SPACES if written(tree, space) == text), "")
     tried: list[_Tried] = [_Tried(text, tree, own or "compact", ())]
-    for spell, space in product(_SPELLINGS, _SPACES):
-        other = _respelled(tree, spell)
+    for spelling, space in product(_SPELLINGS, _SPACES):
+        other = _respelled(tree, spelling)
         changed = ("white space",) * (space != own) + ("spelling",) * (other != tree)
         tried.append(_Tried(written(other, space), other, space, changed))
     tried = list(
