@@ -21,7 +21,11 @@ class Speller:
         for token, value in enumerate(vocabulary.tokens):
             if value and token not in stop:
                 self._ids.setdefault(value, token)
-        self._longest = max(map(len, self._ids), default=0)
+        # Of tokens that begin with these two bytes, or are one byte: the lengths, longest first.
+        lengths: dict[bytes, set[int]] = {}
+        for value in self._ids:
+            lengths.setdefault(value[:2], set()).add(len(value))
+        self._lengths = {start: sorted(found, reverse=True) for start, found in lengths.items()}
 
     def longest(self, text: bytes) -> list[int] | None:
         """The longest token each time; ``None`` where the vocabulary cannot spell the text so."""
@@ -35,7 +39,7 @@ class Speller:
         found: list[int] = []
         start = 0
         while start < len(text):
-            lengths = range(min(self._longest, len(text) - start), 0, -1)
+            lengths = [*self._lengths.get(text[start : start + 2], ()), 1]
             fitting = (n for n in lengths if text[start : start + n] in self._ids)
             length = next(fitting, 0) if rng is None else rng.choice([*fitting] or [0])
             if not length:

@@ -208,22 +208,25 @@ def written_otherwise(text: bytes, schema: Any, read: Read, *, climbs: bool = Tr
     if tree is None:
         return Accepted(text, ()) if read([text]) == [-1] else None
     own = next((space for space in _SPACES if written(tree, space) == text), "")
-    tried: list[_Tried] = [_Tried(text, tree, own or "compact", ())]
-    for spelling, space in product(_SPELLINGS, _SPACES):
-        other = _respelled(tree, spelling)
-        changed = ("white space",) * (space != own) + ("spelling",) * (other != tree)
-        tried.append(_Tried(written(other, space), other, space, changed))
-    tried = list(
-        {one.text: one for one in sorted(tried, key=lambda one: len(one.changed), reverse=True)}.values()
-    )
-    tried.sort(key=lambda one: len(one.changed))
-    found = _first_taken(tried, read)
+    in_own_spelling = [_Tried(text, tree, own or "compact", ())]
+    for space in _SPACES:
+        one = _tried(tree, tree, space, own)
+        if all(one.text != other.text for other in in_own_spelling):
+            in_own_spelling.append(one)
+    found = _first_taken(in_own_spelling, read)
+    if isinstance(found, Accepted):
+        return found
+    known = {one.text for one in in_own_spelling}
+    respelled = {
+        one.text: one
+        for spelling, space in product(_SPELLINGS, _SPACES)
+        if (one := _tried(tree, _respelled(tree, spelling), space, own)).text not in known
+    }
+    others = sorted(respelled.values(), key=lambda one: len(one.changed))
+    found = _better(found, others, read)
     if not isinstance(found, Accepted) and _declared(tree, schema) != tree:
-        in_text_order = found
-        tried = [_moved(one, _declared(one.tree, schema)) for one in tried]
-        found = _first_taken(tried, read)
-        if not isinstance(found, Accepted):
-            found = max(found, in_text_order, key=lambda one: one[0])
+        tried = [*in_own_spelling, *others]
+        found = _better(found, [_moved(one, _declared(one.tree, schema)) for one in tried], read)
     if isinstance(found, Accepted):
         return found
     return _climbed(*found, read) if climbs else None
@@ -235,6 +238,11 @@ class _Tried:
     tree: Tree
     space: str
     changed: tuple[str, ...]
+
+
+def _tried(tree: Tree, other: Tree, space: str, own: str) -> _Tried:
+    changed = ("white space",) * (space != own) + ("spelling",) * (other != tree)
+    return _Tried(written(other, space), other, space, changed)
 
 
 def _moved(one: _Tried, tree: Tree) -> _Tried:
@@ -250,6 +258,12 @@ def _first_taken(tried: Sequence[_Tried], read: Read) -> Accepted | tuple[int, _
         return Accepted(one.text, one.changed)
     best = max(range(len(taken)), key=lambda number: taken[number])
     return taken[best], tried[best]
+
+
+def _better(found: tuple[int, _Tried], tried: Sequence[_Tried], read: Read) -> Accepted | tuple[int, _Tried]:
+    """The first text that is taken; else the better one of these and of what was found before."""
+    now = _first_taken(tried, read) if tried else found
+    return now if isinstance(now, Accepted) else max(found, now, key=lambda one: one[0])
 
 
 def _climbed(taken: int, best: _Tried, read: Read) -> Accepted | None:
