@@ -36,6 +36,7 @@ _LEXEME = re.compile(
     r'|"(?:[^"\\\x00-\x1f]|\\.)*"'
     r"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 )
+_CONTROL = re.compile("[\x7f-\x9f]")  # what json.dumps writes as it is
 _MOST_READS = 48
 _MOST_MEMBERS = 24
 _DEEPEST = 60
@@ -147,14 +148,18 @@ def _respelled(tree: Tree, spelling: _Spelling) -> Tree:
 
 
 def _plain_string(raw: str) -> str:
-    """Without escapes that are not needed; lone surrogates stay, since UTF-8 has none."""
-    plain = json.dumps(json.loads(raw), ensure_ascii=False)
+    """Without escapes but of quotes, backslashes and controls; lone surrogates stay, since UTF-8 has none."""
+    plain = _CONTROL.sub(_escape, json.dumps(json.loads(raw), ensure_ascii=False))
     return raw if any("\ud800" <= one <= "\udfff" for one in plain) else plain
 
 
 def _ascii_string(raw: str) -> str:
-    """As ``json.dumps`` writes it, and DEL by an escape too."""
-    return json.dumps(json.loads(raw)).replace("\x7f", r"\u007f")
+    """With escapes of all beyond ASCII too."""
+    return _CONTROL.sub(_escape, json.dumps(json.loads(raw)))
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def _digits(raw: str) -> str:
