@@ -319,7 +319,9 @@ class _Run:
             return
         taken = written_otherwise(text, self._read_schema, self._reader(self._candidate), climbs=False)
         if taken is not None:
-            self._add(self._candidate, Kind.TOO_LOOSE, b"", None, taken.text, judgement.reason)
+            self._add(
+                self._candidate, Kind.TOO_LOOSE, b"", None, taken.text, judgement.reason, judgement.place
+            )
 
     def _round(self) -> None:
         """A text of each engine, and the bits along it."""
@@ -438,7 +440,7 @@ class _Run:
         prefix = text if index is None else writes.text_of(tokens[:index])
         token = tokens[index] if index is not None and index < len(tokens) else None
         if verdict is Verdict.INVALID:
-            self._add(writes, Kind.TOO_LOOSE, prefix, token, text, judgement.reason)
+            self._add(writes, Kind.TOO_LOOSE, prefix, token, text, judgement.reason, judgement.place)
         elif verdict is Verdict.NOT_JSON:
             self._add(writes, Kind.NOT_JSON, prefix, token, text, judgement.reason)
         elif verdict is Verdict.VALID:
@@ -509,13 +511,22 @@ class _Run:
         return found
 
     def _add(
-        self, side: Side, kind: Kind, prefix: bytes, token: int | None, witness: bytes, reason: str
+        self,
+        side: Side,
+        kind: Kind,
+        prefix: bytes,
+        token: int | None,
+        witness: bytes,
+        reason: str,
+        place: str = "",
     ) -> None:
+        """Note an error; of those that seem to be the same, the one with the shortest witness."""
         found = self.audit.findings if side is self._candidate else self.audit.reference_findings
-        one = Finding(kind, prefix, token, self._bytes(token), witness, reason)
-        same = [other for other in found if other.kind is kind]
-        is_new = one not in same and (token is None or all(other.token != token for other in same))
-        if is_new and len(same) < self._bounds.enough:
+        one = Finding(kind, prefix, token, self._bytes(token), witness, reason, place)
+        like = next((index for index, other in enumerate(found) if one.is_like(other)), None)
+        if like is not None:
+            found[like] = min(found[like], one, key=lambda finding: len(finding.witness))
+        elif sum(other.kind is kind for other in found) < self._bounds.enough:
             found.append(one)
 
     def _bytes(self, token: int | None) -> bytes:

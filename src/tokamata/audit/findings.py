@@ -43,6 +43,7 @@ class Finding:
         token_text: its bytes.
         witness: the whole text.
         reason: what the judge says, or how the engine ended.
+        place: JSON Pointer to the keyword by which the judge refuses the witness; ``""`` where it accepts it.
     """
 
     kind: Kind
@@ -51,6 +52,15 @@ class Finding:
     token_text: bytes
     witness: bytes
     reason: str
+    place: str = ""
+
+    def is_like(self, other: Finding) -> bool:
+        """Whether both show the same error, as far as can be said without looking into the engine."""
+        if self.kind is not other.kind:
+            return False
+        if self.place:
+            return self.place == other.place
+        return self.token == other.token and (self.token is not None or self.witness == other.witness)
 
     def as_json(self) -> dict[str, Any]:
         """For machines; bytes that are not UTF-8 are written as ``\\\\xff``."""
@@ -61,6 +71,7 @@ class Finding:
             "token_text": _shown(self.token_text),
             "witness": _shown(self.witness),
             "reason": self.reason,
+            "place": self.place,
         }
 
 

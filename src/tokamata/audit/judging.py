@@ -51,11 +51,13 @@ class Judgement:
 
     Attributes:
         verdict: the verdict.
-        reason: what ``jsonschema-rs`` or ``json`` says against the text, with where; ``""`` of a valid one.
+        reason: what ``jsonschema-rs`` or ``json`` says against the text; ``""`` of a valid one.
+        place: JSON Pointer to the keyword of the schema that refuses it.
     """
 
     verdict: Verdict
     reason: str = ""
+    place: str = ""
 
 
 class Judge:
@@ -126,22 +128,23 @@ class Judge:
         except Exception as error:  # a pattern takes too long, or a number is too large
             return Judgement(Verdict.UNCLEAR, " ".join(str(error).split())[:_MOST_REASON])
         if annotated == {False} and asserted == {False}:
-            return Judgement(Verdict.INVALID, self._reason(self._annotating[0], values[0]))
+            return Judgement(Verdict.INVALID, *self._reason(self._annotating[0], values[0]))
         if repeated:
             return Judgement(Verdict.REPEATED_NAME, f"an object has the name {repeated[0]!r} twice")
         if annotated == asserted == {True}:
             return Judgement(Verdict.VALID)
         if annotated == {True} and asserted == {False}:
-            return Judgement(Verdict.FORMAT, self._reason(self._asserting[0], values[0]))
+            return Judgement(Verdict.FORMAT, *self._reason(self._asserting[0], values[0]))
         return Judgement(Verdict.UNCLEAR, "readings of the schema differ")
 
     @staticmethod
-    def _reason(validator: Any, value: Any) -> str:
+    def _reason(validator: Any, value: Any) -> tuple[str, str]:
+        """The message with the place in the instance, and the place in the schema."""
         for error in validator.iter_errors(value):
-            instance = "/" + "/".join(map(str, error.instance_path)) if error.instance_path else "its root"
-            schema = "/".join(map(str, error.schema_path))
-            return f"{error.message[:_MOST_REASON]}, at {instance}, by /{schema}"[: 2 * _MOST_REASON]
-        return ""
+            instance = "".join(f"/{step}" for step in error.instance_path) or "its root"
+            schema = "".join(f"/{step}" for step in error.schema_path)
+            return f"{error.message[:_MOST_REASON]}, at {instance[:_MOST_REASON]}, by {schema}", schema
+        return "", ""
 
 
 def _read(text: str, keeps_last: bool, repeated: list[str]) -> Any:

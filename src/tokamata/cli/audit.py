@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -19,8 +20,10 @@ from tokamata.audit.judging import Judge
 from tokamata.cli.console import Screen, shown_bytes
 from tokamata.cli.constraints import OptionError, schema_text
 from tokamata.cli.loading import load_vocabulary
-from tokamata.errors import MissingExtraError
+from tokamata.errors import MissingExtraError, VocabularyWarning
+from tokamata.integrations.gemma_gguf import Progress
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.end_of_generation import ENDS
 
 __all__ = ["run"]
 
@@ -60,9 +63,7 @@ def run(
     text = schema_text(schema)
     Judge()  # raises where it is not installed
     with screen.progress() as progress:
-        vocabulary, _ = load_vocabulary(path, progress)
-        if not vocabulary.stop:
-            raise OptionError("this vocabulary has no stop token; give the folder of the model")
+        vocabulary = _vocabulary(path, progress)
         sides = [Side.apart(one.name, one.make, vocabulary) for one in (candidate, reference)]
 
         def compared(share: float) -> None:
@@ -82,6 +83,28 @@ def run(
     else:
         _show(screen, audit, vocabulary, schema)
     return 1 if audit.findings else _INTERRUPTED if audit.is_interrupted else 0
+
+
+def _vocabulary(path: Path | None, progress: Progress) -> Vocabulary:
+    """With stop tokens, which engines need; of a file that names none, those with the usual names.
+
+    Raises:
+        OptionError: there are none.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VocabularyWarning)
+        vocabulary, source = load_vocabulary(path, progress)
+    if vocabulary.stop:
+        return vocabulary
+    names = sorted(
+        ENDS & {vocabulary.name(token) for token in range(len(vocabulary)) if not vocabulary[token]}
+    )
+    if not names:
+        raise OptionError(
+            "this vocabulary names no stop token; pass --vocabulary with the folder of the model"
+        )
+    progress(f"stop tokens, of which the file names none: {', '.join(names)}", 0.0)
+    return Vocabulary.load(source, stop=names)
 
 
 def _reference(engine: str) -> _Named:
@@ -153,7 +176,7 @@ def _findings(audit: Audit, found: list[Finding], title: str) -> Panel:
     grid.add_column("error", style="red", no_wrap=True)
     grid.add_column("witness", overflow="fold", ratio=2)
     grid.add_column("judge", overflow="fold", ratio=1)
-    for one in found[:_MOST_ROWS]:
+    for one in sorted(found, key=lambda one: len(one.witness))[:_MOST_ROWS]:
         grid.add_row(one.kind.value, _witness(one), Text(one.reason))
     more = len(found) - _MOST_ROWS
     subtitle = f"{more} more" if more > 0 else None
