@@ -44,6 +44,8 @@ DATE = {"type": "string", "format": "date", "maxLength": 10}
         ({"properties": {"a": NUMBER}}, b'{"a": 1, "a": 2}', Verdict.REPEATED_NAME),
         ({"properties": {"a": NUMBER}}, b'{"a": 1, "a": 9}', Verdict.REPEATED_NAME),
         ({"properties": {"a": NUMBER}}, b'{"a": 8, "a": 9}', Verdict.INVALID),
+        ({}, b'"\\ud83d\\ude00"', Verdict.VALID),
+        ({}, b'{"\\ud83d": 1}', Verdict.UNCLEAR),
         # Whether 1.0 is an integer in draft 4.
         ({"$schema": "http://json-schema.org/draft-04/schema#", **NUMBER}, b"1.0", Verdict.UNCLEAR),
         ({"$schema": "http://json-schema.org/draft-04/schema#", **NUMBER}, b"1", Verdict.VALID),

@@ -300,12 +300,13 @@ class _Run:
         try:
             text = json.dumps(instance.value, ensure_ascii=False).encode()
         except (UnicodeEncodeError, RecursionError):
-            self.audit.unjudged["instance that UTF-8 cannot write"] += 1
+            self.audit.note(self.audit.unjudged, "instance that UTF-8 cannot write", b"")
             return
         wanted = Verdict.VALID if instance.is_valid else Verdict.INVALID
         judgement = self._judged(text)
         if judgement.verdict is not wanted:
-            self.audit.unjudged[f"instance said to be {wanted.value}: {judgement.verdict.value}"] += 1
+            reason = f"instance said to be {wanted.value}: {judgement.verdict.value}"
+            self.audit.note(self.audit.unjudged, reason, text)
             return
         tokens = self._speller.longest(text)
         if tokens is None:
@@ -428,7 +429,7 @@ class _Run:
                 prefix = writes.text_of(tokens[:-1])
                 self._add(writes, Kind.CONTRADICTION, prefix, tokens[-1], text, "advance refuses it")
             elif index is not None:
-                self.audit.unjudged["no end found"] += 1
+                self.audit.note(self.audit.unjudged, "no end found", text)
 
     def _judge_text(self, writes: Side, tokens: list[int], index: int | None) -> None:
         """Judge a whole text that one engine allows, and the other perhaps refuses at a token."""
@@ -453,9 +454,9 @@ class _Run:
                 index = followed.taken
             self._blame_strict(other, tokens, index)
         elif verdict in (Verdict.FORMAT, Verdict.REPEATED_NAME):
-            self.audit.differences[verdict.value] += 1
+            self.audit.note(self.audit.differences, verdict.value, text)
         else:
-            self.audit.unjudged[judgement.reason[:80] or verdict.value] += 1
+            self.audit.note(self.audit.unjudged, judgement.reason[:80] or verdict.value, text)
 
     def _blame_strict(self, side: Side, tokens: list[int], index: int) -> None:
         """A valid text that an engine refuses at a token: its style, or its value."""
@@ -467,7 +468,8 @@ class _Run:
         taken = written_otherwise(text, self._read_schema, self._reader(side))
         if taken is not None:
             if side is self._candidate:
-                self.audit.differences[", ".join(sorted(taken.changed)) or "tokenization"] += 1
+                reason = ", ".join(sorted(taken.changed)) or "tokenization"
+                self.audit.note(self.audit.differences, reason, text)
             return
         token = tokens[index] if index < len(tokens) else None
         reason = "valid, and refused in every style that was tried"

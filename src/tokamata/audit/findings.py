@@ -92,6 +92,7 @@ class Audit:
         findings: errors of the engine.
         differences: how often what is no error was the reason, by reason.
         unjudged: how often there was no verdict, by reason.
+        examples: the first text for each of these reasons.
         reference_findings: errors of the reference.
         is_interrupted: whether it was cancelled.
     """
@@ -111,6 +112,7 @@ class Audit:
     findings: list[Finding] = field(default_factory=list)
     differences: Counter[str] = field(default_factory=Counter)
     unjudged: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, bytes] = field(default_factory=dict)
     reference_findings: list[Finding] = field(default_factory=list)
     is_interrupted: bool = False
 
@@ -118,11 +120,17 @@ class Audit:
         """How many findings are of a kind."""
         return sum(one.kind is kind for one in self.findings)
 
+    def note(self, counts: Counter[str], reason: str, text: bytes) -> None:
+        """Count a reason, of :attr:`differences` or of :attr:`unjudged`."""
+        counts[reason] += 1
+        self.examples.setdefault(reason, text)
+
     def as_json(self) -> dict[str, Any]:
         """For machines."""
         found = dict(vars(self))
         for name in ("findings", "reference_findings"):
             found[name] = [one.as_json() for one in found[name]]
+        found["examples"] = {reason: _shown(text) for reason, text in self.examples.items()}
         return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
 

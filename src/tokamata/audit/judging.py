@@ -28,6 +28,7 @@ _MOST_REASON = 300
 _MOST_EXPONENT = 4000  # a rational number of more digits takes the judge seconds
 _HUGE = 10**4000  # jsonschema-rs gets integers as digits, of which Python writes 4,300 at most
 _CONSTANT_SCHEMAS = {"enum", "const", "default", "examples"}
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _OF_NAMES = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 
 
@@ -117,6 +118,8 @@ class Judge:
                 return Judgement(Verdict.UNCLEAR, str(error))
             if not repeated:
                 break
+        if _SURROGATE.search(decoded) and not _is_unicode(values[0]):
+            return Judgement(Verdict.UNCLEAR, "a string has half of a surrogate pair")
         if self._is_draft_4:
             values += [_whole(value) for value in values]
         return self._of_values(values, repeated)
@@ -180,6 +183,15 @@ def _for_rust(value: Any) -> Any:
         return {name: _for_rust(one) for name, one in value.items()}
     is_huge = isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _HUGE
     return Decimal(value) if is_huge else value
+
+
+def _is_unicode(value: Any) -> bool:
+    """Whether all strings are; what becomes of a lone surrogate is open (RFC 8259, section 8.2)."""
+    if isinstance(value, list):
+        return all(map(_is_unicode, value))
+    if isinstance(value, dict):
+        return all(map(_is_unicode, value)) and all(map(_is_unicode, value.values()))
+    return not (isinstance(value, str) and any("\ud800" <= one <= "\udfff" for one in value))
 
 
 def _whole(value: Any) -> Any:
