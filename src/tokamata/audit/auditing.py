@@ -453,6 +453,8 @@ class _Run:
                     return
                 index = followed.taken
             self._blame_strict(other, tokens, index)
+        elif writes is self._reference:
+            return
         elif verdict in (Verdict.FORMAT, Verdict.REPEATED_NAME):
             self.audit.note(self.audit.differences, verdict.value, text)
         else:
