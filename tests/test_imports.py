@@ -47,7 +47,7 @@ INNER_ROOMS = {
     ],
     "audit": [
         *("apart", "engines", "walks", "judging", "declared_order", "styles", "spelling", "findings"),
-        "auditing",
+        *("sides", "auditing"),
     ],
     "tokenization": [
         "papers",

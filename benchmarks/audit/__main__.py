@@ -26,9 +26,10 @@ from benchmarks.common.program import is_installed, parser_for, progress, run, s
 from benchmarks.common.report import Report
 from benchmarks.common.tokenizers import load_known
 from tokamata.audit.apart import Apart
-from tokamata.audit.auditing import Auditor, Bounds, Instance, Side
+from tokamata.audit.auditing import Auditor, Instance
 from tokamata.audit.engines import ENGINES, TokamataInAnyStyle
 from tokamata.audit.judging import Judge
+from tokamata.audit.sides import Bounds, Side
 from tokamata.vocabulary import Vocabulary
 
 _ENGINES = "tokamata;llguidance;glrmask;xgrammar;outlines-core"

@@ -17,10 +17,11 @@ from tests.audit import wrong_engines
 from tests.audit.here import Here
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 from tokamata.audit.apart import Apart, Crashed, Raised
-from tokamata.audit.auditing import Auditor, Bounds, Instance, Side
+from tokamata.audit.auditing import Auditor, Instance
 from tokamata.audit.engines import Tokamata, TokamataInAnyStyle
 from tokamata.audit.findings import Audit, Kind
 from tokamata.audit.judging import Judge
+from tokamata.audit.sides import Bounds, Side
 from tokamata.audit.walks import Walker
 
 VOCABULARY = bytes_and(b"true", b"tr", b'{"', b'":', b'"}', b"}]", b", ", b"12")
@@ -231,6 +232,14 @@ def test_an_engine_that_breaks_is_found(make: Any, kind: Kind, said: str, refere
     assert one.kind is kind
     assert said in one.reason
     assert not audit.reference_findings
+
+
+def test_an_engine_that_cannot_be_made_is_found() -> None:
+    candidate = Side.apart("candidate", wrong_engines.CannotBeMade, VOCABULARY)
+    reference = Side("reference", Here(Walker, Tokamata, VOCABULARY), VOCABULARY)
+    audit = Auditor(candidate, reference, Here(Judge), VOCABULARY).audit(json.dumps(FLAGS), BOUNDS)
+    [one] = audit.findings
+    assert (one.kind, one.reason) == (Kind.ERROR, "RuntimeError: no such vocabulary, starting")
 
 
 def test_a_process_is_started_again() -> None:

@@ -107,6 +107,13 @@ class Refuses(Tokamata):
         raise ValueError("no such\nkeyword")
 
 
+class CannotBeMade(Tokamata):
+    """Takes no vocabulary."""
+
+    def __init__(self, vocabulary: tk.Vocabulary) -> None:
+        raise RuntimeError("no such vocabulary")
+
+
 class IgnoresMaximum(Tokamata):
     """Masks of another schema, which accepts more."""
 

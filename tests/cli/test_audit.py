@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from tests.audit import wrong_engines
 from tests.audit.here import Here
-from tokamata.audit import auditing, engines
+from tokamata.audit import engines, sides
 from tokamata.audit.engines import KnownEngine
 from tokamata.cli import audit
 from tokamata.cli.app import app
@@ -32,7 +32,7 @@ def call(*arguments: str | Path, columns: int = 110, **env: str) -> Result:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing runs in a process of its own, which takes a second to start."""
-    for module in (audit, auditing):
+    for module in (audit, sides):
         monkeypatch.setattr(module, "Apart", Here)
 
 

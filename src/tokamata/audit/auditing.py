@@ -31,23 +31,23 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tokamata.audit.apart import Apart, Broken, Crashed, Hung
-from tokamata.audit.engines import Engine
+from tokamata.audit.apart import Broken, Crashed, Hung
 from tokamata.audit.findings import Audit, Finding, Kind
 from tokamata.audit.judging import Judgement, Verdict
+from tokamata.audit.sides import Bounds, Process, Side, SideBroken
 from tokamata.audit.spelling import Speller
 from tokamata.audit.styles import written_otherwise
-from tokamata.audit.walks import Followed, Walker, Writing, Written
+from tokamata.audit.walks import Followed, Writing, Written
 from tokamata.vocabulary import Vocabulary
 
-__all__ = ["Auditor", "Bounds", "Instance", "Process", "Side"]
+__all__ = ["Auditor", "Instance"]
 
 _BITS_OF_A_TEXT = 6
 _MOST_TOKENS = 1000  # of an instance; the masks of a longer one are not compared
@@ -56,106 +56,11 @@ _JUDGE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """When an audit ends.
-
-    Attributes:
-        seconds: for the comparison, after both engines have compiled.
-        compile_seconds: for compiling, of each engine.
-        call_seconds: for each other call of an engine.
-        enough: findings of one kind, after which no more of this kind are looked for.
-        rounds: texts that each engine writes, at most; ``None`` for no bound.  With it, and time enough, the
-            texts depend on the seed alone.
-    """
-
-    seconds: float = 10.0
-    compile_seconds: float = 60.0
-    call_seconds: float = 10.0
-    enough: int = 10
-    rounds: int | None = None
-
-
-@dataclass(frozen=True)
 class Instance:
     """A value, and whether the schema accepts it."""
 
     value: Any
     is_valid: bool
-
-
-class _SideBroken(Exception):
-    def __init__(self, side: Side, error: Broken, doing: str, text: bytes) -> None:
-        super().__init__(str(error))
-        self.side, self.error, self.doing, self.text = side, error, doing, text
-
-
-class Process(Protocol):
-    """What :class:`.Apart` does, and what tests do in the process that they run in."""
-
-    @property
-    def is_running(self) -> bool:
-        """As :attr:`.Apart.is_running`."""
-
-    def start(self) -> None:
-        """As :meth:`.Apart.start`."""
-
-    def call(self, method: str, seconds: float, *arguments: Any) -> Any:
-        """As :meth:`.Apart.call`."""
-
-    def close(self) -> None:
-        """As :meth:`.Apart.close`."""
-
-
-class Side:
-    """One of the two engines.
-
-    Args:
-        name: what reports call it.
-        process: has a :class:`.Walker` of the engine.
-        vocabulary: the tokens.
-    """
-
-    def __init__(self, name: str, process: Process, vocabulary: Vocabulary) -> None:
-        self.name, self.process = name, process
-        self._vocabulary = vocabulary
-        self.bounds = Bounds()
-
-    @classmethod
-    def apart(cls, name: str, make: Callable[[Vocabulary], Engine], vocabulary: Vocabulary) -> Side:
-        """In a process of its own; ``make`` is pickled by its name."""
-        return cls(name, Apart(Walker, make, vocabulary), vocabulary)
-
-    def compile(self, schema: str) -> str:
-        """Why the engine does not take the schema; or ``""``."""
-        found: str = self._call("compile", "compiling", b"", self.bounds.compile_seconds, schema)
-        return found
-
-    def follow(self, tokens: Sequence[int], with_masks: bool) -> Followed:
-        """As :meth:`.Walker.follow`."""
-        found: Followed = self._call(
-            "follow", "reading", self.text_of(tokens), None, list(tokens), with_masks
-        )
-        return found
-
-    def read(self, texts: Sequence[list[int]]) -> list[int]:
-        """As :meth:`.Walker.read`."""
-        found: list[int] = self._call("read", "reading", self.text_of(texts[0]), None, texts)
-        return found
-
-    def write(self, texts: Sequence[tuple[list[int], Writing]]) -> list[Written]:
-        """As :meth:`.Walker.write`."""
-        found: list[Written] = self._call("write", "writing after", self.text_of(texts[0][0]), None, texts)
-        return found
-
-    def text_of(self, tokens: Iterable[int]) -> bytes:
-        """The bytes of tokens."""
-        return b"".join(self._vocabulary[token] or b"" for token in tokens)
-
-    def _call(self, method: str, doing: str, text: bytes, seconds: float | None, *arguments: Any) -> Any:
-        try:
-            return self.process.call(method, seconds or self.bounds.call_seconds, *arguments)
-        except Broken as error:
-            raise _SideBroken(self, error, doing, text) from error
 
 
 class Auditor:
@@ -250,7 +155,7 @@ class _Run:
             while not self._is_over() and rounds != self._bounds.rounds:
                 self._round()
                 rounds += 1
-        except _SideBroken as broken:
+        except SideBroken as broken:
             self._note_broken(broken)
 
     def _begin(self) -> bool:
@@ -263,8 +168,7 @@ class _Run:
             self.audit.judge_refused = self._judge_process.call("take", _JUDGE_SECONDS, self._schema)
         except Broken as error:
             self.audit.judge_refused = str(error)
-        begun = time.monotonic()
-        self._candidate.process.start()
+        self._candidate.start()
         begun = time.monotonic()
         self.audit.refused = self._candidate.compile(self._schema)
         self.audit.compile_seconds = time.monotonic() - begun
@@ -272,7 +176,7 @@ class _Run:
             return False
         try:
             self.audit.reference_refused = self._reference.compile(self._schema)
-        except _SideBroken as broken:
+        except SideBroken as broken:
             self.audit.reference_refused = str(broken)
         self._has_reference = not self.audit.reference_refused
         return True
@@ -287,7 +191,7 @@ class _Run:
     def _has_enough(self, kind: Kind) -> bool:
         return self.audit.count(kind) >= self._bounds.enough
 
-    def _note_broken(self, broken: _SideBroken) -> None:
+    def _note_broken(self, broken: SideBroken) -> None:
         """A crash of the candidate is a finding; one of the reference ends the comparison."""
         kinds = {Crashed: Kind.CRASH, Hung: Kind.HANG}
         kind = kinds.get(type(broken.error), Kind.ERROR)

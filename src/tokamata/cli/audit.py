@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tokamata.audit.apart import Apart, Broken
-from tokamata.audit.auditing import Auditor, Bounds, Process, Side
+from tokamata.audit.auditing import Auditor
 from tokamata.audit.engines import ENGINES, Engine, TokamataInAnyStyle, checked_engine, version_of
 from tokamata.audit.findings import Audit, Finding
 from tokamata.audit.judging import Judge
+from tokamata.audit.sides import Bounds, Process, Side
 from tokamata.cli.console import Screen, shown_bytes
 from tokamata.cli.constraints import OptionError, schema_text
 from tokamata.cli.loading import load_vocabulary
