@@ -17,6 +17,7 @@ import random
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def measure(options: Namespace, work: Path) -> Report:
         f"within {options.seconds:g} s; {options.timeout:g} s of processor time for compiling"
     )
     facts["vocabulary"] = "Llama 3.1"
+    facts["judge"] = f"jsonschema-rs {metadata.version('jsonschema-rs')}"
     ids = {case["id"] for case in cases}
     return report_of(facts, [one for one in _recorded(options.records) if one["id"] in ids])
 

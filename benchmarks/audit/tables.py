@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.common.report import Report
 from tokamata.audit.findings import Kind
 
 _NOTES = (
     "An engine is too strict by a schema if it refuses a valid instance, and every other text of its value "
-    "that was tried: up to 27 styles in the order of the text, 27 in that of the schema, and 48 other "
-    "orders. It is too loose if its own masks let an instance be written to its end that is invalid. "
-    "`jsonschema-rs` judges both; where its verdict depends on whether `format` is asserted, no engine is "
+    "that was tried: up to 27 styles in the order of the text, 27 in that of the schema, and a search for "
+    "an order that the engine takes. It is too loose if its own masks let an instance be written to its end "
+    "that is invalid. `jsonschema-rs` judges both; where its verdict depends on whether `format` is asserted, no engine is "
     "blamed.",
     "Differences are no errors: the engine takes the value in another style, or treats `format` as an "
     "annotation.",
     "An audit that finds nothing proves nothing: the texts are a sample.",
 )
-_SHOWN = 3
+_SHOWN = 4
 _KINDS = (
     (Kind.TOO_STRICT, "schemas with a valid value refused"),
     (Kind.TOO_LOOSE, "schemas with an invalid instance accepted"),
@@ -42,12 +43,23 @@ def report_of(facts: dict[str, str], records: Sequence[dict[str, Any]]) -> Repor
     common = (
         set.intersection(*({one["id"] for one in ones} for ones in by_engine.values())) if engines else set()
     )
-    report.add("Each engine, by the schemas that it was audited by", _rows(by_engine), _NOTES)
+    report.add(
+        "Each engine, by the schemas that it was audited by",
+        pd.DataFrame(_rows(by_engine), dtype=object),
+        _NOTES,
+    )
     if any(len(ones) != len(common) for ones in by_engine.values()):
         shared = {name: [one for one in ones if one["id"] in common] for name, ones in by_engine.items()}
-        report.add(f"By the {len(common):,} schemas that all of them were audited by", _rows(shared))
+        report.add(
+            f"By the {len(common):,} schemas that all of them were audited by",
+            pd.DataFrame(_rows(shared), dtype=object),
+        )
+    report.add(
+        "Invalid instances accepted: schemas, by the keyword that refuses the instance", _keywords(by_engine)
+    )
     for name in engines:
-        report.add(f"{name}: witnesses", _witnesses(by_engine[name]))
+        if any(one["findings"] for one in by_engine[name]):
+            report.add(f"{name}: witnesses", _witnesses(by_engine[name]))
     report.is_wrong = any(one["findings"] for one in by_engine.get("tokamata", ()))
     return report
 
@@ -89,23 +101,34 @@ def _broke_in_compiling(one: dict[str, Any]) -> bool:
     return any(found["reason"].endswith(", compiling") for found in one["findings"])
 
 
+def _keywords(by_engine: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    counts: dict[str, Counter[str]] = {}
+    for name, ones in by_engine.items():
+        for one in ones:
+            found = [finding for finding in one["findings"] if finding["kind"] == Kind.TOO_LOOSE.value]
+            for keyword in {finding["reason"].rsplit("/", 1)[-1] for finding in found}:
+                counts.setdefault(keyword, Counter())[name] += 1
+    order = sorted(counts, key=lambda keyword: -counts[keyword].total())
+    return [{"keyword": keyword, **{name: counts[keyword][name] for name in by_engine}} for keyword in order]
+
+
 def _witnesses(ones: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """The shortest of each kind."""
+    """The shortest of each kind, of different schemas."""
     rows = []
     for kind, _ in _KINDS:
-        found = [
-            (len(finding["witness"]), one["id"], finding)
-            for one in ones
-            for finding in one["findings"]
-            if finding["kind"] == kind.value
-        ]
-        for _, schema, finding in sorted(found, key=lambda entry: entry[:2])[:_SHOWN]:
-            witness = finding["witness"]
+        shortest: dict[str, dict[str, Any]] = {}
+        for one in ones:
+            found = [finding for finding in one["findings"] if finding["kind"] == kind.value]
+            if found:
+                shortest[one["id"]] = min(found, key=lambda finding: len(finding["witness"]))
+        by_length = sorted(shortest.items(), key=lambda entry: (len(entry[1]["witness"]), entry[0]))
+        for schema, finding in by_length[:_SHOWN]:
+            witness = finding["witness"].encode("unicode_escape").decode()
             rows.append(
                 {
                     "kind": kind.value,
                     "schema": schema,
-                    "witness": f"`{witness[:120]!r}`" if witness else "",
+                    "witness": f"`` {witness[:120]} ``" if witness else "",
                     "reason": finding["reason"][:160],
                 }
             )

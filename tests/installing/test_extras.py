@@ -49,6 +49,10 @@ tk.json_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"}, registr
     "a bound on the edits of a repair": ("""
 tk.regex("a").repair("b", at_most={"insert": 1})
 """, "scipy", "repair"),
+    "the judge of an audit": ("""
+from tokamata.audit.judging import Judge
+Judge()
+""", "jsonschema-rs", "audit"),
     "a SentencePiece model": ("""
 with open("tokenizer.model", "wb") as file:
     file.write(b"\\n\\x0e\\n\\x05<unk>\\x15\\x00\\x00\\x00\\x00\\x18\\x02")

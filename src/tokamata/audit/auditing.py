@@ -22,7 +22,7 @@ writes under its own masks, and texts that the reference writes (`walks`).  Each
 than one way.  Along each, all bits are counted, and some are judged: of each text ``_BITS_OF_A_TEXT`` in each
 direction.
 
-**Cost.**  A text of n tokens takes 2 n masks; a judged bit takes one more text, and up to 80 where a value
+**Cost.**  A text of n tokens takes 2 n masks; a judged bit takes one more text, and up to 700 where a value
 seems to be refused (`styles`).  The audit ends when its time is up.
 """
 
@@ -222,7 +222,7 @@ class _Run:
             if followed.taken < len(tokens) or not followed.may_end:
                 self._blame_strict(self._candidate, tokens, followed.taken)
             return
-        taken = written_otherwise(text, self._read_schema, self._reader(self._candidate), climbs=False)
+        taken = written_otherwise(text, self._read_schema, self._reader(self._candidate), searches=False)
         if taken is not None:
             self._add(
                 self._candidate, Kind.TOO_LOOSE, b"", None, taken.text, judgement.reason, judgement.place

@@ -12,6 +12,13 @@ in other styles, the fewest differences first, and the engine reads them:
 A text in the same spelling, white space and order may be taken in other tokens: of a forced text, llguidance
 allows the tokens that its tokenizer writes.
 
+The first order to be tried is that of the schema.  Then one is searched, member by member (`_OrderSearch`):
+insertion into a list, with the engine as the comparison.  That is no full search: of n members there are n!
+orders.  A value is called refused if this finds none.
+
+A text in the same spelling, white space and order may be taken in other tokens: of a forced text, llguidance
+allows the tokens that its tokenizer writes.
+
 The order is searched.  The first to be tried is that of the schema; then, as long as more of the text is
 taken than before, a member of the object in which the text is refused is moved to another position.  That is
 a climb and no full search: of n members there are n! orders.  A value is called refused if this finds none.
@@ -24,7 +31,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from tokamata.audit.declared_order import in_order
@@ -37,8 +44,7 @@ _LEXEME = re.compile(
     r"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 )
 _CONTROL = re.compile("[\x7f-\x9f]")  # what json.dumps writes as it is
-_MOST_READS = 48
-_MOST_MEMBERS = 24
+_MOST_READS = 600
 _DEEPEST = 60
 _MOST_DIGITS = 400
 
@@ -200,14 +206,14 @@ _SPELLINGS: tuple[_Spelling, ...] = tuple(
 # ---- searching --------------------------------------------------------------------------------
 
 
-def written_otherwise(text: bytes, schema: Any, read: Read, *, climbs: bool = True) -> Accepted | None:
+def written_otherwise(text: bytes, schema: Any, read: Read, *, searches: bool = True) -> Accepted | None:
     """A text of the same value that an engine takes; ``None`` where none was found.
 
     Args:
         text: a JSON text; it is the first that is tried, perhaps in other tokens than before.
         schema: the schema, for the order in which it declares names.
         read: asks the engine.
-        climbs: whether other orders than that of the text and that of the schema are searched.
+        searches: whether other orders than that of the text and that of the schema are searched.
     """
     tree = read_tree(text.decode())
     if tree is None:
@@ -234,7 +240,12 @@ def written_otherwise(text: bytes, schema: Any, read: Read, *, climbs: bool = Tr
         found = _better(found, [_moved(one, _declared(one.tree, schema)) for one in tried], read)
     if isinstance(found, Accepted):
         return found
-    return _climbed(*found, read) if climbs else None
+    if not (searches and _has_orders(tree)):
+        return None
+    best = found[1]
+    ordered = _OrderSearch(read, best.space).found(_declared(best.tree, schema))
+    changed = tuple(dict.fromkeys((*best.changed, "property order")))
+    return None if ordered is None else Accepted(ordered, changed)
 
 
 @dataclass(frozen=True)
@@ -255,69 +266,120 @@ def _moved(one: _Tried, tree: Tree) -> _Tried:
     return _Tried(written(tree, one.space), tree, one.space, changed)
 
 
-def _first_taken(tried: Sequence[_Tried], read: Read) -> Accepted | tuple[int, _Tried]:
-    """The first text that is taken; else how much of the best one was, and which it is."""
+def _first_taken(tried: Sequence[_Tried], read: Read) -> Accepted | tuple[float, _Tried]:
+    """The first text that is taken; else the share of the best one that was, and which it is."""
     taken = read([one.text for one in tried])
     if taken[-1] == -1:
         one = tried[len(taken) - 1]
         return Accepted(one.text, one.changed)
-    best = max(range(len(taken)), key=lambda number: taken[number])
-    return taken[best], tried[best]
+    shares = [count / max(1, len(one.text)) for count, one in zip(taken, tried, strict=True)]
+    best = max(range(len(shares)), key=lambda number: shares[number])
+    return shares[best], tried[best]
 
 
-def _better(found: tuple[int, _Tried], tried: Sequence[_Tried], read: Read) -> Accepted | tuple[int, _Tried]:
+def _better(
+    found: tuple[float, _Tried], tried: Sequence[_Tried], read: Read
+) -> Accepted | tuple[float, _Tried]:
     """The first text that is taken; else the better one of these and of what was found before."""
     now = _first_taken(tried, read) if tried else found
     return now if isinstance(now, Accepted) else max(found, now, key=lambda one: one[0])
 
 
-def _climbed(taken: int, best: _Tried, read: Read) -> Accepted | None:
-    """Moves members, as long as that lets more of the text be taken."""
-    left = _MOST_READS
-    while left > 0:
-        moves = [_moved(best, tree) for tree in islice(_moves(best.tree, best.space, taken), left)]
-        if not moves:
+def _has_orders(tree: Tree) -> bool:
+    return len(tree.names) > 1 or any(map(_has_orders, tree.parts))
+
+
+class _Searched(Exception):
+    """As many texts were read as a search may read."""
+
+
+class _OrderSearch:
+    """Writes a value member by member, in an order that an engine takes.
+
+    Each text that is read is a beginning.  The next member is the first one whose name is taken after those
+    that are written.  Where none is, one is inserted before members that are written already.
+    """
+
+    def __init__(self, read: Read, space: str) -> None:
+        self._read = read
+        self._comma, self._colon, self._indent = _SPACES[space]
+        self._left = _MOST_READS
+
+    def found(self, tree: Tree) -> bytes | None:
+        """The whole text."""
+        try:
+            text = self._written(tree, "", 0)
+        except _Searched:
             return None
-        left -= len(moves)
-        found = _first_taken(moves, read)
-        if isinstance(found, Accepted):
-            return found
-        if found[0] <= taken:
+        if text is None or self._read([_bytes(text)]) != [-1]:
             return None
-        taken, best = found
-    return None
+        return _bytes(text)
+
+    def _takes(self, text: str) -> bool:
+        if self._left == 0:
+            raise _Searched
+        self._left -= 1
+        data = _bytes(text)
+        [taken] = self._read([data])
+        return taken == -1 or taken == len(data)
+
+    def _line(self, depth: int) -> str:
+        return "" if self._indent is None else "\n" + " " * (self._indent * depth)
+
+    def _written(self, tree: Tree, before: str, depth: int) -> str | None:
+        """The text up to the end of a value, after what is written before it."""
+        if not tree.kind:
+            return before + tree.raw if self._takes(before + tree.raw) else None
+        close = "}" if tree.kind == "{" else "]"
+        if not tree.parts:
+            text: str | None = before + tree.kind + close
+        elif tree.kind == "[":
+            text = before + "["
+            for index, part in enumerate(tree.parts):
+                start = text + (self._comma if index else "") + self._line(depth + 1)
+                text = self._written(part, start, depth + 1)
+                if text is None:
+                    return None
+            text += self._line(depth) + close
+        else:
+            members = self._members(tree, before + "{", depth + 1)
+            text = None if members is None else members + self._line(depth) + close
+        return text if text is not None and self._takes(text) else None
+
+    def _members(self, tree: Tree, before: str, depth: int) -> str | None:
+        placed: list[str] = []
+        left = list(zip(tree.names, tree.parts, strict=True))
+
+        def joined(members: Sequence[str]) -> str:
+            return before + self._comma.join(self._line(depth) + member for member in members)
+
+        def member(at: int, name: str, part: Tree) -> str | None:
+            start = joined([*placed[:at], ""])
+            opening = name + self._colon
+            text = self._written(part, start + opening, depth) if self._takes(start + opening) else None
+            return None if text is None else text[len(start) :]
+
+        while left:
+            for at in range(len(placed), -1, -1):
+                for number, (name, part) in enumerate(left):
+                    text = member(at, name, part)
+                    if text is None:
+                        continue
+                    now = [*placed[:at], text, *placed[at:]]
+                    if at == len(placed) or self._takes(joined(now)):
+                        placed = now
+                        del left[number]
+                        break
+                else:
+                    continue
+                break
+            else:
+                return None
+        return joined(placed)
 
 
-def _moves(tree: Tree, space: str, taken: int) -> Iterator[Tree]:
-    """The tree with one member moved, in the objects in which the text is refused; the innermost first."""
-    path: tuple[int, ...] = ()
-    size = 0
-    for piece, path in _texts(tree, space, _SPACES[space]):  # noqa: B007
-        size += len(piece.encode("utf-8", "replace"))
-        if size > taken:
-            break
-    for depth in range(len(path), -1, -1):
-        part = tree
-        for index in path[:depth]:
-            part = part.parts[index]
-        count = len(part.parts)
-        if part.kind != "{" or not 2 <= count <= _MOST_MEMBERS:
-            continue
-        at = path[depth] if depth < len(path) else count - 1
-        orders = [(at, other) for other in range(at)] + [(other, at) for other in range(at + 1, count)]
-        for source, target in orders:
-            order = list(range(count))
-            order.insert(target, order.pop(source))
-            yield _with_order(tree, path[:depth], order)
-
-
-def _with_order(tree: Tree, path: tuple[int, ...], order: Sequence[int]) -> Tree:
-    if not path:
-        names = tuple(tree.names[number] for number in order)
-        return replace(tree, names=names, parts=tuple(tree.parts[number] for number in order))
-    parts = list(tree.parts)
-    parts[path[0]] = _with_order(parts[path[0]], path[1:], order)
-    return replace(tree, parts=tuple(parts))
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def _declared(tree: Tree, schema: Any) -> Tree:
