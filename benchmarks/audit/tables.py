@@ -16,8 +16,8 @@ _NOTES = (
     "An engine is too strict by a schema if it refuses a valid instance, and every other text of its value "
     "that was tried: up to 27 styles in the order of the text, 27 in that of the schema, and a search for "
     "an order that the engine takes. It is too loose if its own masks let an instance be written to its end "
-    "that is invalid. `jsonschema-rs` judges both; where its verdict depends on whether `format` is asserted, "
-    "no engine is blamed.",
+    "that is invalid. `jsonschema-rs` judges both. Where its verdict depends on whether `format` is "
+    "asserted, no engine is blamed.",
     "Differences are no errors: the engine takes the value in another style, or treats `format` as an "
     "annotation.",
     "An audit that finds nothing proves nothing: the texts are a sample.",

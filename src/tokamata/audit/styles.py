@@ -9,19 +9,12 @@ in other styles, the fewest differences first, and the engine reads them:
     {"b":1,"a":2}        refused: not the spelling
     {"a":2,"b":1.0}      taken: the property order alone was the reason
 
-A text in the same spelling, white space and order may be taken in other tokens: of a forced text, llguidance
-allows the tokens that its tokenizer writes.
-
 The first order to be tried is that of the schema.  Then one is searched, member by member (`_OrderSearch`):
 insertion into a list, with the engine as the comparison.  That is no full search: of n members there are n!
 orders.  A value is called refused if this finds none.
 
 A text in the same spelling, white space and order may be taken in other tokens: of a forced text, llguidance
 allows the tokens that its tokenizer writes.
-
-The order is searched.  The first to be tried is that of the schema; then, as long as more of the text is
-taken than before, a member of the object in which the text is refused is moved to another position.  That is
-a climb and no full search: of n members there are n! orders.  A value is called refused if this finds none.
 """
 
 from __future__ import annotations
