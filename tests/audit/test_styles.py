@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tokamata.audit.declared_order import in_order
 from tokamata.audit.styles import read_tree, written_otherwise
 
 SCHEMA = {"properties": {"a": {}, "b": {"properties": {"x": {}, "y": {}}}, "c": {}}}
@@ -136,6 +137,24 @@ def test_orders_of_nested_objects_are_searched() -> None:
     ordered = json.loads(found.text)
     assert list(ordered) == ["e", "f", "g"]
     assert all(list(one) == list("abcdefg") for one in ordered.values())
+
+
+def test_declared_orders() -> None:
+    schema: Any = {
+        "allOf": [{"$ref": "#/$defs/c"}],
+        "properties": {"b": {"items": {"properties": {"y": {}, "x": {}}}}, "a": {}},
+        "$defs": {"c": {"properties": {"c": {}, "a": {}}}},
+    }
+    value = {"z": 0, "a": 1, "c": 2, "b": [{"x": 0, "y": 1}]}
+    ordered = in_order(schema, value)
+    assert ordered == value
+    assert list(ordered) == ["b", "a", "c", "z"]
+    assert list(ordered["b"][0]) == ["y", "x"]
+
+
+def test_references_that_double_at_every_level_end() -> None:
+    double: Any = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(60)}
+    assert in_order({"$ref": "#/$defs/d0", "$defs": double}, {"b": 1, "a": 2}) == {"b": 1, "a": 2}
 
 
 def test_trees() -> None:

@@ -15,6 +15,7 @@ _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("if", "then", "else", "not")
 _BY_NAME = ("dependentSchemas", "dependencies")
 _DEEPEST = 64
+_MOST_SCHEMAS = 100_000  # that are read for one value: references may double at every level
 
 
 def in_order(schema: Any, value: Any) -> Any:
@@ -23,15 +24,17 @@ def in_order(schema: Any, value: Any) -> Any:
     What ``properties`` lists comes before what is required alone.  As far as that is simple: through ``$ref``
     to pointers, and what applies in place; of schemas that exclude each other, as in ``anyOf``, all count.
     """
-    return _ordered([schema], value, schema, 0)
+    return _ordered([schema], value, schema, 0, [_MOST_SCHEMAS])
 
 
-def _ordered(schemas: list[Any], value: Any, root: Any, depth: int) -> Any:
+def _ordered(schemas: list[Any], value: Any, root: Any, depth: int, left: list[int]) -> Any:
     if depth > _DEEPEST:
         return value
-    applied = [one for schema in schemas for one in _in_place(schema, root, 0)]
+    applied = [one for schema in schemas for one in _in_place(schema, root, 0, left)]
     if isinstance(value, list):
-        return [_ordered(_elements(applied, index), one, root, depth + 1) for index, one in enumerate(value)]
+        return [
+            _ordered(_elements(applied, index), one, root, depth + 1, left) for index, one in enumerate(value)
+        ]
     if not isinstance(value, dict):
         return value
     declared: dict[str, None] = {}
@@ -39,13 +42,14 @@ def _ordered(schemas: list[Any], value: Any, root: Any, depth: int) -> Any:
         for one in applied:
             declared.update(dict.fromkeys(kind(one)))
     names = [name for name in declared if name in value] + [name for name in value if name not in declared]
-    return {name: _ordered(_members(applied, name), value[name], root, depth + 1) for name in names}
+    return {name: _ordered(_members(applied, name), value[name], root, depth + 1, left) for name in names}
 
 
-def _in_place(schema: Any, root: Any, depth: int) -> Iterator[dict[str, Any]]:
+def _in_place(schema: Any, root: Any, depth: int, left: list[int]) -> Iterator[dict[str, Any]]:
     """The schema, and those that apply to the same value, in the order of reading."""
-    if not isinstance(schema, dict) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > _DEEPEST or left[0] <= 0:
         return
+    left[0] -= 1
     yield schema
     for key, part in schema.items():
         inner: list[Any] = []
@@ -58,7 +62,7 @@ def _in_place(schema: Any, root: Any, depth: int) -> Iterator[dict[str, Any]]:
         elif key in _BY_NAME and isinstance(part, dict):
             inner = list(part.values())
         for one in inner:
-            yield from _in_place(one, root, depth + 1)
+            yield from _in_place(one, root, depth + 1, left)
 
 
 def pointed_at(root: Any, reference: str) -> Any:
