@@ -15,7 +15,7 @@ _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("if", "then", "else", "not")
 _BY_NAME = ("dependentSchemas", "dependencies")
 _DEEPEST = 64
-_MOST_SCHEMAS = 100_000  # that are read for one value: references may double at every level
+_MOST_SCHEMAS = 20_000  # that are read for one value: references may double at every level
 
 
 def in_order(schema: Any, value: Any) -> Any:

@@ -228,15 +228,16 @@ def written_otherwise(text: bytes, schema: Any, read: Read, *, searches: bool = 
     }
     others = sorted(respelled.values(), key=lambda one: len(one.changed))
     found = _better(found, others, read)
-    if not isinstance(found, Accepted) and _declared(tree, schema) != tree:
+    declared = in_order(schema, _value(tree))
+    if not isinstance(found, Accepted) and _like(tree, declared) != tree:
         tried = [*in_own_spelling, *others]
-        found = _better(found, [_moved(one, _declared(one.tree, schema)) for one in tried], read)
+        found = _better(found, [_moved(one, _like(one.tree, declared)) for one in tried], read)
     if isinstance(found, Accepted):
         return found
     if not (searches and _has_orders(tree)):
         return None
     best = found[1]
-    ordered = _OrderSearch(read, best.space).found(_declared(best.tree, schema))
+    ordered = _OrderSearch(read, best.space).found(_like(best.tree, declared))
     changed = tuple(dict.fromkeys((*best.changed, "property order")))
     return None if ordered is None else Accepted(ordered, changed)
 
@@ -375,11 +376,6 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _declared(tree: Tree, schema: Any) -> Tree:
-    """The tree in the order in which the schema declares names."""
-    return _like(tree, in_order(schema, _value(tree)))
-
-
 def _value(tree: Tree) -> Any:
     if tree.kind == "{":
         return {json.loads(name): _value(part) for name, part in zip(tree.names, tree.parts, strict=True)}
@@ -389,6 +385,7 @@ def _value(tree: Tree) -> Any:
 
 
 def _like(tree: Tree, value: Any) -> Tree:
+    """The tree with members in the order of its value."""
     if tree.kind == "[":
         parts = (_like(part, one) for part, one in zip(tree.parts, value, strict=True))
         return replace(tree, parts=tuple(parts))
