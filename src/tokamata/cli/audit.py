@@ -77,6 +77,8 @@ def run(
                 _start(side.process, side.name)
             progress("compiling the schema", 0.0)
             audit = auditor.audit(text, Bounds(seconds, _COMPILE_SECONDS, _CALL_SECONDS))
+        except KeyboardInterrupt:  # before the audit
+            return _INTERRUPTED
         finally:
             auditor.close()
     if as_json:
