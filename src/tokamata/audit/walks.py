@@ -7,7 +7,7 @@ explore: the first byte of the next token is drawn among those that the mask has
 ones more often, so that a quotation mark is as probable as the thousands of tokens that are words.  Then the
 text is led to its end: outside of strings, tokens that close brackets come first, then values of one token,
 commas last; inside, quotation marks, then plain characters.  One step in eight explores, so that a loop is
-left.  An engine that knows a completion of its own (``completion``) is asked for that instead.
+left.  An engine that knows a completion of its own (``completion``) finishes the text by it instead.
 """
 
 from __future__ import annotations
