@@ -136,5 +136,6 @@ def allowed(manager: Any, request: Any, drafts: list[int]) -> list[set[int]]:
     """The tokens of each row that the manager makes for a request and its drafts."""
     name = request.request_id
     rows = manager.grammar_bitmask({name: request}, [name], {name: drafts} if drafts else {})
+    rows = rows[: len(drafts) + 1]  # vLLM 0.33 has a block of rows for each request, of one length
     bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
     return [set(np.flatnonzero(row).tolist()) for row in bits]

@@ -261,7 +261,8 @@ def test_masks_are_as_wide_as_the_model(new_manager: Any, tokenizer: Any, new_re
     manager = new_manager(width=width)
     request = new_request(manager, regex=".*")
     rows = manager.grammar_bitmask({request.request_id: request}, [request.request_id], {})
-    assert rows.shape == (1, (width + 31) // 32)
+    assert len(rows) in (1, DRAFT + 1)  # vLLM 0.33 has a block of rows for each request
+    assert rows.shape[1] == (width + 31) // 32
     assert rows.dtype == np.int32
     assert max(allowed(manager, request, [])[0]) < len(tokenizer)
     assert not manager.accept_tokens(request, [width - 1])
