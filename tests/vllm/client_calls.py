@@ -95,7 +95,13 @@ def instructor(base: str, model: str, mode: str, is_partial: bool = False) -> An
 
     client = library.from_openai(openai.OpenAI(base_url=base, api_key="x"), mode=library.Mode[mode])
     messages: Any = [{"role": "user", "content": PROMPT}]
-    wanted: Any = {"model": model, "messages": messages, "response_model": Person, "max_tokens": TOKENS, "seed": 1}
+    wanted: Any = {
+        "model": model,
+        "messages": messages,
+        "response_model": Person,
+        "max_tokens": TOKENS,
+        "seed": 1,
+    }
     if not is_partial:
         return client.chat.completions.create(max_retries=0, **wanted)
     parts = list(client.chat.completions.create_partial(**wanted))

@@ -372,7 +372,9 @@ def test_a_control_token_that_the_tokenizer_lacks(
     request = new_request(manager, grammar='start: <|no_such_token|> "a"')
     error = grammar_of(request)
     assert isinstance(error, tk.UnknownTokenError)
-    assert sum("no_such_token" in record.getMessage() + str(record.exc_info) for record in caplog.records) <= 1
+    assert (
+        sum("no_such_token" in record.getMessage() + str(record.exc_info) for record in caplog.records) <= 1
+    )
     assert not isinstance(grammar_of(new_request(manager, regex="a")), Exception)
 
 

@@ -126,7 +126,7 @@ def test_a_structural_tag(chat: Chat) -> None:
 def test_a_schema_that_cannot_be_enforced(chat: Chat, server: Server) -> None:
     """The status 400, with the JSON Pointer."""
     schema = {"properties": {"a": {"type": "int"}}}
-    with pytest.raises(openai.BadRequestError, match="tokamata: in the schema at /properties/a: .*'type'"):
+    with pytest.raises(openai.BadRequestError, match=r"tokamata: in the schema at /properties/a: .*'type'"):
         chat(response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}})
     assert server.is_healthy()
 

@@ -46,9 +46,7 @@ def called() -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", [name for names in CLIENTS.values() for name in names])
-def test_a_person(
-    server: Server, environments: Path, called: dict[str, dict[str, Any]], name: str
-) -> None:
+def test_a_person(server: Server, environments: Path, called: dict[str, dict[str, Any]], name: str) -> None:
     if not called:
         called.update(call_all(server, environments))
     assert "error" not in called[name], called[name]["error"]

@@ -1,9 +1,9 @@
 """What tokamata needs of vLLM, and the check that it is there.
 
-The slot is no public interface of vLLM, so a release may move any part of it.  The check runs when the plug-in
-is loaded.  It imports each module, and compares names, parameters, abstract methods and the kinds of requests
-with what the integration uses.  Something missing is an error that lists all of it: an engine that started
-without it would serve requests with another library than its user believes.
+The slot is no public interface of vLLM, so a release may move any part of it.  The check runs when the
+plug-in is loaded.  It imports each module, and compares names, parameters, abstract methods and the kinds of
+requests with what the integration uses.  Something missing is an error that lists all of it: an engine that
+started without it would serve requests with another library than its user believes.
 
 The number of the version alone decides nothing.  A version that was not tried, but has all parts, is served,
 with a warning: two versions with the same names can still call them differently.
@@ -48,8 +48,8 @@ class HostError(TokamataError, RuntimeError):
     def _message(self) -> str:
         return (
             f"vLLM {self.version} lacks what tokamata needs: {'; '.join(self.missing)}; install vLLM "
-            f"{' or '.join(TRIED)}, or leave the plug-in out: set VLLM_PLUGINS to the names of the plug-ins that "
-            "you need"
+            f"{' or '.join(TRIED)}, or leave the plug-in out: set VLLM_PLUGINS to the names of the plug-ins "
+            "that you need"
         )
 
 
@@ -67,7 +67,7 @@ class HostWarning(TokamataError, UserWarning):
     def _message(self) -> str:
         return (
             f"tokamata was tried with vLLM {' and '.join(TRIED)}, not with {self.version}; this version has all "
-            "that tokamata needs, so it serves structured outputs; try your requests before you rely on it"
+            "that tokamata needs, so it serves requests; try yours before you rely on it"
         )
 
 
@@ -77,7 +77,7 @@ class _Part(NamedTuple):
     Attributes:
         module: where it is.
         name: of the class or function.
-        calls: parameters by which tokamata calls it, or vLLM calls what takes its place; ``None``: not called.
+        calls: parameters by which tokamata calls it, or vLLM its replacement; ``None``: neither does.
         attributes: those that its objects have.
         methods: those that tokamata calls or replaces, with their parameters.
     """

@@ -1,9 +1,9 @@
 """Whether vLLM reads tokens as tokamata does, compared when the engine starts.
 
 tokamata takes the bytes of the tokens from the tokenizer's own tables.  vLLM turns tokens into text by the
-tokenizer's ``decode``.  If a tokenizer's tables say one thing and its code does another, all masks are those of
-texts that no client gets.  Two comparisons find that: a text of JSON, which is encoded and decoded as a whole,
-and a thousand tokens from all over the vocabulary, each decoded by itself.
+tokenizer's ``decode``.  If a tokenizer's tables say one thing and its code does another, all masks are those
+of texts that no client gets.  Two comparisons find that: a text of JSON, which is encoded and decoded as a
+whole, and a thousand tokens from all over the vocabulary, each decoded by itself.
 
 Spaces are not compared: many tokenizers add or remove one at the beginning of a text, and some before
 punctuation.  Tokens that are no text by themselves, such as parts of a character, are left out.
@@ -50,8 +50,8 @@ def check_reading(vocabulary: Vocabulary, tokenizer: Any) -> None:
     if found := list(_differences(vocabulary, tokenizer, sampled)):
         more = f", and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         message = (
-            f"the host reads {len(found)} of {len(sampled)} tokens differently: {'; '.join(found[:_SHOWN])}{more}; "
-            f"{_ADVICE}"
+            f"the host reads {len(found)} of {len(sampled)} tokens differently: {'; '.join(found[:_SHOWN])}"
+            f"{more}; {_ADVICE}"
         )
         warnings.warn(VocabularyWarning(message), stacklevel=2)
 

@@ -85,8 +85,8 @@ def _version() -> str:
 def _with_backend(construct: Callable[..., None]) -> Callable[..., None]:
     """The manager's constructor, which makes the backend at once.
 
-    vLLM makes it at the first request, which would wait for the vocabulary: 0.6 to 2.3 seconds.  vLLM 0.33 also
-    notes the backend's name, by which it refuses requests for another one.
+    vLLM makes it at the first request, which would wait for the vocabulary: 0.6 to 2.3 seconds.  vLLM 0.33
+    also notes the backend's name, by which it refuses requests for another one.
     """
 
     @functools.wraps(construct)
