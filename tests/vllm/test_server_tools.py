@@ -95,15 +95,19 @@ def test_free_text_with_tools(tool_server: Server) -> None:
     assert not answer.choices[0].message.tool_calls
 
 
-def test_a_stream_of_a_call(tool_server: Server) -> None:
-    name, parts = "", []
+def test_a_stream_of_calls(tool_server: Server) -> None:
+    names: dict[int, str] = {}
+    arguments: dict[int, str] = {}
     for chunk in ask(tool_server, tool_choice="required", stream=True):
         for choice in chunk.choices:
             for call in choice.delta.tool_calls or []:
-                name = call.function.name or name
-                parts.append(call.function.arguments or "")
-    assert name == "weather"
-    jsonschema.validate(json.loads("".join(parts)), PARAMETERS)
+                if call.function.name:
+                    names[call.index] = call.function.name
+                arguments[call.index] = arguments.get(call.index, "") + (call.function.arguments or "")
+    assert names
+    for index, name in names.items():
+        assert name == "weather"
+        jsonschema.validate(json.loads(arguments[index]), PARAMETERS)
 
 
 def test_a_tool_without_strict(tool_server: Server) -> None:

@@ -66,8 +66,8 @@ class HostWarning(TokamataError, UserWarning):
 
     def _message(self) -> str:
         return (
-            f"tokamata was tried with vLLM {' and '.join(TRIED)}, not with {self.version}; this version has all "
-            "that tokamata needs, so it serves requests; try yours before you rely on it"
+            f"tokamata was tried with vLLM {' and '.join(TRIED)}, not with {self.version}; it has all "
+            "that tokamata needs, and requests are served; try yours before you rely on it"
         )
 
 
