@@ -59,7 +59,7 @@ def test_register_takes_the_slot(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("version", ["0.31.2", "0.34.0", "0.320.0", "1.32", "dev", "0.3"])
 def test_an_untried_version_with_all_parts_is_served(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     modules = host(monkeypatch, version)
-    with pytest.warns(HostWarning, match=f"not with {version}; this version has all") as caught:
+    with pytest.warns(HostWarning, match=f"not with {version}; it has all") as caught:
         tokamata_vllm.register()
     assert modules[ENFORCER].LMFormatEnforcerBackend is TokamataBackend
     (warning,) = caught
