@@ -10,7 +10,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo wheel wheel-of-compiled-core exactness test test-core test-threads test-python test-fast test-vllm coverage types lint site bench bench-vllm clean
+.PHONY: demo wheel wheel-of-compiled-core exactness test test-core test-threads test-python test-fast test-vllm test-vllm-next coverage types lint site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -62,11 +62,19 @@ exactness: $(VENV)/test.stamp
 	$(BIN)/python -m fuzz.schema_exactness
 	$(BIN)/python -m fuzz.grammar_exactness
 
-# The plug-in for vLLM, with vLLM itself.  Its environment has 1.4 GB, so this is no part of `make test`.
-VLLM := build/environments/vllm
+# The plug-in for vLLM, with vLLM itself, its servers, and clients of these.  The environments have 2.5 GB, so this is no
+# part of `make test`.  No wheel of vLLM 0.33 runs on a processor alone: there, the tests are those without an engine.
+ENVIRONMENTS := build/environments
+VLLM := $(ENVIRONMENTS)/vllm
+VLLM_NEXT := $(ENVIRONMENTS)/vllm-0.33
+CLIENTS := $(ENVIRONMENTS)/clients $(ENVIRONMENTS)/clients-openai2
 VLLM_MODEL = $$($(BIN)/python -c 'from tokamata.integrations.models import default_model_folder as folder; print(folder())')
-test-vllm: $(VLLM)/tokamata.stamp
-	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" $(VLLM)/bin/python -m pytest -o addopts='--import-mode=importlib --strict-markers' tests/vllm
+VLLM_PYTEST = -m pytest -o addopts='--import-mode=importlib --strict-markers'
+test-vllm: test-vllm-next $(CLIENTS:%=%/packages.stamp)
+	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" TOKAMATA_CLIENTS="$(abspath $(ENVIRONMENTS))" $(VLLM)/bin/python $(VLLM_PYTEST) tests/vllm
+
+test-vllm-next: $(VLLM)/tokamata.stamp $(VLLM_NEXT)/packages.stamp
+	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" $(VLLM_NEXT)/bin/python $(VLLM_PYTEST) tests/vllm/test_manager.py tests/vllm/test_peers.py
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy
@@ -151,6 +159,20 @@ $(VLLM)/tokamata.stamp: $(VLLM)/packages.stamp $(VENV)/test.stamp $(VENV)/demo.s
 	$(call step,installing tokamata there,rm -rf $(VLLM)/wheel && \
 	  $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(VLLM)/wheel . && \
 	  $(VLLM)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps --force-reinstall $(VLLM)/wheel/*.whl)
+	@touch $@
+
+# vLLM 0.33 over the packages of 0.32, tokamata among them, without the kernels for GPUs, which are most of it.
+$(VLLM_NEXT)/packages.stamp: tests/vllm/requirements-0.33.txt $(VLLM)/packages.stamp
+	$(call step,making an environment with vLLM 0.33 (180 MB),$(PYTHON) -m venv $(VLLM_NEXT) && \
+	  $(VLLM_NEXT)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps -r tests/vllm/requirements-0.33.txt && \
+	  find $(VLLM_NEXT) -name '*.so' -path '*/vllm/*' -size +3M -delete && \
+	  $(abspath $(VLLM))/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	    > "$$($(VLLM_NEXT)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/packages_of_0.32.pth")
+	@touch $@
+
+$(CLIENTS:%=%/packages.stamp): $(ENVIRONMENTS)/%/packages.stamp: tests/vllm/requirements-%.txt
+	$(call step,making an environment with $* of servers,$(PYTHON) -m venv $(@D) && \
+	  $(@D)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps -r $<)
 	@touch $@
 
 $(VENV)/wheel.stamp: pyproject.toml | $(BIN)/python

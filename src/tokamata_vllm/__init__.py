@@ -16,8 +16,8 @@ def register() -> None:
     vLLM calls this in the front end, in the engine and in each worker.
 
     Raises:
-        tokamata.integrations.vllm.versions.HostError: this version of vLLM is not supported.
-        ImportError: tokamata or a part of vLLM cannot be imported.
+        tokamata.integrations.vllm.interface.HostError: vLLM lacks something that tokamata needs.
+        ImportError: tokamata cannot be imported.
     """
     import vllm.plugins
 

@@ -1,4 +1,4 @@
-"""A stand-in for what vLLM 0.32 gives a backend: its two interfaces, its kinds of requests, its calls.
+"""A stand-in for what vLLM 0.32 and 0.33 give a backend: interfaces, kinds of requests, calls.
 
 `make test-vllm` compares the interfaces with vLLM's own.
 """
@@ -144,11 +144,27 @@ def modules(version: str = "0.32.0") -> dict[str, ModuleType]:
     class Manager:
         def __init__(self, vllm_config: Any) -> None:
             self.backend = None
+            self.backend_name = None  # since 0.33
             self.tokenizer = vllm_config.tokenizer
             self.vllm_config = vllm_config
 
+        def grammar_init(self, request: Any) -> None: ...
+
         def _create_grammar(self, request: Any) -> Any:
             return self.backend.compile_grammar(*request.key)
+
+    class EnforcerBackend:
+        def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None: ...
+
+    def validate(params: Any) -> None: ...
+
+    class Request:
+        num_tokens = property(len)
+        num_output_tokens = property(len)
+
+    class SamplingParams:
+        min_tokens = 0
+        all_stop_token_ids = property(len)
 
     contents: dict[str, dict[str, Any]] = {
         "vllm": {"__version__": version},
@@ -159,11 +175,14 @@ def modules(version: str = "0.32.0") -> dict[str, ModuleType]:
         "vllm.v1.structured_output.backend_types": {
             "StructuredOutputGrammar": StructuredOutputGrammar,
             "StructuredOutputBackend": StructuredOutputBackend,
+            "StructuredOutputOptions": StructuredOutputOptions,
         },
+        "vllm.v1.request": {"Request": Request},
+        "vllm.sampling_params": {"SamplingParams": SamplingParams},
         "vllm.v1.structured_output.request": {"get_structured_output_key": get_structured_output_key},
         "vllm.v1.structured_output.backend_lm_format_enforcer": {
-            "LMFormatEnforcerBackend": object,
-            "validate_structured_output_request_lm_format_enforcer": None,
+            "LMFormatEnforcerBackend": EnforcerBackend,
+            "validate_structured_output_request_lm_format_enforcer": validate,
         },
     }
     made: dict[str, ModuleType] = {}

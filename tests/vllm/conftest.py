@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.vllm.serving import Server
+
 os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -35,6 +37,48 @@ def plugins() -> None:
     load_general_plugins()
 
 
+class Servers:
+    """At most one server runs at a time: each takes five gigabytes."""
+
+    def __init__(self, folder: Path, logs: Path) -> None:
+        self._folder = folder
+        self._logs = logs
+        self._running: Server | None = None
+
+    def __getitem__(self, parser: str) -> Server:
+        """The server with a parser of tool calls, which runs already or is started."""
+        if self._running is None or self._running.parser != parser:
+            self.close()
+            self._running = Server(self._folder, self._logs / f"{parser}.log", parser)
+            self._running.wait()
+        return self._running
+
+    def close(self) -> None:
+        """End the one that runs."""
+        if self._running is not None:
+            self._running.close()
+        self._running = None
+
+
+@pytest.fixture(scope="session")
+def servers(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    made = Servers(folder, tmp_path_factory.mktemp("servers"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def server(servers: Servers) -> Server:
+    """vLLM's own server."""
+    return servers["hermes"]
+
+
+@pytest.fixture(params=["hermes", "qwen3_coder"], scope="session")
+def tool_server(request: pytest.FixtureRequest, servers: Servers) -> Server:
+    """One whose calls have JSON, and one whose calls have XML."""
+    return servers[request.param]
+
+
 @pytest.fixture(scope="session")
 def tokenizer(folder: Path) -> Any:
     from vllm.tokenizers import get_tokenizer
@@ -49,10 +93,16 @@ def new_manager(tokenizer: Any) -> Iterator[Callable[..., Any]]:
 
     made: list[Any] = []
 
-    def make(backend: str = "lm-format-enforcer", reasoner: Any = None, width: int = 262144) -> Any:
+    def make(
+        backend: str = "lm-format-enforcer",
+        reasoner: Any = None,
+        width: int = 262144,
+        in_threads: bool = False,
+    ) -> Any:
+        # Grammars are compiled at once with this executor, and in a thread with the others.
+        executor = "mp" if in_threads else "external_launcher"
         config = SimpleNamespace(
-            # Grammars are compiled at once, not in a thread.
-            parallel_config=SimpleNamespace(distributed_executor_backend="external_launcher"),
+            parallel_config=SimpleNamespace(distributed_executor_backend=executor),
             scheduler_config=SimpleNamespace(max_num_seqs=4),
             model_config=SimpleNamespace(
                 skip_tokenizer_init=False,
@@ -136,5 +186,6 @@ def allowed(manager: Any, request: Any, drafts: list[int]) -> list[set[int]]:
     """The tokens of each row that the manager makes for a request and its drafts."""
     name = request.request_id
     rows = manager.grammar_bitmask({name: request}, [name], {name: drafts} if drafts else {})
+    rows = rows[: len(drafts) + 1]  # vLLM 0.33 has a block of rows for each request, of one length
     bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
     return [set(np.flatnonzero(row).tolist()) for row in bits]

@@ -173,15 +173,20 @@ def test_beams(engine: Any) -> None:
         assert re.search(r"Is it true\? (yes|no|perhaps)(<eos>)?$", sequence.text), sequence.text
 
 
-def test_an_unknown_version_is_loud(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_vllm_lacks_is_loud(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each time, though vLLM loads its plug-ins once in a process."""
-    import vllm
     import vllm.plugins
+    import vllm.v1.structured_output.backend_lm_format_enforcer as slot
+    import vllm.v1.structured_output.backend_types as types
 
-    from tokamata.integrations.vllm.versions import HostError
+    from tokamata.integrations.vllm.interface import HostError
 
-    monkeypatch.setattr(vllm, "__version__", "9.9.0")
+    class Other:
+        def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None: ...
+
+    monkeypatch.setattr(slot, "LMFormatEnforcerBackend", Other)
+    monkeypatch.delattr(types, "StructuredOutputOptions")
     monkeypatch.setattr(vllm.plugins, "plugins_loaded", False)
     for _ in range(2):
-        with pytest.raises(HostError, match=r"not with 9\.9\.0"):
+        with pytest.raises(HostError, match="StructuredOutputOptions in vllm"):
             vllm.plugins.load_general_plugins()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import sys
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tokamata as tk
 from tests.vllm.conftest import DRAFT, Requests, allowed
 
 STOP = 1
@@ -28,6 +31,7 @@ def test_the_slot_is_ours(manager: Any, new_request: Requests) -> None:
     from tokamata.integrations.vllm.grammar import TokamataGrammar
 
     assert type(manager.backend) is TokamataBackend  # before any request
+    assert getattr(manager, "backend_name", "lm-format-enforcer") == "lm-format-enforcer"  # vLLM 0.33
     assert type(grammar_of(new_request(manager, regex="a"))) is TokamataGrammar
 
 
@@ -261,7 +265,127 @@ def test_masks_are_as_wide_as_the_model(new_manager: Any, tokenizer: Any, new_re
     manager = new_manager(width=width)
     request = new_request(manager, regex=".*")
     rows = manager.grammar_bitmask({request.request_id: request}, [request.request_id], {})
-    assert rows.shape == (1, (width + 31) // 32)
+    assert len(rows) in (1, DRAFT + 1)  # vLLM 0.33 has a block of rows for each request
+    assert rows.shape[1] == (width + 31) // 32
     assert rows.dtype == np.int32
     assert max(allowed(manager, request, [])[0]) < len(tokenizer)
     assert not manager.accept_tokens(request, [width - 1])
+
+
+def test_rows_of_several_requests(manager: Any, tokenizer: Any, new_request: Requests) -> None:
+    """vLLM 0.33 has a block of rows for each request; 0.32 has as many rows as there are drafts."""
+    first, second = new_request(manager, regex="[0-9]{4}"), new_request(manager, regex="[a-z]+")
+    digits, letters = ids(tokenizer, "2026"), ids(tokenizer, "ab")
+    names = [first.request_id, second.request_id]
+    drafts = {names[0]: manager.validate_tokens(first, digits[:2])}
+    rows = manager.grammar_bitmask({names[0]: first, names[1]: second}, names, drafts)
+    assert len(rows) in (4, 2 * (DRAFT + 1))
+    of_second = len(rows) // 2 if len(rows) > 4 else 3
+
+    def has(row: int, token: int) -> bool:
+        return bool(rows[row][token // 32] >> token % 32 & 1)
+
+    assert [has(row, digits[row]) for row in range(3)] == [True] * 3
+    assert not any(has(row, letters[0]) for row in range(3))
+    assert has(of_second, letters[0])
+    assert not has(of_second, digits[0])
+
+
+def test_ends_of_reasoning_that_the_constraint_does_not_allow(
+    new_manager: Any, tokenizer: Any, new_request: Requests
+) -> None:
+    """vLLM 0.33 asks for single tokens while a model thinks, and forbids those that are refused."""
+    from vllm.parser.engine.adapters import ParserEngineReasoningAdapter
+
+    digit, letter = ids(tokenizer, "4")[0], ids(tokenizer, "a")[0]
+
+    class Parser(ParserEngineReasoningAdapter):
+        reasoning_end_token_ids = frozenset({digit, letter})
+        implicit_reasoning_end_token_ids = reasoning_end_token_ids
+
+        def __init__(self, tokenizer: Any) -> None:
+            pass
+
+        def is_reasoning_end(self, input_ids: Any) -> bool:
+            return False
+
+    manager = new_manager(reasoner=Parser)
+    if not hasattr(manager, "_masked_reasoning_ends"):
+        pytest.skip("vLLM 0.32 forbids no ends of reasoning")
+    request = new_request(manager, regex="[0-9]{2}")
+    (row,) = allowed(manager, request, [])
+    assert len(row) == WIDTH - 1
+    assert letter not in row
+    assert grammar_of(request).validate_tokens([digit]) == [digit]  # the state is as it was
+
+
+def schema_of_a_megabyte(prefix: str) -> str:
+    return json.dumps({"enum": [f"{prefix}{number:07d}-" + "x" * 40 for number in range(20_000)]})
+
+
+def test_a_schema_of_a_megabyte(manager: Any, tokenizer: Any, new_request: Requests) -> None:
+    schema = schema_of_a_megabyte("a")
+    assert len(schema) > 1_000_000
+    request = new_request(manager, json=schema)
+    text = ids(tokenizer, json.loads(schema)["enum"][12345].join(['"', '"']))
+    for token in [*text, STOP]:
+        assert token in allowed(manager, request, [])[0]
+        assert manager.accept_tokens(request, [token])
+
+
+def test_a_request_that_is_given_up_while_its_grammar_is_made(
+    new_manager: Any, tokenizer: Any, new_request: Requests
+) -> None:
+    """vLLM forgets it; others are served, and the manager ends."""
+    manager = new_manager(in_threads=True)
+    given_up = new_request(manager, json=schema_of_a_megabyte("b"))
+    assert isinstance(given_up.structured_output_request._grammar, Future)
+    del given_up
+    other = new_request(manager, regex="ok")
+    assert other.structured_output_request._grammar.result(timeout=60).validate_tokens([STOP]) == []
+    assert other.structured_output_request.is_grammar_ready
+    assert manager.accept_tokens(other, ids(tokenizer, "ok"))
+    last = new_request(manager, json=schema_of_a_megabyte("c"))
+    manager.clear_backend()
+    assert manager.backend is None
+    assert last.structured_output_request._grammar.done()
+
+
+@pytest.mark.parametrize("token", [-1, WIDTH, WIDTH + 5, 2**31 - 1, 2**40])
+def test_tokens_out_of_range(manager: Any, tokenizer: Any, new_request: Requests, token: int) -> None:
+    """They are not allowed; the request goes on."""
+    request = new_request(manager, regex="ok")
+    grammar = grammar_of(request)
+    text = ids(tokenizer, "ok")
+    assert not manager.accept_tokens(request, [token])
+    assert grammar.validate_tokens([token]) == []
+    assert grammar.validate_tokens([*text, token]) == text
+    assert manager.accept_tokens(request, [*text, STOP])
+    assert grammar.is_terminated()
+
+
+def test_a_control_token_that_the_tokenizer_lacks(
+    manager: Any, new_request: Requests, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Only the engine can know: the request fails alone, and is logged once."""
+    caplog.set_level("ERROR")
+    request = new_request(manager, grammar='start: <|no_such_token|> "a"')
+    error = grammar_of(request)
+    assert isinstance(error, tk.UnknownTokenError)
+    assert (
+        sum("no_such_token" in record.getMessage() + str(record.exc_info) for record in caplog.records) <= 1
+    )
+    assert not isinstance(grammar_of(new_request(manager, regex="a")), Exception)
+
+
+def test_an_extra_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The front end refuses the request, and names the package."""
+    from vllm.exceptions import VLLMValidationError
+    from vllm.sampling_params import SamplingParams, StructuredOutputsParams
+
+    from tokamata.integrations.vllm.slot import validate
+
+    monkeypatch.setitem(sys.modules, "lark", None)
+    wanted = StructuredOutputsParams(grammar='start: "not seen before" /[0-9]/')
+    with pytest.raises(VLLMValidationError, match=r"tokamata: .*'lark', which is not installed"):
+        validate(SamplingParams(structured_outputs=wanted))

@@ -12,9 +12,10 @@ finds the plug-in by an entry point (``tokamata_vllm``).
 | ``grammar`` | one request in the engine: a matcher, and the rows of a draft |
 | ``compiled_cache`` | compiled constraints, bounded by number and memory |
 | ``warm_up`` | masks that are computed before the first request |
+| ``reading`` | whether vLLM reads tokens as tokamata does |
 | ``backend`` | all requests of an engine |
-| ``versions`` | which vLLM this was written for |
+| ``interface`` | what of vLLM is needed, and the check that it is there |
 | ``slot`` | the two assignments |
 
-Only ``slot`` and ``versions`` import vLLM.  docs/vllm.md is for users.
+Only ``slot`` and ``interface`` import vLLM.  docs/vllm.md is for users.
 """

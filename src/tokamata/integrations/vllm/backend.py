@@ -10,6 +10,7 @@ from tokamata.errors import NoStopTokenError
 from tokamata.integrations.vllm.compiled_cache import CompiledCache
 from tokamata.integrations.vllm.constraints import constraint_of
 from tokamata.integrations.vllm.grammar import TokamataGrammar
+from tokamata.integrations.vllm.reading import check_reading
 from tokamata.integrations.vllm.warm_up import VALUE, warm_up
 from tokamata.limits import CancelToken
 from tokamata.locks import Lock
@@ -39,7 +40,8 @@ class TokamataBackend:
         vocab_size: the number of logits of the model, as a rule more than the tokenizer has ids.
 
     Raises:
-        UnsupportedTokenizerError, VocabularyError: the bytes of the tokenizer's tokens are not known.
+        VocabularyError: the bytes of the tokenizer's tokens are not known, or its ``decode`` reads them
+            differently.
     """
 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
@@ -48,6 +50,7 @@ class TokamataBackend:
         self.vocab_size = vocab_size
         self._lock = Lock()
         self._vocabulary = self._loaded(())
+        check_reading(self._vocabulary, tokenizer)
         self._with_stops: dict[tuple[int, ...], Vocabulary] = {}
         self._cache = CompiledCache(_MOST_COMPILED, _MOST_BYTES)
         self._preparing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokamata-prepare")

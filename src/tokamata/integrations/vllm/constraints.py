@@ -8,10 +8,12 @@ tokenizer, as long as that can spell all bytes.  So the check compiles the const
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Callable
-from functools import lru_cache
+from contextlib import suppress
 from typing import Any
 
 from tokamata.constraint import Constraint
@@ -19,13 +21,14 @@ from tokamata.errors import ArgumentError, UnknownTokenError
 from tokamata.grammar_constraints import grammar
 from tokamata.json_constraints import json_schema
 from tokamata.limits import Limits
+from tokamata.locks import Lock
 from tokamata.structural_tags import structural_tag
 from tokamata.text_constraints import choice, regex
 from tokamata.vocabulary.single_bytes import single_bytes
 
-__all__ = ["check_options", "check_request", "constraint_of"]
+__all__ = ["KINDS", "check_options", "check_request", "constraint_of"]
 
-_CHECKED = 256  # requests, most of which repeat earlier ones
+_MOST_CHECKED = 4096  # requests, most of which repeat earlier ones
 # The front end answers no other request meanwhile; vLLM itself gives a regular expression five seconds.
 _CHECK_LIMITS = Limits(seconds=5.0)
 _GBNF_RULE = re.compile(r"^[ \t]*[A-Za-z][\w-]*[ \t]*::=", re.MULTILINE)
@@ -89,21 +92,48 @@ _MAKERS: dict[str, Callable[[str, Limits | None], Constraint[Any]]] = {
     "grammar": _grammar,
     "structural_tag": _structural_tag,
 }
+KINDS = tuple(name.upper() for name in _MAKERS)
+"""The members of vLLM's ``StructuredOutputOptions`` that have a constraint."""
 
 
-@lru_cache(maxsize=_CHECKED)
+class _Checked:
+    """Which requests were found to be right, by digest: a request may have a schema of megabytes."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._digests: OrderedDict[bytes, None] = OrderedDict()
+        self._lock = Lock()
+
+    def __contains__(self, digest: bytes) -> bool:
+        with self._lock:
+            if found := digest in self._digests:
+                self._digests.move_to_end(digest)
+            return found
+
+    def add(self, digest: bytes) -> None:
+        with self._lock:
+            self._digests[digest] = None
+            while len(self._digests) > self._most:
+                self._digests.popitem(last=False)
+
+
+_checked = _Checked(_MOST_CHECKED)
+
+
 def check_request(kind: str, text: str) -> None:
     """Refuse a request that the engine could not serve.
 
     Raises:
         TokamataError: as :func:`constraint_of` and :meth:`tokamata.Constraint.compile`.
     """
-    constraint = constraint_of(kind, text, _CHECK_LIMITS)
-    try:
-        constraint.compile(single_bytes(), limits=_CHECK_LIMITS)
-    except UnknownTokenError:
-        # A control token.  Only the engine knows those of the tokenizer.
+    digest = hashlib.sha256(f"{kind} {text}".encode("utf-8", "surrogatepass")).digest()
+    if digest in _checked:
         return
+    constraint = constraint_of(kind, text, _CHECK_LIMITS)
+    # A control token may be unknown here: only the engine knows those of the tokenizer.
+    with suppress(UnknownTokenError):
+        constraint.compile(single_bytes(), limits=_CHECK_LIMITS)
+    _checked.add(digest)
 
 
 def check_options(params: object) -> None:

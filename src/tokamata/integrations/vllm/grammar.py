@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata.errors import BudgetError, Cancelled, LengthError, LimitExceeded
+from tokamata.errors import BudgetError, LengthError, TokamataError
 from tokamata.masks import allocate_mask
 from tokamata.matching import CompiledConstraint
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TokamataGrammar"]
 
+_FAILURES = (TokamataError, MemoryError)
 _LOG = logging.getLogger("vllm.tokamata")  # a child of vLLM's logger, so that it is shown where vLLM's is
 
 
@@ -37,7 +38,7 @@ class TokamataGrammar:
     It is *terminated* after a stop token.  A finished text is not enough: vLLM allows all tokens in the row
     of a terminated grammar, so the text would go on.
 
-    A call that would raise :class:`tokamata.LimitExceeded` would end the engine with all its requests.
+    A call that raised, such as :class:`tokamata.LimitExceeded`, would end the engine with all its requests.
     Instead the request fails alone: from then on its rows have the stop tokens only, and it accepts no token.
 
     Args:
@@ -74,7 +75,7 @@ class TokamataGrammar:
             self._least = tokens
         except LengthError as error:
             _LOG.warning("min_tokens has no effect: %s", error)
-        except (LimitExceeded, Cancelled) as error:
+        except _FAILURES as error:
             self._fail(error)
 
     def reset(self) -> None:
@@ -109,7 +110,7 @@ class TokamataGrammar:
                     return True
                 self._read_draft()
             return self._read(tokens)
-        except (LimitExceeded, Cancelled) as error:
+        except _FAILURES as error:
             self._fail(error, request_id)
             return False
 
@@ -124,7 +125,7 @@ class TokamataGrammar:
             if self._rows is not None:
                 self._read_draft()
             self._keep_rows(tokens)
-        except (LimitExceeded, Cancelled) as error:
+        except _FAILURES as error:
             self._fail(error)
             return []
         return list(self._draft)
@@ -161,7 +162,7 @@ class TokamataGrammar:
         if not self._has_failed:
             try:
                 self._fill(row)
-            except (LimitExceeded, Cancelled) as error:
+            except _FAILURES as error:
                 self._fail(error)
         if self._has_failed:
             row[:] = 0
