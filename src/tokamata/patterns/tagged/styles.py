@@ -8,12 +8,20 @@ as it is, with neither quotes nor escapes.  Values of all other types are JSON; 
 in arrays and objects.
 
 **What a text denotes.**  Every text of a member has one value.  In a style whose attributes name the type, it
-is the value of that type.  In the others, a text that is JSON of a value that is no string, and that the
-schema allows, is that value; any other text is a string.  A string of the first form cannot be written.
+is the value of that type.  In the others, a text that is JSON of a value that is no string, and that may
+stand there, is that value; any other text is a string.  Whether it may stand there depends on the schema and
+on the members before.
 
-**Which texts are left out.**  The programs that read the calls back are vLLM's and SGLang's parsers.  Some
-texts would become a value of another type there: where numbers are allowed beside strings, ``+5`` is read as
-5.  ``misread`` describes those; no string is written so.  ``ends`` describes what ends a value too early.
+**Which texts are left out.**  The programs that read the calls back are vLLM's and SGLang's parsers.  Where
+values of several types are allowed, they read some strings as a value of another type: where numbers are
+allowed beside strings, ``+5`` is 5.  ``misread`` describes those, and every string that looks like JSON of
+the other type; no string is written so.  ``ends`` describes what ends a value too early.
+
+**Arrays and objects between tags.**  An array is a row of elements, an object a row of members, with blanks
+as between the members of the whole.  If the attributes do not name the type, the value of a text without tags
+in it is found as above; of one that is empty or blank, it is the empty string if some string may stand there,
+else an empty array, else an empty object.  What begins with an element is an array if one may stand there,
+and otherwise an object.
 
 The names are those of structural tags.  The entries follow the parsers, the models' chat templates, and
 xgrammar's masks; docs/tools.md lists where these differ.
@@ -31,9 +39,16 @@ TYPES = ("string", "null", "boolean", "number", "array", "object")
 # What Python reads as a number: other digits than ASCII's, and underscores between digits, too.
 _DIGITS = r"\d(?:_?\d)*"
 _NUMBER = rf"\s*[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?\s*"
-_NULL = r"(?i:null)"
+_NULL = r"\s*(?i:null)\s*"
 _BOOLEAN = r"\s*(?i:true|false|0|1)\s*"
 _LOOSE_BOOLEAN = r"\s*(?i:true|false|yes|no|on|off|0|1)\s*"
+# What begins as an array or an object of JSON, and every other JSON.
+_JSON = (
+    r"(?s:\s*[\[{].*)"
+    r'|[ \t\n\r]*(?:"(?s:[^"\\]|\\.)*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
+    r"[ \t\n\r]*"
+)
+_MISREAD = {"null": _NULL, "boolean": _BOOLEAN, "number": _NUMBER, "array": _JSON, "object": _JSON}
 
 
 @dataclass(frozen=True)
@@ -61,7 +76,8 @@ class TagStyle:
     Attributes:
         name: the name of the style in a structural tag.
         opening: the text before a name.
-        attributes: the text between a name and its value, by the type of the value, one of ``TYPES``.
+        attributes: the text between a name and its value, by the type of the value, one of ``TYPES``;
+            ``{blanks}`` stands for the blanks that ``between`` describes.
         closing: the text after a value; ``{name}`` stands for the name.
         names: a pattern of the names that can be written.
         escapes: what is written in place of a character of a name.
@@ -72,9 +88,8 @@ class TagStyle:
         around: a pattern of the blanks on either side of a JSON value, if white space is ``"natural"``.
         drops_line_feeds: whether one line feed after ``attributes``, and one before ``closing``, are no part
             of a value.
-        misread: by type, a pattern of the texts that no string is written as, where a value of that type is
-            allowed in its place; ``"string"`` has those that no string is ever written as.  JSON texts of the
-            other allowed values are left out in any case if the attributes do not name the type.
+        misread: by type, a pattern of the texts as which no string is written where a value of that type may
+            stand in its place; ``"string"`` has those as which no string is ever written.
         items: how arrays and objects are written; ``None``: as JSON.
         is_marked: whether ``attributes`` distinguish a string from any other value.
     """
@@ -120,16 +135,16 @@ _QWEN = TagStyle(
     ends=(r"<\s*/\s*parameter\s*>", r"<\s*parameter\s*=", "</function>", "</?tool_call>"),
     around=r"\n?",
     drops_line_feeds=True,
-    misread={"string": _NULL, "null": _NULL, "boolean": _BOOLEAN, "number": _NUMBER},
+    misread=_MISREAD | {"string": _NULL},
 )
 _GLM = TagStyle(
     "glm_xml",
     opening="<arg_key>",
-    attributes=_same("</arg_key><arg_value>"),
+    attributes=_same("</arg_key>{blanks}<arg_value>"),
     closing="</arg_value>",
     names=_NAMES,
     ends=("</?arg_(?:key|value)>", "</?tool_call>"),
-    misread={"null": _NULL, "boolean": _BOOLEAN, "number": _NUMBER},
+    misread=_MISREAD,
 )
 _DEEPSEEK = TagStyle(
     "deepseek_xml",
@@ -138,7 +153,7 @@ _DEEPSEEK = TagStyle(
     closing="</｜DSML｜parameter>",
     names=_NAMES,
     ends=("</?｜DSML｜",),
-    misread={"null": _NULL, "boolean": _BOOLEAN, "number": _NUMBER},
+    misread=_MISREAD,
 )
 _MINIMAX = TagStyle(
     "minimax_xml",
@@ -152,7 +167,7 @@ _MINIMAX = TagStyle(
         "</?invoke",
         "</?minimax:tool_call>",
     ),
-    misread={"string": _NULL, "null": _NULL, "boolean": _LOOSE_BOOLEAN, "number": _NUMBER},
+    misread=_MISREAD | {"string": _NULL, "boolean": _LOOSE_BOOLEAN},
 )
 _M3_NAMESPACE = "]<]minimax[>["
 _MINIMAX_M3 = TagStyle(
@@ -162,7 +177,7 @@ _MINIMAX_M3 = TagStyle(
     closing=_M3_NAMESPACE + "</{name}>",
     names=_NAMES,
     ends=(r"\]<\]minimax\[>\[",),
-    misread={"null": _NULL, "boolean": _LOOSE_BOOLEAN, "number": _NUMBER},
+    misread=_MISREAD | {"null": f"{_NULL}|", "boolean": _LOOSE_BOOLEAN},
     items=Items(_M3_NAMESPACE + "<item", _same(">"), _M3_NAMESPACE + "</item>"),
 )
 _COHERE_ATTRIBUTES = {kind: '" type="json">' for kind in TYPES} | {
@@ -198,6 +213,9 @@ STYLES: Mapping[str, TagStyle] = {
     style.name: style
     for style in (
         _QWEN,
+        replace(
+            _QWEN, name="mimo_xml", between="", around="", drops_line_feeds=False
+        ),  # of no structural tag
         _GLM,
         _DEEPSEEK,
         replace(
