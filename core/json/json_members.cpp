@@ -11,10 +11,19 @@
 namespace tokamata::json {
 
 ObjectFormulas::Room JsonRules::room(const Object& object) const {
-  return {orders_[object.order].names.get(), 0, &place_sets_[object.written], written(object.others)};
+  return {orders_[object.order].names.get(), 0, &place_sets_[object.written], written(object.others), object.is_tagged ? tags_.get() : nullptr};
+}
+
+ExpressionId JsonRules::name_opening(std::uint32_t object, const Work& work) {
+  return objects_[object].is_tagged ? tags_->pieces(work).opening : literal("\"", work);
+}
+
+ExpressionId JsonRules::names_of(const Object& object, const ObjectFormulas::NameClass& of, const Work& work) {
+  return object.is_tagged ? tags_->writable(of.names, work) : of.names;
 }
 
 ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, const Work& work) {
+  if (objects_[number].is_tagged) return tagged_members(number, line, work);
   const Object object = objects_[number];
   const auto length = sets_.objects().some_length(object.rest, room(object), work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
@@ -23,14 +32,14 @@ ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, 
 
 // With the brace.
 std::uint32_t JsonRules::least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work) {
-  if (line.mode != Mode::Relaxed) return 1;
+  if (line.mode != Mode::Relaxed || objects_[object].is_tagged) return 1;
   const std::uint32_t members = sets_.objects().least_length(objects_[object].rest, kLevels, work);
   return capped_sum(members, is_first && members > 0 ? 0 : 1);
 }
 
 // After a name and its quote.
 std::uint32_t JsonRules::least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work) {
-  if (line.mode != Mode::Relaxed) return 1;
+  if (line.mode != Mode::Relaxed || objects_[object].is_tagged) return 1;
   return capped_sum(sets_.objects().least_length_with(objects_[object].rest, name, kLevels, work), 2);
 }
 
@@ -42,7 +51,12 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   found.others.assign(next.others.begin(), next.others.end());
   for (const auto& [place, length, is_late] : next.declared) {
     const NameId name = orders_[object.order].names->names[place];
-    found.names.push_back({sets_.spelled_name(name), name, place, length, is_late});
+    found.names.push_back({object.is_tagged ? tags_->written(name).value() : sets_.spelled_name(name), name, place, length, is_late});
+  }
+  if (object.is_tagged) {  // lengths are those after what opens a member
+    const std::uint32_t opening = tags_->opening_length(work);
+    for (Choice::Name& name : found.names) name.length = name.length < kNoLength ? name.length - opening : kNoLength;
+    for (auto& [of_class, length] : found.others) length = length < kNoLength ? length - opening : kNoLength;
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
   found.are_escaped = are_escaped(object, found, work);
@@ -51,6 +65,7 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
 }
 
 bool JsonRules::are_escaped(const Object& object, const Choice& next, const Work& work) {
+  if (object.is_tagged) return false;
   if (style_.spelling != Spelling::Natural) return style_.spelling == Spelling::Any;
   const auto is_escaped = [&](const Choice::Name& name) { return sets_.is_escaped(name.name); };
   if (std::ranges::any_of(next.names, is_escaped)) return true;
@@ -95,6 +110,7 @@ void JsonRules::set_due(Choice& choice, std::uint32_t place) const {
 }
 
 ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
+  if (objects_[rule.subject].is_tagged) return expand_tagged_members(rule, work);
   const bool is_first = rule.low != 0;
   Arena& arena = work.arena;
   std::vector<ExpressionId> ways;
@@ -266,7 +282,7 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   rest.record = static_cast<std::uint32_t>(read + 1);
   const bool leaves_due = awaits(rule, next) && !awaits(rest, next);
   if (leaves_due && std::ranges::all_of(first, last, &Choice::Name::is_late)) return Arena::kEmpty;
-  if (byte == '"' && first->spelled.size() == read + 1) return after_name_of(rule, rest.low, work);
+  if (first->spelled.size() == read + 1) return after_name_of(rule, rest.low, work);
   return leaves_due ? opened(rest, work) : name_expression(rest, work);
 }
 
@@ -348,6 +364,7 @@ JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& n
 // A colon, one of the values that may come, and the rest of the members.
 ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object rest, Line line,
                                    const Work& work) {
+  if (rest.is_tagged) return after_tagged_name(ways, rest, line, work);
   Arena& arena = work.arena;
   std::vector<ExpressionId> next;
   for (const Branch<ObjectTag>& way : *ways) {
@@ -378,7 +395,7 @@ ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& wo
 JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t name_class, const Work& work) {
   const auto classes = sets_.objects().name_classes(object.rest, work);
   const ObjectFormulas::NameClass& of_name = (*classes)[name_class];
-  const Name name{work.arena.terminal(of_name.names, work.budget), of_name.is_any};
+  const Name name{work.arena.terminal(names_of(object, of_name, work), work.budget), of_name.is_any};
   return checked_name(name, object, name_class, Texts::kEmpty, Texts::kEmpty, work);
 }
 
@@ -399,7 +416,7 @@ JsonRules::Name JsonRules::settled_name(Name name, const Object& object, std::ui
   const std::vector<std::string> taken = taken_below(object, record);
   if (taken.empty()) return name;
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  name.rest = work.arena.terminal(sets_.without_texts((*classes)[name_class].names, taken, work), work.budget);
+  name.rest = work.arena.terminal(sets_.without_texts(names_of(object, (*classes)[name_class], work), taken, work), work.budget);
   for (const char byte : texts_.string(record) + texts_.string(escape))
     name.rest = work.arena.settled(work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
   return name;
@@ -456,7 +473,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   const Name before = name_so_far(rule, work);
   if (const ExpressionId rest = work.arena.derivative(before.rest, byte, work.budget); rest != Arena::kEmpty) {
     Rule longer = rule;
-    if (style_.spelling != Spelling::Plain && (byte == '\\' || rule.escape != Texts::kEmpty)) {
+    if (style_.spelling != Spelling::Plain && !object.is_tagged && (byte == '\\' || rule.escape != Texts::kEmpty)) {
       longer.escape = texts_.extended(rule.escape, byte);
       if (const std::string escape = texts_.string(longer.escape); code_point_of_escape(escape)) {
         longer.record = texts_.extended({rule.record}, spelled_string(read_string(escape))).value;
@@ -467,7 +484,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
     }
     return other_name(longer, checked_name({rest, before.is_settled}, object, rule.high, {longer.record}, longer.escape, work), work);
   }
-  if (byte != '"' || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
+  if (byte != name_end(object) || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
   const TextId spelled{rule.record};
   if (is_taken(object, spelled)) return Arena::kEmpty;
   Object after = object;
@@ -478,31 +495,33 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
 
 namespace {
 
-// Texts, each with a quote.
+// Texts, each with a quote, or another byte.
 class QuotedTree final : public TextTree {
  public:
-  explicit QuotedTree(std::shared_ptr<const TextTree> texts) : texts_(std::move(texts)) {}
+  QuotedTree(std::shared_ptr<const TextTree> texts, std::uint8_t end) : texts_(std::move(texts)), end_(end) {}
   void walk(Walk& walk) const override {
-    Quoting quoting(walk);
+    Quoting quoting(walk, end_);
     texts_->walk(quoting);
   }
 
  private:
   class Quoting final : public Walk {
    public:
-    explicit Quoting(Walk& walk) : walk_(walk) {}
+    Quoting(Walk& walk, std::uint8_t end) : walk_(walk), end_(end) {}
     bool enter(std::uint8_t byte) override { return walk_.enter(byte); }
     void leave() override { walk_.leave(); }
     void mark(bool) override {
-      if (!walk_.enter('"')) return;
+      if (!walk_.enter(end_)) return;
       walk_.mark(true);
       walk_.leave();
     }
 
    private:
     Walk& walk_;
+    std::uint8_t end_;
   };
   std::shared_ptr<const TextTree> texts_;
+  std::uint8_t end_;
 };
 
 }  // namespace
@@ -524,11 +543,11 @@ void JsonRules::add_taken(const Object& object, TextId record, TextId escape, st
     const TextSetId below = text_sets_.below(set, record);
     if (below == kNoTexts) continue;
     std::shared_ptr<const TextTree> texts;
-    if (style_.spelling == Spelling::Plain)
+    if (style_.spelling == Spelling::Plain || object.is_tagged)
       texts = std::make_shared<TextSetTree>(text_sets_, below, texts_.length(record));
     else
       texts = std::make_shared<SpelledTree>(text_sets_, below, texts_.string(record), texts_.string(escape));
-    approximation.refused.push_back({lead, std::make_shared<QuotedTree>(texts)});
+    approximation.refused.push_back({lead, std::make_shared<QuotedTree>(texts, name_end(object))});
     if (rest) approximation.unverified.push_back({lead, unverified_along(texts, *rest, taken, work)});
   }
 }
@@ -543,7 +562,7 @@ void JsonRules::visit_forks(const Rule& rule, Visit&& visit, const Work& work) {
   if (!awaits(rule, next) || rule.escape != Texts::kEmpty) return;
   const std::string_view due = next.names[*next.due].spelled;
   for (const Choice::Fork& fork : next.forks) {
-    if (fork.shared < rule.record || fork.byte == '"') continue;
+    if (fork.shared < rule.record || static_cast<std::uint8_t>(fork.byte) == name_end(objects_[rule.subject])) continue;
     const std::string read = std::string(due.substr(0, fork.shared)) + fork.byte;
     const TextId text = texts_.extended(Texts::kEmpty, read);
     for (const auto& [number, length] : next.others) {
@@ -614,12 +633,16 @@ ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t na
   object = approximate_object(object, work);
   Arena& arena = work.arena;
   const ExpressionNode n = arena.node(names);
-  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
-  const ExpressionId quoted = gap == Gap::None ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
+  const bool is_tagged = objects_[object].is_tagged;
+  const char end = static_cast<char>(name_end(objects_[object]));
+  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal({&end, 1}, work));
+  const ExpressionId quoted = gap == Gap::None || is_tagged ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
   const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2);
   const std::uint32_t shortest = line.mode == Mode::Relaxed ? capped_sum(least_of_members(object, false, line, work), 2) : 1;
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length, shortest), work);
-  return arena.concatenate(arena.terminal(quoted, work.budget), is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
+  const ExpressionId name = arena.terminal(quoted, work.budget);
+  const ExpressionId opened = is_tagged && gap != Gap::None ? arena.concatenate(name_opening(object, work), name) : name;
+  return arena.concatenate(opened, is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
 }
 
 // Names that begin within a token, quotes and all.
@@ -627,8 +650,10 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
   const Choice& next = choice(rule.subject, work);
   if (next.due) {
     const Rule name{Form::Name, rule.subject, 0, static_cast<std::uint32_t>(next.names.size()), 0, rule.line};
-    if (const ExpressionId late = approximate_late_names(name, work); late != Arena::kEmpty)
-      ways.push_back(layout_.after(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), late), work));
+    const ExpressionId late = approximate_late_names(name, work);
+    if (late == Arena::kEmpty) return;
+    const ExpressionId opened = work.arena.concatenate(name_opening(rule.subject, work), late);
+    ways.push_back(objects_[rule.subject].is_tagged ? opened : layout_.after(Gap::Line, rule.line.indent, opened, work));
     return;
   }
   const auto add = [&](std::uint32_t name_class, const Name& name) {
@@ -636,6 +661,7 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
     const bool is_unverified = !name.is_settled && rule.line.mode == Mode::Approximation;
     const auto add_way = [&](ExpressionId way) { ways.push_back(is_unverified ? unverified_from(way, work) : way); };
     add_way(approximate_other(rule.subject, name_class, name.rest, Gap::Line, true, rule.line, work));
+    if (objects_[rule.subject].is_tagged) return;
     const ExpressionId inside = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
     add_way(layout_.after_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
@@ -646,7 +672,7 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
 ExpressionId JsonRules::relaxed_names(std::uint32_t object, std::uint32_t name_class, const Work& work) {
   const std::uint32_t order = objects_[object].order;
   const auto classes = sets_.objects().name_classes(objects_[object].rest, work);
-  const ExpressionId all = (*classes)[name_class].names;
+  const ExpressionId all = names_of(objects_[object], (*classes)[name_class], work);
   return memoized(relaxed_names_, std::uint64_t{order} << 32 | all.value, [&] {
     std::vector<std::string> declared;
     for (const NameId name : orders_[order].names->names) declared.push_back(sets_.table().text(name));
