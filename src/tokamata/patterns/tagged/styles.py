@@ -40,6 +40,7 @@ TYPES = ("string", "null", "boolean", "number", "array", "object")
 _DIGITS = r"\d(?:_?\d)*"
 _NUMBER = rf"\s*[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?\s*"
 _NULL = r"\s*(?i:null)\s*"
+_NOTHING = r"\s*(?i:null|none|nil)\s*"
 _BOOLEAN = r"\s*(?i:true|false|0|1)\s*"
 _LOOSE_BOOLEAN = r"\s*(?i:true|false|yes|no|on|off|0|1)\s*"
 # What begins as an array or an object of JSON, and every other JSON.
@@ -109,6 +110,7 @@ class TagStyle:
 
     @property
     def is_marked(self) -> bool:
+        """As above."""
         raw = self.attributes["string"]
         return all(self.attributes[kind] != raw for kind in TYPES if kind != "string")
 
@@ -137,13 +139,14 @@ _QWEN = TagStyle(
     drops_line_feeds=True,
     misread=_MISREAD | {"string": _NULL},
 )
-_GLM = TagStyle(
+_GLM = TagStyle(  # GLM 4.7; blanks before the first member would belong to the name of the tool
     "glm_xml",
     opening="<arg_key>",
     attributes=_same("</arg_key>{blanks}<arg_value>"),
     closing="</arg_value>",
     names=_NAMES,
     ends=("</?arg_(?:key|value)>", "</?tool_call>"),
+    between="",
     misread=_MISREAD,
 )
 _DEEPSEEK = TagStyle(
@@ -167,7 +170,7 @@ _MINIMAX = TagStyle(
         "</?invoke",
         "</?minimax:tool_call>",
     ),
-    misread=_MISREAD | {"string": _NULL, "boolean": _LOOSE_BOOLEAN},
+    misread=_MISREAD | {"string": _NOTHING, "boolean": _LOOSE_BOOLEAN},
 )
 _M3_NAMESPACE = "]<]minimax[>["
 _MINIMAX_M3 = TagStyle(
@@ -177,10 +180,12 @@ _MINIMAX_M3 = TagStyle(
     closing=_M3_NAMESPACE + "</{name}>",
     names=_NAMES,
     ends=(r"\]<\]minimax\[>\[",),
-    misread=_MISREAD | {"null": f"{_NULL}|", "boolean": _LOOSE_BOOLEAN},
+    misread=_MISREAD
+    | {"null": f"{_NULL}|", "boolean": _LOOSE_BOOLEAN}
+    | dict.fromkeys(("array", "object"), rf"{_JSON}|\s*"),
     items=Items(_M3_NAMESPACE + "<item", _same(">"), _M3_NAMESPACE + "</item>"),
 )
-_COHERE_ATTRIBUTES = {kind: '" type="json">' for kind in TYPES} | {
+_COHERE_ATTRIBUTES = dict.fromkeys(TYPES, '" type="json">') | {
     "string": '" type="raw">',
     "array": '" type="list">',
     "object": '" type="dict">',
@@ -217,6 +222,7 @@ STYLES: Mapping[str, TagStyle] = {
             _QWEN, name="mimo_xml", between="", around="", drops_line_feeds=False
         ),  # of no structural tag
         _GLM,
+        replace(_GLM, name="glm_4_5_xml", between=r"\n?"),  # of no structural tag
         _DEEPSEEK,
         replace(
             _DEEPSEEK,
