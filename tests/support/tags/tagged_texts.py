@@ -136,7 +136,7 @@ def read(text: str, style_name: str, schema: Any) -> dict[str, Any]:
         tried: list[tuple[str, Any]] = []
         if not style.is_marked or attributes[found["end"]] != "string":
             try:
-                value = json.loads(raw, parse_constant=lambda _: raw)
+                value = json.loads(raw, parse_constant=str)  # NaN is a string then
                 tried += [] if isinstance(value, str) else [(name, value)]
             except ValueError:
                 pass
@@ -156,13 +156,30 @@ def read(text: str, style_name: str, schema: Any) -> dict[str, Any]:
 
 
 STRINGS = [
-    "", "Bern", "5", " 5 ", "-7", "5.5", "1e5", "+5", "1_000", "٥", "null", "Null", " null", "None", "nil", "true",
-    "True", " true ", "yes", "false", "0", "1", "NaN", "Infinity", "[]", "[1, 2]", '{"a": 1}', '"quoted"', "'q'",
-    "\n", "\n\n", " ", "\nx\n", "x\n", " x ", "a < b", "a<b>c", "</param", "</parameter", "<parameter", "</arg_value",
-    "a\tb", "é✓🙂", "\u00a0x", "a\r\nb", '"', "\\", "\\n", "&amp;", "&", "<|", "]<]", "｜", "</", "<", "a: b", "{x",
-    "[draft] x", "2024-05-01", "12:30", "x" * 40, "line one\nline two", "def f():\n    return 1\n", "<b>bold</b>",
-    "http://a.b/?c=d&e=f", "}", "]", "<", "</function", "<tool_call", "%20", "0x10", "1.", ".5", "۱۲", "infinity",
-]  # fmt: skip
+    *("", "Bern", "x" * 40, "a b", "é✓🙂", "a\tb", "a\r\nb", "\u00a0x", "a: b", "[draft] x", "{x", "}", "]"),
+    *(
+        "5",
+        " 5 ",
+        "-7",
+        "5.5",
+        "1e5",
+        "+5",
+        "1_000",
+        "٥",
+        "۱۲",
+        "0x10",
+        "1.",
+        ".5",
+        "NaN",
+        "Infinity",
+        "infinity",
+    ),
+    *("null", "Null", " null", "None", "nil", "true", "True", " true ", "yes", "false", "0", "1"),
+    *("[]", "[1, 2]", '{"a": 1}', '"quoted"', "'q'", '"', "\\", "\\n", "2024-05-01", "12:30"),
+    *("\n", "\n\n", " ", "\nx\n", "x\n", " x ", "line one\nline two", "def f():\n    return 1\n"),
+    *("a < b", "a<b>c", "<b>bold</b>", "<", "</", "<|", "]<]", "｜", "</param", "</parameter", "<parameter"),
+    *("</arg_value", "</function", "<tool_call", "&amp;", "&", "%20", "http://a.b/?c=d&e=f"),
+]
 
 SCHEMAS: list[dict[str, Any]] = [
     {
