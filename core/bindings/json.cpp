@@ -4,7 +4,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <set>
@@ -176,10 +175,26 @@ ExpressionPtr tagged_texts(const TableBuilder& builder, std::uint32_t root, cons
   auto tags = std::make_shared<TagStyle>();
   tags->opening = expression("opening");
   tags->name_end = nb::cast<std::uint8_t>(pieces["name_end"]);
-  for (const nb::handle type : nb::cast<nb::list>(pieces["types"])) {
-    auto [mask, attributes, is_text] = nb::cast<std::tuple<std::uint8_t, ExpressionPtr, bool>>(type);
-    tags->types.push_back({mask, std::move(attributes), table->add(ValueTable::Types{mask}), is_text});
+  // Without attributes that say so, what is empty is text, and what begins with an element is an array.
+  const bool is_marked = nb::cast<bool>(pieces["is_marked"]);
+  const auto distinguished = [&](ValueTable::Node node) { return is_marked ? ValueTable::kAny : table->add(std::move(node)); };
+  const ValueNode some_elements = distinguished(ValueTable::ArrayLength{1, kNoMaximum}), some_members = distinguished(ValueTable::PropertyCount{1, kNoMaximum});
+  const ValueNode no_item = distinguished(ValueTable::Property{table->name(std::string(TaggedMembers::kElement)), ValueTable::kNone});
+  const ValueNode no_elements = distinguished(ValueTable::AllOf{{some_members, no_item}});
+  for (const nb::handle given : nb::cast<nb::list>(pieces["types"])) {
+    const auto type = nb::cast<nb::tuple>(given);
+    const auto form = one_of_names<TagStyle::Form>(nb::cast<std::string>(type[1]), {{"text", TagStyle::Form::Text},
+                                                                                     {"json", TagStyle::Form::Json},
+                                                                                     {"members", TagStyle::Form::Members},
+                                                                                     {"elements", TagStyle::Form::Elements}});
+    const auto mask = nb::cast<std::uint8_t>(type[0]);
+    TagStyle::Type made{mask, form, nb::cast<ExpressionPtr>(type[2]), type[3].is_none() ? nullptr : nb::cast<ExpressionPtr>(type[3]),
+                        table->add(ValueTable::Types{mask}), ValueTable::kAny, ValueTable::kAny};
+    if (form == TagStyle::Form::Elements) made.values_beside_text = some_elements;
+    if (form == TagStyle::Form::Members) made.values_beside_text = some_members, made.values_beside_elements = no_elements;
+    tags->types.push_back(std::move(made));
   }
+  tags->after_name = nb::cast<std::string>(pieces["after_name"]);
   tags->closing = expression("closing");
   tags->named_closing = optional_expression("named_closing");
   tags->strings = expression("strings");

@@ -233,6 +233,10 @@ ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const
   const Choice::Name& name = choice(rule.subject, work).names[place];
   const Object object = objects_[rule.subject];
   const Object rest = after_declared(object, name);
+  if (object.is_tagged) {
+    const std::string_view written = name.spelled.substr(0, name.spelled.size() - 1);
+    return after_tagged_name(sets_.objects().branches(object.rest, name.name, work), rest, tags_->after_closing(written, work), rule.line, work);
+  }
   return after_name(sets_.objects().branches(object.rest, name.name, work), rest, rule.line, work);
 }
 
@@ -364,7 +368,6 @@ JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& n
 // A colon, one of the values that may come, and the rest of the members.
 ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object rest, Line line,
                                    const Work& work) {
-  if (rest.is_tagged) return after_tagged_name(ways, rest, line, work);
   Arena& arena = work.arena;
   std::vector<ExpressionId> next;
   for (const Branch<ObjectTag>& way : *ways) {
@@ -490,7 +493,9 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   Object after = object;
   after.others = text_sets_.with(object.others, spelled);
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), after, rule.line, work);
+  const auto ways = sets_.objects().branches(object.rest, (*classes)[rule.high], work);
+  return object.is_tagged ? after_tagged_name(ways, after, tags_->after_closing(texts_.string(spelled), work), rule.line, work)
+                          : after_name(ways, after, rule.line, work);
 }
 
 namespace {
@@ -530,7 +535,7 @@ class QuotedTree final : public TextTree {
 // what follows the name is.
 Approximation JsonRules::approximate_name(const Rule& other, bool is_unverified, const Work& work) {
   const Name name = name_so_far(other, work);
-  const bool is_sure = is_any_name(other, work) || name.is_settled;
+  const bool is_sure = (is_any_name(other, work) || name.is_settled) && !is_forgotten(objects_[other.subject]);
   Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !is_sure, other.line.of(Mode::Approximation), work), {}, {}};
   add_taken(objects_[other.subject], {other.record}, other.escape, is_sure ? std::nullopt : std::optional(name.rest), "", approximation, work);
   return approximation;
@@ -599,7 +604,7 @@ std::vector<Approximation> JsonRules::approximations_of_declared(RuleId id, cons
   Approximation late{Arena::kEmpty, {}, {}};
   std::vector<ExpressionId> ways;
   visit_forks(rule, [&](const std::string& lead, std::uint32_t number, TextId read, const Name& name) {
-    const bool is_sure = is_any_name(rule.subject, number, work) || name.is_settled;
+    const bool is_sure = (is_any_name(rule.subject, number, work) || name.is_settled) && !is_forgotten(objects_[rule.subject]);
     const ExpressionId other = approximate_other(rule.subject, number, name.rest, Gap::None, !is_sure, rule.line.of(Mode::Approximation), work);
     ways.push_back(work.arena.concatenate(literal(lead, work), other));
     add_taken(objects_[rule.subject], read, Texts::kEmpty, is_sure ? std::nullopt : std::optional(name.rest), lead, late, work);
@@ -690,7 +695,8 @@ ExpressionId JsonRules::relaxed_other_name(std::uint32_t object, std::uint32_t n
 ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
   const Object object = objects_[rule.subject];
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), object, rule.line, work);
+  const auto ways = sets_.objects().branches(object.rest, (*classes)[rule.high], work);
+  return object.is_tagged ? after_tagged_name(ways, object, tags_->after_closing(work), rule.line, work) : after_name(ways, object, rule.line, work);
 }
 
 }  // namespace tokamata::json

@@ -48,13 +48,14 @@ RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled, std::uint32_t s
   if (!layout_.has_depth()) wanted.line.indent = {};
   const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Approximation;
   const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
+  const bool has_controls = tags_ && tags_->has_controls();
   const auto next = static_cast<std::uint32_t>(rules_.size());
-  put_at(abouts_, next, About{shortest, spelled, waits, wanted.line.mode == Mode::Unverified, keeps});  // first: no rule lacks its own
+  put_at(abouts_, next, About{shortest, spelled, waits, wanted.line.mode == Mode::Unverified, keeps, false, has_controls && is_tagged(wanted)});  // first: no rule lacks its own
   return {number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
 }
 
 std::uint32_t JsonRules::array_number(const Array& array) {
-  return number_in(arrays_, array_index_, array, [](const Array& a) { return mix(mix(1, a.rest.value), a.seen.value); });
+  return number_in(arrays_, array_index_, array, [](const Array& a) { return mix(mix(1, a.rest.value), a.is_tagged ? ~a.seen.value : a.seen.value); });
 }
 
 std::uint32_t JsonRules::object_number(const Object& object) {
@@ -180,7 +181,7 @@ const ByteSet& JsonRules::may_begin(RuleId id) const {
   const Rule& rule = rules_[id.value];
   switch (rule.form) {
     case Form::Value: return kOfValue;
-    case Form::Elements: return kOfElements;
+    case Form::Elements: return arrays_[rule.subject].is_tagged ? tags_->first_bytes() : kOfElements;
     case Form::Members: return objects_[rule.subject].is_tagged ? tags_->first_bytes() : kOfMembers;
     case Form::After: return objects_[rule.subject].is_tagged ? kAny : kAfterName;
     default: return kAny;
@@ -232,7 +233,7 @@ ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
     std::vector<ExpressionId> ways{approximate_declared(id, work), approximate_late_names(rule, work)};
     return arena.unite(ways);
   }
-  if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}});
+  if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}, arrays_[rule.subject].is_tagged});
   if (rule.form == Form::Members) rule.subject = approximate_object(rule.subject, work);
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }

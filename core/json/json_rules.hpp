@@ -52,7 +52,7 @@ class JsonRuleSet : public RuleSet {
   ByteSet separators() const override { return tags_ ? ByteSet::range(0, 255) : ByteSet::range(',', ','); }
   // Of names.  An element that has not begun is kept as one that has.
   ByteSet openers() const override { return tags_ ? ByteSet::range(0, 255) : ByteSet::range('"', '"'); }
-  std::set<std::string> control_tokens() const;
+  std::set<std::string> control_tokens() const override;
 
  private:
   std::shared_ptr<const ValueTable> table_;
@@ -121,6 +121,7 @@ class JsonRules : public RememberingRules {
   struct Array {
     ArrayId rest;
     TextSetId seen;
+    bool is_tagged = false;  // its elements stand between tags
     bool operator==(const Array&) const = default;
   };
   struct Object {
@@ -179,8 +180,9 @@ class JsonRules : public RememberingRules {
 
   RuleId rule(const Rule& rule, std::uint32_t spelled, std::uint32_t shortest = 1);
   bool is_tagged(const Rule& rule) const {
-    const bool is_of_object = rule.form == Form::Members || rule.form == Form::Name || rule.form == Form::Other || rule.form == Form::After;
-    return is_of_object && objects_[rule.subject].is_tagged;
+    if (rule.form == Form::Value) return false;
+    const bool is_of_array = rule.form == Form::Elements || rule.form == Form::Recorded;
+    return is_of_array ? arrays_[rule.subject].is_tagged : objects_[rule.subject].is_tagged;
   }
   // About::shortest of relaxed rules; 1 of others, which serve no search by lengths.
   std::uint32_t least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work);
@@ -220,13 +222,17 @@ class JsonRules : public RememberingRules {
   ExpressionId tagged_start(const Work& work);
   ExpressionId tagged_members(std::uint32_t object, Line line, const Work& work);
   ExpressionId expand_tagged_members(const Rule& rule, const Work& work);
-  ExpressionId tagged_value(SetId set, Line line, const Work& work);
-  ExpressionId after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
+  ExpressionId tagged_elements(std::uint32_t array, Line line, const Work& work);
+  ExpressionId expand_tagged_elements(const Rule& rule, const Work& work);
+  ExpressionId tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line, const Work& work);
+  ExpressionId after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing, Line line, const Work& work);
 
   // ---- members: json_members.cpp ----
   // Before and after a name.
   ExpressionId name_opening(std::uint32_t object, const Work& work);
   std::uint8_t name_end(const Object& object) const { return object.is_tagged ? tags_->name_end() : '"'; }
+  // Whether an over-approximation forgets what the text needs to have of an undeclared name: the closing repeats it.
+  bool is_forgotten(const Object& object) const { return object.is_tagged && tags_->closes_by_name(); }
   // Of a class of names that are not declared those that can be written.
   ExpressionId names_of(const Object& object, const ObjectFormulas::NameClass& of, const Work& work);
   ExpressionId expand_members(const Rule& rule, const Work& work);

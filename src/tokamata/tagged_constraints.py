@@ -29,14 +29,14 @@ from tokamata.json_options import JsonOptions
 from tokamata.patterns import extensions
 from tokamata.patterns.free_text import without_phrases
 from tokamata.patterns.json_schema import Reading, ReportEntry
-from tokamata.patterns.json_schema.text import beginning
+from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.patterns.tagged.styles import STYLES, TagStyle
 from tokamata.text_constraints import regex
-from tokamata.values.forms import Option, Plain
+from tokamata.values.forms import Option
+from tokamata.values.tagged import Tagged
 
 if TYPE_CHECKING:
     from tokamata.patterns.extensions import Tokens
-    from tokamata.values.forms import Form
 
 __all__ = ["TaggedConstraint", "constraint_of_tagged", "texts_without"]
 
@@ -56,16 +56,22 @@ class TaggedConstraint(Constraint[Any]):
 
     def __init__(
         self,
-        make: Callable[..., _core.Expression],
+        table: _core.ValueTable,
+        root: int,
         style: TagStyle,
+        options: JsonOptions,
         name: str,
         reading: Reading,
-        form: Form | None = None,
+        reader: Callable[[str], Any] = read_json,
     ) -> None:
-        self._make = make
+        """``root``: a node of the table; ``reader`` makes the value of an object, given as JSON."""
+        _check_names(reading.schema, style)
+        self._make = partial(_expression, table, root, style, options)
         self._reading = reading
         self.style = style
-        super().__init__(make(), name, form=form or Plain(), is_spelled=True)
+        orders = dict.fromkeys((options.property_order, "any"))
+        texts = [table.texts(root, order, "any", "any") for order in orders]
+        super().__init__(self._make(), name, form=Tagged(style, reader, texts), is_spelled=True)
 
     def _own_report(self) -> list[ReportEntry]:
         return self._reading.report()
@@ -78,8 +84,6 @@ def constraint_of_tagged(
     schema: dict[str, Any] | bool | str | bytes,
     style: str | TagStyle,
     options: JsonOptions,
-    *,
-    form: Form | None = None,
 ) -> TaggedConstraint:
     """The objects of a schema, written between tags.
 
@@ -87,22 +91,17 @@ def constraint_of_tagged(
         schema: as for :func:`tokamata.json_schema`; nobody changes it.
         style: of the tags, or its name.
         options: how the schema is read, and how JSON values are written.
-        form: how texts are read; as they are by default.
 
     Raises:
         UnsupportedSchemaError: a name that is required cannot be written in the style.
         SchemaError, LimitExceeded, Cancelled: as for :func:`tokamata.json_schema`.
     """
     chosen = STYLES[style] if isinstance(style, str) else style
-    if options.excludes:
-        chosen = replace(chosen, ends=(*chosen.ends, *map(re.escape, options.excludes)))
     table = _core.ValueTable()
     reading = options.read(schema, table)
-    _check_names(reading.schema, chosen)
-    make = partial(_expression, table, reading.root, chosen, options)
     shown = schema[:400] if isinstance(schema, str) else beginning(schema, 400)
     name = clipped(f"{chosen.name}({' '.join(str(shown).split())})")
-    return TaggedConstraint(make, chosen, name, reading, form)
+    return TaggedConstraint(table, reading.root, chosen, options, name, reading)
 
 
 def _check_names(schema: Any, style: TagStyle) -> None:
@@ -145,6 +144,8 @@ def _phrases(pattern: str) -> list[str | None]:
 def _expression(
     table: _core.ValueTable, root: int, style: TagStyle, options: JsonOptions, tokens: Tokens = _ENGINE
 ) -> _core.Expression:
+    if options.excludes:
+        style = replace(style, ends=(*style.ends, *map(re.escape, options.excludes)))
     pieces = _Pieces(style, options, tokens).made(table.words()[0])
     most = options.most_blanks
     return table.tagged_texts(root, options.property_order, options.whitespace, options.spelling, most, pieces)
@@ -161,9 +162,13 @@ class _Pieces:
         self._between = self._blanks(style.between)
 
     def made(self, names: Sequence[str]) -> dict[str, Any]:
-        style, closing = self._style, self._style.closing
+        style = self._style
+        closing, _, after_name = style.closing.partition("{name}")
         free = texts_without(style.ends)
-        begun = texts_without(style.ends, _core.concat([_core.text(), _core.literal(closing[:-1].encode())]))
+        # The first text that ends a value is that with which the closing begins.
+        found = next(end for end in range(1, len(closing) + 1) if _ends(closing[:end], style))
+        first, rest = closing[: found - 1], closing[found - 1 :]
+        begun = texts_without(style.ends, _core.concat([_core.text(), _core.literal(first.encode())]))
         around = self._blanks(style.around)
         is_any = self._whitespace == "any"
         written = {name: text for name in names if (text := _written(name, style)) is not None}
@@ -174,7 +179,9 @@ class _Pieces:
             "closing": _core.literal(closing.encode()),
             "named_closing": None if self._tokens is _ENGINE else self._tokens.named(closing),
             "strings": free,
-            "closed_strings": _core.concat([begun, _core.literal(closing[-1:].encode())]),
+            "closed_strings": _core.concat([begun, _core.literal(rest.encode())]),
+            "after_name": after_name,
+            "is_marked": style.is_marked,
             "trimmed": _core.literal(b"\n") if style.drops_line_feeds else None,
             "misread": [(_BITS[kind], regex(one)._expression) for kind, one in style.misread.items()],
             "within": free if style.ends else None,
@@ -196,16 +203,23 @@ class _Pieces:
             return blanks
         return _core.intersect([blanks, _core.repeat(_core.code_points([(0, 0x10FFFF)]), 0, self._most)])
 
-    def _types(self) -> list[tuple[int, _core.Expression, bool]]:
-        masks: dict[tuple[str, bool], int] = {}
+    def _types(self) -> list[tuple[int, str, _core.Expression, _core.Expression | None]]:
+        """Types of values that are written alike: as bits, their form, what is before a member, and an element."""
+        items, forms = self._style.items, {"string": "text"}
+        if items is not None:
+            forms |= {"array": "elements", "object": "members"}
+        masks: dict[tuple[str, str, str], int] = {}
         for kind, attributes in self._style.attributes.items():
-            key = attributes, kind == "string"
+            key = forms.get(kind, "json"), attributes, "" if items is None else items.opening + items.attributes[kind]
             masks[key] = masks.get(key, 0) | _BITS[kind]
-        return [(mask, self._attributes(text), is_text) for (text, is_text), mask in masks.items()]
+        return [
+            (mask, form, self._attributes(text[1:]), self._attributes(element) if element else None)
+            for (form, text, element), mask in masks.items()
+        ]
 
     def _attributes(self, text: str) -> _core.Expression:
-        """What follows the character that ends a name."""
-        first, *others = text[1:].split("{blanks}")
+        """What is before a value; of a member, what follows the character that ends its name."""
+        first, *others = text.split("{blanks}")
         parts = [self._tokens.spelled([first])]
         for other in others:
             parts += [self._between, self._tokens.spelled([other])]
@@ -217,6 +231,11 @@ class _Pieces:
         special = {*style.escapes, "\\", chr(style.attributes["string"].encode()[0])}
         names = _core.intersect([regex(style.names)._expression, _without_characters(special)])
         return texts_without(style.ends, names)
+
+
+def _ends(text: str, style: TagStyle) -> bool:
+    """Whether a text contains what ends a value."""
+    return re.search("|".join(style.ends), text) is not None
 
 
 def _without_characters(special: set[str]) -> _core.Expression:
