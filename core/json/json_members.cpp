@@ -388,7 +388,8 @@ ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& wo
   if (name.rest == Arena::kEmpty) return Arena::kEmpty;
   const Choice& next = choice(wanted.subject, work);
   constexpr std::uint32_t kSpare = 4;  // bytes that distinguish a name from all that are taken
-  const std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare);
+  const std::size_t repeated = is_forgotten(objects_[wanted.subject]) ? texts_.length({wanted.record}) : 0;
+  const std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare, repeated);
   wanted.low = name.is_settled ? 1 : 0;
   const RuleId id = rule(wanted, length);
   made(id) = name.rest;
