@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tokamata.arguments import checked_flag, checked_instance, clipped
+from tokamata.arguments import checked_flag, checked_instance, checked_text, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.extension_constraints import spelled_text
@@ -173,6 +173,8 @@ def _format_of(given: str | ToolFormat) -> ToolFormat:
             raise ArgumentError("format", shown_argument(given), expected)
         return TOOL_FORMATS[given]
     checked_instance("format", given, ToolFormat, "the name of a format, or a ToolFormat")
+    for field, text in zip(given._fields, given, strict=True):
+        checked_text(text, f"format.{field}")
     slots = _SLOT.findall(given.begin)
     if slots.count("name") != 1 or slots.count("index") > 1:
         raise ArgumentError("format", shown_argument(given), "one whose begin has {name} once")

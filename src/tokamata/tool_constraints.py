@@ -27,6 +27,7 @@ from tokamata.patterns.python_types.shapes import Record
 from tokamata.patterns.python_types.values import value_of_member, value_of_text
 from tokamata.recipes import copied
 from tokamata.schema_places import within
+from tokamata.tagged_constraints import constraint_of_tagged
 from tokamata.text_constraints import regex
 
 if TYPE_CHECKING:
@@ -193,13 +194,20 @@ def read_tools(tools: list[Any], options: JsonOptions) -> dict[str, Tool]:
     return by_name
 
 
-def arguments_of(tool: Tool, options: JsonOptions) -> JsonConstraint[Any]:
-    """The arguments of a tool, as JSON; converted to the types of a Python function."""
+def arguments_of(tool: Tool, options: JsonOptions, style: str = "json") -> Constraint[Any]:
+    """The arguments of a tool, converted to the types of a Python function.
+
+    Args:
+        tool: the tool.
+        options: how its schema is read, and how values are written.
+        style: ``"json"``, or the name of a style of tags.
+    """
+    reader = read_json if tool.shape is None else functools.partial(value_of_text, tool.shape)
+    if style != "json":
+        return constraint_of_tagged(tool.schema, style, options, reader=reader)
     table = _core.ValueTable()
     reading = options.read(tool.schema, table)
     root = table.all_of([table.types(OBJECT), reading.root])
-    shape = tool.shape
-    reader = None if shape is None else functools.partial(value_of_text, shape)
     return JsonConstraint(table, root, options.style, clipped(f"arguments of {tool.name}"), reading, reader)
 
 

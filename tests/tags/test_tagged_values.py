@@ -116,16 +116,16 @@ def test_events_of_a_text_that_is_taken_back(style: str) -> None:
         data = text.encode()
         whole = events(data, style, schema, [1])
         follower = TextEvents(form(schema, style), reading())
-        position, told = 0, []
+        position, reported = 0, []
         for _ in range(12):
             target = rng.randrange(len(data) + 1)
-            told = [one for one in told if one[0] <= target]
-            told += [(target, one) for one in follower.moved(data[:target], False)]
+            reported = [one for one in reported if one[0] <= target]
+            reported += [(target, one) for one in follower.moved(data[:target], False)]
             position = target
-        told += [(len(data), one) for one in follower.moved(data, True)]
+        reported += [(len(data), one) for one in follower.moved(data, True)]
         assert position <= len(data)
-        assert [one for _, one in told][-1] == whole[-1]
-        assert all(one in whole for _, one in told)
+        assert [one for _, one in reported][-1] == whole[-1]
+        assert all(one in whole for _, one in reported)
 
 
 UNIONS: list[Any] = [

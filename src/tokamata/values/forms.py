@@ -110,7 +110,7 @@ class Reading:
         return (text if self._markers is None else self._markers.spelled_out(text)).decode()
 
     def tag_pattern(self, text: str) -> tuple[bytes, int]:
-        """A regular expression of what is written for a text of a tag, and the length of its longest match."""
+        """A regular expression of the spellings of a text of a tag, and the length of the longest."""
         if self._markers is None:
             return re.escape(text.encode()), len(text.encode())
         return self._markers.pattern(text)

@@ -119,7 +119,7 @@ class Markers:
         return _MARKER.sub(lambda found: self._name_of.get(int(found[1]), b""), text)
 
     def pattern(self, text: str) -> tuple[bytes, int]:
-        """A regular expression of what is written for a text of a tag, and the length of its longest match."""
+        """A regular expression of the spellings of a text of a tag, and the length of the longest."""
         pattern, longest = b"", 0
         for number, piece in enumerate(self._control_names.cut(text)):
             spellings = [piece.encode()]

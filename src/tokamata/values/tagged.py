@@ -282,8 +282,9 @@ class TaggedTracker:
         if found is None:
             return False
         tags, container = self._tags, self._container
+        end = self._at
         if container.outer is not None and self._closes(text, container.name, until):
-            self._close_container(events)
+            self._close_container(end, events)
             return True
         if container.is_object is False and tags.element is not None:
             opened = tags.element.match(text, self._at, until)
@@ -410,13 +411,13 @@ class TaggedTracker:
         self._mode = _MEMBER
         return True
 
-    def _close_container(self, events: list[Event] | None) -> None:
+    def _close_container(self, end: int, events: list[Event] | None) -> None:
         container = self._container
         self._write(b"]" if container.is_object is False else b"}")
         assert container.outer is not None, "the whole is closed by its end"
         self._container = container.outer
         self._name = container.name
-        self._add(container.value(), container.start, self._at, events)
+        self._add(container.value(), container.start, end, events)
 
     def _close_leaf(self, text: bytes | bytearray, start: int, end: int, events: list[Event] | None) -> None:
         if self._tags.style.drops_line_feeds:

@@ -181,6 +181,7 @@ STRINGS = [
     *("</arg_value", "</function", "<tool_call", "&amp;", "&", "%20", "http://a.b/?c=d&e=f"),
 ]
 
+NUMBER = {"type": "number", "minimum": -1e30, "maximum": 1e30}  # no host reads 1e999 as a number
 SCHEMAS: list[dict[str, Any]] = [
     {
         "type": "object",
@@ -198,7 +199,7 @@ SCHEMAS: list[dict[str, Any]] = [
         "type": "object",
         "properties": {
             "either": {"type": ["string", "integer", "null"]},
-            "ratio": {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[a-z<]*$"}]},
+            "ratio": {"anyOf": [NUMBER, {"type": "string", "pattern": "^[a-z<]*$"}]},
             "ready": {"type": "boolean"},
             "note": {"type": ["string", "null"]},
             "date": {"type": "string", "format": "date"},
@@ -212,7 +213,7 @@ SCHEMAS: list[dict[str, Any]] = [
             "point": {
                 "type": "object",
                 "properties": {
-                    "x": {"type": "number"},
+                    "x": NUMBER,
                     "label": {"type": "string"},
                     "tags": {"type": "array", "items": {"type": "string"}},
                 },
@@ -231,7 +232,7 @@ SCHEMAS: list[dict[str, Any]] = [
         "type": "object",
         "properties": {
             "first name": {"type": "string", "minLength": 2},
-            "größe_1": {"type": "number"},
+            "größe_1": NUMBER,
             "a-b.c": {"type": ["boolean", "string"]},
             "code": {"type": "string", "enum": ["<", "</x>", "a\nb", "x y"]},
         },
