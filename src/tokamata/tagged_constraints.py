@@ -148,7 +148,9 @@ def _expression(
         style = replace(style, ends=(*style.ends, *map(re.escape, options.excludes)))
     pieces = _Pieces(style, options, tokens).made(table.words()[0])
     most = options.most_blanks
-    return table.tagged_texts(root, options.property_order, options.whitespace, options.spelling, most, pieces)
+    return table.tagged_texts(
+        root, options.property_order, options.whitespace, options.spelling, most, pieces
+    )
 
 
 class _Pieces:
@@ -210,7 +212,11 @@ class _Pieces:
             forms |= {"array": "elements", "object": "members"}
         masks: dict[tuple[str, str, str], int] = {}
         for kind, attributes in self._style.attributes.items():
-            key = forms.get(kind, "json"), attributes, "" if items is None else items.opening + items.attributes[kind]
+            key = (
+                forms.get(kind, "json"),
+                attributes,
+                "" if items is None else items.opening + items.attributes[kind],
+            )
             masks[key] = masks.get(key, 0) | _BITS[kind]
         return [
             (mask, form, self._attributes(text[1:]), self._attributes(element) if element else None)

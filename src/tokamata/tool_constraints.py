@@ -25,9 +25,10 @@ from tokamata.patterns.python_types.reading import TypeReader
 from tokamata.patterns.python_types.schema import schema_of_shape
 from tokamata.patterns.python_types.shapes import Record
 from tokamata.patterns.python_types.values import value_of_member, value_of_text
+from tokamata.patterns.tagged import STYLES
 from tokamata.recipes import copied
 from tokamata.schema_places import within
-from tokamata.tagged_constraints import constraint_of_tagged
+from tokamata.tagged_constraints import TaggedConstraint
 from tokamata.text_constraints import regex
 
 if TYPE_CHECKING:
@@ -203,12 +204,13 @@ def arguments_of(tool: Tool, options: JsonOptions, style: str = "json") -> Const
         style: ``"json"``, or the name of a style of tags.
     """
     reader = read_json if tool.shape is None else functools.partial(value_of_text, tool.shape)
-    if style != "json":
-        return constraint_of_tagged(tool.schema, style, options, reader=reader)
     table = _core.ValueTable()
     reading = options.read(tool.schema, table)
     root = table.all_of([table.types(OBJECT), reading.root])
-    return JsonConstraint(table, root, options.style, clipped(f"arguments of {tool.name}"), reading, reader)
+    name = clipped(f"arguments of {tool.name}")
+    if style == "json":
+        return JsonConstraint(table, root, options.style, name, reading, reader)
+    return TaggedConstraint(table, root, STYLES[style], options, name, reading, reader)
 
 
 def _call_of(text: str, tools: dict[str, Tool]) -> ToolCall:
