@@ -206,7 +206,7 @@ class _Pieces:
         return _core.intersect([blanks, _core.repeat(_core.code_points([(0, 0x10FFFF)]), 0, self._most)])
 
     def _types(self) -> list[tuple[int, str, _core.Expression, _core.Expression | None]]:
-        """Types of values that are written alike: as bits, their form, what is before a member, and an element."""
+        """Types of values that are written alike: bits, form, what is before a member, and an element."""
         items, forms = self._style.items, {"string": "text"}
         if items is not None:
             forms |= {"array": "elements", "object": "members"}

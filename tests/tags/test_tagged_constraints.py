@@ -91,7 +91,9 @@ def test_what_a_template_writes_is_accepted_and_what_breaks_the_schema_is_not(st
                 for name, one in drawn(schema, rng).items()
                 if name in schema["required"] or is_value_writable(one, properties[name], STYLES[style])
             }
-            writable = all(is_value_writable(one, properties[name], STYLES[style]) for name, one in members.items())
+            writable = all(
+                is_value_writable(one, properties[name], STYLES[style]) for name, one in members.items()
+            )
             if writable and jsonschema_rs.is_valid(schema, members):  # `$` is the end of the text alone
                 text = written(members, style, rng)
                 assert constraint.accepts(text), text
@@ -136,14 +138,19 @@ def test_tokens_of_several_bytes_are_allowed_as_their_bytes_are(style: str) -> N
             if exact.is_accepting:
                 expected.add(len(tokens))
             assert allowed(matcher) == expected, matcher.text
-            assert matcher.advance(byte) and exact.advance(byte)
+            assert matcher.advance(byte)
+            assert exact.advance(byte)
 
 
 def test_a_regular_expression_by_hand() -> None:
     """Masks over bytes, on walks, are those of the same texts as a regular expression."""
     schema = {
         "type": "object",
-        "properties": {"a": {"type": "string", "maxLength": 3}, "b": {"enum": ["x", True]}, "c": {"type": "null"}},
+        "properties": {
+            "a": {"type": "string", "maxLength": 3},
+            "b": {"enum": ["x", True]},
+            "c": {"type": "null"},
+        },
         "required": ["a", "b"],
         "additionalProperties": False,
     }
@@ -167,8 +174,10 @@ def test_a_regular_expression_by_hand() -> None:
             if not tokens:
                 break
             byte = rng.choice(tokens)
-            assert one_matcher.advance(byte) and other.advance(byte)
-        assert one_matcher.is_accepting and other.is_accepting
+            assert one_matcher.advance(byte)
+            assert other.advance(byte)
+        assert one_matcher.is_accepting
+        assert other.is_accepting
 
 
 # ---- values -----------------------------------------------------------------------------------
@@ -247,8 +256,10 @@ def test_names_that_are_not_declared_differ() -> None:
         assert all(map(matcher.advance, begun.encode())), style
         end = STYLES[style].attributes["number"].encode()[0]
         assert end not in allowed(matcher)
-        assert ord("c") in allowed(matcher) and ord("d") in allowed(matcher)
-        assert matcher.advance(ord("c")) and end in allowed(matcher)  # the declared one
+        assert ord("c") in allowed(matcher)
+        assert ord("d") in allowed(matcher)
+        assert matcher.advance(ord("c"))
+        assert end in allowed(matcher)
 
 
 def test_order() -> None:
@@ -260,8 +271,8 @@ def test_order() -> None:
     }
     in_order, in_any = (form_of(schema, "qwen_xml", any_order=one) for one in (False, True))
     for names, schema_order, any_order in [
-        ("ab", True, True), ("abc", True, True), ("acb", False, True), ("ba", False, True), ("a", False, False),
-        ("aab", False, False), ("cab", False, True), ("abcc", False, False),
+        ("ab", True, True), ("abc", True, True), ("acb", False, True), ("ba", False, True),
+        ("a", False, False), ("aab", False, False), ("cab", False, True), ("abcc", False, False),
     ]:  # fmt: skip
         text = "".join(member("qwen_xml", name, "null") for name in names)
         assert in_order.accepts(text) == schema_order, names
@@ -272,8 +283,11 @@ def test_a_required_name_that_cannot_be_written_is_an_error() -> None:
     schema = {"type": "object", "properties": {"a>b": {}}, "required": ["a>b"]}
     with pytest.raises(tk.UnsupportedSchemaError, match="qwen_xml cannot write the name 'a>b'"):
         form_of(schema, "qwen_xml")
-    optional = form_of({"type": "object", "properties": {"a>b": {}}, "additionalProperties": False}, "qwen_xml")
-    assert optional.accepts("") and not optional.accepts(member("qwen_xml", "a>b", "x"))
+    optional = form_of(
+        {"type": "object", "properties": {"a>b": {}}, "additionalProperties": False}, "qwen_xml"
+    )
+    assert optional.accepts("")
+    assert not optional.accepts(member("qwen_xml", "a>b", "x"))
     kimi = form_of({"type": "object", "properties": {'a"&b': {"type": "null"}}}, "kimi_k3_xml")
     assert kimi.accepts(member("kimi_k3_xml", "a&quot;&amp;b", "null", "null"))
 
@@ -285,7 +299,11 @@ def test_a_required_name_that_cannot_be_written_is_an_error() -> None:
 @pytest.mark.parametrize("whitespace", ["natural", "any"])
 @pytest.mark.parametrize("most", [0, 1, 3])
 def test_blanks_have_a_bound(style: str, whitespace: str, most: int) -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}, "required": ["a"]}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "array", "items": {"type": "integer"}}},
+        "required": ["a"],
+    }
     schema["additionalProperties"] = False  # type: ignore[assignment]
     free = form_of(schema, style, whitespace=whitespace)
     bounded = form_of(schema, style, whitespace=whitespace, max_whitespace_cnt=most)
@@ -303,12 +321,20 @@ def test_blanks_have_a_bound(style: str, whitespace: str, most: int) -> None:
 def test_strings_and_names_have_none_of_the_excluded_texts(style: str) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "xbad": {"type": "string"}}}
     constraint = form_of(schema, style, excludes=["bad", "<|"])
-    for value, expected in (("good", True), ("a bad one", False), ("ba", True), ("bad", False), ("<|x", False)):
+    for value, expected in (
+        ("good", True),
+        ("a bad one", False),
+        ("ba", True),
+        ("bad", False),
+        ("<|x", False),
+    ):
         text = json.dumps({"a": value}) if style == "json" else member(style, "a", value)
         assert constraint.accepts(text) == expected, value
     undeclared = json.dumps({"is bad": "x"}) if style == "json" else member(style, "is bad", "x")
     assert not constraint.accepts(undeclared)
-    json_in_tags = form_of({"type": "object", "properties": {"a": {"type": "array"}}}, "qwen_xml", excludes=["bad"])
+    json_in_tags = form_of(
+        {"type": "object", "properties": {"a": {"type": "array"}}}, "qwen_xml", excludes=["bad"]
+    )
     assert json_in_tags.accepts(member("qwen_xml", "a", '["ba d"]'))
     assert not json_in_tags.accepts(member("qwen_xml", "a", '["bad"]'))
 
@@ -343,9 +369,7 @@ def test_control_tokens_stand_for_their_names() -> None:
     for spelled in (tokens(text), list(text.encode())):
         matcher = constraint.compile(vocabulary).matcher()
         for token in spelled:
-            expected = {
-                one for one in (*range(256), *ids.values()) if matcher.fork().advance(one)
-            }
+            expected = {one for one in (*range(256), *ids.values()) if matcher.fork().advance(one)}
             assert allowed(matcher) - {305} == expected
             assert matcher.advance(token)
         assert matcher.is_accepting
@@ -369,7 +393,8 @@ def test_canonical_tokenization_and_repair() -> None:
     constraint = form_of(schema, "qwen_xml")
     broken = "<parameter=city>Bern</parameter><parameter=days>five</parameter"
     repaired = constraint.repair(broken)
-    assert constraint.accepts(repaired.text) and "Bern" in repaired.text
+    assert constraint.accepts(repaired.text)
+    assert "Bern" in repaired.text
 
 
 def test_states_go_when_memory_is_short() -> None:
@@ -386,4 +411,5 @@ def test_states_go_when_memory_is_short() -> None:
             assert byte in bits(row)
             assert matcher.advance(byte)
             text += bytes([byte])
-    assert matcher.is_accepting and constraint.accepts(text)
+    assert matcher.is_accepting
+    assert constraint.accepts(text)
