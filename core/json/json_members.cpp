@@ -32,15 +32,25 @@ ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, 
 
 // With the brace.
 std::uint32_t JsonRules::least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work) {
-  if (line.mode != Mode::Relaxed || objects_[object].is_tagged) return 1;
+  if (line.mode != Mode::Relaxed) return 1;
+  if (objects_[object].is_tagged)
+    return std::max(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work), tags_->least_length(std::nullopt, work));
   const std::uint32_t members = sets_.objects().least_length(objects_[object].rest, kLevels, work);
   return capped_sum(members, is_first && members > 0 ? 0 : 1);
 }
 
 // After a name and its quote.
 std::uint32_t JsonRules::least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work) {
-  if (line.mode != Mode::Relaxed || objects_[object].is_tagged) return 1;
+  if (line.mode != Mode::Relaxed) return 1;
+  if (objects_[object].is_tagged) return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, name, work), tags_->least_closing(work));
   return capped_sum(sets_.objects().least_length_with(objects_[object].rest, name, kLevels, work), 2);
+}
+
+// After a name that is not declared, and what ends it.
+std::uint32_t JsonRules::least_after_other(std::uint32_t object, const Line& line, const Work& work) {
+  if (line.mode != Mode::Relaxed) return 1;
+  if (!objects_[object].is_tagged) return capped_sum(least_of_members(object, false, line, work), 2);
+  return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work), tags_->least_closing(work));
 }
 
 const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& work) {
@@ -268,7 +278,7 @@ ExpressionId JsonRules::name_expression(const Rule& rule, const Work& work) {
       least = std::min(least, capped_sum(name.length - static_cast<std::uint32_t>(read), left));
   }
   if (is_relaxed && is_awaited && !next.others.empty())
-    shortest = std::min(shortest, capped_sum(least_of_members(rule.subject, false, rule.line, work), 2));
+    shortest = std::min(shortest, least_after_other(rule.subject, rule.line, work));
   return expression(this->rule(rule, least, shortest), work);
 }
 
@@ -643,8 +653,9 @@ ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t na
   const char end = static_cast<char>(name_end(objects_[object]));
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal({&end, 1}, work));
   const ExpressionId quoted = gap == Gap::None || is_tagged ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
-  const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2);
-  const std::uint32_t shortest = line.mode == Mode::Relaxed ? capped_sum(least_of_members(object, false, line, work), 2) : 1;
+  // Of a name that a closing repeats, nobody knows here how long it is.
+  const std::uint32_t length = is_forgotten(objects_[object]) ? kLongestLength : capped_sum(choice(object, work).length_of(name_class), 2);
+  const std::uint32_t shortest = least_after_other(object, line, work);
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length, shortest), work);
   const ExpressionId name = arena.terminal(quoted, work.budget);
   const ExpressionId opened = is_tagged && gap != Gap::None ? arena.concatenate(name_opening(object, work), name) : name;

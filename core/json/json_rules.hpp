@@ -187,6 +187,7 @@ class JsonRules : public RememberingRules {
   // About::shortest of relaxed rules; 1 of others, which serve no search by lengths.
   std::uint32_t least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work);
   std::uint32_t least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work);
+  std::uint32_t least_after_other(std::uint32_t object, const Line& line, const Work& work);
   ExpressionId name_expression(const Rule& name, const Work& work);
   bool awaits(const Rule& rule, const Choice& choice) const;
   std::pair<std::uint32_t, std::uint32_t> strings_of(const Rule& rule, const Choice& choice) const;

@@ -80,6 +80,8 @@ class ObjectFormulas {
     // Nothing where the name or each value of the set cannot be written.
     virtual std::optional<std::uint32_t> length(NameId name, SetId value, const Work& work) = 0;
     virtual std::optional<std::uint32_t> length_of_other(SetId value, const Work& work) = 0;
+    // No text of a member is shorter; of any member, or of one of this name.
+    virtual std::uint32_t least_length(std::optional<NameId> name, const Work& work) = 0;
     // Those of some undeclared names that can be written.
     virtual ExpressionId writable(ExpressionId names, const Work& work) = 0;
   };
@@ -120,6 +122,8 @@ class ObjectFormulas {
   // comma, quotes and colon for each member; and the same of the value of a member and all that comes after it.
   std::uint32_t least_length(ObjectId f, std::uint32_t depth, const Work& work);
   std::uint32_t least_length_with(ObjectId f, NameId name, std::uint32_t depth, const Work& work);
+  // The same where members are written otherwise; `written`: a name that does not count, since it is begun.
+  std::uint32_t least_length(ObjectId f, MemberTexts& texts, std::optional<NameId> written, const Work& work);
   // The number of objects, at most `most`; of names that are in order (object_counts.cpp).
   std::uint64_t count(ObjectId f, const NameOrder& order, std::uint64_t most, const Work& work);
 

@@ -211,6 +211,16 @@ std::uint32_t ObjectFormulas::least_length_with(ObjectId f, NameId name, std::ui
   return capped_sum(value, all - (further_among_conjuncts(f, required.size()) > 0 ? kLeastMember : 0));
 }
 
+std::uint32_t ObjectFormulas::least_length(ObjectId f, MemberTexts& texts, std::optional<NameId> written, const Work& work) {
+  const counted::vector<NameId> required = required_among_conjuncts(f);
+  const bool counts = written && !std::ranges::binary_search(required, *written);
+  const std::uint32_t further = further_among_conjuncts(f, required.size());
+  std::uint32_t length = capped_times(further - std::min<std::uint32_t>(further, counts ? 1 : 0), texts.least_length(std::nullopt, work));
+  for (const NameId name : required)
+    if (name != written) length = capped_sum(length, texts.least_length(name, work));
+  return length;
+}
+
 // ---- formulas ---------------------------------------------------------------------------------
 
 // What a shortest way to end the object may have members for.

@@ -173,6 +173,11 @@ std::optional<std::uint32_t> TaggedMembers::element_length(SetId value, const Wo
   return length ? std::optional(capped_sum(*length, closes_by_name() ? kElement.size() + style_->after_name.size() : 0)) : std::nullopt;
 }
 
+std::uint32_t TaggedMembers::least_length(std::optional<NameId> name, const Work& work) {
+  const std::optional<std::string_view> text = name ? written(*name) : std::nullopt;
+  return capped_sum(work.arena.node(pieces(work).opening).shortest, text ? text->size() : 1, least_closing(work));
+}
+
 ExpressionId TaggedMembers::after_closing(const Work& work) {
   if (style_->after_name.empty()) return Arena::kEpsilon;
   return work.arena.concatenate(add(style_->names, work), literal(style_->after_name, work));
@@ -213,7 +218,7 @@ ExpressionId JsonRules::tagged_members(std::uint32_t number, Line line, const Wo
   const bool may_end = objects.accepts(object.rest);
   const auto length = may_end ? objects.some_further_length(object.rest, room(object), work) : objects.some_length(object.rest, room(object), work);
   if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
-  return optional_if(may_end, expression(rule({Form::Members, number, 0, 0, 0, line}, *length), work), work);
+  return optional_if(may_end, expression(rule({Form::Members, number, 0, 0, 0, line}, *length, least_of_members(number, false, line, work)), work), work);
 }
 
 ExpressionId JsonRules::expand_tagged_members(const Rule& rule, const Work& work) {

@@ -57,7 +57,9 @@ class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedOb
 
   std::optional<std::uint32_t> length(NameId name, SetId value, const Work& work) override;
   std::optional<std::uint32_t> length_of_other(SetId value, const Work& work) override;
+  std::uint32_t least_length(std::optional<NameId> name, const Work& work) override;
   ExpressionId writable(ExpressionId names, const Work& work) override;
+  std::uint32_t least_closing(const Work& work) { return work.arena.node(pieces(work).closing).shortest; }
   // Of an element of an array, tags included.
   std::optional<std::uint32_t> element_length(SetId value, const Work& work);
 

@@ -76,6 +76,10 @@ class TaggedConstraint(Constraint[Any]):
     def _own_report(self) -> list[ReportEntry]:
         return self._reading.report()
 
+    def _read_texts(self) -> _core.Expression:
+        """In any style of JSON, white space and order: a text of others is read, however it is written."""
+        return self._make(is_loose=True)
+
     def _with_tokens(self, tokens: Tokens) -> Option:
         return Option(self._make(tokens=tokens), self._form)
 
@@ -142,8 +146,15 @@ def _phrases(pattern: str) -> list[str | None]:
 
 
 def _expression(
-    table: _core.ValueTable, root: int, style: TagStyle, options: JsonOptions, tokens: Tokens = _ENGINE
+    table: _core.ValueTable,
+    root: int,
+    style: TagStyle,
+    options: JsonOptions,
+    tokens: Tokens = _ENGINE,
+    is_loose: bool = False,
 ) -> _core.Expression:
+    if is_loose:
+        options = replace(options, property_order="any", whitespace="any", spelling="any")
     if options.excludes:
         style = replace(style, ends=(*style.ends, *map(re.escape, options.excludes)))
     pieces = _Pieces(style, options, tokens).made(table.words()[0])

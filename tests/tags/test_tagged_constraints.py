@@ -14,6 +14,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.masks import allowed, bits
+from tests.support.matchers import step
 from tests.support.tags.tagged_texts import (
     SCHEMAS,
     drawn,
@@ -21,6 +22,7 @@ from tests.support.tags.tagged_texts import (
     written,
 )
 from tests.support.tags.walks import walked
+from tests.support.tokenizers.canonical_tokenizers import SOURCES
 from tests.support.vocabularies import BYTE_VOCABULARY, BYTES
 from tokamata.patterns.tagged import STYLES, TagStyle
 
@@ -387,14 +389,49 @@ def test_control_tokens_stand_for_their_names() -> None:
         assert matcher.is_accepting
 
 
-def test_canonical_tokenization_and_repair() -> None:
-    schema = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
-    schema |= {"required": ["city", "days"], "additionalProperties": False}
-    constraint = form_of(schema, "qwen_xml")
+def test_repair() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city", "days"],
+    }
     broken = "<parameter=city>Bern</parameter><parameter=days>five</parameter"
-    repaired = constraint.repair(broken)
-    assert constraint.accepts(repaired.text)
-    assert "Bern" in repaired.text
+    for more in (False, True):
+        constraint = form_of({**schema, "additionalProperties": more}, "qwen_xml")
+        repaired = constraint.repair(broken).text
+        assert constraint.accepts(repaired)
+        assert "<parameter=city>Bern</parameter>" in repaired
+
+
+def test_canonical_tokenization() -> None:
+    llama = next(source for source in SOURCES if source.name == "llama-3.1").judged()
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city", "days"],
+        "additionalProperties": {"type": "integer"},
+    }
+    constraint = form_of(schema, "qwen_xml")
+    compiled = constraint.compile(llama.vocabulary, tokenization="canonical")
+    for seed in range(2):
+        matcher, chooser = compiled.matcher(), random.Random(seed)
+        while len(matcher.tokens) < 20 and step(matcher, chooser):
+            pass
+        assert all(map(matcher.advance, matcher.shortest_completion()))
+        assert llama.is_canonical(matcher.tokens)
+        constraint.parse(matcher.text)
+
+
+def test_texts_in_other_white_space_and_order_are_read() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "null"}},
+        "required": ["a", "b"],
+    }
+    constraint = form_of(schema, "minimax_xml", whitespace="compact")
+    text = " " + member("minimax_xml", "b", " null") + "\n\n" + member("minimax_xml", "a", "5")
+    assert not constraint.accepts(text)
+    assert constraint.parse(text) == {"a": 5, "b": None}
 
 
 def test_states_go_when_memory_is_short() -> None:
