@@ -29,9 +29,10 @@ ROOMS = [
         "json_options",
         "json_constraints",
         "grammar_constraints",
+        "tagged_constraints",
     ),
     *("form_members", "type_constraints", "tool_constraints", "trigger_constraints"),
-    *("structural_tags", "tool_calls", "reasoning"),
+    *("structural_tags", "tool_formats", "tool_calls", "reasoning"),
     *("decoding", "integrations", "audit", "cli", "__main__"),
 ]
 # The same within folders.
@@ -43,7 +44,7 @@ INNER_ROOMS = {
     ],
     "patterns": [
         *("unicode", "regex", "extensions", "phrase_trie", "free_text"),
-        *("grammars", "json_schema", "python_types"),
+        *("grammars", "json_schema", "python_types", "tagged"),
     ],
     "audit": [
         *("apart", "engines", "walks", "judging", "declared_order", "styles", "spelling", "findings"),

@@ -146,14 +146,68 @@ json::Spelling spelling_named(const std::string& name) {
 
 namespace {
 
-ExpressionPtr json_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
-                         const std::string& whitespace, const std::string& spelling) {
+json::Style style_named(const std::string& property_order, const std::string& whitespace, const std::string& spelling,
+                        std::optional<std::uint32_t> most_blanks) {
   using namespace json;
-  const Style style{
+  return {
       one_of_names<Whitespace>(whitespace, {{"compact", Whitespace::Compact}, {"natural", Whitespace::Natural}, {"any", Whitespace::Any}}),
       one_of_names<PropertyOrder>(property_order, {{"schema", PropertyOrder::Schema}, {"any", PropertyOrder::Any}}),
-      spelling_named(spelling)};
-  return Expression::grammar(std::make_shared<JsonRuleSet>(std::make_shared<const ValueTable>(*builder.table), builder.node(root), style));
+      spelling_named(spelling), most_blanks.value_or(~std::uint32_t{0})};
+}
+
+ExpressionPtr json_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
+                         const std::string& whitespace, const std::string& spelling, std::optional<std::uint32_t> most_blanks,
+                         ExpressionPtr within) {
+  using namespace json;
+  const Style style = style_named(property_order, whitespace, spelling, most_blanks);
+  return Expression::grammar(std::make_shared<JsonRuleSet>(std::make_shared<const ValueTable>(*builder.table), builder.node(root), style, nullptr,
+                                                           std::move(within)));
+}
+
+// The members of the root between tags; `pieces` are those of json/tag_style.hpp.
+ExpressionPtr tagged_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
+                           const std::string& whitespace, const std::string& spelling, std::optional<std::uint32_t> most_blanks,
+                           const nb::dict& pieces) {
+  using namespace json;
+  const auto table = std::make_shared<ValueTable>(*builder.table);
+  const auto expression = [&](const char* name) { return nb::cast<ExpressionPtr>(pieces[name]); };
+  const auto optional_expression = [&](const char* name) { return pieces[name].is_none() ? nullptr : expression(name); };
+  auto tags = std::make_shared<TagStyle>();
+  tags->opening = expression("opening");
+  tags->name_end = nb::cast<std::uint8_t>(pieces["name_end"]);
+  // Without attributes that say so, what is empty is text, and what begins with an element is an array.
+  const bool is_marked = nb::cast<bool>(pieces["is_marked"]);
+  const auto distinguished = [&](ValueTable::Node node) { return is_marked ? ValueTable::kAny : table->add(std::move(node)); };
+  const ValueNode some_elements = distinguished(ValueTable::ArrayLength{1, kNoMaximum}), some_members = distinguished(ValueTable::PropertyCount{1, kNoMaximum});
+  const ValueNode no_item = distinguished(ValueTable::Property{table->name(std::string(TaggedMembers::kElement)), ValueTable::kNone});
+  const ValueNode no_elements = distinguished(ValueTable::AllOf{{some_members, no_item}});
+  for (const nb::handle given : nb::cast<nb::list>(pieces["types"])) {
+    const auto type = nb::cast<nb::tuple>(given);
+    const auto form = one_of_names<TagStyle::Form>(nb::cast<std::string>(type[1]), {{"text", TagStyle::Form::Text},
+                                                                                     {"json", TagStyle::Form::Json},
+                                                                                     {"members", TagStyle::Form::Members},
+                                                                                     {"elements", TagStyle::Form::Elements}});
+    const auto mask = nb::cast<std::uint8_t>(type[0]);
+    TagStyle::Type made{mask, form, nb::cast<ExpressionPtr>(type[2]), type[3].is_none() ? nullptr : nb::cast<ExpressionPtr>(type[3]),
+                        table->add(ValueTable::Types{mask}), ValueTable::kAny, ValueTable::kAny};
+    if (form == TagStyle::Form::Elements) made.values_beside_text = some_elements;
+    if (form == TagStyle::Form::Members) made.values_beside_text = some_members, made.values_beside_elements = no_elements;
+    tags->types.push_back(std::move(made));
+  }
+  tags->after_name = nb::cast<std::string>(pieces["after_name"]);
+  tags->closing = expression("closing");
+  tags->named_closing = optional_expression("named_closing");
+  tags->strings = expression("strings");
+  tags->closed_strings = expression("closed_strings");
+  tags->trimmed = optional_expression("trimmed");
+  tags->misread = nb::cast<std::vector<std::pair<std::uint8_t, ExpressionPtr>>>(pieces["misread"]);
+  tags->between = expression("between");
+  tags->before = expression("before");
+  tags->after = expression("after");
+  tags->names = expression("names");
+  for (const auto [name, written] : nb::cast<nb::dict>(pieces["written_names"])) tags->written_names.emplace(utf8(name), utf8(written));
+  const Style style = style_named(property_order, whitespace, spelling, most_blanks);
+  return Expression::grammar(std::make_shared<JsonRuleSet>(table, builder.node(root), style, std::move(tags), optional_expression("within")));
 }
 
 Count maximum_of(std::optional<Count> maximum) { return maximum.value_or(json::kNoMaximum); }
@@ -227,7 +281,8 @@ void bind_json(nb::module_& m) {
              for (std::uint32_t name = 0; name < b.table->name_count(); ++name) names.push_back(b.table->text({name}));
              return std::pair(names, std::vector<std::string>(b.strings.begin(), b.strings.end()));
            })
-      .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a);
+      .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a, "most_blanks"_a.none() = nb::none(), "within"_a.none() = nb::none())
+      .def("tagged_texts", &tagged_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a, "most_blanks"_a.none(), "pieces"_a);
 }
 
 }  // namespace tokamata

@@ -48,6 +48,10 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         if (run.symbol.is_byte())
           if (const ExpressionId rest = rules(n).derivative(n.rule(), run.symbol.byte(), arena(), run.budget); rest != kEmpty)
             distribute(rest, advanced(tail, run.symbol, run.budget), out);
+        if (!run.symbol.is_byte() && !n.text)
+          if (const auto body = rules(n).unfolded(n.rule(), arena(), run.budget))
+            if (const ExpressionId rest = derivative(*body, run.symbol, run.budget); rest != kEmpty)
+              distribute(rest, advanced(tail, run.symbol, run.budget), out);
         return;
       case Kind::Everything:
       case Kind::Bytes:

@@ -174,6 +174,7 @@ class Expression {
     sees_edges_ = std::holds_alternative<OneToken>(node_);
     has_references_ = std::holds_alternative<Reference>(node_);
     has_rules_ = std::holds_alternative<Grammar>(node_);
+    if (const auto* grammar = std::get_if<Grammar>(&node_)) control_tokens_ = grammar->rules->control_tokens();
     note_borders();
     const auto gather = [this](const ExpressionPtr& part) {
       class_borders_ |= part->class_borders_;

@@ -171,7 +171,7 @@ ExpressionId Forms::rotated(ExpressionId expression) {
 
 ExpressionId Forms::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
-  return intern({.kind = Kind::Rule, .text = true, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
+  return intern({.kind = Kind::Rule, .text = !about.controls, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
                  .unverified = about.unverified,
                  .spelled = about.by_tokens || pattern_bytes().is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
                  .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});

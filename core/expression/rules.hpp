@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,6 +91,7 @@ class Rules : public CountedObject {
     bool unverified = false;
     bool by_byte = false;    // its state keeps the bytes that are read
     bool by_tokens = false;  // `spelled` holds even if the vocabulary lacks bytes of the pattern
+    bool controls = false;   // its texts have control tokens
   };
 
   // The choice that makes everything after it unverified, and the one by which over-approximations forget as little as
@@ -172,6 +174,8 @@ class RuleSet {
   virtual ByteSet distinguished() const = 0;
   // Whether some text that the rules spell out byte by byte, such as a declared name, contains `part`.
   virtual bool spells(std::string_view part) const = 0;
+  // The names of the control tokens in texts.
+  virtual std::set<std::string> control_tokens() const { return {}; }
   // The bytes that most often bring a text nearer to its end, the likeliest first.  Searches try them first.
   virtual std::string_view ending_bytes() const { return {}; }
   // Bytes one of which stands between any two texts that must differ, such as names or elements; and those with which, or

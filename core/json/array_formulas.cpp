@@ -119,4 +119,9 @@ std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Work& w
   return length;
 }
 
+std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const ElementLength& length, const Work& work) {
+  if (f == formulas_.kFalse) return std::nullopt;
+  return accepts(f) ? 0 : search(f, [](SetId) { return true; }, [](auto&&...) {}, work, &length);
+}
+
 }  // namespace tokamata::json

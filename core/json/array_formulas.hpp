@@ -35,6 +35,10 @@ class ArrayFormulas {
   // The length of some text that ends the array, with a comma for each element; nothing if there is none.
   std::optional<std::uint32_t> some_length(ArrayId f, const Work& work);
 
+  // The same where elements have other lengths, and may be equal.
+  using ElementLength = std::function<std::optional<std::uint32_t>(SetId)>;
+  std::optional<std::uint32_t> some_length(ArrayId f, const ElementLength& length, const Work& work);
+
   // ---- elements that must differ: array_elements.cpp ----
   // Whether it matters which elements are equal.
   bool tells_equal(ArrayId f) const;
@@ -99,7 +103,7 @@ class ArrayFormulas {
   std::optional<std::uint32_t> shortest(ArrayId f, const Work& work);
   std::optional<std::uint32_t> among_plenty(ArrayId f, Count needed, const Work& work);
   template <class IsUsable, class Done>
-  std::optional<std::uint32_t> search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work);
+  std::optional<std::uint32_t> search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work, const ElementLength* length = nullptr);
   template <class Visit>
   void visit_kinds(SetId values, ArrayId rest, const Supply& supply, Visit&& visit, const Work& work);
   SetId leading_values(const Branch<ArrayTag>& way, SetId values, const WrittenTexts& seen, const Work& work);

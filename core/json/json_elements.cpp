@@ -30,6 +30,7 @@ ExpressionId JsonRules::elements(std::uint32_t array, bool is_first, Line line, 
 }
 
 ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
+  if (arrays_[rule.subject].is_tagged) return expand_tagged_elements(rule, work);
   const Array array = arrays_[rule.subject];
   const bool is_first = rule.low != 0;
   Arena& arena = work.arena;

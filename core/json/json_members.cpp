@@ -11,10 +11,19 @@
 namespace tokamata::json {
 
 ObjectFormulas::Room JsonRules::room(const Object& object) const {
-  return {orders_[object.order].names.get(), 0, &place_sets_[object.written], written(object.others)};
+  return {orders_[object.order].names.get(), 0, &place_sets_[object.written], written(object.others), object.is_tagged ? tags_.get() : nullptr};
+}
+
+ExpressionId JsonRules::name_opening(std::uint32_t object, const Work& work) {
+  return objects_[object].is_tagged ? tags_->pieces(work).opening : literal("\"", work);
+}
+
+ExpressionId JsonRules::names_of(const Object& object, const ObjectFormulas::NameClass& of, const Work& work) {
+  return object.is_tagged ? tags_->writable(of.names, work) : of.names;
 }
 
 ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, const Work& work) {
+  if (objects_[number].is_tagged) return tagged_members(number, line, work);
   const Object object = objects_[number];
   const auto length = sets_.objects().some_length(object.rest, room(object), work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
@@ -24,6 +33,8 @@ ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, 
 // With the brace.
 std::uint32_t JsonRules::least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
+  if (objects_[object].is_tagged)
+    return std::max(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work), tags_->least_length(std::nullopt, work));
   const std::uint32_t members = sets_.objects().least_length(objects_[object].rest, kLevels, work);
   return capped_sum(members, is_first && members > 0 ? 0 : 1);
 }
@@ -31,7 +42,15 @@ std::uint32_t JsonRules::least_of_members(std::uint32_t object, bool is_first, c
 // After a name and its quote.
 std::uint32_t JsonRules::least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
+  if (objects_[object].is_tagged) return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, name, work), tags_->least_closing(work));
   return capped_sum(sets_.objects().least_length_with(objects_[object].rest, name, kLevels, work), 2);
+}
+
+// After a name that is not declared, and what ends it.
+std::uint32_t JsonRules::least_after_other(std::uint32_t object, const Line& line, const Work& work) {
+  if (line.mode != Mode::Relaxed) return 1;
+  if (!objects_[object].is_tagged) return capped_sum(least_of_members(object, false, line, work), 2);
+  return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work), tags_->least_closing(work));
 }
 
 const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& work) {
@@ -42,7 +61,12 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
   found.others.assign(next.others.begin(), next.others.end());
   for (const auto& [place, length, is_late] : next.declared) {
     const NameId name = orders_[object.order].names->names[place];
-    found.names.push_back({sets_.spelled_name(name), name, place, length, is_late});
+    found.names.push_back({object.is_tagged ? tags_->written(name).value() : sets_.spelled_name(name), name, place, length, is_late});
+  }
+  if (object.is_tagged) {  // lengths are those after what opens a member
+    const std::uint32_t opening = tags_->opening_length(work);
+    for (Choice::Name& name : found.names) name.length = name.length < kNoLength ? name.length - opening : kNoLength;
+    for (auto& [of_class, length] : found.others) length = length < kNoLength ? length - opening : kNoLength;
   }
   std::ranges::sort(found.names, {}, &Choice::Name::spelled);
   found.are_escaped = are_escaped(object, found, work);
@@ -51,6 +75,7 @@ const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& wor
 }
 
 bool JsonRules::are_escaped(const Object& object, const Choice& next, const Work& work) {
+  if (object.is_tagged) return false;
   if (style_.spelling != Spelling::Natural) return style_.spelling == Spelling::Any;
   const auto is_escaped = [&](const Choice::Name& name) { return sets_.is_escaped(name.name); };
   if (std::ranges::any_of(next.names, is_escaped)) return true;
@@ -95,6 +120,7 @@ void JsonRules::set_due(Choice& choice, std::uint32_t place) const {
 }
 
 ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
+  if (objects_[rule.subject].is_tagged) return expand_tagged_members(rule, work);
   const bool is_first = rule.low != 0;
   Arena& arena = work.arena;
   std::vector<ExpressionId> ways;
@@ -217,6 +243,10 @@ ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const
   const Choice::Name& name = choice(rule.subject, work).names[place];
   const Object object = objects_[rule.subject];
   const Object rest = after_declared(object, name);
+  if (object.is_tagged) {
+    const std::string_view written = name.spelled.substr(0, name.spelled.size() - 1);
+    return after_tagged_name(sets_.objects().branches(object.rest, name.name, work), rest, tags_->after_closing(written, work), rule.line, work);
+  }
   return after_name(sets_.objects().branches(object.rest, name.name, work), rest, rule.line, work);
 }
 
@@ -248,7 +278,7 @@ ExpressionId JsonRules::name_expression(const Rule& rule, const Work& work) {
       least = std::min(least, capped_sum(name.length - static_cast<std::uint32_t>(read), left));
   }
   if (is_relaxed && is_awaited && !next.others.empty())
-    shortest = std::min(shortest, capped_sum(least_of_members(rule.subject, false, rule.line, work), 2));
+    shortest = std::min(shortest, least_after_other(rule.subject, rule.line, work));
   return expression(this->rule(rule, least, shortest), work);
 }
 
@@ -266,7 +296,7 @@ ExpressionId JsonRules::derive_name(const Rule& rule, std::uint8_t byte, const W
   rest.record = static_cast<std::uint32_t>(read + 1);
   const bool leaves_due = awaits(rule, next) && !awaits(rest, next);
   if (leaves_due && std::ranges::all_of(first, last, &Choice::Name::is_late)) return Arena::kEmpty;
-  if (byte == '"' && first->spelled.size() == read + 1) return after_name_of(rule, rest.low, work);
+  if (first->spelled.size() == read + 1) return after_name_of(rule, rest.low, work);
   return leaves_due ? opened(rest, work) : name_expression(rest, work);
 }
 
@@ -368,7 +398,8 @@ ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& wo
   if (name.rest == Arena::kEmpty) return Arena::kEmpty;
   const Choice& next = choice(wanted.subject, work);
   constexpr std::uint32_t kSpare = 4;  // bytes that distinguish a name from all that are taken
-  const std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare);
+  const std::size_t repeated = is_forgotten(objects_[wanted.subject]) ? texts_.length({wanted.record}) : 0;
+  const std::uint32_t length = capped_sum(next.length_of(wanted.high), kSpare, repeated);
   wanted.low = name.is_settled ? 1 : 0;
   const RuleId id = rule(wanted, length);
   made(id) = name.rest;
@@ -378,7 +409,7 @@ ExpressionId JsonRules::other_name(Rule wanted, const Name& name, const Work& wo
 JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t name_class, const Work& work) {
   const auto classes = sets_.objects().name_classes(object.rest, work);
   const ObjectFormulas::NameClass& of_name = (*classes)[name_class];
-  const Name name{work.arena.terminal(of_name.names, work.budget), of_name.is_any};
+  const Name name{work.arena.terminal(names_of(object, of_name, work), work.budget), of_name.is_any};
   return checked_name(name, object, name_class, Texts::kEmpty, Texts::kEmpty, work);
 }
 
@@ -399,7 +430,7 @@ JsonRules::Name JsonRules::settled_name(Name name, const Object& object, std::ui
   const std::vector<std::string> taken = taken_below(object, record);
   if (taken.empty()) return name;
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  name.rest = work.arena.terminal(sets_.without_texts((*classes)[name_class].names, taken, work), work.budget);
+  name.rest = work.arena.terminal(sets_.without_texts(names_of(object, (*classes)[name_class], work), taken, work), work.budget);
   for (const char byte : texts_.string(record) + texts_.string(escape))
     name.rest = work.arena.settled(work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
   return name;
@@ -456,7 +487,7 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
   const Name before = name_so_far(rule, work);
   if (const ExpressionId rest = work.arena.derivative(before.rest, byte, work.budget); rest != Arena::kEmpty) {
     Rule longer = rule;
-    if (style_.spelling != Spelling::Plain && (byte == '\\' || rule.escape != Texts::kEmpty)) {
+    if (style_.spelling != Spelling::Plain && !object.is_tagged && (byte == '\\' || rule.escape != Texts::kEmpty)) {
       longer.escape = texts_.extended(rule.escape, byte);
       if (const std::string escape = texts_.string(longer.escape); code_point_of_escape(escape)) {
         longer.record = texts_.extended({rule.record}, spelled_string(read_string(escape))).value;
@@ -467,42 +498,46 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
     }
     return other_name(longer, checked_name({rest, before.is_settled}, object, rule.high, {longer.record}, longer.escape, work), work);
   }
-  if (byte != '"' || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
+  if (byte != name_end(object) || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
   const TextId spelled{rule.record};
   if (is_taken(object, spelled)) return Arena::kEmpty;
   Object after = object;
   after.others = text_sets_.with(object.others, spelled);
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), after, rule.line, work);
+  const auto ways = sets_.objects().branches(object.rest, (*classes)[rule.high], work);
+  return object.is_tagged ? after_tagged_name(ways, after, tags_->after_closing(texts_.string(spelled), work), rule.line, work)
+                          : after_name(ways, after, rule.line, work);
 }
 
 namespace {
 
-// Texts, each with a quote.
+// Texts, each with a quote, or another byte.
 class QuotedTree final : public TextTree {
  public:
-  explicit QuotedTree(std::shared_ptr<const TextTree> texts) : texts_(std::move(texts)) {}
+  QuotedTree(std::shared_ptr<const TextTree> texts, std::uint8_t end) : texts_(std::move(texts)), end_(end) {}
   void walk(Walk& walk) const override {
-    Quoting quoting(walk);
+    Quoting quoting(walk, end_);
     texts_->walk(quoting);
   }
 
  private:
   class Quoting final : public Walk {
    public:
-    explicit Quoting(Walk& walk) : walk_(walk) {}
+    Quoting(Walk& walk, std::uint8_t end) : walk_(walk), end_(end) {}
     bool enter(std::uint8_t byte) override { return walk_.enter(byte); }
     void leave() override { walk_.leave(); }
     void mark(bool) override {
-      if (!walk_.enter('"')) return;
+      if (!walk_.enter(end_)) return;
       walk_.mark(true);
       walk_.leave();
     }
 
    private:
     Walk& walk_;
+    std::uint8_t end_;
   };
   std::shared_ptr<const TextTree> texts_;
+  std::uint8_t end_;
 };
 
 }  // namespace
@@ -511,7 +546,7 @@ class QuotedTree final : public TextTree {
 // what follows the name is.
 Approximation JsonRules::approximate_name(const Rule& other, bool is_unverified, const Work& work) {
   const Name name = name_so_far(other, work);
-  const bool is_sure = is_any_name(other, work) || name.is_settled;
+  const bool is_sure = (is_any_name(other, work) || name.is_settled) && !is_forgotten(objects_[other.subject]);
   Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !is_sure, other.line.of(Mode::Approximation), work), {}, {}};
   add_taken(objects_[other.subject], {other.record}, other.escape, is_sure ? std::nullopt : std::optional(name.rest), "", approximation, work);
   return approximation;
@@ -524,11 +559,11 @@ void JsonRules::add_taken(const Object& object, TextId record, TextId escape, st
     const TextSetId below = text_sets_.below(set, record);
     if (below == kNoTexts) continue;
     std::shared_ptr<const TextTree> texts;
-    if (style_.spelling == Spelling::Plain)
+    if (style_.spelling == Spelling::Plain || object.is_tagged)
       texts = std::make_shared<TextSetTree>(text_sets_, below, texts_.length(record));
     else
       texts = std::make_shared<SpelledTree>(text_sets_, below, texts_.string(record), texts_.string(escape));
-    approximation.refused.push_back({lead, std::make_shared<QuotedTree>(texts)});
+    approximation.refused.push_back({lead, std::make_shared<QuotedTree>(texts, name_end(object))});
     if (rest) approximation.unverified.push_back({lead, unverified_along(texts, *rest, taken, work)});
   }
 }
@@ -543,7 +578,7 @@ void JsonRules::visit_forks(const Rule& rule, Visit&& visit, const Work& work) {
   if (!awaits(rule, next) || rule.escape != Texts::kEmpty) return;
   const std::string_view due = next.names[*next.due].spelled;
   for (const Choice::Fork& fork : next.forks) {
-    if (fork.shared < rule.record || fork.byte == '"') continue;
+    if (fork.shared < rule.record || static_cast<std::uint8_t>(fork.byte) == name_end(objects_[rule.subject])) continue;
     const std::string read = std::string(due.substr(0, fork.shared)) + fork.byte;
     const TextId text = texts_.extended(Texts::kEmpty, read);
     for (const auto& [number, length] : next.others) {
@@ -580,7 +615,7 @@ std::vector<Approximation> JsonRules::approximations_of_declared(RuleId id, cons
   Approximation late{Arena::kEmpty, {}, {}};
   std::vector<ExpressionId> ways;
   visit_forks(rule, [&](const std::string& lead, std::uint32_t number, TextId read, const Name& name) {
-    const bool is_sure = is_any_name(rule.subject, number, work) || name.is_settled;
+    const bool is_sure = (is_any_name(rule.subject, number, work) || name.is_settled) && !is_forgotten(objects_[rule.subject]);
     const ExpressionId other = approximate_other(rule.subject, number, name.rest, Gap::None, !is_sure, rule.line.of(Mode::Approximation), work);
     ways.push_back(work.arena.concatenate(literal(lead, work), other));
     add_taken(objects_[rule.subject], read, Texts::kEmpty, is_sure ? std::nullopt : std::optional(name.rest), lead, late, work);
@@ -614,12 +649,17 @@ ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t na
   object = approximate_object(object, work);
   Arena& arena = work.arena;
   const ExpressionNode n = arena.node(names);
-  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal("\"", work));
-  const ExpressionId quoted = gap == Gap::None ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
-  const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2);
-  const std::uint32_t shortest = line.mode == Mode::Relaxed ? capped_sum(least_of_members(object, false, line, work), 2) : 1;
+  const bool is_tagged = objects_[object].is_tagged;
+  const char end = static_cast<char>(name_end(objects_[object]));
+  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal({&end, 1}, work));
+  const ExpressionId quoted = gap == Gap::None || is_tagged ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
+  // Of a name that a closing repeats, nobody knows here how long it is.
+  const std::uint32_t length = is_forgotten(objects_[object]) ? kLongestLength : capped_sum(choice(object, work).length_of(name_class), 2);
+  const std::uint32_t shortest = least_after_other(object, line, work);
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length, shortest), work);
-  return arena.concatenate(arena.terminal(quoted, work.budget), is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
+  const ExpressionId name = arena.terminal(quoted, work.budget);
+  const ExpressionId opened = is_tagged && gap != Gap::None ? arena.concatenate(name_opening(object, work), name) : name;
+  return arena.concatenate(opened, is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
 }
 
 // Names that begin within a token, quotes and all.
@@ -627,8 +667,10 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
   const Choice& next = choice(rule.subject, work);
   if (next.due) {
     const Rule name{Form::Name, rule.subject, 0, static_cast<std::uint32_t>(next.names.size()), 0, rule.line};
-    if (const ExpressionId late = approximate_late_names(name, work); late != Arena::kEmpty)
-      ways.push_back(layout_.after(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), late), work));
+    const ExpressionId late = approximate_late_names(name, work);
+    if (late == Arena::kEmpty) return;
+    const ExpressionId opened = work.arena.concatenate(name_opening(rule.subject, work), late);
+    ways.push_back(objects_[rule.subject].is_tagged ? opened : layout_.after(Gap::Line, rule.line.indent, opened, work));
     return;
   }
   const auto add = [&](std::uint32_t name_class, const Name& name) {
@@ -636,6 +678,7 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
     const bool is_unverified = !name.is_settled && rule.line.mode == Mode::Approximation;
     const auto add_way = [&](ExpressionId way) { ways.push_back(is_unverified ? unverified_from(way, work) : way); };
     add_way(approximate_other(rule.subject, name_class, name.rest, Gap::Line, true, rule.line, work));
+    if (objects_[rule.subject].is_tagged) return;
     const ExpressionId inside = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
     add_way(layout_.after_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
@@ -646,7 +689,7 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
 ExpressionId JsonRules::relaxed_names(std::uint32_t object, std::uint32_t name_class, const Work& work) {
   const std::uint32_t order = objects_[object].order;
   const auto classes = sets_.objects().name_classes(objects_[object].rest, work);
-  const ExpressionId all = (*classes)[name_class].names;
+  const ExpressionId all = names_of(objects_[object], (*classes)[name_class], work);
   return memoized(relaxed_names_, std::uint64_t{order} << 32 | all.value, [&] {
     std::vector<std::string> declared;
     for (const NameId name : orders_[order].names->names) declared.push_back(sets_.table().text(name));
@@ -664,7 +707,8 @@ ExpressionId JsonRules::relaxed_other_name(std::uint32_t object, std::uint32_t n
 ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
   const Object object = objects_[rule.subject];
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  return after_name(sets_.objects().branches(object.rest, (*classes)[rule.high], work), object, rule.line, work);
+  const auto ways = sets_.objects().branches(object.rest, (*classes)[rule.high], work);
+  return object.is_tagged ? after_tagged_name(ways, object, tags_->after_closing(work), rule.line, work) : after_name(ways, object, rule.line, work);
 }
 
 }  // namespace tokamata::json

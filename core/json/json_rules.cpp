@@ -48,18 +48,19 @@ RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled, std::uint32_t s
   if (!layout_.has_depth()) wanted.line.indent = {};
   const bool waits = layout_.waits(wanted.line.indent) || wanted.line.mode == Mode::Approximation;
   const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
+  const bool has_controls = tags_ && tags_->has_controls();
   const auto next = static_cast<std::uint32_t>(rules_.size());
-  put_at(abouts_, next, About{shortest, spelled, waits, wanted.line.mode == Mode::Unverified, keeps});  // first: no rule lacks its own
+  put_at(abouts_, next, About{shortest, spelled, waits, wanted.line.mode == Mode::Unverified, keeps, false, has_controls && is_tagged(wanted)});  // first: no rule lacks its own
   return {number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
 }
 
 std::uint32_t JsonRules::array_number(const Array& array) {
-  return number_in(arrays_, array_index_, array, [](const Array& a) { return mix(mix(1, a.rest.value), a.seen.value); });
+  return number_in(arrays_, array_index_, array, [](const Array& a) { return mix(mix(1, a.rest.value), a.is_tagged ? ~a.seen.value : a.seen.value); });
 }
 
 std::uint32_t JsonRules::object_number(const Object& object) {
   return number_in(objects_, object_index_, object, [](const Object& o) {
-    return mix(mix(mix(mix(1, o.rest.value), o.order), o.written), o.others.value);
+    return mix(mix(mix(mix(1, o.rest.value), o.order), o.written), o.is_tagged ? ~o.others.value : o.others.value);
   });
 }
 
@@ -82,14 +83,15 @@ ExpressionId& JsonRules::made(RuleId rule) {
 
 // ---- the whole --------------------------------------------------------------------------------
 
-JsonRuleSet::JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
-    : table_(std::move(table)), root_(root), style_(style) {
+JsonRuleSet::JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style, std::shared_ptr<const TagStyle> tags,
+                         ExpressionPtr within)
+    : table_(std::move(table)), root_(root), style_(style), tags_(std::move(tags)), within_(std::move(within)) {
   if (root_.value >= table_->size()) throw std::invalid_argument("the root is no node of the table");
   table_->check();
 }
 
 std::unique_ptr<Rules> JsonRuleSet::make(std::uint32_t source) const {
-  return std::make_unique<JsonRules>(source, table_, root_, style_);
+  return std::make_unique<JsonRules>(source, table_, root_, style_, tags_, within_);
 }
 
 // Of all texts in UTF-8 without control characters.
@@ -104,6 +106,8 @@ ByteSet JsonRuleSet::class_borders() const {
   ByteSet set = ByteSet::range(0, 0x80) | table_->class_borders();
   for (const unsigned lead : {0xC2u, 0xE0u, 0xE1u, 0xEDu, 0xEEu, 0xF0u, 0xF1u, 0xF4u, 0xF5u}) set.add(static_cast<std::uint8_t>(lead));
   for (const unsigned rest : {0x90u, 0xA0u, 0xC0u}) set.add(static_cast<std::uint8_t>(rest));
+  if (tags_) set |= tags_->class_borders();
+  if (within_) set |= within_->class_borders();
   return set;
 }
 
@@ -112,19 +116,29 @@ ByteSet JsonRuleSet::distinguished() const {
   constexpr std::string_view kAlone = "{}[],:\"\\/ \t\n\r+-.0123456789EabcdeflnrstuU";
   ByteSet set = table_->distinguished();
   for (const char byte : kAlone) set |= ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte + 1));
+  if (tags_) set |= tags_->class_borders();
+  if (within_) set |= within_->class_borders();
   return set;
 }
 
 bool JsonRuleSet::spells(std::string_view part) const { return table_->has_name_with(part); }
 
-JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style)
-    : RememberingRules(source), root_(root), style_(style), layout_(style.whitespace), sets_(std::move(table), style.spelling) {
+std::set<std::string> JsonRuleSet::control_tokens() const {
+  return tags_ ? tags_->control_tokens() : std::set<std::string>();
+}
+
+JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
+                     std::shared_ptr<const TagStyle> tags, ExpressionPtr within)
+    : RememberingRules(source), root_(root), style_(style), layout_(style.whitespace, style.most_blanks),
+      sets_(std::move(table), style.spelling, std::move(within)),
+      tags_(tags ? std::make_unique<TaggedMembers>(std::move(tags), sets_) : nullptr) {
   place_sets_.emplace_back();
   place_set_index_.emplace(PlaceSet(), 0);
 }
 
 ExpressionId JsonRules::start(Arena& arena, Budget& budget) {
   const Work work{arena, budget};
+  if (tags_) return tagged_start(work);
   const SetId root = sets_.set_of(root_);
   if (!sets_.lives(root, work)) return Arena::kEmpty;
   const ExpressionId all = value(root, Gap::None, {}, work);
@@ -164,11 +178,12 @@ const ByteSet& JsonRules::may_begin(RuleId id) const {
   static constexpr auto kOfElements = kOfValue | byte_set_of(",]");
   static constexpr auto kOfMembers = kBlanks | byte_set_of(",\"}");
   static constexpr auto kAfterName = kBlanks | byte_set_of(":");
-  switch (rules_[id.value].form) {
+  const Rule& rule = rules_[id.value];
+  switch (rule.form) {
     case Form::Value: return kOfValue;
-    case Form::Elements: return kOfElements;
-    case Form::Members: return kOfMembers;
-    case Form::After: return kAfterName;
+    case Form::Elements: return arrays_[rule.subject].is_tagged ? tags_->first_bytes() : kOfElements;
+    case Form::Members: return objects_[rule.subject].is_tagged ? tags_->first_bytes() : kOfMembers;
+    case Form::After: return objects_[rule.subject].is_tagged ? kAny : kAfterName;
     default: return kAny;
   }
 }
@@ -218,7 +233,7 @@ ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
     std::vector<ExpressionId> ways{approximate_declared(id, work), approximate_late_names(rule, work)};
     return arena.unite(ways);
   }
-  if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}});
+  if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}, arrays_[rule.subject].is_tagged});
   if (rule.form == Form::Members) rule.subject = approximate_object(rule.subject, work);
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }
@@ -339,6 +354,7 @@ void JsonRules::forget_memos() {
   ended_.reset();
   release(values_left_);
   sets_.forget_expressions();
+  if (tags_) tags_->forget_expressions();
   layout_.forget_expressions();
 }
 

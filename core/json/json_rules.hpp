@@ -23,6 +23,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -30,6 +31,7 @@
 
 #include "common/memory_account.hpp"
 #include "json/layout.hpp"
+#include "json/tagged_members.hpp"
 #include "json/texts.hpp"
 #include "json/value_sets.hpp"
 
@@ -39,27 +41,33 @@ namespace tokamata::json {
 class JsonRuleSet : public RuleSet {
  public:
   // Throws std::invalid_argument if the table is incomplete.
-  JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
+  JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style, std::shared_ptr<const TagStyle> tags = nullptr, ExpressionPtr within = nullptr);
   std::unique_ptr<Rules> make(std::uint32_t source) const override;
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
   ByteSet distinguished() const override;
   bool spells(std::string_view part) const override;
   // Bytes that end a string or a container, or continue in one.
-  std::string_view ending_bytes() const override { return "\"}],:01"; }
-  ByteSet separators() const override { return ByteSet::range(',', ','); }
+  std::string_view ending_bytes() const override { return tags_ ? "\"}],:01</>" : "\"}],:01"; }
+  ByteSet separators() const override { return tags_ ? ByteSet::range(0, 255) : ByteSet::range(',', ','); }
   // Of names.  An element that has not begun is kept as one that has.
-  ByteSet openers() const override { return ByteSet::range('"', '"'); }
+  ByteSet openers() const override { return tags_ ? ByteSet::range(0, 255) : ByteSet::range('"', '"'); }
+  std::set<std::string> control_tokens() const override;
 
  private:
   std::shared_ptr<const ValueTable> table_;
   ValueNode root_;
   Style style_;
+  std::shared_ptr<const TagStyle> tags_;
+  ExpressionPtr within_;
 };
 
 class JsonRules : public RememberingRules {
  public:
-  JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style);
+  // `tags`: the root is an object whose members stand between tags.  `within`: what the spellings of strings and of undeclared
+  // names are in; null: all.
+  JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
+            std::shared_ptr<const TagStyle> tags = nullptr, ExpressionPtr within = nullptr);
 
   // If two alternatives may read a value, each level of the text would double the readings.
   bool joins() const override { return true; }
@@ -113,6 +121,7 @@ class JsonRules : public RememberingRules {
   struct Array {
     ArrayId rest;
     TextSetId seen;
+    bool is_tagged = false;  // its elements stand between tags
     bool operator==(const Array&) const = default;
   };
   struct Object {
@@ -120,6 +129,7 @@ class JsonRules : public RememberingRules {
     std::uint32_t order;    // of orders_
     std::uint32_t written;  // of place_sets_: names of the order
     TextSetId others;       // names that are not declared, in plain spelling
+    bool is_tagged = false; // its members stand between tags
     bool operator==(const Object&) const = default;
   };
   struct Order {
@@ -169,9 +179,15 @@ class JsonRules : public RememberingRules {
   };
 
   RuleId rule(const Rule& rule, std::uint32_t spelled, std::uint32_t shortest = 1);
+  bool is_tagged(const Rule& rule) const {
+    if (rule.form == Form::Value) return false;
+    const bool is_of_array = rule.form == Form::Elements || rule.form == Form::Recorded;
+    return is_of_array ? arrays_[rule.subject].is_tagged : objects_[rule.subject].is_tagged;
+  }
   // About::shortest of relaxed rules; 1 of others, which serve no search by lengths.
   std::uint32_t least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work);
   std::uint32_t least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work);
+  std::uint32_t least_after_other(std::uint32_t object, const Line& line, const Work& work);
   ExpressionId name_expression(const Rule& name, const Work& work);
   bool awaits(const Rule& rule, const Choice& choice) const;
   std::pair<std::uint32_t, std::uint32_t> strings_of(const Rule& rule, const Choice& choice) const;
@@ -203,7 +219,23 @@ class JsonRules : public RememberingRules {
     return work.arena.concatenate(work.arena.commit(kUnverified), expression);
   }
 
+  // ---- members between tags: tagged_members.cpp ----
+  ExpressionId tagged_start(const Work& work);
+  ExpressionId tagged_members(std::uint32_t object, Line line, const Work& work);
+  ExpressionId expand_tagged_members(const Rule& rule, const Work& work);
+  ExpressionId tagged_elements(std::uint32_t array, Line line, const Work& work);
+  ExpressionId expand_tagged_elements(const Rule& rule, const Work& work);
+  ExpressionId tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line, const Work& work);
+  ExpressionId after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing, Line line, const Work& work);
+
   // ---- members: json_members.cpp ----
+  // Before and after a name.
+  ExpressionId name_opening(std::uint32_t object, const Work& work);
+  std::uint8_t name_end(const Object& object) const { return object.is_tagged ? tags_->name_end() : '"'; }
+  // Whether an over-approximation forgets what the text needs to have of an undeclared name: the closing repeats it.
+  bool is_forgotten(const Object& object) const { return object.is_tagged && tags_->closes_by_name(); }
+  // Of a class of names that are not declared those that can be written.
+  ExpressionId names_of(const Object& object, const ObjectFormulas::NameClass& of, const Work& work);
   ExpressionId expand_members(const Rule& rule, const Work& work);
   ExpressionId members(std::uint32_t object, bool is_first, Line line, const Work& work);
   ExpressionId names(std::uint32_t object, Line line, const Work& work);
@@ -322,6 +354,7 @@ class JsonRules : public RememberingRules {
   Style style_;
   Layout layout_;
   ValueSets sets_;
+  std::unique_ptr<TaggedMembers> tags_;  // null: all is JSON
   std::vector<std::string_view> strings_;
   counted::vector<Rule> rules_;
   counted::vector<About> abouts_;

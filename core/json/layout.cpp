@@ -2,25 +2,23 @@
 
 namespace tokamata::json {
 
-namespace {
-
-ExpressionId any_blanks(const Work& work) {
+ExpressionId Layout::any_blanks(const Work& work) const {
   ByteSet blanks;
   for (const char byte : {' ', '\t', '\n', '\r'}) blanks.add(static_cast<std::uint8_t>(byte));
-  return work.arena.repeat(work.arena.bytes(blanks), 0, kUnbounded);
+  return work.arena.repeat(work.arena.bytes(blanks), 0, most_ == ~std::uint32_t{0} ? kUnbounded : most_);
 }
 
-ExpressionId indentation(std::uint8_t width, std::uint32_t depth, const Work& work) {
+// After a line break, which is a blank too.
+ExpressionId Layout::indentation(std::uint8_t width, std::uint32_t depth, const Work& work) const {
   const bool is_tab = width == Indent::kTab;
   const Count count = Count{is_tab ? 1u : width} * depth;
+  if (count >= most_) return Arena::kEmpty;
   return work.arena.repeat(literal(is_tab ? "\t" : " ", work), count, count);
 }
 
-}  // namespace
-
 ExpressionId Layout::after_blank(Gap gap, ExpressionId what, const Work& work) const {
   if (whitespace_ == Whitespace::Any) return work.arena.concatenate(any_blanks(work), what);
-  if (whitespace_ == Whitespace::Compact || gap == Gap::None) return what;
+  if (whitespace_ == Whitespace::Compact || gap == Gap::None || most_ == 0) return what;
   return work.arena.concatenate(work.arena.repeat(literal(" ", work), 0, 1), what);
 }
 
@@ -36,6 +34,7 @@ ExpressionId Layout::after_break(Gap gap, Indent indent, ExpressionId what, cons
   if (whitespace_ != Whitespace::Natural || gap != Gap::Line) return Arena::kEmpty;
   Arena& arena = work.arena;
   const ExpressionId line_break = literal("\n", work);
+  if (most_ == 0) return Arena::kEmpty;
   if (indent.depth == 0) return arena.concatenate(line_break, what);
   const ExpressionId indentation_of_line =
       indent.width == Indent::kOpen ? open_indent(indent.depth, work) : indentation(indent.width, indent.depth, work);

@@ -37,7 +37,8 @@ struct Indent {
 
 class Layout {
  public:
-  explicit Layout(Whitespace whitespace) : whitespace_(whitespace) {}
+  // `most`: blanks, one after the other.
+  Layout(Whitespace whitespace, std::uint32_t most) : whitespace_(whitespace), most_(most) {}
 
   // `what`, with what may stand before it.
   ExpressionId after(Gap gap, Indent indent, ExpressionId what, const Work& work);
@@ -55,8 +56,11 @@ class Layout {
 
  private:
   ExpressionId open_indent(std::uint32_t depth, const Work& work);
+  ExpressionId any_blanks(const Work& work) const;
+  ExpressionId indentation(std::uint8_t width, std::uint32_t depth, const Work& work) const;
 
   Whitespace whitespace_;
+  std::uint32_t most_;
   counted::unordered_map<std::uint32_t, ExpressionId> open_indents_;  // by depth: all widths there are, with their choice
 };
 

@@ -73,12 +73,26 @@ class ObjectFormulas {
   Branches branches(ObjectId f, NameId name, const Work& work);
   Branches branches(ObjectId f, const NameClass& other, const Work& work);
 
+  // How members are written where that is not JSON; lengths are those of the whole member.
+  class MemberTexts {
+   public:
+    virtual ~MemberTexts() = default;
+    // Nothing where the name or each value of the set cannot be written.
+    virtual std::optional<std::uint32_t> length(NameId name, SetId value, const Work& work) = 0;
+    virtual std::optional<std::uint32_t> length_of_other(SetId value, const Work& work) = 0;
+    // No text of a member is shorter; of any member, or of one of this name.
+    virtual std::uint32_t least_length(std::optional<NameId> name, const Work& work) = 0;
+    // Those of some undeclared names that can be written.
+    virtual ExpressionId writable(ExpressionId names, const Work& work) = 0;
+  };
+
   // The names that may still follow, in their order; `next` is an index into it.
   struct Room {
     const NameOrder* order;
     std::uint32_t next;                   // those before it do not come any more
     const PlaceSet* written;              // nor do these
     WrittenTexts other_names;             // that were written, as they are spelled plainly
+    MemberTexts* texts = nullptr;         // null: JSON
   };
   // The length of some text that ends the object, with comma, quotes and colon for each member; nothing if there is
   // none.
@@ -101,11 +115,15 @@ class ObjectFormulas {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // class of other names (name_classes), length; late too
     std::optional<std::uint32_t> due;                             // place of the required name that comes first
   };
-  Next next(ObjectId f, const Room& room, bool in_order, const Work& work);
+  Next next(ObjectId f, const Room& room, bool in_order, const Work& work) { return next(f, room, in_order, ~std::size_t{0}, work); }
+  // The length of some text of another member and of all that comes after it; nothing if none may come.
+  std::optional<std::uint32_t> some_further_length(ObjectId f, const Room& room, const Work& work);
   // Lower bounds, of the texts of `depth` levels (ValueSets::least_length): no text that ends the object is shorter, with
   // comma, quotes and colon for each member; and the same of the value of a member and all that comes after it.
   std::uint32_t least_length(ObjectId f, std::uint32_t depth, const Work& work);
   std::uint32_t least_length_with(ObjectId f, NameId name, std::uint32_t depth, const Work& work);
+  // The same where members are written otherwise; `written`: a name that does not count, since it is begun.
+  std::uint32_t least_length(ObjectId f, MemberTexts& texts, std::optional<NameId> written, const Work& work);
   // The number of objects, at most `most`; of names that are in order (object_counts.cpp).
   std::uint64_t count(ObjectId f, const NameOrder& order, std::uint64_t most, const Work& work);
 
@@ -161,11 +179,13 @@ class ObjectFormulas {
   const counted::vector<NameId>& required_names(ObjectId f);
   std::optional<std::uint32_t> due(ObjectId f, const Room& room);
   std::uint32_t further_among_conjuncts(ObjectId f, std::size_t required) const;
-  std::optional<std::uint32_t> member_length(NameId name, SetId value, const Work& work);
+  Next next(ObjectId f, const Room& room, bool in_order, std::size_t most, const Work& work);
+  std::optional<std::uint32_t> member_length(NameId name, SetId value, const Room& room, const Work& work);
+  std::optional<std::uint32_t> other_member_length(SetId value, const Room& room, const Work& work);
   std::uint32_t least_member(ObjectId f, NameId name, std::uint32_t depth, const Work& work);
   std::optional<std::uint32_t> plain_length(ObjectId f, const Room& room, const Work& work);
   std::optional<std::uint32_t> search_length(ObjectId f, const Room& room, const Work& work);
-  Next next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work);
+  Next next_if_plain(ObjectId f, const Room& room, bool in_order, std::size_t most, const Work& work);
   void add_others(ObjectId f, const Room& room, Room after, Next& result, const Work& work);
   struct Help {
     std::vector<NameId> required;   // sorted

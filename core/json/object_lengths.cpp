@@ -36,10 +36,17 @@ bool is_left(const ObjectFormulas::Room& room, std::uint32_t next, NameId name) 
 
 }  // namespace
 
-std::optional<std::uint32_t> ObjectFormulas::member_length(NameId name, SetId value, const Work& work) {
+std::optional<std::uint32_t> ObjectFormulas::member_length(NameId name, SetId value, const Room& room, const Work& work) {
+  if (room.texts) return room.texts->length(name, value, work);
   const std::optional<std::uint32_t> length = sets_.some_length(value, work);
   if (!length) return std::nullopt;
   return capped_sum(*length, 3, sets_.spelled_name(name).size());
+}
+
+std::optional<std::uint32_t> ObjectFormulas::other_member_length(SetId value, const Room& room, const Work& work) {
+  if (room.texts) return room.texts->length_of_other(value, work);
+  const std::optional<std::uint32_t> length = sets_.some_length(value, work);
+  return length ? std::optional(capped_sum(*length, kOtherName)) : std::nullopt;
 }
 
 // ---- conjunctions -----------------------------------------------------------------------------
@@ -81,14 +88,14 @@ std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room
   if (missing.empty()) return 0;
   std::uint32_t length = 0;
   for (const NameId name : missing) {
-    const auto member = is_left(room, room.next, name) ? member_length(name, value_among_conjuncts(f, name, work), work) : std::nullopt;
+    const auto member = is_left(room, room.next, name) ? member_length(name, value_among_conjuncts(f, name, work), room, work) : std::nullopt;
     if (!member) return std::nullopt;
     length = capped_sum(length, *member);
   }
   return length;
 }
 
-ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, const Work& work) {
+ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, std::size_t most, const Work& work) {
   Next result;
   const counted::vector<NameId> missing = required_among_conjuncts(f);
   const std::optional<std::uint32_t> rest = plain_length(f, room, work);
@@ -100,9 +107,10 @@ ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room,
     if (is_written(room, place)) continue;
     work.budget.step();
     const NameId name = room.order->names[place];
-    const auto member = member_length(name, value_among_conjuncts(f, name, work), work);
+    const auto member = member_length(name, value_among_conjuncts(f, name, work), room, work);
     const bool is_missing = std::ranges::binary_search(missing, name);
     if (member) result.declared.push_back({place, is_missing ? *rest : capped_sum(*rest, *member), is_late});
+    if (result.declared.size() == most) return result;
   }
   if (result.due && result.declared.size() == 1) return result;
   add_others(f, room, room, result, work);
@@ -162,8 +170,8 @@ void ObjectFormulas::add_others(ObjectId f, const Room& room, Room after, Next& 
     std::optional<std::uint32_t> least;
     for (const auto ways = branches(f, (*classes)[number], work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
-      const auto value = rest ? sets_.some_length(way.value, work) : std::nullopt;
-      if (value) least = std::min(least.value_or(~0u), capped_sum(*value, *rest, kOtherName));
+      const auto member = rest ? other_member_length(way.value, room, work) : std::nullopt;
+      if (member) least = std::min(least.value_or(~0u), capped_sum(*member, *rest));
     }
     if (least) result.others.emplace_back(number, *least);
   }
@@ -203,6 +211,16 @@ std::uint32_t ObjectFormulas::least_length_with(ObjectId f, NameId name, std::ui
   return capped_sum(value, all - (further_among_conjuncts(f, required.size()) > 0 ? kLeastMember : 0));
 }
 
+std::uint32_t ObjectFormulas::least_length(ObjectId f, MemberTexts& texts, std::optional<NameId> written, const Work& work) {
+  const counted::vector<NameId> required = required_among_conjuncts(f);
+  const bool counts = written && !std::ranges::binary_search(required, *written);
+  const std::uint32_t further = further_among_conjuncts(f, required.size());
+  std::uint32_t length = capped_times(further - std::min<std::uint32_t>(further, counts ? 1 : 0), texts.least_length(std::nullopt, work));
+  for (const NameId name : required)
+    if (name != written) length = capped_sum(length, texts.least_length(name, work));
+  return length;
+}
+
 // ---- formulas ---------------------------------------------------------------------------------
 
 // What a shortest way to end the object may have members for.
@@ -234,6 +252,8 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
 // there always is one, and which one makes no difference.
 std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
                                                      const Work& work) {
+  const ExpressionId names = room.texts ? room.texts->writable(other.names, work) : other.names;
+  if (names == Arena::kEmpty) return std::nullopt;
   if (other.is_any) return "";
   const std::vector<std::string> written = room.other_names.strings();
   const auto is_taken = [&](const std::string& name) {
@@ -241,19 +261,20 @@ std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, con
     return (declared && room.order->place_of(*declared)) || std::ranges::find(further, name) != further.end() ||
            std::ranges::find(written, spelled_string(name)) != written.end();
   };
-  if (const auto known = names_known_.find(other.names.value); known != names_known_.end())
+  if (const auto known = names_known_.find(names.value); known != names_known_.end())
     for (const std::string& name : known->second)
       if (!is_taken(name)) return name;
   std::vector<std::string> taken = further;
   for (const std::string& name : written) taken.push_back(sets_.read_name(name));
   for (const NameId name : room.order->names) taken.push_back(sets_.table().text(name));
-  const std::optional<std::string> text = work.arena.some_text(sets_.without_texts(other.names, taken, work), work.budget);
+  const std::optional<std::string> text = work.arena.some_text(sets_.without_texts(names, taken, work), work.budget);
   if (!text) return std::nullopt;
-  return names_known_[other.names.value].emplace_back(sets_.read_name(*text));
+  return names_known_[names.value].emplace_back(sets_.read_name(*text));
 }
 
 // Of a class there is a name; and one of those that were found before is mostly left.
 bool ObjectFormulas::has_name_left(const NameClass& other, const Room& room, const Work& work) {
+  if (room.texts) return name_left(other, room, {}, work).has_value();
   return room.other_names.size() + room.order->names.size() == 0 || name_left(other, room, {}, work);
 }
 
@@ -262,7 +283,8 @@ bool ObjectFormulas::has_names_left(const NameClass& other, const Room& room, st
   if (other.is_any) return true;
   const std::uint64_t taken = room.other_names.size() + room.order->names.size() + than;
   const std::uint64_t most = std::bit_ceil(taken + 1);  // so that it is not counted for every name
-  return most_names(sets_.plain_texts(other.names, work), most, work) > taken;
+  const ExpressionId names = room.texts ? room.texts->writable(other.names, work) : sets_.plain_texts(other.names, work);
+  return most_names(names, most, work) > taken;
 }
 
 // The number of texts, counted no further than `most`, and kept.
@@ -392,7 +414,7 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
       work.budget.step();
       for (const auto ways = branches(here, candidate.name, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
-        const auto member = member_length(candidate.name, way.value, work);
+        const auto member = member_length(candidate.name, way.value, room, work);
         if (!member) continue;
         const std::uint32_t length = capped_sum(at.length, *member);
         if (accepts(way.rest)) ended = std::min(ended.value_or(length), length);
@@ -412,8 +434,8 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
       }
       for (const auto ways = branches(here, other, work); const Branch<ObjectTag>& way : *ways) {
         if (way.rest == here) continue;
-        if (const auto value = sets_.some_length(way.value, work))
-          reach(capped_sum(at.length, *value, kOtherName), way.rest, static_cast<std::uint32_t>(room.order->names.size()), taken,
+        if (const auto member = other_member_length(way.value, room, work))
+          reach(capped_sum(at.length, *member), way.rest, static_cast<std::uint32_t>(room.order->names.size()), taken,
                 Stage::Reached);
       }
     }
@@ -421,8 +443,14 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
   return std::nullopt;
 }
 
-ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_order, const Work& work) {
-  if (is_plain(f)) return next_if_plain(f, room, in_order, work);
+std::optional<std::uint32_t> ObjectFormulas::some_further_length(ObjectId f, const Room& room, const Work& work) {
+  const Next first = next(f, room, false, 1, work);
+  if (!first.declared.empty()) return first.declared.front().length;
+  return first.others.empty() ? std::nullopt : std::optional(first.others.front().second);
+}
+
+ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_order, std::size_t most, const Work& work) {
+  if (is_plain(f)) return next_if_plain(f, room, in_order, most, work);
   Next result;
   if (in_order) result.due = due(f, room);
   for (std::uint32_t place = room.next; place < room.order->names.size(); ++place) {
@@ -438,10 +466,11 @@ ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_
     std::optional<std::uint32_t> least;
     for (const auto ways = branches(f, name, work); const Branch<ObjectTag>& way : *ways) {
       const auto rest = some_length(way.rest, after, work);
-      const auto member = rest ? member_length(name, way.value, work) : std::nullopt;
+      const auto member = rest ? member_length(name, way.value, room, work) : std::nullopt;
       if (member) least = std::min(least.value_or(~0u), capped_sum(*member, *rest));
     }
     if (least) result.declared.push_back({place, *least, is_late});
+    if (result.declared.size() == most) return result;
   }
   if (result.due && result.declared.size() == 1) return result;
   add_others(f, room, room, result, work);

@@ -13,6 +13,7 @@ struct Style {
   Whitespace whitespace = Whitespace::Natural;
   PropertyOrder order = PropertyOrder::Schema;
   Spelling spelling = Spelling::Natural;
+  std::uint32_t most_blanks = ~std::uint32_t{0};  // one after the other
 };
 
 }  // namespace tokamata::json

@@ -14,10 +14,11 @@ constexpr SetId kAnySet = Formulas<SetTag>::kTrue;
 constexpr std::uint8_t kSimple = kNull | kFalse | kTrue;
 }  // namespace
 
-ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling)
+ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling, ExpressionPtr within)
     : table_(std::move(table)),
       schema_size_(static_cast<std::uint32_t>(table_->size())),
       spelling_(spelling),
+      within_(std::move(within)),
       arrays_(*this),
       objects_(*this) {}
 
@@ -40,7 +41,12 @@ const ValueSets::Universe& ValueSets::universe(const Work& work) {
     const bool any = spelling_ != Spelling::Plain;
     work.arena.note_character(work.arena.add(*code_point_texts(any), work.budget), work.budget);
     const ExpressionId strings = work.arena.add(*string_texts(any), work.budget);
-    universe_ = Universe{strings, numbers(NumberTerms::all(), work)};
+    ExpressionId within = strings;
+    if (within_) {
+      std::vector<ExpressionId> both{strings, work.arena.add(*within_, work.budget)};
+      within = work.arena.intersect(both);
+    }
+    universe_ = Universe{strings, numbers(NumberTerms::all(), work), within};
   }
   return *universe_;
 }
@@ -335,6 +341,12 @@ ValueSets::Parts ValueSets::parts_of_formula(SetId set, bool wanted, const Work&
 const ValueSets::Parts& ValueSets::parts(SetId set, const Work& work) {
   if (const auto known = parts_.find(set.value); known != parts_.end()) return known->second;
   Parts found = parts_of_formula(as_listed(set, work), true, work);
+  if (within_ && found.strings != Arena::kEmpty) {
+    const ExpressionId all = universe(work).strings;
+    std::vector<ExpressionId> both{found.strings, work.arena.add(*within_, work.budget)};
+    found.strings = found.strings == all ? universe(work).within : work.arena.intersect(both);
+    found.text_lengths = std::nullopt;
+  }
   // What is empty is known to be so from here on.
   if (work.arena.terminal(found.strings, work.budget) == Arena::kEmpty) found.strings = Arena::kEmpty;
   if (work.arena.terminal(found.numbers, work.budget) == Arena::kEmpty) found.numbers = Arena::kEmpty;

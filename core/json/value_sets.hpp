@@ -32,7 +32,8 @@ namespace tokamata::json {
 
 class ValueSets {
  public:
-  ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling);
+  // `within`: spellings that strings are made of, beside what sets say; null: all.
+  ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling, ExpressionPtr within = nullptr);
 
   const ValueTable& table() const { return *table_; }
   ArrayFormulas& arrays() { return arrays_; }
@@ -43,6 +44,7 @@ class ValueSets {
   SetId all(std::vector<SetId> sets) { return formulas_.all(std::move(sets)); }
   SetId any(std::vector<SetId> sets) { return formulas_.any(std::move(sets)); }
   SetId negate(SetId set) { return formulas_.negate(set); }
+  const Formulas<SetTag>& formulas() const { return formulas_; }
   // The set of one value, given in canonical form (canonical_value.hpp).
   SetId constant(const std::string& canonical);
 
@@ -114,6 +116,7 @@ class ValueSets {
  private:
   struct Universe {
     ExpressionId strings, numbers;
+    ExpressionId within;  // strings that may be written
   };
   ValueTable& own_table();
   using List = std::optional<counted::vector<Listed>>;
@@ -159,6 +162,7 @@ class ValueSets {
   counted::unordered_map<std::string, SetId> constants_;
   counted::unordered_map<std::uint32_t, List> listed_;
   Spelling spelling_;
+  ExpressionPtr within_;
   Formulas<SetTag> formulas_;
   ArrayFormulas arrays_;
   ObjectFormulas objects_;

@@ -10,7 +10,7 @@
 
 namespace tokamata::json {
 
-ExpressionId ValueSets::all_texts(const Work& work) { return universe(work).strings; }
+ExpressionId ValueSets::all_texts(const Work& work) { return universe(work).within; }
 
 ExpressionId ValueSets::intersect_texts(std::vector<ExpressionId> texts, const Work& work) {
   return intersect(std::move(texts), universe(work).strings, work);

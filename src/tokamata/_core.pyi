@@ -1,6 +1,6 @@
 """The engine (C++): this module only converts arguments and results; core/ has the algorithms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -192,8 +192,28 @@ class ValueTable:
     def words(self) -> tuple[list[str], list[str]]:
         """The names of members, and the strings that are constants, or stand within one."""
 
-    def texts(self, root: int, property_order: str, whitespace: str, spelling: str) -> Expression:
-        """The JSON texts of the values of a node, in a style."""
+    def texts(
+        self,
+        root: int,
+        property_order: str,
+        whitespace: str,
+        spelling: str,
+        most_blanks: int | None = None,
+        within: Expression | None = None,
+    ) -> Expression:
+        """The JSON texts of the values of a node, in a style; with no more than so many blanks, one after the
+        other; ``within``: the spellings of strings and names."""
+
+    def tagged_texts(
+        self,
+        root: int,
+        property_order: str,
+        whitespace: str,
+        spelling: str,
+        most_blanks: int | None,
+        pieces: Mapping[str, Any],
+    ) -> Expression:
+        """The objects of a node, their members between tags; ``pieces``: json/tag_style.hpp."""
 
 def control_token(name: str) -> Expression:
     """The control token of that name."""

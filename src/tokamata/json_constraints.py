@@ -21,6 +21,7 @@ from tokamata.denotation import Refusal
 from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Unknown, Whitespace
 from tokamata.limits import Watch
+from tokamata.patterns.free_text import free_text, without_phrases
 from tokamata.patterns.json_schema import Reading, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
@@ -84,7 +85,7 @@ class JsonConstraint(Constraint[_T_co]):
         self._priced: tuple[EditCosts, EditCosts] | None = None  # of the last repair, without and with words
         self.style = style
         self._reader = reader or read_json
-        super().__init__(table.texts(root, *style), name, form=forms.Json(self._reader))
+        super().__init__(_texts(table, root, style), name, form=forms.Json(self._reader))
 
     def _own_report(self) -> list[ReportEntry]:
         """Empty if the constraint was made from others."""
@@ -130,7 +131,7 @@ class JsonConstraint(Constraint[_T_co]):
         limits = replace(limits, seconds=min(limits.seconds, _MOST_SECONDS))
 
         def is_empty(table: _core.ValueTable, root: int) -> bool:
-            texts: Constraint[Any] = Constraint(table.texts(root, *self.style), "")
+            texts: Constraint[Any] = Constraint(_texts(table, root, self.style), "")
             try:
                 texts.compile(single_bytes(), limits=limits, cancel=cancel)
             except EmptyConstraintError:
@@ -150,7 +151,8 @@ class JsonConstraint(Constraint[_T_co]):
             return repeated if name else ""
         if self.style.property_order == "any" or not self._declares or not refusal.awaited:
             return ""
-        in_any_order: Constraint[Any] = Constraint(self._table.texts(self._root, "any", *self.style[1:]), "")
+        style = self.style._replace(property_order="any")
+        in_any_order: Constraint[Any] = Constraint(_texts(self._table, self._root, style), "")
         matcher = in_any_order.compile(single_bytes(), limits=limits).matcher()
         return name.why_late(refusal.awaited[0]) if all(map(matcher.advance, refusal.text)) else ""
 
@@ -218,6 +220,13 @@ _OPERATORS = {"&": operator.and_, "-": operator.sub}
 def _folded(sign: Literal["&", "-"], *operands: JsonConstraint[Any]) -> JsonConstraint[Any]:
     """A chain of one operator, from the left."""
     return functools.reduce(_OPERATORS[sign], operands)
+
+
+def _texts(table: _core.ValueTable, root: int, style: Style) -> _core.Expression:
+    """The texts of a node of a table."""
+    order, whitespace, spelling, most_blanks, excludes = style
+    within = free_text(without_phrases(excludes)) if excludes else None
+    return table.texts(root, order, whitespace, spelling, most_blanks, within)
 
 
 def _shown(blamed: Blamed) -> str:

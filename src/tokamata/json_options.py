@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
@@ -30,6 +31,7 @@ Spelling = Literal["plain", "natural", "any"]
 Formats = Literal["assert", "annotate"]
 Unknown = Literal["warn", "error", "ignore"]
 
+_NOT_GIVEN = ("cancel", "most_blanks", "excludes")  # by callers, as keyword arguments
 _CHOICES = {
     "property_order": ("schema", "any"),
     "whitespace": ("compact", "natural", "any"),
@@ -55,11 +57,16 @@ class Style(NamedTuple):
         spelling: ``"natural"``: as people and programs write it: ``19.90``, ``1e-7``, every escape in strings
             where someone escapes one of their characters; asserted integers as digits alone; ``"plain"``:
             what ``json.dumps(ensure_ascii=False)`` writes; ``"any"``: all that JSON allows.
+        most_blanks: how many blanks may follow one another, line breaks included; ``None``: no bound.  Only
+            structural tags set it, and ``excludes``.
+        excludes: texts that neither a string nor a name may contain, as they are written.
     """
 
     property_order: PropertyOrder
     whitespace: Whitespace
     spelling: Spelling
+    most_blanks: int | None = None
+    excludes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ class JsonOptions:
         cancel: stops the reading, from another thread.
         unknown: whether keywords and formats that are not known are warned of where they are slips, are
             errors, or are ignored.
+        most_blanks, excludes: of structural tags; see :class:`Style`.
 
     Raises:
         ArgumentError: one of them has a value that does not exist.
@@ -87,6 +95,8 @@ class JsonOptions:
     limits: Limits | None = None
     cancel: CancelToken | None = None
     unknown: Unknown = "warn"
+    most_blanks: int | None = None
+    excludes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -98,16 +108,17 @@ class JsonOptions:
     @property
     def style(self) -> Style:
         """How values are written."""
-        return Style(self.property_order, self.whitespace, self.spelling)
+        return Style(self.property_order, self.whitespace, self.spelling, self.most_blanks, self.excludes)
 
-    def with_order(self, order: PropertyOrder) -> JsonOptions:
-        """The same, with properties in another order."""
-        return replace(self, property_order=order)
+    def of_format(self, any_order: bool, most_blanks: int | None, excludes: Sequence[str]) -> JsonOptions:
+        """The same, with what a format of a structural tag says."""
+        order = "any" if any_order else self.property_order
+        return replace(self, property_order=order, most_blanks=most_blanks, excludes=tuple(excludes))
 
     def given(self) -> dict[str, Any]:
         """The options that differ from the default, as keyword arguments; a cancel token is of one call."""
         known = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
-        return {name: value for name, value, default in known if value != default and name != "cancel"}
+        return {name: value for name, value, default in known if value != default and name not in _NOT_GIVEN}
 
     def read(
         self,

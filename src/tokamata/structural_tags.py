@@ -50,8 +50,10 @@ from tokamata.patterns import extensions
 from tokamata.patterns.free_text import Border, free_text, without_phrases
 from tokamata.patterns.json_schema.text import parse_schema, shown
 from tokamata.patterns.phrase_trie import PhraseTrie
+from tokamata.patterns.tagged.styles import STYLES
 from tokamata.recipes import copied
 from tokamata.schema_places import within
+from tokamata.tagged_constraints import constraint_of_tagged
 from tokamata.text_constraints import choice, literal, regex
 from tokamata.trigger_constraints import Tag, between, dispatched, in_order
 from tokamata.values.forms import Converted, Plain
@@ -184,6 +186,7 @@ class _Reader:
                 ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"),
                 self._json_schema,
             ),
+            "qwen_xml_parameter": (("json_schema",), self._qwen_xml_parameter),
             "grammar": (("grammar",), self._grammar),
             "regex": (("pattern",), self._regex),
             "any_text": (("excludes", "max_tokens", "max_chars"), self._any_text),
@@ -272,24 +275,26 @@ class _Reader:
 
     def _json_schema(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
         style = given.get("style", "json")
-        if style != "json":
-            reason = f'the style {shown(style)} writes no JSON; only "json" is supported'
-            raise UnsupportedSchemaError(place, "style", reason)
-        for keyword, neutral in (("max_whitespace_cnt", None), ("excludes", [])):
-            if given.get(keyword, neutral) != neutral:
-                reason = (
-                    "leave it out: the option whitespace bounds white space"
-                    if neutral is None
-                    else ("write it as a pattern of the schema")
-                )
-                raise UnsupportedSchemaError(place, keyword, reason)
+        if style != "json" and not (isinstance(style, str) and style in STYLES):
+            expected = " or ".join(f'"{name}"' for name in ("json", *STYLES))
+            raise SchemaError(place, "style", shown(style), expected)
+        return self._values(given, place, style)
+
+    def _qwen_xml_parameter(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
+        return self._values(given, place, "qwen_xml")
+
+    def _values(self, given: Mapping[str, Any], place: str, style: str) -> Constraint[Any]:
         if "json_schema" not in given:
             raise SchemaError(place, "json_schema", "missing", "a JSON Schema")
-        options = self._options
-        if flag_of(given, place, "any_order"):
-            options = options.with_order("any")
+        options = self._options.of_format(
+            flag_of(given, place, "any_order"),
+            bound_of(given, place, "max_whitespace_cnt"),
+            texts_of(given, place, "excludes"),
+        )
         with within(f"{place}/json_schema"):
-            return constraint_of_schema(given["json_schema"], options)
+            if style == "json":
+                return constraint_of_schema(given["json_schema"], options)
+            return constraint_of_tagged(given["json_schema"], style, options)
 
     def _grammar(self, given: Mapping[str, Any], place: str, *_: Any) -> Constraint[Any]:
         source = text_of(given, place, "grammar")

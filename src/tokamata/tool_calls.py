@@ -4,61 +4,37 @@
     calls.parse('Let me see. <function=weather>{"city": "Bern"}</function>')
     # ["Let me see. ", ToolCall("weather", {"city": "Bern"})]
 
-A format is data: the text before the arguments, which contains the name, and the text after them.
+:mod:`tokamata.tool_formats` has the formats.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from tokamata.arguments import checked_flag, checked_instance, clipped
+from tokamata.arguments import checked_flag, checked_instance, checked_text, clipped
 from tokamata.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.extension_constraints import spelled_text
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
 from tokamata.limits import Watch
+from tokamata.patterns.tagged import STYLES
 from tokamata.recipes import copied
 from tokamata.schema_places import within
-from tokamata.text_constraints import choice
-from tokamata.tool_constraints import ToolCall, arguments_of, read_tools, tool_list
+from tokamata.text_constraints import choice, regex
+from tokamata.tool_constraints import Tool, ToolCall, arguments_of, read_tools, tool_list
+from tokamata.tool_formats import TOOL_FORMATS, ToolFormat
 from tokamata.trigger_constraints import dispatched, in_order
 from tokamata.values.forms import Converted
 
 if TYPE_CHECKING:
     from tokamata.limits import CancelToken, Limits
 
-__all__ = ["TOOL_FORMATS", "ToolFormat", "tool_calls"]
+__all__ = ["tool_calls"]
 
-
-class ToolFormat(NamedTuple):
-    """How a model writes calls of tools.
-
-    In each of these texts, a control token of the vocabulary may stand for its name.
-
-    Attributes:
-        begin: the text before the arguments; ``{name}`` stands for the name of the tool, in quotes as JSON
-            writes it if it stands between quotes.
-        end: the text after them.
-        trigger: the text that opens a call within free text; ``begin`` begins with it.
-        separator: the text between two calls that follow each other without free text.
-    """
-
-    begin: str
-    end: str
-    trigger: str
-    separator: str
-
-
-# The texts are those of the models' chat templates.
-TOOL_FORMATS: Mapping[str, ToolFormat] = {
-    "hermes": ToolFormat(
-        '<tool_call>\n{"name": "{name}", "arguments": ', "}\n</tool_call>", "<tool_call>", "\n"
-    ),
-    "llama": ToolFormat('{"name": "{name}", "parameters": ', "}", '{"name": ', "\n"),
-    "function": ToolFormat("<function={name}>", "</function>", "<function=", "\n"),
-}
+_SLOT = re.compile(r"\{(name|index)\}")
 
 
 def tool_calls(
@@ -95,7 +71,7 @@ def tool_calls(
         tools: as for :func:`tool_call`.
         tool_choice: as OpenAI's interface has it.
         parallel: whether there may be several calls.  Otherwise nothing follows the first one.
-        format: ``"hermes"``, ``"llama"``, ``"function"``, or a :class:`ToolFormat`.
+        format: the name of a family of models, as vLLM and SGLang have it, or a :class:`ToolFormat`.
         property_order, whitespace, spelling, formats, strict, unknown, limits, cancel: as for
             :func:`json_schema`;
             they hold for the arguments.  What is around them is written exactly as the format has it.
@@ -105,7 +81,8 @@ def tool_calls(
         UnsupportedTypeError: a function has arguments of types that JSON cannot write.
         UnsupportedSchemaError, LimitExceeded, Cancelled: as for :func:`json_schema`.
         ArgumentError: there is no tool, two have one name, ``tool_choice`` names none of them, the format
-            does not begin with its trigger, or an option does not exist.
+            cannot write the name of one, does not begin with its trigger, or does not exist; or an option
+            does not.
     """
     options = JsonOptions(property_order, whitespace, spelling, formats, strict, limits, cancel, unknown)
     watch = Watch(limits, cancel)
@@ -119,13 +96,16 @@ def tool_calls(
     for tool in chosen:
         watch.check()
         with within(tool.place):
-            arguments = arguments_of(tool, options)
-        calls.append(_call(tool.name, arguments, style))
+            arguments = arguments_of(tool, options, style.style)
+        calls.append(_call(tool, arguments, style))
     shown = clipped(f"tool_calls([{', '.join(tool.name for tool in chosen)}])")
+    row = choice(calls).separated_by(spelled_text(style.separator), 1, None if parallel else 1)
     made: Constraint[list[Any]]
-    if wanted == "auto":
+    if wanted != "auto":
+        made = _block(row, style) if style.opening else row
+    else:
         made = dispatched(
-            [(style.trigger, call) for call in calls],
+            [(style.trigger, one) for one in ([_block(row, style)] if style.opening else calls)],
             [style.trigger],
             [],
             at_least_one=False,
@@ -133,24 +113,57 @@ def tool_calls(
             name=shown,
             watch=watch,
         )
-    else:
-        made = choice(calls).separated_by(spelled_text(style.separator), 1, None if parallel else 1)
+        if style.opening:
+            made = _converted(made, _flat)
     return made._made_by(
         tool_calls, given, tool_choice=wanted, parallel=parallel, format=format, **options.given()
     )
 
 
-def _call(name: str, arguments: Constraint[Any], style: ToolFormat) -> Constraint[ToolCall]:
-    before, after = style.begin.split("{name}")
-    written = json.dumps(name, ensure_ascii=False)[1:-1] if before.endswith('"') else name
-    whole = in_order(
-        [spelled_text(before + written + after), arguments.captured("arguments"), spelled_text(style.end)],
-        clipped(f"a call of {name}"),
-    )
-    form = Converted(whole._form, lambda parts: ToolCall(name, parts[1]))
+def _call(tool: Tool, arguments: Constraint[Any], style: ToolFormat) -> Constraint[ToolCall]:
+    """A call of a tool."""
+    parts: list[Constraint[Any]] = []
+    text = ""
+    for number, piece in enumerate(_SLOT.split(style.begin)):
+        if number % 2 == 0:
+            text += piece
+        elif piece == "name":
+            text += _written_name(tool.name, text, style)
+        else:
+            parts += [spelled_text(text), regex("0|[1-9][0-9]{0,8}")]
+            text = ""
+    parts += [spelled_text(text), arguments.captured("arguments"), spelled_text(style.end)]
+    whole = in_order(parts, clipped(f"a call of {tool.name}"))
+    return _converted(whole, lambda found: ToolCall(tool.name, found.arguments))
+
+
+def _written_name(name: str, before: str, style: ToolFormat) -> str:
+    """The name of a tool after the text before it."""
+    if style.style == "json":
+        return json.dumps(name, ensure_ascii=False)[1:-1] if before.endswith('"') else name
+    tags = STYLES[style.style]
+    if not re.fullmatch(tags.names, name):
+        found = f"one with the name {name!r:.80}"
+        raise ArgumentError("tools", found, f"tools whose names the style {style.style} can write")
+    return "".join(tags.escapes.get(character, character) for character in name)
+
+
+def _block(row: Constraint[list[ToolCall]], style: ToolFormat) -> Constraint[list[ToolCall]]:
+    """Calls between the texts before the first and after the last of them."""
+    whole = in_order([spelled_text(style.opening), row, spelled_text(style.closing)], "a block of calls")
+    return _converted(whole, lambda found: found[1])
+
+
+def _converted(whole: Constraint[Any], convert: Callable[[Any], Any]) -> Constraint[Any]:
+    form = Converted(whole._form, convert)
     return Constraint(
-        whole._expression, whole.pattern, made_by="in order", operands=whole._operands, form=form
+        whole._expression, whole.pattern, made_by=whole._operator, operands=whole._operands, form=form
     )
+
+
+def _flat(found: list[Any]) -> list[Any]:
+    """Free text, and the calls of all blocks."""
+    return [one for piece in found for one in ([piece] if isinstance(piece, str) else piece)]
 
 
 def _format_of(given: str | ToolFormat) -> ToolFormat:
@@ -160,9 +173,17 @@ def _format_of(given: str | ToolFormat) -> ToolFormat:
             raise ArgumentError("format", shown_argument(given), expected)
         return TOOL_FORMATS[given]
     checked_instance("format", given, ToolFormat, "the name of a format, or a ToolFormat")
-    before = given.begin.split("{name}")
-    if len(before) != 2 or not given.trigger or not before[0].startswith(given.trigger):
-        expected = "one whose begin has {name} once, and begins with its trigger before that"
+    for field, text in zip(given._fields, given, strict=True):
+        checked_text(text, f"format.{field}")
+    slots = _SLOT.findall(given.begin)
+    if slots.count("name") != 1 or slots.count("index") > 1:
+        raise ArgumentError("format", shown_argument(given), "one whose begin has {name} once")
+    first = given.opening or _SLOT.split(given.begin)[0]
+    if not given.trigger or not first.startswith(given.trigger):
+        where = "opening begins" if given.opening else "begin has {name} once, and begins"
+        raise ArgumentError("format", shown_argument(given), f"one whose {where} with its trigger")
+    if given.style != "json" and given.style not in STYLES:
+        expected = "one whose style is " + " or ".join(f'"{name}"' for name in ("json", *STYLES))
         raise ArgumentError("format", shown_argument(given), expected)
     return given
 

@@ -25,8 +25,10 @@ from tokamata.patterns.python_types.reading import TypeReader
 from tokamata.patterns.python_types.schema import schema_of_shape
 from tokamata.patterns.python_types.shapes import Record
 from tokamata.patterns.python_types.values import value_of_member, value_of_text
+from tokamata.patterns.tagged import STYLES
 from tokamata.recipes import copied
 from tokamata.schema_places import within
+from tokamata.tagged_constraints import TaggedConstraint
 from tokamata.text_constraints import regex
 
 if TYPE_CHECKING:
@@ -193,14 +195,22 @@ def read_tools(tools: list[Any], options: JsonOptions) -> dict[str, Tool]:
     return by_name
 
 
-def arguments_of(tool: Tool, options: JsonOptions) -> JsonConstraint[Any]:
-    """The arguments of a tool, as JSON; converted to the types of a Python function."""
+def arguments_of(tool: Tool, options: JsonOptions, style: str = "json") -> Constraint[Any]:
+    """The arguments of a tool, converted to the types of a Python function.
+
+    Args:
+        tool: the tool.
+        options: how its schema is read, and how values are written.
+        style: ``"json"``, or the name of a style of tags.
+    """
+    reader = read_json if tool.shape is None else functools.partial(value_of_text, tool.shape)
     table = _core.ValueTable()
     reading = options.read(tool.schema, table)
     root = table.all_of([table.types(OBJECT), reading.root])
-    shape = tool.shape
-    reader = None if shape is None else functools.partial(value_of_text, shape)
-    return JsonConstraint(table, root, options.style, clipped(f"arguments of {tool.name}"), reading, reader)
+    name = clipped(f"arguments of {tool.name}")
+    if style == "json":
+        return JsonConstraint(table, root, options.style, name, reading, reader)
+    return TaggedConstraint(table, root, STYLES[style], options, name, reading, reader)
 
 
 def _call_of(text: str, tools: dict[str, Tool]) -> ToolCall:

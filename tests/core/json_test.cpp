@@ -124,6 +124,25 @@ TEST(json_masks_are_what_steps_say) {
   CHECK(20 * ended > count);
 }
 
+// Members between tags (json/tag_style.hpp), whatever the tags say.
+TEST(json_masks_of_members_between_tags) {
+  const oracle::Tokens tokens = RandomValues::tokens();
+  const auto vocabulary = vocabulary_of(tokens);
+  const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
+  std::size_t walked = 0, ended = 0;
+  const std::uint64_t count = test::drawn(400);
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    Choices choices(6'000'000 + seed);
+    const auto constraint = compiled_if_some(RandomValues(choices).tagged(), vocabulary, limits);
+    if (!constraint) continue;
+    ++walked;
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    ended += compare_with_steps(constraint, tokens, choices, 25);
+  }
+  CHECK(3 * walked > count);
+  CHECK(40 * ended > count);
+}
+
 // Bounds of strings that no token comes near to, and those that some do (expression/characters.cpp).
 TEST(json_masks_of_bounded_patterns) {
   compare_many(2'000'000, [](std::uint64_t, RandomValues& values) { return values.bounded_string(); });
@@ -220,8 +239,8 @@ TEST(json_operations_in_any_order) {
   for (std::uint64_t seed = 0; seed < test::drawn(150); ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed + 1'000'000);
-    const ExpressionPtr values = RandomValues(choices).grammar();
-    const ExpressionPtr grammar = seed % 2 ? within_rules(values, choices) : values;
+    const ExpressionPtr values = seed % 3 ? RandomValues(choices).grammar() : RandomValues(choices).tagged();
+    const ExpressionPtr grammar = seed % 2 && seed % 3 ? within_rules(values, choices) : values;
     const Limits ample{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
     const auto reference = compiled_if_some(grammar, vocabulary, ample);
     if (!reference) continue;

@@ -79,12 +79,58 @@ class RandomValues {
                    {static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)), json::Spelling::Plain});
   }
 
+  // Objects whose members stand between tags, <a>…</> or <a>…</a>: with attributes that name the type of a value or without,
+  // arrays and objects as JSON or between tags too.
+  ExpressionPtr tagged() {
+    using tokamata::kUnbounded;
+    using Form = json::TagStyle::Form;
+    table_ = std::make_shared<Table>();
+    open_ = {table_->reserve()};
+    const Node values = node(3);
+    table_->define(open_[0], values);
+    const Node root = table_->add(Table::AnyOf{{values, both(json::kObject, Table::Property{name(), open_[0]})}});
+    const bool is_marked = choices_.one_in(2), is_nested = choices_.one_in(2), repeats_name = choices_.one_in(3);
+    const auto text = [](std::string bytes) { return Expression::literal(std::move(bytes)); };
+    auto tags = std::make_shared<json::TagStyle>();
+    tags->opening = text("<");
+    tags->name_end = '>';
+    const Node some_elements = table_->add(Table::ArrayLength{1, json::kNoMaximum}), some_members = table_->add(Table::PropertyCount{1, json::kNoMaximum});
+    const auto add = [&](std::uint8_t mask, Form form, const std::string& mark) {
+      tags->types.push_back({mask, form, text(is_marked ? mark : ""), is_nested ? text("<item>" + (is_marked ? mark : "")) : nullptr,
+                             table_->add(Table::Types{mask}), Table::kAny, Table::kAny});
+      if (is_marked || (form != Form::Members && form != Form::Elements)) return;
+      tags->types.back().values_beside_text = form == Form::Members ? some_members : some_elements;
+      const Node no_item = table_->add(Table::Property{table_->name("item"), Table::kNone});
+      if (form == Form::Members) tags->types.back().values_beside_elements = table_->add(Table::AllOf{{some_members, no_item}});
+    };
+    constexpr std::uint8_t kSimple = json::kNull | json::kFalse | json::kTrue | json::kNumber;
+    add(json::kString, Form::Text, "s");
+    add(is_nested ? kSimple : kSimple | json::kArray | json::kObject, Form::Json, "j");
+    if (is_nested) add(json::kArray, Form::Elements, "l"), add(json::kObject, Form::Members, "d");
+    tags->closing = text(repeats_name ? "</" : "</>");
+    tags->after_name = repeats_name ? ">" : "";
+    const ExpressionPtr anything = Expression::everything();
+    tags->strings = Expression::intersection({Expression::text(), Expression::complement(Expression::concatenation({anything, text("</"), anything}))});
+    tags->closed_strings = Expression::concatenation({tags->strings, tags->closing});
+    tags->trimmed = choices_.one_in(2) ? text("\n") : nullptr;
+    const ExpressionPtr begins_json = Expression::code_points({{'\t', '\n'}, {' ', ' '}, {'-', '-'}, {'0', '9'}, {'[', '['}, {'f', 'f'}, {'n', 'n'}, {'t', 't'}, {'{', '{'}});
+    if (!is_marked) tags->misread.emplace_back(static_cast<std::uint8_t>(json::kAllTypes & ~json::kString), Expression::concatenation({begins_json, Expression::text()}));
+    tags->between = Expression::repetition(text("\n"), 0, choices_.below(2), -1);
+    tags->before = tags->after = text("");
+    tags->names = Expression::repetition(Expression::code_points({{'a', 'c'}, {0xE9, 0xE9}}), 1, kUnbounded, -1);
+    for (const char* written : {"a", "b", "ab", "\xC3\xA9"}) tags->written_names.emplace(written, written);
+    const json::Style style{static_cast<json::Whitespace>(choices_.below(3)), static_cast<json::PropertyOrder>(choices_.below(2)),
+                            static_cast<json::Spelling>(choices_.below(2))};
+    return Expression::grammar(std::make_shared<json::JsonRuleSet>(table_, root, style, std::move(tags)));
+  }
+
   // Some go a long way within a string.
   static oracle::Tokens tokens() {
     return with_all_bytes({"abababab", "a\xC3\xA9 ba ", "  a  a", "\\n\\n\\n", "bbb", "b\\\"a\"",
                            "{\"", "\":", "\": ", "\",", "\", \"", "\"}", "{}", "[]", "[[", "],", "]}", "}}", "a\"", "ab", "b\":", "\"a", "\"a\":",
                            "\"a\": \"", "true", "null", "fal", "12", ".5", "-1", "1,", "1, ", "0]", "\n ", ",\n", "\n  \"", "{\n", "\\u00", "\\\"",
-                           "\xC3\xA9", "\xC3", "\xA9" "a", "\"\xC3"});
+                           "\xC3\xA9", "\xC3", "\xA9" "a", "\"\xC3",
+                           "<a>", "</", "</>", "</><", "</a>", "a</", "<b>\"", "<ab>1</"});
   }
 
  private:

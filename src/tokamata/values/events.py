@@ -31,6 +31,7 @@ import tokamata._core as _core
 from tokamata.errors import ParseError
 from tokamata.values.forms import Captured, Converted, Form, Json, Reading, Split, Value
 from tokamata.values.json_events import Event, JsonTracker, Path
+from tokamata.values.tagged import Tagged, TaggedTracker
 
 __all__ = ["Event", "EventReader", "TextEvents"]
 
@@ -157,6 +158,8 @@ def _tracker(form: Form, reading: Reading, start: int, path: Path) -> _Tracker:
         return _ConvertedTracker(form, _tracker(form.form, reading, start, path), path)
     if isinstance(form, Json):
         return JsonTracker(start, path)
+    if isinstance(form, Tagged):
+        return TaggedTracker(form, reading, start, path)
     if isinstance(form, Split):
         return _SplitTracker(form, reading, start, path)
     return _WholeTracker(form, reading, start, path)

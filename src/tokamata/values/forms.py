@@ -35,6 +35,7 @@ Cost: linear in the text for each level of nesting, if few splits are possible a
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -107,6 +108,12 @@ class Reading:
     def spelled_out(self, text: bytes) -> str:
         """A piece of the text as a string, with the names of control tokens in place of markers."""
         return (text if self._markers is None else self._markers.spelled_out(text)).decode()
+
+    def tag_pattern(self, text: str) -> tuple[bytes, int]:
+        """A regular expression of the spellings of a text of a tag, and the length of the longest."""
+        if self._markers is None:
+            return re.escape(text.encode()), len(text.encode())
+        return self._markers.pattern(text)
 
     def splitter(self, form: Split) -> _core.Splitter:
         """The splitter of a form."""

@@ -118,6 +118,17 @@ class Markers:
         """The text with the names of control tokens in place of markers."""
         return _MARKER.sub(lambda found: self._name_of.get(int(found[1]), b""), text)
 
+    def pattern(self, text: str) -> tuple[bytes, int]:
+        """A regular expression of the spellings of a text of a tag, and the length of the longest."""
+        pattern, longest = b"", 0
+        for number, piece in enumerate(self._control_names.cut(text)):
+            spellings = [piece.encode()]
+            if number % 2:
+                spellings += [b"\xff%d\xff" % token for token in self._ids.get(f"name:{piece}", ())]
+            pattern += b"(?:%b)" % b"|".join(map(re.escape, spellings))
+            longest += max(map(len, spellings))
+        return pattern, longest
+
     def _by_name(self, name: str) -> _core.Expression:
         return self._any_of(self._ids.get(f"name:{name}", ()))
 

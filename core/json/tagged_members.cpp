@@ -1,0 +1,308 @@
+#include "json/tagged_members.hpp"
+
+#include <algorithm>
+
+#include "common/memoized.hpp"
+#include "common/within.hpp"
+#include "json/json_rules.hpp"
+#include "json/leaves.hpp"
+
+namespace tokamata::json {
+
+const TaggedMembers::Pieces& TaggedMembers::pieces(const Work& work) {
+  if (pieces_) return *pieces_;
+  Pieces made{add(style_->opening, work), add(style_->closing, work), add(style_->between, work), add(style_->before, work),
+              add(style_->after, work), {}, {}};
+  if (style_->named_closing) {
+    std::vector<ExpressionId> either{made.closing, add(style_->named_closing, work)};
+    made.closing = work.arena.unite(either);
+  }
+  for (const TagStyle::Type& type : style_->types) {
+    made.attributes.push_back(add(type.attributes, work));
+    made.of_elements.push_back(type.of_element ? add(type.of_element, work) : Arena::kEmpty);
+  }
+  has_controls_ = std::ranges::any_of(style_->pieces(), [](const ExpressionPtr& piece) { return !piece->control_tokens().empty(); });
+  std::vector<ExpressionId> first{made.opening};
+  for (const ExpressionId of_element : made.of_elements)
+    if (of_element != Arena::kEmpty) first.push_back(of_element);
+  first_bytes_ = work.arena.first_bytes(work.arena.concatenate(made.between, work.arena.unite(first)));
+  pieces_ = std::move(made);
+  return *pieces_;
+}
+
+std::optional<std::string_view> TaggedMembers::written(NameId name) {
+  const std::optional<std::string>& known = memoized(written_, name.value, [&] {
+    const auto spelled = style_->written_names.find(sets_.table().text(name));
+    return spelled == style_->written_names.end() ? std::nullopt : std::optional(spelled->second + static_cast<char>(style_->name_end));
+  });
+  return known ? std::optional<std::string_view>(*known) : std::nullopt;
+}
+
+// ---- values -----------------------------------------------------------------------------------
+
+const TaggedMembers::Parts& TaggedMembers::parts(SetId set, const Work& work) {
+  return memoized(parts_, set.value, [&] {
+    const ValueSets::Parts values = sets_.parts(set, work);
+    std::uint8_t present = values.simple;
+    if (values.numbers != Arena::kEmpty) present |= kNumber;
+    if (values.arrays != Formulas<ArrayTag>::kFalse) present |= kArray;
+    if (values.objects != Formulas<ObjectTag>::kFalse) present |= kObject;
+    const bool has_text = strings_.texts(set, work) != Arena::kEmpty;
+    Parts found;
+    for (std::uint32_t i = 0; i < style_->types.size(); ++i) {
+      const TagStyle::Type& type = style_->types[i];
+      if (type.form == TagStyle::Form::Text) {
+        if (const ExpressionId strings = text(set, present, work); strings != Arena::kEmpty) found.push_back({i, type.form, strings, set});
+        continue;
+      }
+      if (!(present & type.mask)) continue;
+      std::vector<SetId> own{set};
+      if (has_text || (present & ~type.mask)) own.push_back(sets_.set_of(type.values));
+      if (has_text) own.push_back(sets_.set_of(type.values_beside_text));
+      if (present & ~type.mask & kArray) own.push_back(sets_.set_of(type.values_beside_elements));
+      if (const SetId some = sets_.all(std::move(own)); sets_.lives(some, work)) found.push_back({i, type.form, Arena::kEmpty, some});
+    }
+    return found;
+  });
+}
+
+// Of some texts those that a reader takes for them: it drops a line feed at either end.
+ExpressionId TaggedMembers::untrimmed(ExpressionId texts, const Work& work) {
+  if (!style_->trimmed) return texts;
+  Arena& arena = work.arena;
+  const ExpressionId dropped = add(style_->trimmed, work), any = add(Expression::everything(), work);
+  const auto cut = [&](ExpressionId from, ExpressionId without) {
+    std::vector<ExpressionId> both{from, arena.complement(without)};
+    return arena.intersect(both);
+  };
+  const ExpressionId begun = cut(texts, arena.concatenate(dropped, any)), ended = cut(texts, arena.concatenate(any, dropped));
+  const ExpressionId neither = cut(begun, arena.concatenate(any, dropped));
+  std::vector<ExpressionId> ways{neither, arena.concatenate(dropped, ended), arena.concatenate(begun, dropped),
+                                 arena.concatenate(dropped, arena.concatenate(texts, dropped))};
+  return arena.unite(ways);
+}
+
+// The strings of a set, each with the closing after it.
+ExpressionId TaggedMembers::text(SetId set, std::uint8_t present, const Work& work) {
+  Arena& arena = work.arena;
+  const ExpressionId wanted = strings_.texts(set, work);
+  if (wanted == Arena::kEmpty) return wanted;
+  std::vector<ExpressionId> texts{add(style_->strings, work)}, closed{add(style_->closed_strings, work)};
+  const ExpressionId closing = add(style_->closing, work);
+  if (wanted != strings_.all(work)) {
+    texts.push_back(untrimmed(wanted, work));
+    closed.push_back(arena.concatenate(texts.back(), closing));
+  }
+  for (const auto& [mask, misread] : style_->misread) {
+    if (!(mask & (present | kString))) continue;
+    const ExpressionId read = untrimmed(add(misread, work), work);
+    texts.push_back(arena.complement(read));
+    closed.push_back(arena.complement(arena.concatenate(read, closing)));
+  }
+  const auto whole = [&](std::vector<ExpressionId>& all) { return arena.terminal(all.size() == 1 ? all[0] : arena.intersect(all), work.budget); };
+  const ExpressionId result = whole(closed);
+  if (!style_->named_closing || result == Arena::kEmpty) return result;
+  std::vector<ExpressionId> either{result, arena.concatenate(whole(texts), add(style_->named_closing, work))};
+  return arena.unite(either);
+}
+
+// Of a value without its attributes; where it is not text, with the closing.
+std::optional<std::uint32_t> TaggedMembers::part_length(const Part& part, const Work& work) {
+  const std::uint32_t closing = work.arena.node(pieces(work).closing).spelled;
+  std::optional<std::uint32_t> length;
+  switch (part.form) {
+    case TagStyle::Form::Text: return work.arena.node(part.text).spelled;
+    case TagStyle::Form::Json: length = sets_.some_length(part.values, work); break;
+    case TagStyle::Form::Members: {
+      const ValueSets::Order order = sets_.order(part.values);
+      length = sets_.objects().some_length(sets_.parts(part.values, work).objects, {order.get(), 0, nullptr, {}, this}, work);
+      break;
+    }
+    case TagStyle::Form::Elements:
+      length = sets_.arrays().some_length(sets_.parts(part.values, work).arrays, [&](SetId value) { return element_length(value, work); }, work);
+  }
+  return length ? std::optional(capped_sum(*length, closing)) : std::nullopt;
+}
+
+std::optional<std::uint32_t> TaggedMembers::find_length(SetId value, bool is_element, const Work& work) {
+  std::optional<std::uint32_t> least;
+  const Parts all = parts(value, work);
+  for (const Part& part : all) {
+    const std::optional<std::uint32_t> length = part_length(part, work);
+    const Pieces& made = pieces(work);
+    const ExpressionId attributes = is_element ? made.of_elements[part.type] : made.attributes[part.type];
+    if (length) least = std::min(least.value_or(kNoLength), capped_sum(work.arena.node(attributes).spelled, *length));
+  }
+  return least;
+}
+
+std::optional<std::uint32_t> TaggedMembers::value_length(SetId value, bool is_element, const Work& work) {
+  const std::uint64_t key = std::uint64_t{value.value} << 1 | (is_element ? 1 : 0);
+  if (const auto known = lengths_.find(key); known != lengths_.end()) {
+    if (known->second.is_busy) ++taints_;
+    return known->second.length;
+  }
+  const Within within(depth_, work.budget.limits().depth);
+  lengths_.emplace(key, Length{true, std::nullopt});
+  const Undo undo([&] {  // of what did not come to its end
+    if (const auto known = lengths_.find(key); known != lengths_.end() && known->second.is_busy) lengths_.erase(known);
+  });
+  const std::uint64_t before = taints_;
+  const std::optional<std::uint32_t> length = find_length(value, is_element, work);
+  // Found empty with sets around it still open: not known for good, unless nothing is around it.
+  if (length || taints_ == before || depth_ == 1) lengths_.insert_or_assign(key, Length{false, length});
+  return length;
+}
+
+std::optional<std::uint32_t> TaggedMembers::length(NameId name, SetId value, const Work& work) {
+  const std::optional<std::string_view> text = written(name);
+  const std::optional<std::uint32_t> length = text ? value_length(value, false, work) : std::nullopt;
+  if (!length) return std::nullopt;
+  const std::size_t closing = closes_by_name() ? text->size() - 1 + style_->after_name.size() : 0;
+  return capped_sum(opening_length(work), text->size(), *length, closing);
+}
+
+std::optional<std::uint32_t> TaggedMembers::length_of_other(SetId value, const Work& work) {
+  constexpr std::uint32_t kName = 10;  // bytes of a name that is not declared, and of what ends it
+  const std::optional<std::uint32_t> length = value_length(value, false, work);
+  return length ? std::optional(capped_sum(opening_length(work), kName, *length, closes_by_name() ? kName : 0)) : std::nullopt;
+}
+
+std::optional<std::uint32_t> TaggedMembers::element_length(SetId value, const Work& work) {
+  const std::optional<std::uint32_t> length = value_length(value, true, work);
+  return length ? std::optional(capped_sum(*length, closes_by_name() ? kElement.size() + style_->after_name.size() : 0)) : std::nullopt;
+}
+
+std::uint32_t TaggedMembers::least_length(std::optional<NameId> name, const Work& work) {
+  const std::optional<std::string_view> text = name ? written(*name) : std::nullopt;
+  return capped_sum(work.arena.node(pieces(work).opening).shortest, text ? text->size() : 1, least_closing(work));
+}
+
+ExpressionId TaggedMembers::after_closing(const Work& work) {
+  if (style_->after_name.empty()) return Arena::kEpsilon;
+  return work.arena.concatenate(add(style_->names, work), literal(style_->after_name, work));
+}
+
+// Written names have no escapes in JSON: what stands between quotes in plain spelling stands so between tags.
+ExpressionId TaggedMembers::writable(ExpressionId names, const Work& work) {
+  return memoized(writable_, names.value, [&] {
+    std::vector<ExpressionId> both{sets_.plain_texts(names, work), add(style_->names, work)};
+    const ExpressionId all = work.arena.intersect(both);
+    return work.arena.terminal(all, work.budget) == Arena::kEmpty ? Arena::kEmpty : all;
+  });
+}
+
+void TaggedMembers::forget_expressions() {
+  pieces_.reset();
+  release(parts_);
+  release(writable_);
+  strings_.forget_expressions();
+}
+
+// ---- rules ------------------------------------------------------------------------------------
+
+namespace {
+
+ExpressionId optional_if(bool is_optional, ExpressionId expression, const Work& work) {
+  std::vector<ExpressionId> ways{expression};
+  if (is_optional) ways.push_back(Arena::kEpsilon);
+  return work.arena.unite(ways);
+}
+
+}  // namespace
+
+// One more member, and all that follow it; where the object may end, or nothing.
+ExpressionId JsonRules::tagged_members(std::uint32_t number, Line line, const Work& work) {
+  const Object object = objects_[number];
+  ObjectFormulas& objects = sets_.objects();
+  const bool may_end = objects.accepts(object.rest);
+  const auto length = may_end ? objects.some_further_length(object.rest, room(object), work) : objects.some_length(object.rest, room(object), work);
+  if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
+  return optional_if(may_end, expression(rule({Form::Members, number, 0, 0, 0, line}, *length, least_of_members(number, false, line, work)), work), work);
+}
+
+ExpressionId JsonRules::expand_tagged_members(const Rule& rule, const Work& work) {
+  const TaggedMembers::Pieces pieces = tags_->pieces(work);
+  std::vector<ExpressionId> next;
+  if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty) next.push_back(work.arena.concatenate(pieces.opening, all));
+  if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified) add_approximate_others(rule, next, work);
+  return work.arena.concatenate(pieces.between, work.arena.unite(next));
+}
+
+// The same for elements.
+ExpressionId JsonRules::tagged_elements(std::uint32_t number, Line line, const Work& work) {
+  const ArrayId rest = arrays_[number].rest;
+  ArrayFormulas& arrays = sets_.arrays();
+  const auto element_length = [&](SetId value) { return tags_->element_length(value, work); };
+  const bool may_end = arrays.accepts(rest);
+  std::optional<std::uint32_t> length;
+  if (!may_end) {
+    length = arrays.some_length(rest, element_length, work);
+  } else {
+    for (const auto branches = arrays.branches(rest, work); const Branch<ArrayTag>& way : *branches) {
+      const auto element = element_length(way.value);
+      const auto further = element ? arrays.some_length(way.rest, element_length, work) : std::nullopt;
+      if (further) length = std::min(length.value_or(kNoLength), capped_sum(*element, *further));
+    }
+  }
+  if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
+  return optional_if(may_end, expression(rule({Form::Elements, number, 0, 0, 0, line}, *length), work), work);
+}
+
+ExpressionId JsonRules::expand_tagged_elements(const Rule& rule, const Work& work) {
+  std::vector<ExpressionId> next;
+  for (const auto branches = sets_.arrays().branches(arrays_[rule.subject].rest, work); const Branch<ArrayTag>& way : *branches) {
+    const ExpressionId element = tagged_value(way.value, true, tags_->after_closing(TaggedMembers::kElement, work), rule.line, work);
+    const ExpressionId further = element == Arena::kEmpty ? element : tagged_elements(array_number({way.rest, kNoTexts, true}), rule.line, work);
+    if (further != Arena::kEmpty) next.push_back(work.arena.concatenate(element, further));
+  }
+  return work.arena.concatenate(tags_->pieces(work).between, work.arena.unite(next));
+}
+
+// A value of a member after its name, or an element of an array; with the closing, and what comes after that.
+ExpressionId JsonRules::tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line, const Work& work) {
+  const TaggedMembers::Pieces pieces = tags_->pieces(work);
+  const TaggedMembers::Parts parts = tags_->parts(set, work);
+  Arena& arena = work.arena;
+  const ExpressionId closing = arena.concatenate(pieces.closing, after_closing);
+  std::vector<ExpressionId> ways;
+  for (const TaggedMembers::Part& part : parts) {
+    ExpressionId way = Arena::kEmpty;
+    if (part.form == TagStyle::Form::Text) {
+      way = arena.concatenate(part.text, after_closing);
+    } else if (part.form == TagStyle::Form::Json) {
+      way = arena.concatenate(value(part.values, Gap::None, line, work), arena.concatenate(pieces.after, closing));
+      way = arena.concatenate(pieces.before, way);
+    } else {
+      const ValueSets::Parts values = sets_.parts(part.values, work);
+      const ExpressionId inside = part.form == TagStyle::Form::Members
+                                      ? tagged_members(object_number({values.objects, order_number(sets_.order(part.values)), 0, {}, true}), line, work)
+                                      : tagged_elements(array_number({values.arrays, kNoTexts, true}), line, work);
+      if (inside != Arena::kEmpty) way = arena.concatenate(inside, arena.concatenate(pieces.between, closing));
+    }
+    const ExpressionId attributes = is_element ? pieces.of_elements[part.type] : pieces.attributes[part.type];
+    if (way != Arena::kEmpty) ways.push_back(arena.concatenate(attributes, way));
+  }
+  return arena.unite(ways);
+}
+
+ExpressionId JsonRules::after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing, Line line, const Work& work) {
+  std::vector<ExpressionId> next;
+  for (const Branch<ObjectTag>& way : *ways) {
+    rest.rest = way.rest;
+    if (!sets_.objects().some_length(way.rest, room(rest), work)) continue;
+    const ExpressionId value = tagged_value(way.value, false, after_closing, line, work);
+    if (value != Arena::kEmpty) next.push_back(work.arena.concatenate(value, tagged_members(object_number(rest), line, work)));
+  }
+  return work.arena.unite(next);
+}
+
+ExpressionId JsonRules::tagged_start(const Work& work) {
+  const TaggedMembers::Pieces pieces = tags_->pieces(work);
+  const SetId root = sets_.set_of(root_);
+  const Object object{sets_.parts(root, work).objects, order_number(sets_.order(root)), 0, {}, true};
+  if (!sets_.objects().some_length(object.rest, room(object), work)) return Arena::kEmpty;
+  return work.arena.concatenate(tagged_members(object_number(object), {}, work), pieces.between);
+}
+
+}  // namespace tokamata::json

@@ -1,0 +1,1 @@
+"""Tagged objects: a writer of them, an independent reader, and random values."""
