@@ -102,6 +102,7 @@ class Denotation(Remade, Generic[_T_co]):
         "_is_spelled",
         "_kept_automata",
         "_kept_form",
+        "_kept_key",
         "_made",
         "_names",
         "_operands",
@@ -110,6 +111,7 @@ class Denotation(Remade, Generic[_T_co]):
     )
     _kept_automata: dict[str, _Texts]
     _thought: Thought | None = None
+    _has_key = True
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tokamata.arguments import checked_flag, checked_instance, clipped
 from tokamata.constraint import Constraint
+from tokamata.equal_calls import read_once
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.extension_constraints import spelled_text
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
@@ -61,6 +62,7 @@ TOOL_FORMATS: Mapping[str, ToolFormat] = {
 }
 
 
+@read_once
 def tool_calls(
     tools: Mapping[str, Any] | Callable[..., Any] | Sequence[Mapping[str, Any] | Callable[..., Any]],
     *,
