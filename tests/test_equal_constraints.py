@@ -29,6 +29,7 @@ from tokamata import compositions
 from tokamata.compositions import COMPOSED
 from tokamata.equal_calls import READ, key_of
 from tokamata.memo import Memo
+from tokamata.recipes import steps_of
 
 SCHEMA = {"type": "object", "properties": {"a": {"enum": [1, "b"]}, "c": {"type": "integer"}}}
 GROWING = "[ab]*a[ab]{16}"  # has a state for every sequence of 16 letters
@@ -65,12 +66,25 @@ def write(matcher: tk.Matcher, count: int, seed: int) -> int:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_equal_calls_make_equal_keys(name: str) -> None:
-    """And so share states; types, functions and what takes them are known by the object alone."""
+    """And so share states; where a type, a function or a rule plays a part, the object alone is equal."""
     for one, other in zip(MAKERS[name](), MAKERS[name](), strict=True):
         first, second = one.constraint, other.constraint
-        is_object = any(isinstance(key_of(constraint), int) for constraint in (first, second))
-        assert (key_of(first) == key_of(second)) == (first is second or not is_object)
-        assert key_of(pickle.loads(pickle.dumps(first))) == key_of(first) or is_object
+        is_same = first is second or consists_of_data(first)
+        assert (key_of(first) == key_of(second)) == is_same
+        assert (key_of(pickle.loads(pickle.dumps(first))) == key_of(first)) == consists_of_data(first)
+
+
+def consists_of_data(constraint: tk.Constraint[Any]) -> bool:
+    made: list[Any] = []
+    for step in steps_of(constraint):
+        if type(step) is tuple:
+            made += [*step[1], *(step[2].values() if len(step) > 2 else ())]
+        else:
+            made += step.values() if type(step) is dict else step
+    plain = (str, bytes, int, float, type(None), tk.Limits)
+    return all(isinstance(value, plain) or type(value).__name__ == "_Made" for value in made) and not any(
+        type(step) is tuple and step[0] is tk.rule.__globals__["Rule"] for step in steps_of(constraint)
+    )
 
 
 READ_ONCE: list[Callable[[], tk.Constraint[Any]]] = [
@@ -289,8 +303,9 @@ def test_callers_with_other_limits_share_no_failure(limit: str, small: int, larg
     matcher = other.matcher()
     assert write(matcher, 100_000, 3) < 100_000
     assert len(matcher.text) == len(matcher.tokens) > 0
-    assert getattr(other, "states" if limit == "states" else limit) <= small
-    assert (one.states, np.array_equal(grown.mask, row)) == (states, True)
+    assert getattr(other, limit) <= small * 1.1
+    assert states <= one.states < states + 100  # what was made until there were too many
+    assert np.array_equal(grown.mask, row)
     assert write(grown, 100, 2) == 100
     assert compiled().limits == tk.Limits()
 
@@ -366,7 +381,7 @@ def test_what_is_shared_holds_no_cancel_token() -> None:
         lambda **given: tk.json_schema(schema, **given),
         lambda **given: tk.tool_calls([{"name": "f", "parameters": schema}], **given),
         lambda **given: tk.substring_of("abc", **given),
-        lambda **given: tk.grammar('start: "a" %json {"type": "string"}', lexer="contextual", **given),
+        lambda **given: tk.grammar('start: "a" %json {"type": "string"}', **given),
     ]
     for make in makers:
         token = Token()
@@ -439,12 +454,14 @@ def test_a_memo_is_bounded_by_what_its_values_hold_now() -> None:
     memo.keep("e", "e")  # takes the place of b, which was not used for longest
     assert [name for name in "abcde" if memo.get(name)] == ["a", "c", "d", "e"]
     sizes["e"] = 30
-    assert memo.get("e") == "e"
+    assert memo.get("e") == "e"  # now d and e are left
     assert (len(memo), memo.memory_bytes) == (2, 40)
     sizes["d"] = 1000
-    assert memo.memory_bytes == 1030
+    assert memo.get("e") == "e"
+    memo.drop(lambda key: key == "e")
+    assert memo.memory_bytes == 1000
     memo.keep("f", "f")
-    assert [name for name in "abcdef" if memo.get(name)] == ["e", "f"]
+    assert [name for name in "abcdef" if memo.get(name)] == ["f"]
     sizes["g"] = 100
     assert memo.keep("g", "g") == "g"  # too large by itself
     memo.clear()
@@ -457,10 +474,14 @@ def test_memos_are_bounded_and_what_goes_is_freed(monkeypatch: pytest.MonkeyPatc
     cores = []
     for number in range(200):
         made = tk.json_schema({"const": f"x{number}", "title": "t" * 100}).compile(BYTE_VOCABULARY)
-        _ = made.matcher().mask
+        _ = made.matcher().mask  # it has grown since it was kept
         cores.append(weakref.ref(made._composed))
-        assert COMPOSED.memory_bytes <= 1_000_000
         assert READ.memory_bytes <= 1_000_000
+        assert COMPOSED._total <= 1_000_000
+    assert COMPOSED.memory_bytes < 1_500_000  # read now
+    made = tk.json().compile(BYTE_VOCABULARY)
+    cores.append(weakref.ref(made._composed))
+    assert COMPOSED.memory_bytes <= 1_000_000
     del made
     gc.collect()
     alive = sum(core() is not None for core in cores)
@@ -468,9 +489,11 @@ def test_memos_are_bounded_and_what_goes_is_freed(monkeypatch: pytest.MonkeyPatc
     assert 0 < len(READ) < 200
     grown = compiled()
     write(grown.matcher(), 3000, 1)
-    assert COMPOSED.memory_bytes > 1_000_000
+    monkeypatch.setattr(COMPOSED, "_most_bytes", 200_000)
+    assert grown.memory_bytes > 200_000
     assert share(grown, compiled())  # too large to be kept, but still in use
-    assert COMPOSED.memory_bytes <= 1_000_000
+    assert share(grown, compiled())
+    assert COMPOSED.memory_bytes <= 200_000
     gone = weakref.ref(grown._composed)
     del grown
     assert gone() is None
@@ -575,8 +598,9 @@ def test_threads_find_and_forget_at_once() -> None:
         draw = random.Random(threading.get_ident())
         for _ in range(60):
             number = draw.randrange(8)
-            matcher = tk.json_schema(texts[number]).compile(BYTE_VOCABULARY).matcher()
-            if allowed(matcher) != {ord(str(number))}:
+            made = tk.json_schema(texts[number])
+            matcher = made.compile(BYTE_VOCABULARY).matcher()
+            if made.parse(str(number)) != number or ord(str(number)) not in allowed(matcher):
                 failures.append(texts[number])
             if draw.random() < 0.05:
                 tk.forget_constraints()

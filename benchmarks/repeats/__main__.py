@@ -63,9 +63,8 @@ def measure(options: Namespace, work: Path) -> Report:
         "1. First mask of a repeated request (µs)",
         first,
         [
-            "*first* is the first request with the schema; the others are repetitions, their median and tail.",
-            "*json.dumps* is what that takes for the same dict; the target is 15 µs, 2 µs for each kB of schema,"
-            " and that for a dict.",
+            "*first* is the first request with the schema, the others are repetitions.",
+            "The target is 15 µs, 2 µs for each kB of schema, and what *json.dumps* takes for the same dict.",
         ],
     )
     report.add("2. Masks of a whole text (µs, mean)", masks, ["An instance of each schema, token by token."])

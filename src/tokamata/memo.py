@@ -1,8 +1,8 @@
 """What was made once and may be needed again: found by its key, bounded by memory, least recently used.
 
 A memo keeps values until their memory is more than it may be.  Then those that were not used for longest go;
-whoever still uses one keeps it alive.  A value may grow after it was added: its memory is read when it is
-found, and that of all values once for as many additions as there are values.
+whoever still uses one keeps it alive.  A value grows when it is used: its memory is read when it is found, once
+more before 16 others were found or added, and that of all values after as many additions as there are values.
 
 No lock: a process may be forked while another thread is here, and a value may be forgotten by a finalizer in
 the middle of any line.  Each step leaves the memo whole.  Two threads may make one value at the same time;
@@ -17,13 +17,14 @@ from typing import Generic, TypeVar
 __all__ = ["Memo"]
 
 _T = TypeVar("_T")
+_MOST_TOUCHED = 16
 
 
 class _Entry(Generic[_T]):
     __slots__ = ("memory_bytes", "value")
 
     def __init__(self, value: _T, memory_bytes: int) -> None:
-        self.value = value
+        self.value: _T | None = value  # None: it has gone
         self.memory_bytes = memory_bytes
 
 
@@ -41,18 +42,18 @@ class Memo(Generic[_T]):
         self._entries: dict[Hashable, _Entry[_T]] = {}  # the least recently used first
         self._total = 0  # of their memory, as it was read last
         self._additions = 0  # since all were read
+        self._touched: list[_Entry[_T]] = []  # found or added, and to be read once more
 
     def get(self, key: Hashable) -> _T | None:
         """The value of a key, which is now the most recently used one; ``None`` if there is none."""
         entry = self._entries.pop(key, None)
         if entry is None:
             return None
-        grown = self._bytes_of(entry.value)
-        self._total += grown - entry.memory_bytes
-        entry.memory_bytes = grown
         entry = self._entries.setdefault(key, entry)
-        self._make_room()
-        return entry.value
+        value = entry.value
+        self._read(entry)
+        self._touch(entry)
+        return value
 
     def keep(self, key: Hashable, value: _T) -> _T:
         """Keeps a value; returns the one that the key has from now on."""
@@ -61,10 +62,11 @@ class Memo(Generic[_T]):
         if entry is added:
             self._total += added.memory_bytes
             self._additions += 1
+        kept = entry.value
         if self._additions > len(self._entries):
             self._measure()
-        self._make_room()
-        return entry.value
+        self._touch(entry)
+        return value if kept is None else kept
 
     def drop(self, is_unwanted: Callable[[Hashable], bool]) -> None:
         """Forgets the values of some keys."""
@@ -85,10 +87,25 @@ class Memo(Generic[_T]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def _read(self, entry: _Entry[_T]) -> None:
+        if entry.value is None:
+            return
+        now = self._bytes_of(entry.value)
+        self._total += now - entry.memory_bytes
+        entry.memory_bytes = now
+
+    def _touch(self, entry: _Entry[_T]) -> None:
+        self._touched.append(entry)
+        if len(self._touched) > _MOST_TOUCHED:
+            touched, self._touched = self._touched, []
+            for one in touched:
+                self._read(one)
+        self._make_room()
+
     def _measure(self) -> None:
         entries = list(self._entries.values())
         for entry in entries:
-            entry.memory_bytes = self._bytes_of(entry.value)
+            self._read(entry)
         self._total = sum(entry.memory_bytes for entry in entries)
         self._additions = 0
 
@@ -103,4 +120,5 @@ class Memo(Generic[_T]):
     def _remove(self, key: Hashable) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
+            entry.value = None
             self._total -= entry.memory_bytes
