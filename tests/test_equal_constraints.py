@@ -15,7 +15,7 @@ import time
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,15 +31,10 @@ from tokamata.equal_calls import READ, key_of
 from tokamata.memo import Memo
 from tokamata.recipes import steps_of
 
+pytestmark = pytest.mark.shared_states
+
 SCHEMA = {"type": "object", "properties": {"a": {"enum": [1, "b"]}, "c": {"type": "integer"}}}
 GROWING = "[ab]*a[ab]{16}"  # has a state for every sequence of 16 letters
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known() -> Iterator[None]:
-    tk.forget_constraints()
-    yield
-    tk.forget_constraints()
 
 
 def compiled(pattern: str = GROWING, **options: Any) -> tk.CompiledConstraint[Any]:

@@ -132,6 +132,7 @@ def test_bitmask(backend: TokamataBackend) -> None:
     assert bool((mask == -1).all())
 
 
+@pytest.mark.shared_states
 def test_a_constraint_is_compiled_once(backend: TokamataBackend) -> None:
     kind = StructuredOutputOptions.JSON
     first, second = (backend.compile_grammar(kind, '{"type": "integer"}', {1}) for _ in range(2))
