@@ -18,6 +18,7 @@ from tokamata.arguments import (
     clipped,
 )
 from tokamata.blame import why_empty
+from tokamata.compositions import Tokenization
 from tokamata.denotation import JOINS, Denotation, repeated
 from tokamata.errors import (
     AlgebraError,
@@ -25,7 +26,7 @@ from tokamata.errors import (
     EmptyConstraintError,
 )
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
-from tokamata.matching import CompiledConstraint, Tokenization
+from tokamata.matching import CompiledConstraint
 from tokamata.recipes import Call
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.couplings import coupled_repairs

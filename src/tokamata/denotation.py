@@ -102,7 +102,6 @@ class Denotation(Remade, Generic[_T_co]):
         "_is_spelled",
         "_kept_automata",
         "_kept_form",
-        "_kept_key",
         "_made",
         "_names",
         "_operands",

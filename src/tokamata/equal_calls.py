@@ -86,8 +86,9 @@ def read_once(make: Callable[_P, _T]) -> Callable[_P, _T]:
             size = _BYTES + _BYTES_FOR_EACH * len(key)
             known = READ.keep(key, _Read(made, tuple(slips), size))
         else:
-            cancel: Any = options.get("cancel")
-            if cancel is not None and checked_cancel(cancel).cancelled:
+            given: Any = options.get("cancel")
+            cancel = checked_cancel(given)
+            if cancel is not None and cancel.cancelled:
                 raise Cancelled("the CancelToken was cancelled; nothing was made")
             warn_of(known.slips)
         found: _T = known.made

@@ -84,6 +84,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         "__weakref__",
         "_composed",
         "_core",
+        "_has_rules",
         "_is_first",
         "_key",
         "_read",
@@ -122,14 +123,11 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         self._token_edges = None  # made for the first repair
         given = Composition(constraint, vocabulary, start_of_text, tokenization)
         self._composed, spent_seconds = given.composed(limits, cancel, pattern, is_pattern)
+        self._has_rules = self._composed.has_rules
         self._is_first = spent_seconds > 0  # no equal constraint had been compiled before
         self._core = _core.Constraint(
             self._composed.core, core_limits(limits), cancel, pattern, is_pattern, spent_seconds
         )
-
-    @property
-    def _has_rules(self) -> bool:
-        return self._composed.has_rules
 
     def __reduce__(self) -> tuple[Callable[..., CompiledConstraint[Any]], tuple[Any, ...]]:
         """For pickling: the constraint, the vocabulary and the options; masks and the cancel token stay here.

@@ -1,8 +1,9 @@
 """What was made once and may be needed again: found by its key, bounded by memory, least recently used.
 
 A memo keeps values until their memory is more than it may be.  Then those that were not used for longest go;
-whoever still uses one keeps it alive.  A value grows when it is used.  So its memory is read when it is found,
-once more before 16 others were found or added, and again after as many additions as there are values.
+whoever still uses one keeps it alive.  A value grows when it is used.  So its memory is read when it is
+found, once more after 16 to 32 others were found or added, and again after as many additions as there are
+values.
 
 No lock: a process may be forked while another thread is here, and a value may be forgotten by a finalizer in
 the middle of any line.  Each step leaves the memo whole.  Two threads may make one value at the same time;
@@ -96,9 +97,10 @@ class Memo(Generic[_T]):
 
     def _touch(self, entry: _Entry[_T]) -> None:
         self._touched.append(entry)
-        if len(self._touched) > _MOST_TOUCHED:
-            touched, self._touched = self._touched, []
-            for one in touched:
+        if len(self._touched) > 2 * _MOST_TOUCHED:  # the later ones are just about to grow
+            touched = self._touched
+            self._touched = touched[_MOST_TOUCHED:]
+            for one in touched[:_MOST_TOUCHED]:
                 self._read(one)
         self._make_room()
 

@@ -60,7 +60,7 @@ class Remade:
     A copy of it is the object itself: it does not change, or its identity is what it is known by.
     """
 
-    __slots__ = ("_kept_call",)
+    __slots__ = ("_kept_call", "_kept_key")
     _kept_call: Call
     _kept_key: Hashable  # of what has a key (tokamata.equal_calls)
     _has_key = False
