@@ -153,6 +153,7 @@ def attempted(subject: Subject, attempt: Attempt, vocabulary: tk.Vocabulary) -> 
         bound = max(1, subject.needs[attempt.limit] * attempt.share // SHARES)
         limits = tk.Limits(seconds=PATIENCE, **{attempt.limit: bound})
     try:
+        tk.forget_constraints()  # or it would begin with the states of the wide one
         compiled = subject.constraint.compile(vocabulary, limits=limits)
     except tk.LimitExceeded as error:
         check_error(error, limits, attempt)

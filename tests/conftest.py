@@ -16,6 +16,7 @@ import tokamata as tk
 from tests.support.patterns.javascript import JavaScript, running
 from tests.support.skips import Skips
 from tests.support.vocabularies import BYTES
+from tokamata import compositions
 
 settings.register_profile(
     "default",
@@ -104,3 +105,23 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def javascript() -> Iterator[JavaScript]:
     """A JavaScript engine; tests that need one are skipped where there is none."""
     yield from running()
+
+
+@pytest.fixture(autouse=True)
+def _states_apart(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each constraint that a test compiles has states of its own, so that two can be compared.
+
+    Tests with the marker ``shared_states`` are about equal constraints, which share them.
+    """
+    tk.forget_constraints()
+    if request.node.get_closest_marker("shared_states") is None:
+        monkeypatch.setattr(compositions.COMPOSED, "get", lambda key: None)
+        monkeypatch.setattr(compositions.COMPOSED, "keep", lambda key, value: value)
+        monkeypatch.setattr(compositions, "_in_use", _Nothing())
+
+
+class _Nothing(dict[object, object]):
+    """Keeps nothing."""
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Forgets it."""

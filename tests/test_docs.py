@@ -44,6 +44,7 @@ def run(text: str, name: str, namespace: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.shared_states
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run(page.read_text(encoding="utf-8"), str(page), {"__name__": "__main__"})

@@ -17,10 +17,11 @@ PACKAGE = SOURCE / "tokamata"
 # The rooms, files and folders, from the ground up: each imports only those before it.
 ROOMS = [
     *("version", "errors", "schema_places", "arguments", "limits", "locks", "recipes", "kept_files"),
+    *("memo", "equal_calls"),
     *("masks", "process_rewards", "explanation", "typical_texts"),
     *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts"),
     *("blame", "repair"),
-    *("automata", "tokenization", "matching", "batches", "constraint"),
+    *("automata", "tokenization", "compositions", "matching", "batches", "constraint"),
     *(
         "text_constraints",
         "extension_constraints",

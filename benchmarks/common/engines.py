@@ -114,6 +114,7 @@ class Tokamata:
 
     def _session(self, constraint: tk.Constraint[Any]) -> Session:
         compiled = constraint.compile(self._vocabulary, tokenization=self._tokenization)
+        tk.forget_constraints()  # the next one is to be compiled, equal or not
         return _TokamataSession(compiled, self.row)
 
 

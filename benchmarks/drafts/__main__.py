@@ -108,6 +108,7 @@ class _Libraries:
         self._matchers = xgrammar.GrammarMatcher, llguidance.LLMatcher
 
     def tokamata(self, schema: str) -> tk.Matcher:
+        tk.forget_constraints()
         return tk.json_schema(schema).compile(self.vocabulary).matcher()
 
     def xgrammar(self, schema: str) -> Any:

@@ -53,15 +53,32 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
 
 // ---- masks ------------------------------------------------------------------------------------
 
-// A constraint, what it came from, and the views of its masks that were
+// What callers of a pattern share.
+struct BoundStates {
+  std::shared_ptr<SharedConstraint> states;
+
+  explicit BoundStates(std::shared_ptr<SharedConstraint> made) : states(std::move(made)) {}
+  BoundStates(BoundStates&&) = default;
+  ~BoundStates() {
+    if (!states) return;
+    const Released released;  // much may have to be given back
+    states.reset();
+  }
+};
+
+// A constraint of one caller, what it came from, and the views of its masks that were
 // handed out and can be handed out again.
 struct BoundConstraint {
   std::shared_ptr<Constraint> constraint;
   Shown shown;
-  std::map<std::uint64_t, nb::object> views = {};  // by serial, of masks that are kept as rows
+  // A mask, which the view holds, and its view.
+  struct View {
+    const Mask* mask = nullptr;
+    nb::object view = {};
+  };
+  std::map<std::uint64_t, View> views = {};  // by serial, of masks that are kept as rows; some may be of former states
   // Of one mask of few words: its row is a copy that Limits do not count, of a hundred times the memory.
-  nb::object copied = {};
-  std::uint64_t copied_serial = 0;
+  View copied = {};
 
   BoundConstraint(std::shared_ptr<Constraint> made, Shown about) : constraint(std::move(made)), shown(std::move(about)) {}
   BoundConstraint(BoundConstraint&&) = default;
@@ -73,8 +90,9 @@ struct BoundConstraint {
 
   nb::object view(const MaskPtr& mask) {
     const bool is_kept = mask->serial != Mask::kNoSerial;
-    if (mask->serial == copied_serial && copied) return view_of(copied);
-    if (const auto known = views.find(mask->serial); known != views.end()) return view_of(known->second);
+    if (mask.get() == copied.mask) return view_of(copied.view);
+    if (const auto known = views.find(mask->serial); known != views.end() && known->second.mask == mask.get())
+      return view_of(known->second.view);
     const std::uint64_t oldest = constraint->oldest_serial();
     while (!views.empty() && views.begin()->first < oldest) views.erase(views.begin());
     const bool is_row = mask->bits.data() != nullptr;
@@ -89,12 +107,7 @@ struct BoundConstraint {
     nb::object view = nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(words, 1, shape, capsule));
     const nb::object own = view_of(view);
     if (!is_kept) return own;
-    if (is_row) {
-      views.emplace(mask->serial, std::move(view));
-    } else {
-      copied = std::move(view);
-      copied_serial = mask->serial;
-    }
+    (is_row ? views[mask->serial] : copied) = {mask.get(), std::move(view)};
     return own;
   }
 
@@ -449,27 +462,25 @@ nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::li
 // The texts in which a thought has ended, its end tag, the most tokens, those to reserve, and a typical answer.
 using BoundThought = std::tuple<ExpressionPtr, nb::bytes, std::optional<TokenCount>, TokenCount, nb::bytes>;
 
-BoundConstraint compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
-                        std::shared_ptr<Vocabulary> start_vocabulary,
-                        const std::map<std::string, std::vector<std::uint32_t>>& control_tokens, const Limits& limits,
-                        std::shared_ptr<CancelToken> cancel, nb::object pattern, bool is_pattern,
-                        std::shared_ptr<Tokenization> tokenization, const std::optional<BoundThought>& thought) {
-  Shown shown{std::move(pattern), is_pattern};
-  TokenAutomaton::ControlTokens ids;
+BoundStates compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
+                    std::shared_ptr<Vocabulary> start_vocabulary,
+                    const std::map<std::string, std::vector<std::uint32_t>>& control_tokens, const Limits& limits,
+                    const std::shared_ptr<CancelToken>& cancel, nb::object pattern, bool is_pattern,
+                    std::shared_ptr<Tokenization> tokenization, const std::optional<BoundThought>& thought) {
+  const Shown shown{std::move(pattern), is_pattern};
+  ConstraintSource source{expression, std::move(vocabulary), std::move(start_vocabulary)};
   for (const auto& [name, tokens] : control_tokens) {
-    std::vector<TokenId>& known = ids[name];
+    std::vector<TokenId>& known = source.control_tokens[name];
     for (const std::uint32_t token : tokens) known.push_back(TokenId{token});
   }
-  std::optional<ThoughtPlan> plan;
   if (thought) {
     const auto& [ended, end, most, answer, typical] = *thought;
-    plan = ThoughtPlan{ended, std::string(end.c_str(), end.size()), most.value_or(kNoTokens), answer, std::string(typical.c_str(), typical.size()), tokenization != nullptr};
+    source.thought = ThoughtPlan{ended, std::string(end.c_str(), end.size()), most.value_or(kNoTokens), answer, std::string(typical.c_str(), typical.size()), tokenization != nullptr};
   }
-  auto constraint = without_interpreter(shown, [&] {
-    return std::make_shared<Constraint>(*expression, std::move(vocabulary), std::move(start_vocabulary), ids, limits,
-                                        std::move(cancel), std::move(tokenization), plan ? &*plan : nullptr);
-  });
-  return {std::move(constraint), std::move(shown)};
+  source.tokenization = std::move(tokenization);
+  return BoundStates(without_interpreter(shown, [&] {
+    return std::make_shared<SharedConstraint>(std::make_shared<const ConstraintSource>(std::move(source)), limits, cancel);
+  }));
 }
 
 }  // namespace
@@ -518,10 +529,21 @@ NB_MODULE(_core, m) {
 
   bind_tokenization(m);
 
-  nb::class_<BoundConstraint>(m, "Constraint")
+  nb::class_<BoundStates>(m, "SharedConstraint", nb::is_weak_referenceable())
       .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
            "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
            "is_pattern"_a, "tokenization"_a.none(), "thought"_a.none() = nb::none())
+      .def_prop_ro("compile_seconds", [](const BoundStates& s) { return s.states->compile_seconds(); })
+      .def_prop_ro("states", [](const BoundStates& s) { return s.states->state_count(); })
+      .def_prop_ro("memory_bytes", [](const BoundStates& s) { return s.states->memory_bytes(); });
+
+  nb::class_<BoundConstraint>(m, "Constraint")
+      .def(nb::new_([](const BoundStates& shared, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern,
+                       bool is_pattern, double spent_seconds) {
+             return BoundConstraint(std::make_shared<Constraint>(shared.states, limits, std::move(cancel), spent_seconds),
+                                    {std::move(pattern), is_pattern});
+           }),
+           "shared"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "spent_seconds"_a)
       .def("closed_form", &make_closed_form)
       .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
       .def("progress", &progressed, "ids"_a, "ends"_a)

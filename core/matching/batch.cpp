@@ -16,15 +16,17 @@ namespace {
 constexpr std::size_t kLongestRun = 32;         // so that a batch of one constraint is shared out too
 constexpr std::size_t kWorthAThread = 1 << 18;  // words to copy, where nothing else is to be done
 
-// The numbers of matchers, those of one constraint together, in runs.
+// The numbers of matchers, those that stand on the same states together, in runs.
 struct Runs {
   std::vector<std::size_t> order, begins;
 
   explicit Runs(std::span<Matcher* const> matchers) : order(matchers.size()) {
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return matchers[i]->constraint().get(); });
+    std::vector<const SharedConstraint*> states;
+    for (const Matcher* const matcher : matchers) states.push_back(&matcher->states());
+    std::ranges::stable_sort(order, std::less(), [&](std::size_t i) { return states[i]; });
     for (std::size_t at = 0; at < order.size(); ++at) {
-      const bool same = at > 0 && matchers[order[at]]->constraint() == matchers[order[at - 1]]->constraint();
+      const bool same = at > 0 && states[order[at]] == states[order[at - 1]];
       if (!same || at - begins.back() == kLongestRun) begins.push_back(at);
     }
     begins.push_back(order.size());

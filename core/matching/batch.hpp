@@ -1,7 +1,7 @@
 // The masks of many matchers at once, on several threads.
 //
-// Matchers of one constraint share its lock, and so they are kept together: a thread takes a run of
-// matchers that have the same constraint, and other threads take other runs.  Which thread takes which
+// Matchers of constraints that share their states share a lock, and so they are kept together: a thread takes a run of
+// matchers that stand on the same states, and other threads take other runs.  Which thread takes which
 // is left to chance; the masks do not depend on it.
 #pragma once
 

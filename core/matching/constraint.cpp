@@ -7,16 +7,17 @@
 
 namespace tokamata {
 
-Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
-                       std::shared_ptr<const Vocabulary> start_vocabulary,
-                       const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
-                       std::shared_ptr<const CancelToken> cancel, std::shared_ptr<const Tokenization> tokenization,
-                       const ThoughtPlan* thought)
-    : started_(Budget::Clock::now()), limits_(limits), cancel_(std::move(cancel)),
-      automaton_(pattern, vocabulary, start_vocabulary, control_tokens, limits, cancel_) {
+SharedConstraint::SharedConstraint(std::shared_ptr<const ConstraintSource> source, const Limits& limits,
+                                   const std::shared_ptr<const CancelToken>& cancel, double spent_seconds)
+    : started_(Budget::Clock::now()), source_(std::move(source)),
+      automaton_(*source_->pattern, source_->vocabulary, source_->start_vocabulary, source_->control_tokens, limits, cancel),
+      compile_seconds_(spent_seconds) {
+  const std::shared_ptr<const Tokenization>& tokenization = source_->tokenization;
+  most_states_ = limits.states;
+  most_bytes_ = limits.memory_bytes;
   if (tokenization) automaton_.automaton().arena().narrow_always();
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
-  const bool spellable = work(compile_seconds_, [&](Budget& budget) {
+  const bool spellable = work(limits, cancel, {}, compile_seconds_, [&](Budget& budget) {
     budget.check();
     // What cannot be spelled at the start of a text may be, after a context.
     const TokenAutomaton::Configuration start = automaton_.start();
@@ -24,7 +25,7 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
   });
   if (!spellable) {
     const auto is_empty = [&](Budget& budget) { return automaton_.is_empty(budget); };
-    if (work(compile_seconds_, is_empty)) throw EmptyConstraint();
+    if (work(limits, cancel, {}, compile_seconds_, is_empty)) throw EmptyConstraint();
     ByteSet missing;
     for (unsigned byte = 0; byte < 256; ++byte)
       if (automaton_.automaton().pattern_bytes().contains(static_cast<std::uint8_t>(byte)) &&
@@ -33,19 +34,34 @@ Constraint::Constraint(const Expression& pattern, std::shared_ptr<const Vocabula
     throw Unspellable(missing);
   }
   if (tokenization) {
-    canonical_.emplace(automaton_, std::move(tokenization));
+    canonical_.emplace(automaton_, tokenization);
     const auto lives = [&](Budget& budget) {
       const TokenAutomaton::Configuration start = automaton_.start();
       return canonical_->lives(start, canonical_->tokenization().start(), budget) || canonical_->lives_somewhere(start.state, budget);
     };
-    if (!work(compile_seconds_, lives)) throw NotCanonical(false);
+    if (!work(limits, cancel, {}, compile_seconds_, lives)) throw NotCanonical(false);
   }
-  if (thought) thought_ = std::make_unique<Thought>(*thought, vocabulary, start_vocabulary, control_tokens, limits, cancel_);
-  compile_seconds_ = std::chrono::duration<double>(Budget::Clock::now() - started_).count();
+  if (source_->thought)
+    thought_ = std::make_unique<Thought>(*source_->thought, source_->vocabulary, source_->start_vocabulary, source_->control_tokens, limits, cancel);
+  compile_seconds_ = spent_seconds + std::chrono::duration<double>(Budget::Clock::now() - started_).count();
   end_charging();
 }
 
-std::unique_lock<Mutex> Constraint::locked(const Deadline& deadline) {
+namespace {
+void raise_to(std::atomic<std::size_t>& most, std::size_t bound) {
+  std::size_t known = most.load(std::memory_order_relaxed);
+  while (known < bound && !most.compare_exchange_weak(known, bound, std::memory_order_relaxed)) {
+  }
+}
+}  // namespace
+
+void SharedConstraint::admit(const Limits& limits) {
+  callers_.fetch_add(1, std::memory_order_relaxed);
+  raise_to(most_states_, limits.states);
+  raise_to(most_bytes_, limits.memory_bytes);
+}
+
+std::unique_lock<Mutex> SharedConstraint::locked(const Deadline& deadline) {
   if (!deadline.is_set())
     mutex_.lock_interruptibly();
   else if (!mutex_.try_lock_until(deadline.at))
@@ -53,7 +69,7 @@ std::unique_lock<Mutex> Constraint::locked(const Deadline& deadline) {
   return {mutex_, std::adopt_lock};
 }
 
-void Constraint::collect() {
+void SharedConstraint::collect() {
   assert(!is_working_);
   ++collections_;
   std::vector<std::shared_ptr<History>> kept;  // so that none goes meanwhile
@@ -70,17 +86,17 @@ void Constraint::collect() {
   long_completions_.clear();
   if (canonical_) canonical_->clear();
   automaton_.keep_only(held);
-  trim_masks(limits_.memory_bytes / 2);
+  trim_masks(most_bytes_ / 2);
 }
 
 // Masks alone: all else is in use by texts under way, or would have to be made again for the next one.
-void Constraint::trim_masks(std::size_t limit) {
+void SharedConstraint::trim_masks(std::size_t limit) {
   assert(!is_working_);
   if (canonical_) canonical_->trim_masks(limit);
   automaton_.trim_masks(limit);
 }
 
-std::shared_ptr<History> Constraint::begin_history() {
+std::shared_ptr<History> SharedConstraint::begin_history() {
   const auto lock = locked();
   if (histories_.size() >= next_sweep_) {
     std::erase_if(histories_, [](const std::weak_ptr<History>& known) { return known.expired(); });
@@ -94,11 +110,54 @@ std::shared_ptr<History> Constraint::begin_history() {
   return history;
 }
 
+// ---- callers ----------------------------------------------------------------------------------
+
+Constraint::Constraint(ExpressionPtr pattern, std::shared_ptr<const Vocabulary> vocabulary,
+                       std::shared_ptr<const Vocabulary> start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
+                       const Limits& limits, std::shared_ptr<const CancelToken> cancel,
+                       std::shared_ptr<const Tokenization> tokenization, const ThoughtPlan* thought)
+    : Constraint(std::make_shared<SharedConstraint>(
+                     std::make_shared<const ConstraintSource>(ConstraintSource{
+                         std::move(pattern), std::move(vocabulary), std::move(start_vocabulary), control_tokens,
+                         std::move(tokenization), thought ? std::optional(*thought) : std::nullopt}),
+                     limits, cancel),
+                 limits, cancel) {
+  compile_seconds_ = shared_->compile_seconds();
+}
+
+Constraint::Constraint(std::shared_ptr<SharedConstraint> shared, const Limits& limits, std::shared_ptr<const CancelToken> cancel,
+                       double spent_seconds)
+    : limits_(limits), cancel_(std::move(cancel)), compile_seconds_(spent_seconds), shared_(std::move(shared)),
+      states_(shared_.get()) {
+  shared_->admit(limits_);
+}
+
+SharedConstraint& Constraint::own_states(double& spent_seconds) {
+  if (&states() != shared_.get()) return states();
+  const auto begun = Budget::Clock::now();
+  const Undo spend([&] { spent_seconds += std::chrono::duration<double>(Budget::Clock::now() - begun).count(); });
+  auto made = std::make_shared<SharedConstraint>(shared_->source(), limits_, cancel_, spent_seconds);
+  made->admit(limits_);
+  const auto lock = shared_->locked();
+  if (!own_) {  // another thread may have been faster
+    own_ = std::move(made);
+    states_.store(own_.get(), std::memory_order_release);
+  }
+  return *own_;
+}
+
 ClosedForm Constraint::closed_form() {
   double spent_seconds = compile_seconds_;
-  return work(spent_seconds, [this](Budget& budget) {
-    return canonical_ ? canonical_->closed_form(budget) : tokamata::closed_form(automaton_, budget);
-  });
+  const auto form_of = [&](SharedConstraint& states) {
+    return states.work(limits_, cancel_, {}, spent_seconds, [&states](Budget& budget) {
+      return states.canonical_ ? states.canonical_->closed_form(budget) : tokamata::closed_form(states.automaton_, budget);
+    });
+  };
+  try {
+    return form_of(states());
+  } catch (const Crowded&) {
+    return form_of(own_states(spent_seconds));
+  }
 }
 
 }  // namespace tokamata

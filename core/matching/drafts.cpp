@@ -14,7 +14,7 @@
 namespace tokamata {
 
 std::size_t Matcher::validate(std::span<const TokenId> tokens) {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+  return work([&](Budget& budget) {
     std::optional<Step> last;
     for (std::size_t count = 0; count < tokens.size(); ++count) {
       std::optional<Step> next = next_step(last ? after(*last, steps().size() - 1 + count) : here(), tokens[count], budget);
@@ -28,7 +28,7 @@ std::size_t Matcher::validate(std::span<const TokenId> tokens) {
 DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop, const Deadline& deadline) {
   const std::size_t count = draft.tokens.size();
   TOKAMATA_CHECK(draft.parents.empty() || draft.parents.size() == count, "each node of a tree has a parent");
-  return constraint_->work(deadline, spent_seconds_, [&](Budget& budget) {
+  return work(deadline, [&](Budget& budget) {
     DraftMasks made{std::vector<MaskPtr>(count + 1), std::vector<bool>(count, false)};
     std::vector<std::optional<Step>> steps(count);
     std::vector<TokenCount> depths(count + 1, 0);  // of the rows

@@ -6,9 +6,11 @@
 
 namespace tokamata {
 
-Matcher::Matcher(std::shared_ptr<Constraint> constraint)
-    : constraint_(std::move(constraint)), steps_(constraint_->begin_history()), has_start_rule_(automaton().has_start_rule()),
+Matcher::Matcher(std::shared_ptr<Constraint> constraint, SharedConstraint& states)
+    : constraint_(std::move(constraint)), states_(&states), steps_(states.begin_history()), has_start_rule_(automaton().has_start_rule()),
       spent_seconds_(constraint_->compile_seconds()) {}
+
+Matcher::Matcher(std::shared_ptr<Constraint> constraint) : Matcher(constraint, constraint->states()) {}
 
 Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context) : Matcher(std::move(constraint)) {
   if (!canonical()) return;
@@ -22,25 +24,91 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
   steps()[0].canonical = std::move(state);
   // After an added token a text begins again.
   has_start_rule_ = has_start_rule_ && (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
-  const bool lives = constraint_->work(
-      spent_seconds_, [this](Budget& budget) { return canonical()->lives(configuration(), canonical_state(), budget); });
+  const bool lives = work([this](Budget& budget) { return canonical()->lives(configuration(), canonical_state(), budget); });
   if (!lives) throw NotCanonical(!context.empty());
 }
 
 std::unique_ptr<Matcher> Matcher::fork() {
-  auto copy = std::make_unique<Matcher>(constraint_);
-  const auto lock = constraint_->locked();
-  copy->steps() = steps();
-  copy->has_start_rule_ = has_start_rule_;
-  copy->least_ = least_;
-  copy->spent_seconds_ = spent_seconds_;
-  copy->own_stops_ = own_stops_;
-  return copy;
+  while (true) {
+    SharedConstraint& states = this->states();
+    std::unique_ptr<Matcher> copy(new Matcher(constraint_, states));
+    const auto lock = locked();
+    if (&this->states() != &states) continue;  // it has moved meanwhile
+    copy->steps() = steps();
+    copy->has_start_rule_ = has_start_rule_;
+    copy->least_ = least_;
+    copy->spent_seconds_ = spent_seconds_;
+    copy->own_stops_ = own_stops_;
+    return copy;
+  }
+}
+
+// ---- the states it stands on ------------------------------------------------------------------
+
+std::unique_lock<Mutex> Matcher::locked(const Deadline& deadline) const {
+  while (true) {
+    SharedConstraint& states = this->states();
+    auto lock = states.locked(deadline);
+    if (&states == &this->states()) return lock;
+  }
+}
+
+std::unique_lock<Mutex> Matcher::try_lock() const {
+  SharedConstraint& states = this->states();
+  std::unique_lock<Mutex> lock(states.mutex_, std::try_to_lock);
+  if (lock && &states != &this->states()) lock.unlock();
+  return lock;
+}
+
+// The tokens are read without the lock of the shared states, which others wait for.
+void Matcher::move(const Deadline& deadline) {
+  SharedConstraint& from = *constraint_->shared();
+  const auto written = [this] {
+    std::vector<TokenId> tokens;
+    steps().visit([&](const Step& step) { tokens.push_back(step.token); });
+    tokens.erase(tokens.begin());
+    return tokens;
+  };
+  while (true) {
+    auto lock = from.locked(deadline);
+    if (&states() != &from) return;  // another thread has moved it
+    const std::vector<TokenId> tokens = written();
+    CanonicalState context = steps()[0].canonical;
+    const bool has_start_rule = has_start_rule_;
+    const TokenCount least = least_;
+    const std::shared_ptr<const OwnStops> stops = own_stops_;
+    double spent_seconds = spent_seconds_;
+    lock.unlock();
+    try {
+      SharedConstraint& to = constraint_->own_states(spent_seconds);
+      Matcher moved(constraint_, to);
+      moved.steps()[0].canonical = std::move(context);
+      moved.has_start_rule_ = has_start_rule;
+      moved.least_ = least;
+      moved.own_stops_ = stops;
+      moved.spent_seconds_ = spent_seconds;
+      const Undo spend([&] { spent_seconds = moved.spent_seconds_; });
+      [[maybe_unused]] const bool is_allowed = moved.advance_all(tokens, deadline);
+      TOKAMATA_CHECK(is_allowed, "what one set of states allows, another one of the same pattern does");
+      const auto lock_of_own = to.locked(deadline);
+      lock.lock();
+      if (&states() != &from) return;
+      if (written() != tokens) continue;  // another thread has gone on
+      steps_ = moved.steps_;
+      spent_seconds_ = moved.spent_seconds_;
+      states_.store(&to, std::memory_order_release);
+      return;
+    } catch (...) {
+      if (!lock) lock.lock();
+      spent_seconds_ = std::max(spent_seconds_, spent_seconds);
+      throw;
+    }
+  }
 }
 
 void Matcher::set_least(TokenCount tokens) {
   TOKAMATA_CHECK(!canonical(), "the number of canonical tokens is that of the text");
-  constraint_->work(spent_seconds_, [&](Budget& budget) {
+  work([&](Budget& budget) {
     if (tokens > 0 && !long_completions().has_any(configuration(), {tokens}, budget)) throw TooFewTokens(tokens);
     least_ = tokens;
     return true;
@@ -55,7 +123,7 @@ void Matcher::set_stops(std::vector<TokenId> stops) {
   for (const TokenId stop : stops) row[stop.value / 32] |= 1u << (stop.value % 32);
   Mask after{Mask::kNoSerial, 0, stops.size(), MaskBits::few_of(row)};
   auto own = std::make_shared<const OwnStops>(OwnStops{std::move(stops), std::make_shared<const Mask>(std::move(after))});
-  const auto lock = constraint_->locked();
+  const auto lock = locked();
   own_stops_ = std::move(own);
 }
 
@@ -94,7 +162,7 @@ MaskPtr Matcher::known_mask_within(const Place& place, TokenCount left) {
 MaskPtr Matcher::known_mask(const Place& place, TokenCount left) {
   if (place.is_stopped()) return stop_mask();
   if (!is_thought_limited(place, left)) return known_mask_within(place, left);
-  const TokenCount room = constraint_->thought_->surely_within(left, place.written, automaton());
+  const TokenCount room = states().thought_->surely_within(left, place.written, automaton());
   const bool is_ample = !canonical() && bounds_at(place).least == 0 && completions().is_ample(place.at, room);
   return is_ample ? known_mask_within(place, room) : nullptr;
 }
@@ -114,7 +182,7 @@ MaskPtr Matcher::mask_at(const Place& place, TokenCount left, Budget& budget) {
 }
 
 MaskPtr Matcher::mask_of_thought(const Place& place, TokenCount left, Budget& budget) {
-  Thought& thought = *constraint_->thought_;
+  Thought& thought = *states().thought_;
   const bool is_plain = !canonical() && bounds_at(place).least == 0;
   const TokenCount surely = thought.surely_within(left, place.written, automaton());
   if (is_plain && completions().is_ample(place.at, surely, budget)) return mask_within(place, surely, budget);
@@ -130,21 +198,21 @@ MaskPtr Matcher::mask_of_thought(const Place& place, TokenCount left, Budget& bu
 }
 
 MaskPtr Matcher::try_mask() {
-  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  const auto lock = try_lock();
   return lock ? known_mask(here(), kNoTokens) : nullptr;
 }
 
 MaskPtr Matcher::mask(const Deadline& deadline) {
-  return constraint_->work(deadline, spent_seconds_, [this](Budget& budget) { return mask_at(here(), kNoTokens, budget); });
+  return work(deadline, [this](Budget& budget) { return mask_at(here(), kNoTokens, budget); });
 }
 
 MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
-  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  const auto lock = try_lock();
   return lock ? known_mask(here(), tokens - count_stop) : nullptr;
 }
 
 MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop, const Deadline& deadline) {
-  return constraint_->work(deadline, spent_seconds_, [&](Budget& budget) {
+  return work(deadline, [&](Budget& budget) {
     MaskPtr mask = mask_at(here(), tokens - count_stop, budget);
     if (mask->set_bits == 0 && !accepts_here()) throw BudgetTooSmall(tokens_needed(here(), budget) + count_stop);
     return mask;
@@ -177,7 +245,7 @@ std::optional<Step> Matcher::next_step(const Place& place, TokenId token, Budget
   std::optional<Step> step = text_step(place, token, budget);
   const TokenBounds bounds = bounds_at(place);
   if (step && bounds.least > 0 && !long_completions().lasts(step->state, bounds.after_one(), budget)) return std::nullopt;
-  if (step && thinks(place)) step->thought = constraint_->thought_->step(place.thought, token, place.at.at_start, budget);
+  if (step && thinks(place)) step->thought = states().thought_->step(place.thought, token, place.at.at_start, budget);
   return step;
 }
 
@@ -196,25 +264,25 @@ std::vector<TokenId> Matcher::completion(const Place& place, Budget& budget) {
 }
 
 std::vector<TokenId> Matcher::shortest_completion() {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) { return stopped() ? std::vector<TokenId>() : completion(here(), budget); });
+  return work([&](Budget& budget) { return stopped() ? std::vector<TokenId>() : completion(here(), budget); });
 }
 
 TokenCount Matcher::tokens_to_close() {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) -> TokenCount {
+  return work([&](Budget& budget) -> TokenCount {
     if (stopped()) return 0;
     return canonical() || bounds_at(here()).least > 0 ? tokens_needed(here(), budget) : completions().tokens_to_close(configuration(), budget);
   });
 }
 
 std::optional<bool> Matcher::try_advance(TokenId token) {
-  const std::unique_lock lock(constraint_->mutex_, std::try_to_lock);
+  const auto lock = try_lock();
   if (!lock || canonical() || stopped() || is_stop(token) || bounds_at(here()).least > 0 || is_bounded(here())) return std::nullopt;
   const std::optional<std::optional<StateId>> target = automaton().try_step(configuration(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
   Step step{token, **target};
   if (thinks(here())) {
-    const std::optional<StateId> thought = constraint_->thought_->try_step(here().thought, token, here().at.at_start);
+    const std::optional<StateId> thought = states().thought_->try_step(here().thought, token, here().at.at_start);
     if (!thought) return std::nullopt;
     step.thought = *thought;
   }
@@ -224,8 +292,10 @@ std::optional<bool> Matcher::try_advance(TokenId token) {
 
 bool Matcher::advance(TokenId token) { return advance_all({&token, 1}); }
 
-bool Matcher::advance_all(std::span<const TokenId> tokens) {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+bool Matcher::advance_all(std::span<const TokenId> tokens) { return advance_all(tokens, {}); }
+
+bool Matcher::advance_all(std::span<const TokenId> tokens, const Deadline& deadline) {
+  return work(deadline, [&](Budget& budget) {
     const std::size_t before = steps().size();
     Undo undo([&] { steps().remove_last(steps().size() - before); });
     for (const TokenId token : tokens) {
@@ -240,26 +310,26 @@ bool Matcher::advance_all(std::span<const TokenId> tokens) {
 }
 
 bool Matcher::rollback(std::size_t count) {
-  const auto lock = constraint_->locked();
+  const auto lock = locked();
   if (count >= steps().size()) return false;
   steps().remove_last(count);
   return true;
 }
 
 bool Matcher::is_accepting() {
-  const auto lock = constraint_->locked();
+  const auto lock = locked();
   return stopped() || accepts_here();
 }
 
 bool Matcher::is_finished() {
-  return constraint_->work(spent_seconds_, [this](Budget& budget) {
+  return work([this](Budget& budget) {
     if (stopped()) return true;
     return accepts_here() && mask_at(here(), kNoTokens, budget)->open_tokens == 0;
   });
 }
 
 std::vector<TokenId> Matcher::tokens() {
-  const auto lock = constraint_->locked();
+  const auto lock = locked();
   std::vector<TokenId> tokens;
   steps().visit([&](const Step& step) { tokens.push_back(step.token); });
   tokens.erase(tokens.begin());
@@ -267,7 +337,7 @@ std::vector<TokenId> Matcher::tokens() {
 }
 
 std::string Matcher::text() {
-  const auto lock = constraint_->locked();
+  const auto lock = locked();
   std::string text;
   std::size_t number = 0;
   steps().visit([&](const Step& step) {
@@ -278,14 +348,14 @@ std::string Matcher::text() {
 }
 
 std::string Matcher::forced_text() {
-  return constraint_->work(spent_seconds_, [this](Budget& budget) {
+  return work([this](Budget& budget) {
     if (stopped()) return std::string();
     return canonical() ? canonical()->forced_text(configuration(), canonical_state(), budget) : automaton().forced_text(configuration(), budget);
   });
 }
 
 std::vector<TokenId> Matcher::forced_tokens() {
-  return constraint_->work(spent_seconds_, [this](Budget& budget) {
+  return work([this](Budget& budget) {
     std::vector<TokenId> forced;
     if (stopped()) return forced;
     std::optional<Step> last;
@@ -326,7 +396,7 @@ std::vector<TokenId> Matcher::live_controls(Budget& budget) {
 }
 
 Explanation Matcher::explain(TokenId token) {
-  return constraint_->work(spent_seconds_, [&](Budget& budget) {
+  return work([&](Budget& budget) {
     Explanation found = explained(token, budget);
     if (found.verdict == Explanation::Verdict::Allowed && !next_step(here(), token, budget))
       found.verdict = is_bounded(here()) ? Explanation::Verdict::TooMuchThought : Explanation::Verdict::TooShort;

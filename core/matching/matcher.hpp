@@ -7,9 +7,11 @@
 //   - Where texts begin with a thought (thought.hpp), masks leave room for the answer: within the thought a budget is less, and a
 //     bound on the thought is a budget of its own, also where there is no other.
 //   - After a stop token only stop tokens are allowed.  Those of a matcher are the vocabulary's, unless it has its own.
+//   - Limits and the cancel token are those of its constraint.  Where the shared states are more than they allow, the matcher
+//     moves on to states of the constraint's own (constraint.hpp), and the call goes on there.
 //   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask never changes, even if the matcher goes or
 //     the constraint frees memory.  A compaction renumbers the states in the steps; no caller sees them.
-//   - Locks.  Every member except `constraint` takes the lock of the constraint, so several threads may use the matchers
+//   - Locks.  Every member except `constraint` takes the lock of the states, so several threads may use the matchers
 //     of one constraint, or one matcher.  The members named try_ never wait and never compute: if the lock is held, or
 //     the answer is not known, they return nothing.
 //   - Deadlines.  A member with a deadline throws LimitExceeded once it is over, also while it waits for the lock.  What was made
@@ -18,7 +20,9 @@
 //     against Limits::seconds, and its results may be kept for the next call.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -123,9 +127,28 @@ class Matcher {
   Explanation explain(TokenId token);
 
   const std::shared_ptr<Constraint>& constraint() const { return constraint_; }
+  // The states that it stands on, which have one lock.
+  SharedConstraint& states() const { return *states_.load(std::memory_order_acquire); }
 
  private:
-  TokenAutomaton& automaton() { return constraint_->automaton_; }
+  // At the start of a text, on some states of its constraint.
+  Matcher(std::shared_ptr<Constraint> constraint, SharedConstraint& states);
+
+  // Runs `task(budget)` under the lock; if the states are crowded, once more on others.
+  template <class Task>
+  auto work(const Deadline& deadline, Task&& task);
+  template <class Task>
+  auto work(Task&& task) {
+    return work(Deadline{}, task);
+  }
+  // Moves to the states of the constraint's own.
+  void move(const Deadline& deadline);
+  bool advance_all(std::span<const TokenId> tokens, const Deadline& deadline);
+  // The lock of the states that it stands on; that of `try_lock` may not be locked.
+  std::unique_lock<Mutex> locked(const Deadline& deadline = {}) const;
+  std::unique_lock<Mutex> try_lock() const;
+
+  TokenAutomaton& automaton() { return states().automaton_; }
   History& steps() { return *steps_; }
   const History& steps() const { return *steps_; }
   StateId state() const { return steps().back().state; }
@@ -143,8 +166,8 @@ class Matcher {
   static Place after(const Step& step, TokenCount written) { return {{step.state, false}, step.canonical, written, step.thought}; }
   bool stopped() const { return state() == Step::kStopped; }
   TokenAutomaton::Configuration configuration() const { return here().at; }
-  Completions& completions() { return constraint_->completions_; }
-  LongCompletions& long_completions() { return constraint_->long_completions_; }
+  Completions& completions() { return states().completions_; }
+  LongCompletions& long_completions() { return states().long_completions_; }
   TokenBounds bounds_at(const Place& place, TokenCount left = kNoTokens) const {
     return {least_ > place.written ? least_ - place.written : 0, left};
   }
@@ -157,14 +180,14 @@ class Matcher {
   MaskPtr mask_within(const Place& place, TokenCount left, Budget& budget);
   MaskPtr known_mask_within(const Place& place, TokenCount left);
   static bool thinks(const Place& place) { return place.thought != Thought::kEnded; }
-  bool is_bounded(const Place& place) const { return thinks(place) && constraint_->thought_->is_bounded(); }
+  bool is_bounded(const Place& place) const { return thinks(place) && states().thought_->is_bounded(); }
   bool is_thought_limited(const Place& place, TokenCount left) const { return thinks(place) && (left != kNoTokens || is_bounded(place)); }
   MaskPtr mask_of_thought(const Place& place, TokenCount left, Budget& budget);
   // Null: not known yet.
   MaskPtr known_mask(const Place& place, TokenCount left);
   TokenCount tokens_needed(const Place& place, Budget& budget);
   std::vector<TokenId> completion(const Place& place, Budget& budget);
-  CanonicalAutomaton* canonical() { return constraint_->canonical_ ? &*constraint_->canonical_ : nullptr; }
+  CanonicalAutomaton* canonical() { return states().canonical_ ? &*states().canonical_ : nullptr; }
   const CanonicalState& canonical_state() const { return steps().back().canonical; }
   bool accepts_text(const Place& place);
   // The same, and the text is long enough.
@@ -180,6 +203,7 @@ class Matcher {
     MaskPtr after;                // a stop token
   };
   std::shared_ptr<Constraint> constraint_;
+  std::atomic<SharedConstraint*> states_;  // changed under the locks of both
   std::shared_ptr<History> steps_;
   bool has_start_rule_;
   TokenCount least_ = 0;

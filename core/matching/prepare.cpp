@@ -20,23 +20,23 @@ class Preparer {
   using Configuration = TokenAutomaton::Configuration;
 
  public:
-  explicit Preparer(Constraint& constraint)
-      : constraint_(constraint), tokens_(constraint.automaton_), automaton_(tokens_.automaton()), arena_(automaton_.arena()),
-        queue_(constraint.begin_history()) {}
+  explicit Preparer(Constraint& caller)
+      : caller_(caller), constraint_(caller.states()), tokens_(constraint_.automaton_), automaton_(tokens_.automaton()), arena_(automaton_.arena()),
+        queue_(constraint_.begin_history()) {}
 
   Preparation run(double seconds, const std::shared_ptr<const CancelToken>& cancel) {
     const auto begin = Budget::Clock::now();
     const auto spent = [begin] { return std::chrono::duration<double>(Budget::Clock::now() - begin).count(); };
-    Limits limits = constraint_.limits_;
+    Limits limits = caller_.limits_;
     limits.seconds = std::min(limits.seconds, seconds);
     Preparation report;
     try {
       for (bool goes_on = true; goes_on;) {
-        for (const CancelToken* token : {cancel.get(), constraint_.cancel_.get()})
+        for (const CancelToken* token : {cancel.get(), caller_.cancel_.get()})
           if (token && token->cancelled()) throw Cancelled();
         if (spent() >= limits.seconds || !has_room()) break;
         double used = spent();
-        goes_on = constraint_.work(limits, cancel ? cancel : constraint_.cancel_, {}, used, [&](Budget& budget) { return expand(budget); });
+        goes_on = constraint_.work(limits, cancel ? cancel : caller_.cancel_, {}, used, [&](Budget& budget) { return expand(budget); });
         std::this_thread::yield();  // matchers may wait for the lock
       }
     } catch (const LimitExceeded&) {
@@ -49,7 +49,7 @@ class Preparer {
   }
 
  private:
-  bool has_room() const { return constraint_.memory_bytes() < constraint_.limits_.memory_bytes / 2; }
+  bool has_room() const { return constraint_.memory_bytes() < caller_.limits_.memory_bytes / 2; }
 
   // The next state; false where there is none, or where it was given up.
   bool expand(Budget& budget) {
@@ -168,7 +168,8 @@ class Preparer {
     }
   }
 
-  Constraint& constraint_;
+  const Constraint& caller_;
+  SharedConstraint& constraint_;
   TokenAutomaton& tokens_;
   ByteAutomaton& automaton_;
   Arena& arena_;

@@ -14,6 +14,7 @@ Importing this package is fast: numpy, torch and transformers are imported by th
 from __future__ import annotations
 
 from tokamata.batches import fill_draft_masks, fill_masks
+from tokamata.compositions import forget_constraints
 from tokamata.constraint import Answer, Concatenation, Constraint
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
@@ -188,6 +189,7 @@ __all__ = [
     "delimited_subsequence_of",
     "fill_draft_masks",
     "fill_masks",
+    "forget_constraints",
     "generate",
     "grammar",
     "image",

@@ -314,7 +314,9 @@ class Tokenization:
         ``None`` if the sequence is canonical; ``len(tokens)`` if it is only a prefix of a canonical one.
         """
 
-class Constraint:
+class SharedConstraint:
+    """What is compiled once, for all callers.  A caller's limits and cancel token are not kept."""
+
     def __init__(
         self,
         expression: Expression,
@@ -330,6 +332,28 @@ class Constraint:
     ) -> None:
         """``thought``: the texts in which it has ended; its end tag; the most tokens that it may have; those
         that are reserved for the answer, or 0; a typical answer.
+        """
+
+    @property
+    def compile_seconds(self) -> float: ...
+    @property
+    def states(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+class Constraint:
+    def __init__(
+        self,
+        shared: SharedConstraint,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str | None,
+        is_pattern: bool,
+        spent_seconds: float,
+    ) -> None:
+        """One caller's: with limits, a cancel token, and a pattern for errors.
+
+        ``spent_seconds``: the time that compiling took this caller; 0 where another one had compiled it.
         """
 
     def closed_form(self) -> tuple[npt.NDArray[Any], ...]:

@@ -18,6 +18,7 @@ from tokamata.arguments import (
     clipped,
 )
 from tokamata.blame import why_empty
+from tokamata.compositions import Tokenization
 from tokamata.denotation import JOINS, Denotation, repeated
 from tokamata.errors import (
     AlgebraError,
@@ -25,7 +26,7 @@ from tokamata.errors import (
     EmptyConstraintError,
 )
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
-from tokamata.matching import CompiledConstraint, Tokenization
+from tokamata.matching import CompiledConstraint
 from tokamata.recipes import Call
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.couplings import coupled_repairs
@@ -408,7 +409,9 @@ class Constraint(Denotation[_T_co]):
     ) -> CompiledConstraint[_T_co]:
         """Composes the constraint with a vocabulary.
 
-        Cheap: states and masks are computed when they are first needed.
+        Cheap: states and masks are computed when they are first needed.  Compiling an equal constraint again,
+        for the same ``Vocabulary`` object with the same options, finds the states and masks of before, within
+        512 MiB of those used last.  Limits and cancel tokens stay apart: :class:`Limits` says how.
 
         Args:
             vocabulary: the tokens that texts are written in.
@@ -431,7 +434,8 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded, Cancelled: compiling was stopped.
         """
         limits, cancel = checked_limits(limits), checked_cancel(cancel)
-        with self._explaining_emptiness(limits, cancel):
+        end = time.monotonic() + limits.seconds
+        try:
             return CompiledConstraint(
                 *self._error_pattern(),
                 vocabulary,
@@ -441,6 +445,8 @@ class Constraint(Denotation[_T_co]):
                 tokenization,
                 self,
             )
+        except EmptyConstraintError as error:
+            raise self._explained_emptiness(error, end, limits, cancel) from None
 
     # ---- inner --------------------------------------------------------------------------------
 
@@ -451,9 +457,14 @@ class Constraint(Denotation[_T_co]):
         try:
             yield
         except EmptyConstraintError as error:
-            limits = replace(limits, seconds=max(end - time.monotonic(), LEAST_SECONDS))
-            blamed, pointers = self._why_empty(limits, cancel)
-            raise EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error from None
+            raise self._explained_emptiness(error, end, limits, cancel) from None
+
+    def _explained_emptiness(
+        self, error: EmptyConstraintError, end: float, limits: Limits, cancel: CancelToken | None
+    ) -> EmptyConstraintError:
+        limits = replace(limits, seconds=max(end - time.monotonic(), LEAST_SECONDS))
+        blamed, pointers = self._why_empty(limits, cancel)
+        return EmptyConstraintError(f"{error}\n{blamed}", pointers) if blamed else error
 
     def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""

@@ -110,6 +110,7 @@ class Denotation(Remade, Generic[_T_co]):
     )
     _kept_automata: dict[str, _Texts]
     _thought: Thought | None = None
+    _has_key = True
 
     def __init__(
         self,

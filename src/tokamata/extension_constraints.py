@@ -14,6 +14,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_instance, checked_list, checked_text, checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.denotation import subsequence
+from tokamata.equal_calls import read_once
 from tokamata.errors import ArgumentError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
 from tokamata.patterns import extensions as expressions
@@ -140,6 +141,7 @@ def text_until(phrase: str) -> Constraint[str]:
     return _plain(expressions.text_until(phrase), f"text_until({phrase!r})")._made_by(text_until, phrase)
 
 
+@read_once
 def substring_of(
     text: str, *, limits: Limits | None = None, cancel: CancelToken | None = None
 ) -> Constraint[str]:

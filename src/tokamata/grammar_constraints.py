@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_instance, checked_text, clipped
 from tokamata.constraint import Constraint
+from tokamata.equal_calls import read_once
 from tokamata.errors import ArgumentError, GrammarError, shown_argument
 from tokamata.grammar_rules import Rule, grammar_of
-from tokamata.json_constraints import json_schema
+from tokamata.json_constraints import constraint_of_schema
+from tokamata.json_options import JsonOptions
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars import (
     WIDEST,
@@ -57,6 +59,7 @@ _MOST_GRAMMARS = 10  # one in another
 _DEFAULTS = {"lark": ("start", "dynamic"), "gbnf": ("root", "characters")}
 
 
+@read_once
 def grammar(
     source: str | os.PathLike[str] | Rule,
     *,
@@ -161,13 +164,15 @@ def grammar(
 
     def written(watch: Watch) -> Grammar:
         if chosen == "contextual":  # the rules are those of lark's parser, which has no conflicts
-            return read_lark(text, home, start, "basic", embed, watch).grammar
+            inner = _Embedding(given, chosen, watch).texts
+            return read_lark(text, home, start, "basic", inner, watch).grammar
         return rules
 
     if chosen == "characters":
         engine = EngineRules(lower_grammar(rules, watch), lambda _: rules)
     else:
         engine = engine_rules(rules, cast(LexerName, chosen), watch)
+    watch.retire()
     whole = GrammarConstraint(written, engine, clipped(f"grammar({name})"), form, chosen)
     return whole._made_by(
         grammar, home or text, syntax=syntax, start=start, lexer=chosen, constraints=given, limits=limits
@@ -213,7 +218,7 @@ class _Embedding:
             if not isinstance(content, (dict, bool)):
                 raise fault("a schema is an object, true or false", 'write %json {"type": "object"}')
             limits, cancel = self._watch.within(Limits())
-            return json_schema(content, limits=limits, cancel=cancel)._expression
+            return constraint_of_schema(content, JsonOptions(limits=limits, cancel=cancel))._expression
         if kind == "name":
             if content not in self._given:
                 raise fault(

@@ -18,6 +18,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_whole, clipped
 from tokamata.constraint import Constraint
 from tokamata.denotation import Refusal
+from tokamata.equal_calls import read_once
 from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Style, Unknown, Whitespace
 from tokamata.limits import Watch
@@ -235,6 +236,7 @@ def _shown(blamed: Blamed) -> str:
     return f"{keywords} at {clipped(blamed.pointer, 120) or 'its root'}"
 
 
+@read_once
 def json_schema(
     schema: dict[str, Any] | bool | str | bytes,
     *,
@@ -297,6 +299,7 @@ def constraint_of_schema(
     return made._made_by(json_schema, schema, registry=documents, **options.given())
 
 
+@read_once
 def json(
     *,
     max_depth: int | None = None,

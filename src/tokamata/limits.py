@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -20,6 +21,9 @@ class Limits:
 
     They bound every call that computes: ``compile``, masks, ``advance``, forced text.  A call that
     exceeds one raises :class:`tokamata.LimitExceeded` and leaves its matcher as it was.
+
+    Equal constraints share states and masks, and each caller has its own limits.  What others have made
+    raises no error: a caller for whom the shared states are too many goes on with states of its own.
 
     Attributes:
         states: automaton states that one compiled constraint holds at once.
@@ -93,6 +97,11 @@ class Watch:
         self._end = time.monotonic() + self.limits.seconds
         self._cancel = checked_cancel(cancel)
 
+    @property
+    def cancel(self) -> CancelToken | None:
+        """The caller's token."""
+        return self._cancel
+
     def within(self, limits: Limits) -> tuple[Limits, CancelToken | None]:
         """What a call of the engine is given, so that it stops when this watch would: limits and a token."""
         self.check()
@@ -108,6 +117,10 @@ class Watch:
         self._held += size
         if self._held > self.limits.memory_bytes:
             raise LimitExceeded("memory_bytes", self.limits.memory_bytes)
+
+    def retire(self) -> None:
+        """The work is done: what was made may keep the watch, which stops nothing and holds no token."""
+        self._end, self._cancel = math.inf, None
 
     def check(self) -> None:
         """Raises :class:`tokamata.LimitExceeded` if time is up, :class:`tokamata.Cancelled` if cancelled."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_choice, checked_flag, checked_list, checked_whole
-from tokamata.control_names import ControlNames, VocabularyTokens
-from tokamata.control_tokens import control_token_ids, valid_utf8
+from tokamata.compositions import Composition, Tokenization
+from tokamata.control_names import ControlNames
 from tokamata.denotation import Denotation, Refusal, remade
 from tokamata.errors import (
     AlgebraError,
@@ -31,7 +31,6 @@ from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
 from tokamata.recipes import Shared, made_by_steps, steps_of
 from tokamata.repair.tokens import RepairsTokens
-from tokamata.thoughts import thought_for_core
 from tokamata.values.events import TextEvents
 from tokamata.values.forms import Alternatives, Form, Reading
 from tokamata.values.json_events import Event
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
 
-Tokenization = Literal["any", "canonical"]
 OnNoncanonical = Literal["error", "fresh"]
 
 _T_co = TypeVar("_T_co", covariant=True)
@@ -71,8 +69,8 @@ class Preparation:
 class CompiledConstraint(RepairsTokens, Generic[_T_co]):
     """A constraint combined with a vocabulary; it computes masks.
 
-    States and masks are computed lazily and shared by all matchers; safe to use from many threads.
-    Made by :meth:`tokamata.Constraint.compile`.
+    States and masks are computed lazily and shared by all matchers, those of equal constraints included; safe
+    to use from many threads.  Made by :meth:`tokamata.Constraint.compile`.
 
     Attributes:
         constraint: the :class:`tokamata.Constraint` that it was compiled from.
@@ -84,9 +82,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
 
     __slots__ = (
         "__weakref__",
-        "_control",
+        "_composed",
         "_core",
         "_has_rules",
+        "_is_first",
         "_key",
         "_read",
         "_start_of_text",
@@ -113,11 +112,6 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             raise ArgumentError("vocabulary", shown_argument(vocabulary), "a Vocabulary", hint)
         checked_choice("tokenization", tokenization, ("any", "canonical"))
         checked_flag("start_of_text", start_of_text)
-        watch = Watch(limits, cancel)
-        expression = constraint._expression
-        if constraint._is_spelled:
-            option = remade(constraint, VocabularyTokens(vocabulary), watch)
-            expression = expression if option is None else option.expression
         self.constraint = constraint
         self.pattern = pattern
         self.vocabulary = vocabulary
@@ -125,32 +119,14 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         self.tokenization = tokenization
         self._start_of_text = start_of_text
         self._key: bytes | None = None  # of its pickles
-        canonical = None
-        if tokenization == "canonical":
-            if expression.sees_edges:
-                raise AlgebraError(
-                    f"{pattern[:200]!r} depends on where tokens begin and end (TEXT_TOKEN, PARAGRAPH_TOKEN), "
-                    "which the tokenizer decides with canonical tokenization; compile it with "
-                    'tokenization="any"'
-                )
-            from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
-
-            canonical = tokenization_of(vocabulary)
-        self._control = control_token_ids(expression.control_tokens, vocabulary)
         self._read: tuple[Form, Markers | None] | None = None  # made when a text is read
-        self._has_rules = expression.has_rules
         self._token_edges = None  # made for the first repair
+        given = Composition(constraint, vocabulary, start_of_text, tokenization)
+        self._composed, spent_seconds = given.composed(limits, cancel, pattern, is_pattern)
+        self._has_rules = self._composed.has_rules
+        self._is_first = spent_seconds > 0  # no equal constraint had been compiled before
         self._core = _core.Constraint(
-            valid_utf8(expression),
-            vocabulary.core,
-            vocabulary.start_core if start_of_text or canonical is not None else None,
-            self._control,
-            core_limits(limits),
-            cancel,
-            pattern,
-            is_pattern,
-            canonical,
-            thought_for_core(constraint, vocabulary, watch),
+            self._composed.core, core_limits(limits), cancel, pattern, is_pattern, spent_seconds
         )
 
     def __reduce__(self) -> tuple[Callable[..., CompiledConstraint[Any]], tuple[Any, ...]]:
@@ -231,7 +207,7 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             if self.vocabulary[token] and token not in self.vocabulary.stop:
                 name = self.vocabulary.name(token)
                 raise ArgumentError("stop", f"token {token}, {name}", "tokens without text of their own")
-            if any(token in tokens for tokens in self._control.values()):
+            if any(token in tokens for tokens in self._composed.control.values()):
                 name = self.vocabulary.name(token)
                 raise ArgumentError(
                     "stop", f"token {token}, {name}", "tokens that the constraint does not name"
@@ -315,10 +291,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         """How texts are read, and the markers of control tokens in them, if the constraint has any."""
         if self._read is None:
             self._read = self.constraint._form, None
-            if self._control:
+            if control := self._composed.control:
                 vocabulary = self.vocabulary
                 names = ControlNames(vocabulary)
-                markers = Markers(self._control, vocabulary.tokens, vocabulary.stop, names)
+                markers = Markers(control, vocabulary.tokens, vocabulary.stop, names)
                 if (option := remade(self.constraint, markers, Watch(self.limits))) is not None:
                     self._read = Alternatives([option]), markers
         return self._read
@@ -358,12 +334,12 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
 
     @property
     def states(self) -> int:
-        """How many states of the byte automaton are held now."""
+        """How many states of the byte automaton are held now, by this constraint and all equal ones."""
         return self._core.states
 
     @property
     def memory_bytes(self) -> int:
-        """How many bytes of expressions, transitions and masks are held now."""
+        """How many bytes of expressions, transitions and masks are held now, as ``states`` counts them."""
         return self._core.memory_bytes
 
     def __repr__(self) -> str:

@@ -60,8 +60,10 @@ class Remade:
     A copy of it is the object itself: it does not change, or its identity is what it is known by.
     """
 
-    __slots__ = ("_kept_call",)
+    __slots__ = ("_kept_call", "_kept_key")
     _kept_call: Call
+    _kept_key: Hashable  # of what has a key (tokamata.equal_calls)
+    _has_key = False
 
     def _made_by(self: _R, make: Callable[..., Any], *arguments: Any, **options: Any) -> _R:
         """Keeps the call that made it, and returns it.  Options that are ``None`` have that by default."""

@@ -10,9 +10,10 @@ from contextvars import ContextVar
 
 from tokamata.errors import SchemaError, SchemaWarning, UnsupportedSchemaError
 
-__all__ = ["warn_of", "within"]
+__all__ = ["noted_slips", "warn_of", "within"]
 
 _place: ContextVar[str] = ContextVar("tokamata_schema_place", default="")
+_noted: ContextVar[list[SchemaWarning] | None] = ContextVar("tokamata_noted_slips", default=None)
 
 
 @contextmanager
@@ -29,12 +30,34 @@ def within(place: str) -> Iterator[None]:
         _place.reset(token)
 
 
+@contextmanager
+def noted_slips() -> Iterator[list[SchemaWarning]]:
+    """The slips that are warned of meanwhile, with pointers that begin at the place of now."""
+    here, noted = len(_place.get()), list[SchemaWarning]()
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+    around = _noted.get()
+    if around is not None:
+        around += noted
+    for index, slip in enumerate(noted):
+        noted[index] = _at(slip, slip.pointer[here:])
+
+
 def warn_of(slips: Iterable[SchemaWarning]) -> None:
     """Warns of slips in a schema, at the line outside of this package that called it."""
+    noted = _noted.get()
     for slip in slips:
-        pointer = _place.get() + slip.pointer
-        warning = SchemaWarning(pointer, slip.keyword, slip.near, slip.reason, slip.count)
+        warning = _at(slip, _place.get() + slip.pointer)
+        if noted is not None:
+            noted.append(warning)
         warnings.warn(warning, stacklevel=_levels_to_the_caller())
+
+
+def _at(slip: SchemaWarning, pointer: str) -> SchemaWarning:
+    return SchemaWarning(pointer, slip.keyword, slip.near, slip.reason, slip.count)
 
 
 def _levels_to_the_caller() -> int:

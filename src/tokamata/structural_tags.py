@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
+from tokamata.equal_calls import read_once
 from tokamata.errors import (
     ArgumentError,
     GrammarError,
@@ -107,6 +108,7 @@ _T = TypeVar("_T")
 _Steps = Generator[_Inner, Any, _T]
 
 
+@read_once
 def structural_tag(
     given: Mapping[str, Any] | str,
     *,

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar, overload
 import tokamata._core as _core
 from tokamata.arguments import advice_on_constraint, checked_list, checked_text, clipped
 from tokamata.constraint import Constraint
+from tokamata.equal_calls import read_once
 from tokamata.errors import ArgumentError, about, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch
 from tokamata.patterns.extensions import EXTENSIONS
@@ -22,6 +23,7 @@ __all__ = ["choice", "literal", "regex"]
 _T = TypeVar("_T")
 
 
+@read_once
 def regex(
     pattern: str,
     flags: re.RegexFlag | int = 0,
@@ -84,6 +86,7 @@ def choice(options: Iterable[Constraint[_T]]) -> Constraint[_T]: ...
 def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
 @overload  # mypy finds no _T for a list display of both
 def choice(options: Iterable[str | Constraint[Any]]) -> Constraint[Any]: ...
+@read_once
 def choice(options: Iterable[Any]) -> Constraint[Any]:
     """Any one of the options: literal texts, or constraints.
 

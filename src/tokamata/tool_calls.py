@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata.arguments import checked_flag, checked_instance, checked_text, clipped
 from tokamata.constraint import Constraint
+from tokamata.equal_calls import read_once
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.extension_constraints import spelled_text
 from tokamata.json_options import Formats, JsonOptions, PropertyOrder, Spelling, Unknown, Whitespace
@@ -37,6 +38,7 @@ __all__ = ["tool_calls"]
 _SLOT = re.compile(r"\{(name|index)\}")
 
 
+@read_once
 def tool_calls(
     tools: Mapping[str, Any] | Callable[..., Any] | Sequence[Mapping[str, Any] | Callable[..., Any]],
     *,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import tokamata._core as _core
 from tokamata.arguments import clipped
 from tokamata.constraint import Constraint
+from tokamata.equal_calls import read_once
 from tokamata.errors import ArgumentError, ParseError, SchemaError, shown_argument
 from tokamata.form_members import found, object_of
 from tokamata.json_constraints import JsonConstraint, constraint_of_schema
@@ -68,6 +69,7 @@ class Tool(NamedTuple):
     shape: Record | None
 
 
+@read_once
 def response_format(
     given: Mapping[str, Any],
     *,
@@ -119,6 +121,7 @@ def response_format(
         return constraint_of_schema(inner["schema"], options)
 
 
+@read_once
 def tool_call(
     tools: Mapping[str, Any] | Callable[..., Any] | Sequence[Mapping[str, Any] | Callable[..., Any]],
     *,

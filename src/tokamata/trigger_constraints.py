@@ -26,6 +26,7 @@ from tokamata.arguments import (
     clipped,
 )
 from tokamata.constraint import Constraint
+from tokamata.equal_calls import read_once
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.extension_constraints import TokenConstraint, spelled_text
 from tokamata.limits import CancelToken, Limits, Watch
@@ -83,6 +84,7 @@ class TagConstraint(Constraint[Tag]):
         self.begin = begin if isinstance(begin, str) else None
 
 
+@read_once
 def text_without(
     phrases: Iterable[str],
     *,

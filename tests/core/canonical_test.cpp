@@ -233,7 +233,7 @@ TEST(canonical_masks_of_small_tokenizers) {
     const auto tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces), Tokens{}, Tokens{}, Tokens{});
     const std::uint32_t least = seed % 3, most = 4;
     const auto letter = Expression::code_points({{'a', 'a' + letters - 1}});
-    const auto constraint = std::make_shared<Constraint>(*Expression::repetition(letter, least, most, 0), vocabulary, nullptr,
+    const auto constraint = std::make_shared<Constraint>(Expression::repetition(letter, least, most, 0), vocabulary, nullptr,
                                                          TokenAutomaton::ControlTokens{}, Limits{}, nullptr, tokenization);
     std::set<Tokens> sequences;
     std::vector<std::string> texts{""};

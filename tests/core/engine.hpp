@@ -93,7 +93,7 @@ inline oracle::Tokens with_all_bytes(std::vector<std::string> more) {
 inline std::shared_ptr<Constraint> compile(const oracle::TreePtr& tree, const oracle::Tokens& tokens,
                                            const Limits& limits = {},
                                            std::shared_ptr<const CancelToken> cancel = nullptr) {
-  return std::make_shared<Constraint>(*expression_of(tree), vocabulary_of(tokens), start_vocabulary_of(tokens),
+  return std::make_shared<Constraint>(expression_of(tree), vocabulary_of(tokens), start_vocabulary_of(tokens),
                                       controls_of(tokens), limits, std::move(cancel));
 }
 
@@ -222,14 +222,14 @@ inline void check_every_token(Matcher& matcher, const oracle::TokenGraph& graph,
 // constraint.
 //
 // A pattern with token edges or control tokens may be reported as unspellable although it is empty.
-inline std::shared_ptr<Constraint> compile_like(const oracle::TokenGraph& graph, const Expression& pattern,
+inline std::shared_ptr<Constraint> compile_like(const oracle::TokenGraph& graph, const ExpressionPtr& pattern,
                                                 std::shared_ptr<const Vocabulary> vocabulary,
                                                 std::shared_ptr<const Vocabulary> start_vocabulary,
                                                 const TokenAutomaton::ControlTokens& controls = {},
                                                 const Limits& limits = {}) {
   const bool empty = graph.is_empty();
   const bool unspellable = !empty && !graph.lives(0);
-  const bool is_text = pattern.control_tokens().empty() && !pattern.sees_edges();
+  const bool is_text = pattern->control_tokens().empty() && !pattern->sees_edges();
   try {
     auto constraint = std::make_shared<Constraint>(pattern, std::move(vocabulary), std::move(start_vocabulary), controls,
                                                    limits, nullptr);

@@ -181,7 +181,7 @@ Subject canonical(const std::string& name, const ExpressionPtr& pattern) {
   static const BytePairTokenizer tokenizer;
   return {name, [pattern] {
             const auto vocabulary = tokenizer.vocabulary();
-            return std::make_shared<Constraint>(*pattern, vocabulary, nullptr, TokenAutomaton::ControlTokens(), Limits(), nullptr,
+            return std::make_shared<Constraint>(pattern, vocabulary, nullptr, TokenAutomaton::ControlTokens(), Limits(), nullptr,
                                                 tokenizer.tokenization(vocabulary));
           }};
 }
@@ -240,7 +240,7 @@ TEST(interrupted_masks_of_json) {
   interrupt_many(20, 250, [](std::uint64_t, Choices& choices) {
     const ExpressionPtr grammar = RandomValues(choices).grammar();
     return Subject{.name = "json", .compile = [grammar] {
-      return std::make_shared<Constraint>(*grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), Limits(), nullptr);
+      return std::make_shared<Constraint>(grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), Limits(), nullptr);
     }, .with_budgets = false};
   });
 }

@@ -12,7 +12,7 @@ namespace {
 using namespace engine;
 
 std::shared_ptr<Constraint> compiled(const ExpressionPtr& grammar, const std::shared_ptr<const Vocabulary>& vocabulary, const Limits& limits) {
-  return std::make_shared<Constraint>(*grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
+  return std::make_shared<Constraint>(grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
 }
 
 // Null where the set has no value, or where the constraint is refused.

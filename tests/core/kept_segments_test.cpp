@@ -163,7 +163,7 @@ class PaddedVocabulary {
     const auto root = table->add(Table::AllOf{{table->add(Table::Types{json::kArray}), table->add(Table::Items{{}, texts})}});
     const auto grammar = tokamata::Expression::grammar(std::make_shared<json::JsonRuleSet>(
         table, root, json::Style{json::Whitespace::Compact, json::PropertyOrder::Any, json::Spelling::Plain}));
-    tokamata::Matcher matcher(std::make_shared<tokamata::Constraint>(*grammar, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(),
+    tokamata::Matcher matcher(std::make_shared<tokamata::Constraint>(grammar, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(),
                                                                      tokamata::Limits(), nullptr));
     std::vector<tokamata::Words> found;
     for (const char byte : std::string("[\"abcdefg\",\"")) {

@@ -115,7 +115,7 @@ Outcome run(const Attack& attack, const Tokens& tokens, const Limits& limits) {
   std::shared_ptr<tokamata::Constraint> constraint;
   Choices choices(3);
   try {
-    constraint = std::make_shared<tokamata::Constraint>(*pattern, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(), limits, nullptr);
+    constraint = std::make_shared<tokamata::Constraint>(pattern, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(), limits, nullptr);
     Matcher matcher(constraint);
     (void)matcher.mask();
     for (; outcome.steps < 100; ++outcome.steps) {
@@ -239,7 +239,7 @@ TEST(nesting_past_the_limit_is_refused) {
   for (const std::uint32_t depth : {100u, 5'000u}) {
     limits.depth = depth;
     const LimitExceeded refused =
-        CHECK_THROWS(LimitExceeded, tokamata::Constraint(*bottom, engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
+        CHECK_THROWS(LimitExceeded, tokamata::Constraint(bottom, engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
                                                          engine::controls_of(tokens), limits, nullptr));
     CHECK_EQUAL(refused.bound, depth == 100 ? 100.0 : double{tokamata::Expression::kMaximumDepth});
   }

@@ -49,7 +49,7 @@ void draw(const std::shared_ptr<Constraint>& constraint, Choices& choices, unsig
   }
 }
 
-std::shared_ptr<Constraint> constraint_of(const Expression& pattern, const std::shared_ptr<const Vocabulary>& vocabulary) {
+std::shared_ptr<Constraint> constraint_of(const ExpressionPtr& pattern, const std::shared_ptr<const Vocabulary>& vocabulary) {
   const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 60};
   return std::make_shared<Constraint>(pattern, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
 }
@@ -79,7 +79,7 @@ TEST(memory_of_patterns_is_what_was_allocated) {
     const ExpressionPtr pattern = expression_of(tree);
     Choices choices(1);
     const Measured measured;
-    const auto constraint = constraint_of(*pattern, vocabulary);
+    const auto constraint = constraint_of(pattern, vocabulary);
     draw(constraint, choices, 200);
     large += measured.check(name, constraint->memory_bytes());
   }
@@ -93,7 +93,7 @@ TEST(memory_of_many_strings_is_what_was_allocated) {
   Choices choices(2);
   const Measured measured;
   const auto constraint =
-      constraint_of(*Expression::strings(StringAutomaton::of_strings({words.begin(), words.end()})), vocabulary);
+      constraint_of(Expression::strings(StringAutomaton::of_strings({words.begin(), words.end()})), vocabulary);
   CHECK(measured.check("strings", constraint->memory_bytes()));
   draw(constraint, choices, 300);
   CHECK(measured.check("strings that were walked", constraint->memory_bytes()));
@@ -109,7 +109,7 @@ TEST(memory_of_json_is_what_was_allocated) {
     const auto vocabulary = vocabulary_of(tokens);
     const Measured measured;
     try {
-      const auto constraint = constraint_of(*pattern, vocabulary);
+      const auto constraint = constraint_of(pattern, vocabulary);
       draw(constraint, choices, 300);
       large += measured.check("seed " + std::to_string(seed), constraint->memory_bytes());
     } catch (const EmptyConstraint&) {

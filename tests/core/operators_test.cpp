@@ -224,7 +224,7 @@ TEST(every_mask_of_every_small_tree) {
           if (size >= 3 && (place / stride + i) % 3 != 0 && !test::all_of_them()) continue;
           const test::Note more([&] { return oracle::shown(all[i].tokens); });
           const TokenGraph graph(language, all[i].tokens);
-          const auto constraint = engine::compile_like(graph, *pattern, all[i].vocabulary, nullptr);
+          const auto constraint = engine::compile_like(graph, pattern, all[i].vocabulary, nullptr);
           if (constraint) engine::check_everywhere(constraint, graph, all[i].tokens, size < 3 && (place + i) % test::one_in(1) == 0);
         }
       } catch (const TooLarge&) {

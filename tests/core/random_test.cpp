@@ -49,7 +49,7 @@ struct RandomCase {
 
   std::string shown() const { return "pattern " + oracle::shown(tree) + "\n    " + oracle::shown(tokens); }
   std::shared_ptr<tokamata::Constraint> compile(const tokamata::Limits& limits = {}) const {
-    return engine::compile_like(graph, *engine::expression_of(tree), engine::vocabulary_of(tokens),
+    return engine::compile_like(graph, engine::expression_of(tree), engine::vocabulary_of(tokens),
                                 engine::start_vocabulary_of(tokens), engine::controls_of(tokens), limits);
   }
 };
@@ -196,7 +196,7 @@ TEST(counts_past_the_reach_of_a_token) {
     Language language(tree, 1500);
     const TokenGraph graph(language, tokens, 1500);
     const auto constraint =
-        engine::compile_like(graph, *engine::expression_of(tree), engine::vocabulary_of(tokens), nullptr);
+        engine::compile_like(graph, engine::expression_of(tree), engine::vocabulary_of(tokens), nullptr);
     if (!constraint) return;
     engine::Walk::Setup setup;
     setup.graph = &graph;
@@ -228,7 +228,7 @@ TEST(counts_around_the_reach_of_a_token) {
         const test::Note note([&] { return "pattern " + shown(tree) + "; " + shown(tokens); });
         Language language(tree);
         const TokenGraph graph(language, tokens);
-        const auto constraint = engine::compile_like(graph, *engine::expression_of(tree), vocabulary, nullptr);
+        const auto constraint = engine::compile_like(graph, engine::expression_of(tree), vocabulary, nullptr);
         CHECK(constraint);
         Choices choices(++seed);
         engine::Walk::Setup setup;

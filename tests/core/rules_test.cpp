@@ -23,7 +23,7 @@ ExpressionPtr trees() {
 }
 
 std::shared_ptr<Constraint> compiled(const ExpressionPtr& expression, const oracle::Tokens& tokens, const Limits& limits = {}) {
-  return std::make_shared<Constraint>(*expression, vocabulary_of(tokens), nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
+  return std::make_shared<Constraint>(expression, vocabulary_of(tokens), nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
 }
 
 bool accepts(const std::shared_ptr<Constraint>& constraint, std::string_view bytes) {

@@ -18,7 +18,7 @@ struct Recorded {
   std::size_t memory_bytes = 0, states = 0;
 
   std::shared_ptr<Constraint> compile(const Limits& limits) const {
-    return std::make_shared<Constraint>(*grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
+    return std::make_shared<Constraint>(grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
   }
 };
 

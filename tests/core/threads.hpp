@@ -219,7 +219,7 @@ struct Sample {
 
   std::shared_ptr<Constraint> compile(const Limits& limits = {}, std::shared_ptr<const CancelToken> cancel = nullptr,
                                       std::shared_ptr<const Vocabulary> other_vocabulary = nullptr) const {
-    return std::make_shared<Constraint>(*pattern, other_vocabulary ? other_vocabulary : vocabulary, start_vocabulary,
+    return std::make_shared<Constraint>(pattern, other_vocabulary ? other_vocabulary : vocabulary, start_vocabulary,
                                         engine::controls_of(tokens), limits, std::move(cancel),
                                         other_vocabulary && tokenizer ? tokenizer(other_vocabulary) : tokenization);
   }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,6 @@ import tokamata as tk
 from tests.support.vllm_host import Scheduler, StructuredOutputOptions
 from tokamata.integrations.vllm import warm_up
 from tokamata.integrations.vllm.backend import TokamataBackend
-from tokamata.integrations.vllm.compiled_cache import CompiledCache
 
 WIDTH_OF_PADDING = 37
 
@@ -134,72 +132,20 @@ def test_bitmask(backend: TokamataBackend) -> None:
     assert bool((mask == -1).all())
 
 
+@pytest.mark.shared_states
 def test_a_constraint_is_compiled_once(backend: TokamataBackend) -> None:
     kind = StructuredOutputOptions.JSON
     first, second = (backend.compile_grammar(kind, '{"type": "integer"}', {1}) for _ in range(2))
-    assert first._compiled is second._compiled
+    assert (first._compiled._is_first, second._compiled._is_first) == (True, False)
+    assert first._compiled._composed is second._compiled._composed
     other = backend.compile_grammar(StructuredOutputOptions.REGEX, '{"type": "integer"}', {1})
-    assert other._compiled is not first._compiled
-    assert len(backend._cache) == 2
+    assert other._compiled._composed is not first._compiled._composed
 
 
 def test_errors_are_not_cached(backend: TokamataBackend) -> None:
     for _ in range(2):
         with pytest.raises(tk.EmptyConstraintError):
             backend.compile_grammar(StructuredOutputOptions.REGEX, "a(?<=b)", {1})
-    assert len(backend._cache) == 0
-
-
-def compiled_of(pattern: str, vocabulary: tk.Vocabulary) -> tk.CompiledConstraint[Any]:
-    return tk.regex(pattern).compile(vocabulary)
-
-
-def test_the_cache_is_bounded_by_number(byte_vocabulary: tk.Vocabulary) -> None:
-    cache = CompiledCache(most=3, most_bytes=1 << 40)
-    for number in (1, 2, 3, 1, 4):  # 2 is the least recently used
-        cache.get(number, lambda number=number: compiled_of(f"a{{{number}}}", byte_vocabulary))
-    assert [cache.get(number, lambda: compiled_of("b", byte_vocabulary))[1] for number in (1, 3, 4)] == [
-        False
-    ] * 3
-    assert cache.get(2, lambda: compiled_of("b", byte_vocabulary))[1]
-    assert len(cache) == 3
-
-
-def test_the_cache_is_bounded_by_memory(byte_vocabulary: tk.Vocabulary) -> None:
-    one = compiled_of("[ab]{5}", byte_vocabulary)
-    cache = CompiledCache(most=100, most_bytes=int(one.memory_bytes * 2.5))
-    for number in range(10):
-        cache.get(number, lambda: compiled_of("[ab]{5}", byte_vocabulary))
-    assert len(cache) == 2
-    # The last one stays, however large it is.
-    small = CompiledCache(most=100, most_bytes=1)
-    assert small.get(0, lambda: one) == (one, True)
-    assert small.get(0, lambda: one) == (one, False)
-
-
-def test_the_same_constraint_at_the_same_time(byte_vocabulary: tk.Vocabulary) -> None:
-    """One thread compiles, the others wait for it."""
-    cache = CompiledCache(most=3, most_bytes=1 << 40)
-    count, found = [0], []
-    gate = threading.Barrier(6)
-
-    def compile_() -> tk.CompiledConstraint[Any]:
-        count[0] += 1
-        time.sleep(0.05)
-        return compiled_of("a", byte_vocabulary)
-
-    def ask() -> None:
-        gate.wait()
-        found.append(cache.get("key", compile_))
-
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert count == [1]
-    assert len({id(compiled) for compiled, _ in found}) == 1
-    assert [is_new for _, is_new in found].count(True) == 1
 
 
 def test_masks_are_prepared(backend: TokamataBackend) -> None:

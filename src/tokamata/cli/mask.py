@@ -16,7 +16,8 @@ from tokamata.cli.console import Screen, shown_bytes
 from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
-from tokamata.matching import Matcher, Tokenization
+from tokamata.compositions import Tokenization
+from tokamata.matching import Matcher
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["run"]

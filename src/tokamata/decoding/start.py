@@ -19,6 +19,7 @@ from tokamata.arguments import (
     checked_list,
     checked_whole,
 )
+from tokamata.compositions import Tokenization
 from tokamata.constraint import Constraint
 from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.drafters import check_draft
@@ -30,7 +31,7 @@ from tokamata.decoding.row import Task
 from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, about, shown_argument
 from tokamata.limits import Limits
 from tokamata.masks import allocate_mask
-from tokamata.matching import CompiledConstraint, OnNoncanonical, Tokenization
+from tokamata.matching import CompiledConstraint, OnNoncanonical
 from tokamata.text_constraints import literal, regex
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 import zlib
@@ -233,6 +234,11 @@ class Vocabulary:
         start = self._start_tokens
         return None if start is None else _core_vocabulary(start, self._stop, self._width)
 
+    @kept_property
+    def _number(self) -> int:
+        """Distinguishes it from all other vocabularies of this process."""
+        return next(_numbers)
+
     def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[bytes, bytes, bytes | None]]:
         """For pickling: everything travels, so that another process needs no file.
 
@@ -298,6 +304,8 @@ def _shown_source(source: object) -> str:
         return f"{os.fspath(source)!s:.200}"
     return "the list of tokens" if isinstance(source, (list, tuple)) else f"the {type(source).__name__}"
 
+
+_numbers = itertools.count()
 
 # Vocabularies that pickles of this process stand for.  A model has one, so few are in use.
 _SHARED: Shared[Vocabulary] = Shared(2)

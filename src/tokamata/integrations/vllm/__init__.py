@@ -10,7 +10,6 @@ finds the plug-in by an entry point (``tokamata_vllm``).
 |---|---|
 | ``constraints`` | the constraint of a request, and the check of a request in the front end |
 | ``grammar`` | one request in the engine: a matcher, and the rows of a draft |
-| ``compiled_cache`` | compiled constraints, bounded by number and memory |
 | ``warm_up`` | masks that are computed before the first request |
 | ``reading`` | whether vLLM reads tokens as tokamata does |
 | ``backend`` | all requests of an engine |

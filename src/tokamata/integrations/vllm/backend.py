@@ -1,4 +1,4 @@
-"""All requests of an engine: the vocabulary, and the compiled constraints."""
+"""All requests of an engine: the vocabulary, and what is prepared for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import NoStopTokenError
-from tokamata.integrations.vllm.compiled_cache import CompiledCache
 from tokamata.integrations.vllm.constraints import constraint_of
 from tokamata.integrations.vllm.grammar import TokamataGrammar
 from tokamata.integrations.vllm.reading import check_reading
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TokamataBackend"]
 
-_MOST_COMPILED = 256
-_MOST_BYTES = 512 << 20  # as vLLM gives xgrammar
 _MOST_VOCABULARIES = 4  # with further stop tokens; tens of megabytes each
 _PREPARE_SECONDS = 0.05
 _PREPARE_SECONDS_IN_TURN = 0.005  # where others wait; the first masks are those that are needed first
@@ -52,7 +49,6 @@ class TokamataBackend:
         self._vocabulary = self._loaded(())
         check_reading(self._vocabulary, tokenizer)
         self._with_stops: dict[tuple[int, ...], Vocabulary] = {}
-        self._cache = CompiledCache(_MOST_COMPILED, _MOST_BYTES)
         self._preparing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokamata-prepare")
         self._waiting = 0  # constraints to be prepared
         self._cancel = CancelToken()
@@ -63,7 +59,7 @@ class TokamataBackend:
     ) -> TokamataGrammar:
         """The grammar of a request.
 
-        A constraint that was not in the cache begins to compute its first masks in a thread of its own,
+        A constraint that was not compiled before begins to compute its first masks in a thread of its own,
         while the model reads the prompt.
 
         Args:
@@ -84,11 +80,8 @@ class TokamataBackend:
                 "pass stop_token_ids in SamplingParams"
             )
         spelled = tuple(token for token in stop if self._vocabulary[token])
-        compiled, is_new = self._cache.get(
-            (kind, grammar_spec, spelled),
-            lambda: constraint_of(kind, grammar_spec).compile(self._vocabulary_with(spelled)),
-        )
-        if is_new:
+        compiled = constraint_of(kind, grammar_spec).compile(self._vocabulary_with(spelled))
+        if compiled._is_first:
             with self._lock:
                 self._waiting += 1
             self._preparing.submit(self._prepare, compiled)
@@ -101,10 +94,9 @@ class TokamataBackend:
         return torch.full((max_num_seqs, (self.vocab_size + 31) // 32), -1, dtype=torch.int32)
 
     def destroy(self) -> None:
-        """Stop the work and forget the constraints."""
+        """Stop the work; what was compiled goes with the vocabulary."""
         self._cancel.cancel()
         self._preparing.shutdown(wait=True, cancel_futures=True)
-        self._cache.clear()
         self._with_stops.clear()
 
     def _warm_up(self) -> None:

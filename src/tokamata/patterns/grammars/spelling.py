@@ -52,9 +52,9 @@ class _Automaton:
         self.edges: list[list[tuple[int, Ranges]]] = []
         self.accepting: set[int] = set()
         try:
-            core = _core.Constraint(
-                expression, _BYTES, None, {}, core_limits(limits), cancel, None, False, None
-            )
+            known = core_limits(limits)
+            shared = _core.SharedConstraint(expression, _BYTES, None, {}, known, cancel, None, False, None)
+            core = _core.Constraint(shared, known, cancel, None, False, shared.compile_seconds)
         except EmptyConstraintError:
             self.edges.append([])
             return

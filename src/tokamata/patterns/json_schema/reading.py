@@ -76,7 +76,9 @@ def read_schema(
     if registry is not None and not hasattr(registry, "get_or_retrieve"):
         raise ArgumentError("registry", shown_argument(registry), "a referencing.Registry")
     options = Options(formats == "assert", strict, registry, depth, watch)
-    return _read(schema, table, options, unknown)
+    read = _read(schema, table, options, unknown)
+    watch.retire()
+    return read
 
 
 def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> Reading:

@@ -1,0 +1,174 @@
+"""Calls that make equal constraints: they are read once, and known by one key.
+
+Problem.  A server is sent the same schemas again and again.  To read one takes from 0.2 ms to a second, and
+who reads it again has another object, for which all states and masks are made again.
+
+Example.  A second call with an equal text finds the constraint of the first::
+
+    tk.json_schema('{"type": "string"}') is tk.json_schema('{"type": "string"}')      # True
+
+How.  The key of a call is the name of the function and its arguments, as :mod:`marshal` writes them.  It
+writes the type of each value, so 1, 1.0 and True differ, a text differs from bytes, and names keep their
+order.  It refuses what is not plain data: functions, classes, constraints, paths, registries, subclasses of
+dict.  Calls with such arguments are made each time, since what they mean may change.  The limits are in the
+key, because a constraint keeps them and its pickles take them along.  A cancel token is not.
+
+The key of a constraint (:func:`key_of`) is that of the call that made it, without limits.  A constraint in an
+argument stands there with its own key.  Where a call has no key, its constraint has one that no other has.
+
+What failed is not kept.  Warnings are given to each caller.
+
+Cost.  For a text of n kB: a copy, a hash and a comparison, together below 1 µs a kB.
+
+Not taken.  ``json.dumps`` as the key of a dict: it writes the key 1 as the key "1", and takes longer.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import marshal
+from collections.abc import Callable, Hashable, Iterator
+from hashlib import sha256
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from tokamata.errors import Cancelled, PicklingError, SchemaWarning
+from tokamata.limits import Limits, checked_cancel
+from tokamata.memo import Memo
+from tokamata.recipes import Call, Remade
+from tokamata.schema_places import noted_slips, warn_of
+
+__all__ = ["READ", "key_of", "read_once"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_VERSION = 2  # of marshal: later ones write equal values in several ways
+_MOST_BYTES = 128 << 20
+_BYTES = 12_000  # of what was read, as measured for schemas, and for each byte of a key
+_BYTES_FOR_EACH = 42
+_unique = itertools.count()
+
+
+class _Read(NamedTuple):
+    """What a call has read.
+
+    Attributes:
+        made: the constraint.
+        slips: of which to warn, with pointers that begin where the call is.
+        memory_bytes: about.
+    """
+
+    made: Any
+    slips: tuple[SchemaWarning, ...]
+    memory_bytes: int
+
+
+READ: Memo[_Read] = Memo(_MOST_BYTES, lambda read: read.memory_bytes)
+
+
+def read_once(make: Callable[_P, _T]) -> Callable[_P, _T]:
+    """A function that makes constraints, so that equal calls give the same one.
+
+    Its options ``limits`` and ``cancel``, if it has them, are given by name.
+    """
+    name = _name_of(make)
+
+    @functools.wraps(make)
+    def found_or_made(*arguments: _P.args, **options: _P.kwargs) -> _T:
+        key = _key_of_call(name, arguments, options)
+        if key is None:
+            return make(*arguments, **options)
+        known = READ.get(key)
+        if known is None:
+            with noted_slips() as slips:
+                made = make(*arguments, **options)
+            size = _BYTES + _BYTES_FOR_EACH * len(key)
+            known = READ.keep(key, _Read(made, tuple(slips), size))
+        else:
+            given: Any = options.get("cancel")
+            cancel = checked_cancel(given)
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled("the CancelToken was cancelled; nothing was made")
+            warn_of(known.slips)
+        found: _T = known.made
+        return found
+
+    return found_or_made
+
+
+def key_of(constraint: Remade) -> Hashable:
+    """The key of a constraint: equal for constraints that equal calls made.
+
+    Without recursion: constraints nest deeper than Python's stack.
+    """
+    waiting = [constraint]
+    while waiting:
+        one = waiting[-1]
+        if hasattr(one, "_kept_key"):
+            waiting.pop()
+            continue
+        try:
+            call = one._call()
+        except PicklingError:
+            one._kept_key = next(_unique)
+            continue
+        unknown = [inner for inner in _inner(call) if not hasattr(inner, "_kept_key")]
+        if unknown:
+            waiting += unknown
+        else:
+            one._kept_key = _key_of_recipe(call)
+    return constraint._kept_key
+
+
+def _key_of_call(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> bytes | None:
+    """``None`` if there are arguments other than plain data."""
+    limits = options.get("limits")
+    if "limits" in options or "cancel" in options:
+        options = {key: value for key, value in options.items() if key not in ("limits", "cancel")}
+        if limits is not None:
+            if type(limits) is not Limits:
+                return None
+            options["limits"] = limits.states, limits.memory_bytes, limits.seconds, limits.depth
+    try:
+        return marshal.dumps((name, arguments, sorted(options.items())), _VERSION)
+    except ValueError:
+        return None
+
+
+def _key_of_recipe(call: Call) -> Hashable:
+    options = [(name, value) for name, value in sorted(call.options.items()) if name != "limits"]
+    whole = (_name_of(call.make), call.arguments, options)
+    try:
+        written = marshal.dumps(whole, _VERSION)
+    except ValueError:
+        try:
+            written = marshal.dumps(_with_keys(whole), _VERSION)
+        except ValueError:
+            return next(_unique)
+    return sha256(written).digest()
+
+
+def _name_of(make: Callable[..., Any]) -> str:
+    return f"{make.__module__}.{getattr(make, '__qualname__', '')}"
+
+
+def _inner(call: Call) -> Iterator[Remade]:
+    """The constraints among the arguments of a call, and in lists and dicts among them."""
+    for value in (*call.arguments, *call.options.values()):
+        if isinstance(value, (list, tuple, dict)):
+            parts = value.values() if isinstance(value, dict) else value
+            yield from (one for one in parts if isinstance(one, Remade) and one._has_key)
+        elif isinstance(value, Remade) and value._has_key:
+            yield value
+
+
+def _with_keys(value: Any, depth: int = 4) -> Any:
+    """The same with keys in place of constraints; an ellipsis before each, since no plain data has one."""
+    if isinstance(value, Remade) and value._has_key:
+        return ..., value._kept_key
+    if depth and type(value) in (list, tuple):
+        return [_with_keys(one, depth - 1) for one in value]
+    if depth and type(value) is dict:
+        return [..., *((key, _with_keys(one, depth - 1)) for key, one in value.items())]
+    return value
