@@ -19,6 +19,7 @@ ROOMS = [
     *("version", "errors", "schema_places", "arguments", "limits", "locks", "recipes", "kept_files"),
     *("masks", "process_rewards", "explanation", "typical_texts"),
     *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts"),
+    *("written_recipes", "kept_compiled"),
     *("blame", "repair"),
     *("automata", "tokenization", "matching", "batches", "constraint"),
     *(

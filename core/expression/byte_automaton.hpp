@@ -56,6 +56,29 @@ class ByteAutomaton {
     const StateId known = known_transition(state, symbol);
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
+  // Visits the transitions that are known and do not lead to kDead: the state, a symbol, the state after it.  Of a class of bytes
+  // that behave alike, the least one is given.
+  template <class Visit>
+  void for_each_known(Visit&& visit) const {
+    const auto note = [&](std::uint32_t state, std::uint32_t column, StateId target) {
+      if (target == kUnknown || target == kDead) return;
+      const std::size_t classes = byte_classes_.size();
+      const Symbol symbol = column >= kOfByte   ? Symbol(static_cast<std::uint8_t>(column - kOfByte))
+                            : column < classes  ? Symbol(byte_classes_[column])
+                            : column == classes ? Symbol::edge()
+                                                : Symbol::control(static_cast<std::uint32_t>(column - classes - 1));
+      visit(StateId{state}, symbol, target);
+    };
+    for (std::uint32_t state = 0; state < expressions_.size(); ++state) {
+      const std::uint32_t row = row_of_[state];
+      if (row == kRowToCome)
+        note(state, only_transitions_[state].column, only_transitions_[state].target);
+      else if (row < kFirstRuled)
+        for (std::uint32_t at = 0; at < stride_; ++at) note(state, at, rows_[std::size_t{row} * stride_ + at]);
+    }
+    for (const auto& [place, target] : single_transitions_)
+      note(static_cast<std::uint32_t>(place / stride_), static_cast<std::uint32_t>(place % stride_), target);
+  }
   // A superset of the bytes that lead to a live state, for searches that would try every byte.  It computes no
   // transition.
   ByteSet may_read(StateId state, Budget& budget) {

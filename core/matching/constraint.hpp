@@ -84,6 +84,7 @@ class Constraint : public std::enable_shared_from_this<Constraint>, private Acco
  private:
   friend class Matcher;
   friend class Preparer;
+  friend class KeptMasks;
 
   // Runs `task(budget)` under the lock, and adds the time to `spent_seconds`.
   template <class Task>
@@ -120,6 +121,7 @@ class Constraint : public std::enable_shared_from_this<Constraint>, private Acco
   std::vector<std::weak_ptr<History>> histories_;
   std::size_t next_sweep_ = 16;
   std::uint64_t collections_ = 0;  // how often states were freed
+  bool has_read_masks_ = false;    // of a file (kept_masks.hpp), whose masks may be wrong
 };
 
 }  // namespace tokamata

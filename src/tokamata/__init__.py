@@ -22,6 +22,7 @@ from tokamata.errors import (
     BudgetError,
     BusyError,
     Cancelled,
+    CompiledFileError,
     ContextError,
     EmptyConstraintError,
     ForkError,
@@ -72,6 +73,7 @@ from tokamata.grammar_constraints import GrammarConstraint, grammar
 from tokamata.grammar_rules import Phrase, Rule, rule
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
+from tokamata.kept_compiled import load
 from tokamata.limits import CancelToken, Limits
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation
@@ -110,6 +112,7 @@ __all__ = [
     "Captures",
     "Certificate",
     "CompiledConstraint",
+    "CompiledFileError",
     "Concatenation",
     "Constraint",
     "ContextError",
@@ -192,6 +195,7 @@ __all__ = [
     "image",
     "json_schema",
     "literal",
+    "load",
     "paragraph_token",
     "quoted_text",
     "regex",
