@@ -3,9 +3,9 @@
 python -m benchmarks.kept
 python -m benchmarks.kept --quick
 
-Texts are drawn from the masks of a constraint until so many states have masks.  The constraint is saved, and a
-new process reads the same texts twice: with the constraint compiled afresh, and with the one that was loaded; once
-without the cache folder and once with one that an earlier process has filled.
+Texts are drawn from the masks of a constraint until so many masks were read.  The constraint is saved, and a
+new process reads the same texts: with the constraint compiled afresh or with the one that was loaded, without
+the cache folder or with one that an earlier process has filled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from benchmarks.common.tokenizers import Tokenizer, load_known
 from tests.support.constraints import SCHEMA
 
 _SIZES = (10, 100, 1_000, 10_000)
+_MOST_S = 60.0  # for the texts of a row
 _GRAMMAR = """
 root ::= statement+
 statement ::= name " = " expression ";\\n" | "if (" expression ") {\\n" statement+ "}\\n"
@@ -65,6 +66,22 @@ _CASES = (
 )
 
 
+class _Task(NamedTuple):
+    """What a process reads.
+
+    Attributes:
+        case: the number of a case; ``None``: a schema.
+        schema: its text.
+        path: the file.
+        texts: in tokens.
+    """
+
+    case: int | None
+    schema: str
+    path: str
+    texts: list[list[int]]
+
+
 def main() -> int:
     """The program."""
     parser = parser_for(__doc__)
@@ -81,45 +98,56 @@ def measure(options: Namespace, work: Path) -> Report:
     tokenizer = load_known("llama-3.1", options.tokenizers, work)
     report = Report(environment.describe())
     report.facts["vocabulary"] = f"{tokenizer.vocabulary!r}, from {tokenizer.origin}"
-    report.facts["cache"] = "cold: no cache folder; warm: one that an earlier process has filled with segments"
+    report.facts["cache"] = (
+        "cold: no cache folder; warm: one that an earlier process has filled with segments"
+    )
     sizes = _SIZES[:2] if options.quick else _SIZES
-    rows = []
+    rows: list[dict[str, Any]] = []
+    tasks: list[list[_Task]] = []
     with progress("kept", len(_CASES) * len(sizes)) as step:
         for case in _CASES:
             for size in sizes:
                 step(f"{case.name}, {size:,}")
-                rows.append(_row(case, size, tokenizer, options, work))
-    notes = [
-        "'states' have masks in the file; a second row of a constraint with as many states is one whose texts "
-        "lead to no more.",
-        "'fresh' and 'loaded' are microseconds for a mask, on the average over the texts by which the "
-        "constraint was used, in a new process; 'load' is compiling and putting masks back, 'compile' the same "
-        "without a file.",
-    ]
-    report.add("1. States", rows, notes)
+                rows.append(_saved(case, size, tokenizer, options, work))
+                tasks.append([_Task(_CASES.index(case), "", rows[-1].pop("file"), rows[-1].pop("texts"))])
     count = options.count or (5 if options.quick else 60)
-    title = f"2. {count} schemas of MaskBench, each used by its instances (means)"
-    report.add(title, [_maskbench(count, tokenizer, options, work)])
+    last, schemas = _saved_schemas(count, tokenizer, options, work)
+    rows.append(last)
+    tasks.append(schemas)
+    for row, measured in zip(rows, _measured(tasks, tokenizer, options, work), strict=True):
+        row.update(measured)
+    notes = [
+        "'states' have masks in the file; texts meet some of them again.",
+        "'fresh' and 'loaded' are microseconds for a mask, on the average over the texts by which the "
+        "constraint was used, in a new process; 'load' is compiling and putting masks back, 'compile' "
+        "the same without a file.",
+    ]
+    report.add("1. States", rows[:-1], notes)
+    title = f"2. {len(schemas)} schemas of MaskBench, each used by its instances (means of a schema)"
+    report.add(title, rows[-1:])
     return report
 
 
-def _row(case: _Case, size: int, tokenizer: Tokenizer, options: Namespace, work: Path) -> dict[str, Any]:
+def _saved(case: _Case, size: int, tokenizer: Tokenizer, options: Namespace, work: Path) -> dict[str, Any]:
     compiled = case.constraint.compile(tokenizer.vocabulary, tokenization=case.tokenization)
     texts = list(_used(compiled, size, options.seed))
-    path = work / "kept"
+    path = work / f"kept-{case.name}-{size}"
     start = time.perf_counter()
     compiled.save(path)
     saved = time.perf_counter() - start
     again = case.constraint.compile(tokenizer.vocabulary, tokenization=case.tokenization)
     states = again._core.read_masks(compiled._core.kept_masks(None), 60.0, None) or 0
-    row: dict[str, Any] = {"constraint": case.name, "states": states, "tokens": sum(map(len, texts))}
-    row |= {"file (kB)": path.stat().st_size / 1e3, "bytes a state": path.stat().st_size / max(states, 1)}
-    row |= {"memory (kB)": compiled.memory_bytes / 1e3, "save (ms)": 1e3 * saved}
-    return row | _measured([(_CASES.index(case), None, str(path), texts)], options, work)
+    size = path.stat().st_size
+    row: dict[str, Any] = {"constraint": case.name, "tokens": sum(map(len, texts)), "states": states}
+    row |= {"kB": size / 1e3, "bytes a state": size / max(states, 1), "save (ms)": 1e3 * saved}
+    return {**row, "file": str(path), "texts": texts}
 
 
-def _maskbench(count: int, tokenizer: Tokenizer, options: Namespace, work: Path) -> dict[str, Any]:
-    tasks, sizes, saved = [], [], 0.0
+def _saved_schemas(
+    count: int, tokenizer: Tokenizer, options: Namespace, work: Path
+) -> tuple[dict[str, Any], list[_Task]]:
+    tasks: list[_Task] = []
+    sizes, saved = [], 0.0
     for case in load(options.schemas, count, options.seed, tokenizer):
         try:
             compiled = tk.json_schema(case.text).compile(tokenizer.vocabulary)
@@ -132,80 +160,100 @@ def _maskbench(count: int, tokenizer: Tokenizer, options: Namespace, work: Path)
         compiled.save(path)
         saved += time.perf_counter() - start
         sizes.append(path.stat().st_size)
-        tasks.append((None, case.text, str(path), case.ordered))
-    row = {"schemas": len(tasks), "file (kB)": np.mean(sizes) / 1e3, "save (ms)": 1e3 * saved / len(tasks)}
-    return row | _measured(tasks, options, work)
+        tasks.append(_Task(None, case.text, str(path), case.ordered))
+    return {"kB": np.mean(sizes) / 1e3, "save (ms)": 1e3 * saved / len(tasks)}, tasks
 
 
-def _measured(tasks: list[Any], options: Namespace, work: Path) -> dict[str, Any]:
-    """What new processes measure: means over the tasks."""
-    row: dict[str, float] = {}
+def _measured(
+    tasks: list[list[_Task]], tokenizer: Tokenizer, options: Namespace, work: Path
+) -> list[dict[str, float]]:
+    """What new processes measure: for each list of tasks, means."""
+    rows: list[dict[str, float]] = [{} for _ in tasks]
     (work / "tasks").write_text(json.dumps(tasks))
-    folder = work / "cache"
-    for cache in ("off", str(folder), str(folder)):  # the second one fills the folder
+    folder = str(work / "cache")
+    runs = [("fresh", "off"), ("loaded", "off"), ("fresh", folder), ("fresh", folder), ("loaded", folder)]
+    for mode, cache in runs:  # the third one fills the folder
+        given = json.dumps(
+            {"mode": mode, "tasks": str(work / "tasks"), "work": str(work / f"{mode}-{cache == 'off'}")}
+        )
+        command = [sys.executable, "-m", "benchmarks.kept", "--child", given]
+        command += ["--tokenizers", str(options.tokenizers)]
+        environ = {**os.environ, "TOKAMATA_CACHE": cache}
+        done = subprocess.run(command, env=environ, stdout=subprocess.PIPE, text=True, check=True)
         which = "cold" if cache == "off" else "warm"
-        for mode in ("fresh", "loaded"):
-            given = json.dumps({"mode": mode, "tasks": str(work / "tasks"), "work": str(work)})
-            command = [sys.executable, "-m", "benchmarks.kept", "--child", given]
-            command += ["--tokenizers", str(options.tokenizers)]
-            done = subprocess.run(
-                command, env={**os.environ, "TOKAMATA_CACHE": cache}, capture_output=True, text=True, check=True
-            )
-            found = json.loads(done.stdout)
+        for row, found in zip(rows, json.loads(done.stdout), strict=True):
             row[f"{'compile' if mode == 'fresh' else 'load'}, {which} (ms)"] = found["begin_ms"]
             row[f"{mode}, {which} (µs)"] = found["mask_us"]
-    return row
+    return rows
 
 
-def _child(given: dict[str, Any], options: Namespace) -> dict[str, float]:
+def _child(given: dict[str, Any], options: Namespace) -> list[dict[str, float]]:
     """Compiles or loads, and reads the texts."""
-    vocabulary = load_known("llama-3.1", options.tokenizers, Path(given["work"])).vocabulary
-    vocabulary.core  # noqa: B018  # made here, so that nobody pays for it
-    tk.regex("a").compile(vocabulary).matcher().mask  # noqa: B018
-    begin = masks = 0.0
-    count = 0
-    tasks = json.loads(Path(given["tasks"]).read_text())
-    for number, schema, path, texts in tasks:
-        start = time.perf_counter()
-        if given["mode"] == "loaded":
-            compiled = tk.load(path, vocabulary)
-        else:
-            case = _Case("", tk.json_schema(schema)) if number is None else _CASES[number]
-            compiled = case.constraint.compile(vocabulary, tokenization=case.tokenization)
-        begin += time.perf_counter() - start
-        for text in texts:
-            spent, read = _read(compiled, text)
-            masks += spent
-            count += read
-    return {"begin_ms": 1e3 * begin / len(tasks), "mask_us": 1e6 * masks / count}
+    known = load_known("llama-3.1", options.tokenizers, Path(given["work"])).vocabulary
+    found = []
+    for tasks in json.loads(Path(given["tasks"]).read_text()):
+        is_canonical = any(
+            number is not None and _CASES[number].tokenization == "canonical" for number, *_ in tasks
+        )
+        vocabulary = known if is_canonical else _without_segments(known)
+        begin = masks = 0.0
+        count = 0
+        for number, schema, path, texts in tasks:
+            start = time.perf_counter()
+            if given["mode"] == "loaded":
+                compiled = tk.load(path, vocabulary)
+            else:
+                case = _Case("", tk.json_schema(schema)) if number is None else _CASES[number]
+                compiled = case.constraint.compile(vocabulary, tokenization=case.tokenization)
+            begin += time.perf_counter() - start
+            for text in texts:
+                spent, read = _read(compiled, text)
+                masks += spent
+                count += read
+        found.append({"begin_ms": 1e3 * begin / len(tasks), "mask_us": 1e6 * masks / count})
+    return found
+
+
+def _without_segments(known: tk.Vocabulary) -> tk.Vocabulary:
+    """An equal vocabulary that has computed nothing."""
+    names = {name: token for token, name in known._names.items()}
+    made = tk.Vocabulary.load([*known.tokens], stop=[*known.stop], width=known.width, control_tokens=names)
+    made.core  # noqa: B018  # made here, so that nobody pays for it
+    return made
 
 
 def _read(compiled: tk.CompiledConstraint[Any], text: list[int]) -> tuple[float, int]:
     """Seconds for the masks along a text, and their number."""
     matcher, row = compiled.matcher(), compiled.allocate_mask()[0]
     spent, count = 0.0, 0
-    for token in [*text, None]:
+    for token in text:
         start = time.perf_counter()
         matcher.fill_mask(row)
         spent += time.perf_counter() - start
         count += 1
-        if token is None or not matcher.advance(token):
+        if not matcher.advance(token):
             break
     return spent, count
 
 
 def _used(compiled: tk.CompiledConstraint[Any], size: int, seed: int) -> Iterator[list[int]]:
-    """Texts that are drawn from masks until so many states have masks, or 20 texts bring no more."""
+    """Texts that are drawn from masks, half of their tokens single bytes.
+
+    Until so many masks were read, 20 texts bring no new state, or time is up.
+    """
     draw = random.Random(seed)
     idle = count = 0
-    stop = set(compiled.vocabulary.stop)
-    while count < size and idle < 20:
+    tokens = enumerate(compiled.vocabulary.tokens)
+    single = np.array([token for token, text in tokens if text is not None and len(text) == 1])
+    end = time.monotonic() + _MOST_S
+    while count < size and idle < 20 and time.monotonic() < end:
         matcher, before = compiled.matcher(), compiled.states
         for _ in range(min(200, size - count)):
             ids = np.flatnonzero(np.unpackbits(matcher.mask.view(np.uint8), bitorder="little"))
-            open_ids = [int(one) for one in ids[draw.sample(range(len(ids)), min(3, len(ids)))] if int(one) not in stop]
+            some = ids[np.isin(ids, single)] if draw.random() < 0.5 else ids
+            some = some[~np.isin(some, compiled.vocabulary.stop)]
             count += 1
-            if not open_ids or not matcher.advance(draw.choice(open_ids)):
+            if not len(some) or not matcher.advance(int(draw.choice(some))):
                 break
         idle = idle + 1 if compiled.states == before else 0
         yield matcher.tokens

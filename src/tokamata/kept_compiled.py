@@ -8,20 +8,21 @@ How.  A file has two sections, each with a digest::
     MAGIC | length, digest | recipe          JSON (written_recipes.py), options, digest of the vocabulary
           | lengths, digest | masks          zlib; core/matching/kept_masks.hpp says what is in it
 
-Loading compiles the recipe as ever, and then gives the masks to the engine, which reads the bytes that lead to
-each state by itself.  So a file cannot say anything about which texts a constraint has; its masks are trusted.
+Loading compiles the recipe as ever, and then gives the masks to the engine, which reads the bytes that lead
+to each state by itself.  So a file cannot say anything about which texts a constraint has; its masks are
+trusted.
 
 Either section may be damaged.  Without its recipe a file is no constraint, and loading raises
-:class:`CompiledFileError`.  Without its masks it is one: they count as absent, as they do if another version of
-tokamata or of Unicode wrote them.
+:class:`CompiledFileError`.  Without its masks it is one: they count as absent, as they do if another version
+of tokamata or of Unicode wrote them.
 
 Bounds.  The recipe takes a sixteenth of ``Limits.memory_bytes`` at most.  Masks are decompressed up to that
 limit, and the engine keeps as many of them as fit into three quarters of it.
 
 Cost.  benchmarks/results/kept.md.
 
-Not taken.  A file for each state, as segments have: they are thousands, and needed at once.  A memory map: masks
-are rebuilt with rows that they share, and a file that changes meanwhile would change masks in use.
+Not taken.  A file for each state, as segments have: they are thousands, and needed at once.  A memory map:
+masks are rebuilt with rows that they share, and a file that changes meanwhile would change masks in use.
 """
 
 from __future__ import annotations
@@ -85,10 +86,12 @@ def save(compiled: CompiledConstraint[Any], path: str | os.PathLike[str], cancel
     try:
         steps = written(steps_of(compiled.constraint))
     except Unwritable as error:
-        advice = "save a constraint of texts, schemas and grammars, such as json_schema() of the type's schema"
+        advice = (
+            "save a constraint of texts, schemas and grammars, such as json_schema() of the type's schema"
+        )
         raise CompiledFileError(str(target), f"a file cannot have {error}", advice) from None
     options = {"start_of_text": compiled._start_of_text, "tokenization": compiled.tokenization}
-    head = _Head(_writer(), _digest_of(compiled.vocabulary), options, steps)
+    head = _Head(_writer(), compiled.vocabulary._mask_digest, options, steps)
     recipe = json.dumps(head._asdict(), separators=(",", ":")).encode()
     masks = compiled._core.kept_masks(cancel)
     packed = zlib.compress(masks, _LEVEL)
@@ -142,7 +145,7 @@ def load(
     with source.open("rb") as file:
         own, recipe = _recipe_of(file, source, watch)
         head = _head_of(recipe, source)
-        if head.vocabulary != _digest_of(vocabulary):
+        if head.vocabulary != vocabulary._mask_digest:
             reason = "it was saved for another vocabulary"
             raise CompiledFileError(str(source), reason, f"load that one, or {_AGAIN} for this one")
         masks = _masks_of(file, own, watch) if head.writer == _writer() else None
@@ -223,6 +226,8 @@ def _constraint_of(head: _Head, source: Path, limits: Limits | None, cancel: Can
     """The constraint of a recipe, to be compiled."""
     try:
         made = made_of(head.steps, limits, cancel)
+        if isinstance(made, Denotation):
+            _ = made._expression, made._form  # a chain makes them when they are first needed
     except (LimitExceeded, Cancelled):
         raise
     except Unreadable as error:
@@ -245,14 +250,6 @@ def _writer() -> list[str]:
     from tokamata.patterns.unicode import UNICODE_VERSION
 
     return [__version__, UNICODE_VERSION]
-
-
-def _digest_of(vocabulary: Vocabulary) -> str:
-    """The digest of all that masks depend on: tokens, stop tokens, width, and names of control tokens."""
-    start = vocabulary.start_core
-    names = json.dumps([*vocabulary._names.items()]).encode()
-    parts = (vocabulary.core.content, b"" if start is None else start.content, names)
-    return _digest(*(part for content in parts for part in (_number(len(content)), content))).hex()
 
 
 def _digest(*parts: bytes) -> bytes:

@@ -272,8 +272,8 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         each; limits, the vocabulary and the cancel token are not in it.  Matchers may run meanwhile.  It is
         written whole or not at all, and never through a link.
 
-        With ``tokenization="canonical"`` it has what the pattern needs; masks of canonical tokens are computed
-        again.
+        With ``tokenization="canonical"`` it has the masks of the pattern; those of canonical tokens are
+        computed again.
 
         Args:
             path: the file, which is replaced if there is one.

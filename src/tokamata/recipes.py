@@ -32,7 +32,17 @@ from weakref import WeakValueDictionary
 
 from tokamata.errors import PicklingError
 
-__all__ = ["Call", "Made", "Remade", "Shared", "chain_of", "copied", "made_by_steps", "plain_text", "steps_of"]
+__all__ = [
+    "Call",
+    "Made",
+    "Remade",
+    "Shared",
+    "chain_of",
+    "copied",
+    "made_by_steps",
+    "plain_text",
+    "steps_of",
+]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Remade")

@@ -3,9 +3,10 @@
 Problem.  A pickle names any function that there is, so whoever writes one decides what runs where it is read.
 A constraint is made by few functions, of texts, numbers, lists and dicts.
 
-How.  The steps of :func:`tokamata.recipes.steps_of` are written as JSON.  The functions have names of a closed
-table, and nothing else can be called.  Lists and dicts are steps already, so JSON nests no deeper than a tuple
-in a call.  Limits and cancel tokens belong to the caller: they are not written, and who reads gives his own.
+How.  The steps of :func:`tokamata.recipes.steps_of` are written as JSON.  The functions have names of a
+closed table, and nothing else can be called.  Lists and dicts are steps already, so JSON nests no deeper than
+a tuple in a call.  Limits and cancel tokens belong to the caller: they are not written, and the reader gives
+its own.
 
 Example.  ``(tk.literal("a") | tk.json()).repeat(2)``::
 
@@ -14,8 +15,8 @@ Example.  ``(tk.literal("a") | tk.json()).repeat(2)``::
     ["call", "joined", ["|", ["step", 0], ["step", 1]], {}]
     ["call", "repeat", [["step", 2], 2, null], {}]
 
-What shares a step is made once, but its copies may be counted: ``b = a & a``, ``c = b & b`` and so on double a
-table each time.  So the size that steps would have without sharing is bounded.
+What shares a step is made once, but may be copied: ``b = a & a``, ``c = b & b`` and so on double a table each
+time.  So the size that steps would have without sharing is bounded.
 
 Not taken.  Functions by module and name, as in pickles: a closed table is what makes a file safe.  Python's
 classes and functions, of ``tk.type`` and tools: their names lead into modules of the caller.
@@ -149,8 +150,8 @@ def made_of(value: Any, limits: Limits | None, cancel: CancelToken | None) -> An
 
     Args:
         value: of JSON, from anybody.
-        limits, cancel: those of the caller, for each call; ``limits.seconds`` is for all of them together, and
-            may be passed by what one call takes.
+        limits, cancel: those of the caller, for each call; ``limits.seconds`` is for all of them together,
+            and may be passed by the time of one call.
 
     Raises:
         Unreadable: they are not steps, or make nothing.
