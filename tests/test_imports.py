@@ -21,7 +21,7 @@ ROOMS = [
     *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts"),
     *("written_recipes", "kept_compiled"),
     *("blame", "repair"),
-    *("automata", "tokenization", "matching", "batches", "constraint"),
+    *("automata", "tokenization", "matching", "loading", "batches", "constraint"),
     *(
         "text_constraints",
         "extension_constraints",

@@ -73,8 +73,8 @@ from tokamata.grammar_constraints import GrammarConstraint, grammar
 from tokamata.grammar_rules import Phrase, Rule, rule
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
-from tokamata.kept_compiled import load
 from tokamata.limits import CancelToken, Limits
+from tokamata.loading import load
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation
 from tokamata.patterns.grammars import Derivation, Determinism

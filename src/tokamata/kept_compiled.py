@@ -35,7 +35,7 @@ import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from tokamata.arguments import checked_choice, checked_flag
+from tokamata.arguments import checked_choice, checked_flag, checked_whole
 from tokamata.denotation import Denotation
 from tokamata.errors import (
     ArgumentError,
@@ -51,10 +51,9 @@ from tokamata.version import __version__
 from tokamata.written_recipes import Unreadable, Unwritable, made_of, written
 
 if TYPE_CHECKING:
-    from tokamata.matching import CompiledConstraint
     from tokamata.vocabulary import Vocabulary
 
-__all__ = ["load", "save"]
+__all__ = ["read", "save"]
 
 _MAGIC = b"tokamata compiled constraint 1\n\x00"  # and the form of what follows
 _DIGEST = 32
@@ -80,7 +79,7 @@ class _Head(NamedTuple):
     steps: list[Any]
 
 
-def save(compiled: CompiledConstraint[Any], path: str | os.PathLike[str], cancel: CancelToken | None) -> None:
+def save(compiled: Any, path: str | os.PathLike[str], cancel: CancelToken | None) -> None:
     """Writes a file; :meth:`CompiledConstraint.save`."""
     target = _checked_path(path)
     try:
@@ -103,43 +102,33 @@ def save(compiled: CompiledConstraint[Any], path: str | os.PathLike[str], cancel
     _write(target, parts)
 
 
-def load(
-    path: str | os.PathLike[str],
-    vocabulary: Vocabulary,
-    *,
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
-) -> CompiledConstraint[Any]:
-    """A compiled constraint from a file of :meth:`CompiledConstraint.save`, with the masks that it had.
+class Kept(NamedTuple):
+    """What a file holds.
 
-        compiled.save("invoice.tokamata")
-        compiled = tk.load("invoice.tokamata", vocabulary)
+    Attributes:
+        constraint: to be compiled.
+        options: of ``compile``.
+        masks: for the engine; ``None`` if they are damaged, or of another version.
+    """
 
-    The constraint is compiled again, and masks are put back: those that were kept when the file was written,
-    as many as fit into three quarters of ``limits.memory_bytes``.  All others are computed when they are
-    needed.  Masks that are damaged, or were written by another version of tokamata, count as absent.
+    constraint: Any
+    options: dict[str, Any]
+    masks: bytes | None
 
-    A file may come from strangers, as far as crashes, time and memory are concerned: it calls nothing but the
-    functions that make constraints, within ``limits``.  Its constraint and its masks are trusted.
+
+def read(path: str | os.PathLike[str], vocabulary: Vocabulary, watch: Watch, given: Limits | None) -> Kept:
+    """Reads a file.
 
     Args:
-        path: the file.
-        vocabulary: the one that the constraint was compiled for, or an equal one.
-        limits: bounds on making the constraint, compiling and each matcher; ``Limits()`` by default.  A file
-            has none.
-        cancel: stops any work under way, from another thread.
+        path: of the file.
+        vocabulary: that it should be for.
+        watch: stops the reading.
+        given: the caller's limits, for the functions that make the constraint.
 
     Raises:
-        OSError: there is no such file, or it cannot be read.
-        CompiledFileError: it is damaged, has another form, or was saved for another vocabulary.
-        ArgumentError: an argument has another type.
-        LimitExceeded, Cancelled: the recipe is too large, or the work was stopped.
-        TokamataError: making the constraint or compiling it fails, as it does without a file.
+        OSError, CompiledFileError, ArgumentError, LimitExceeded, Cancelled: as for :func:`tokamata.load`.
     """
     source = _checked_path(path)
-    if not hasattr(vocabulary, "core"):
-        raise ArgumentError("vocabulary", shown_argument(vocabulary), "a Vocabulary", "Vocabulary.load(…)")
-    watch = Watch(limits, cancel)
     if not stat.S_ISREG(source.stat().st_mode):
         raise CompiledFileError(str(source), "it is not a regular file", "name a file that save() wrote")
     with source.open("rb") as file:
@@ -149,14 +138,8 @@ def load(
             reason = "it was saved for another vocabulary"
             raise CompiledFileError(str(source), reason, f"load that one, or {_AGAIN} for this one")
         masks = _masks_of(file, own, watch) if head.writer == _writer() else None
-    compiled = _constraint_of(head, source, limits, cancel).compile(
-        vocabulary, limits=limits, cancel=cancel, **head.options
-    )
-    if masks is not None:
-        left, _ = watch.within(watch.limits)
-        compiled._core.read_masks(masks, left.seconds, cancel)
-    made: CompiledConstraint[Any] = compiled
-    return made
+    _, cancel = watch.remaining(watch.limits)
+    return Kept(_constraint_of(head, source, given, cancel), head.options, masks)
 
 
 # ---- sections ----------------------------------------------------------------------------------
@@ -215,8 +198,7 @@ def _head_of(recipe: bytes, source: Path) -> _Head:
         head = _Head(**json.loads(recipe))
         checked_flag("start_of_text", head.options["start_of_text"])
         checked_choice("tokenization", head.options["tokenization"], ("any", "canonical"))
-        if len(head.options) != 2:
-            raise ValueError
+        checked_whole("options", len(head.options), 2, 3)
     except (ValueError, TypeError, LookupError, RecursionError):
         raise CompiledFileError(str(source), "its first section has another form", _AGAIN) from None
     return head
@@ -271,10 +253,14 @@ def _number_of(data: bytes) -> int:
 
 
 def _checked_path(path: Any) -> Path:
+    expected = "a path of a file"
     try:
-        return Path(path)
+        checked = Path(path)
     except TypeError:
-        raise ArgumentError("path", shown_argument(path), "a path of a file") from None
+        raise ArgumentError("path", shown_argument(path), expected) from None
+    if "\0" in str(checked):
+        raise ArgumentError("path", shown_argument(path), expected, "leave out the null character")
+    return checked
 
 
 def _write(target: Path, parts: tuple[bytes, ...]) -> None:
