@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-import struct
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +16,13 @@ import pytest
 import tokamata as tk
 import tokamata._core as _core
 from tests.support.constraints import MAKERS, OPERATORS, SCHEMA
+from tests.support.kept import Walk, file_of, mutated_steps, sections, try_everything, walks
 from tests.support.masks import bits
 from tests.support.tokenizers.random_tokenizers import with_every_byte
 from tests.support.vocabularies import BYTES, bytes_and
 from tokamata import kept_compiled
 from tokamata.recipes import steps_of
-from tokamata.written_recipes import Unreadable, Unwritable, made_of, written
+from tokamata.written_recipes import Unwritable, written
 
 NAMES = {"<image>": 256, "<end>": 257, "<|vision_start|>": 258, "<|image_pad|>": 259, "<|vision_end|>": 260}
 WORDS = [b"abc", b'{"', b"</", b'": ', b'", "', b"}]", b"12", "é".encode()]
@@ -36,21 +35,6 @@ def vocabulary() -> tk.Vocabulary:
 
 
 VOCABULARY = vocabulary()
-Walk = list[tuple[tuple[int, ...], frozenset[int]]]
-
-
-def walks(compiled: tk.CompiledConstraint[Any], seed: int = 1, count: int = 4, steps: int = 25) -> Walk:
-    """Masks along texts that are drawn from them, each with the tokens before it."""
-    draw = random.Random(seed)
-    found = []
-    for _ in range(count):
-        matcher = compiled.matcher()
-        for _ in range(steps):
-            mask = frozenset(bits(matcher.mask))
-            found.append((tuple(matcher.tokens), mask))
-            if not mask or not matcher.advance(draw.choice(sorted(mask))):
-                break
-    return found
 
 
 def again(compiled: tk.CompiledConstraint[Any], path: Path, **options: Any) -> tk.CompiledConstraint[Any]:
@@ -346,45 +330,6 @@ def test_every_changed_byte_and_every_cut(tmp_path: Path) -> None:
     assert 2 * (recipe - 40) < refused < 2 * (recipe + 40)  # without masks it is a constraint still
 
 
-def sections(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The recipe and the masks of a file."""
-    at = len(kept_compiled._MAGIC)
-    length = int.from_bytes(data[at : at + 8], "little")
-    recipe = json.loads(data[at + 40 : at + 40 + length])
-    return recipe, zlib.decompress(data[at + 40 + length + 48 :])
-
-
-def file_of(recipe: Any, masks: bytes, length: int | None = None) -> bytes:
-    """A file with digests that fit."""
-    text = recipe if isinstance(recipe, bytes) else json.dumps(recipe).encode()
-    own, packed = kept_compiled._digest(text), zlib.compress(masks, 1)
-    start = kept_compiled._MAGIC + struct.pack("<Q", len(text)) + own + text
-    sizes = struct.pack("<QQ", len(masks) if length is None else length, len(packed))
-    return start + sizes + kept_compiled._digest(own, packed) + packed
-
-
-def try_everything(compiled: tk.CompiledConstraint[Any], draw: random.Random) -> None:
-    """Uses a constraint whose masks may be wrong."""
-    matcher = compiled.matcher()
-    for _ in range(6):
-        mask = sorted(bits(matcher.mask))
-        matcher.forced_tokens(), matcher.shortest_completion(), matcher.is_finished
-        row = np.zeros((30, compiled.vocabulary.width // 32 + 1), np.int32)[:, : len(matcher.mask)].copy()
-        matcher.fill_draft_masks(row, [draw.choice(mask or [0]) for _ in range(3)])
-        for budget in (1, 7):
-            _masks_of(matcher, budget, len(matcher.mask))
-        if not mask or not matcher.advance(draw.choice(mask)):
-            break
-    compiled.prepare(seconds=0.01)
-
-
-def _masks_of(matcher: tk.Matcher, budget: int, words: int) -> None:
-    try:
-        matcher.fill_mask(np.zeros(words, np.int32), budget)
-    except tk.BudgetError:
-        assert budget < 8
-
-
 def test_masks_of_any_bytes_do_no_harm(tmp_path: Path) -> None:
     """What digests do not catch: every changed byte of small masks, and random ones of larger ones."""
     draw = random.Random(20261126)
@@ -560,44 +505,17 @@ def test_masks_that_are_larger_than_they_say(tmp_path: Path) -> None:
 def test_changed_recipes_make_a_constraint_or_are_refused(tmp_path: Path) -> None:
     """Random changes of JSON, with digests that fit: only errors of tokamata come out."""
     draw = random.Random(20261126)
-    seeds = [written(steps_of(CASES[name])) for name in ("schema", "tag", "grammar", "left", "thought")]
-    values: list[Any] = [
-        None,
-        True,
-        -1,
-        10**6,
-        0.5,
-        "",
-        "a",
-        "call",
-        "step",
-        [],
-        ["step", 0],
-        ["step", 3],
-        ["tuple", []],
-        {},
-    ]
-    limits = tk.Limits(seconds=1.0, memory_bytes=1 << 26)
+    names = ("schema", "tag", "grammar", "left", "thought")
+    recipe, _ = sections(small_file(tmp_path / "x")[0])
+    seeds = [json.dumps(written(steps_of(CASES[name]))) for name in names]
+    vocabulary, limits = bytes_and(b"aa"), tk.Limits(seconds=1.0, memory_bytes=1 << 26)
     made = 0
-    for _ in range(400):
-        steps = json.loads(json.dumps(draw.choice(seeds)))
-        for _ in range(draw.choice((1, 1, 2))):
-            _change(steps, draw, values)
+    for _ in range(300):
+        steps = mutated_steps(json.loads(draw.choice(seeds)), draw)
+        (tmp_path / "x").write_bytes(file_of({**recipe, "steps": steps}, b""))
         try:
-            made_of(steps, limits, None)
-        except (tk.TokamataError, Unreadable, TypeError, ValueError, AttributeError, LookupError):
+            tk.load(tmp_path / "x", vocabulary, limits=limits)
+        except tk.TokamataError:
             continue
         made += 1
     assert made > 20
-
-
-def _change(value: Any, draw: random.Random, values: list[Any]) -> None:
-    while True:
-        keys = [*value] if isinstance(value, dict) else [*range(len(value))]
-        if not keys:
-            return
-        key = draw.choice(keys)
-        if not isinstance(value[key], (list, dict)) or draw.random() < 0.2:
-            value[key] = draw.choice(values)
-            return
-        value = value[key]
