@@ -56,8 +56,8 @@ class ByteAutomaton {
     const StateId known = known_transition(state, symbol);
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
-  // Visits the transitions that are known and do not lead to kDead: the state, a symbol, the state after it.  Of a class of bytes
-  // that behave alike, the least one is given.
+  // Visits transitions that do not lead to kDead: those that are known, and those that first led to a state.  Each is given as
+  // a state, a symbol and the state after it; of a class of bytes that behave alike, the symbol is the least.
   template <class Visit>
   void for_each_known(Visit&& visit) const {
     const auto note = [&](std::uint32_t state, std::uint32_t column, StateId target) {
@@ -76,6 +76,7 @@ class ByteAutomaton {
       else if (row < kFirstRuled)
         for (std::uint32_t at = 0; at < stride_; ++at) note(state, at, rows_[std::size_t{row} * stride_ + at]);
     }
+    for (const Origin& origin : origins_) note(origin.source.value, kOfByte + origin.byte, origin.target);
     for (const auto& [place, target] : single_transitions_)
       note(static_cast<std::uint32_t>(place / stride_), static_cast<std::uint32_t>(place % stride_), target);
   }
@@ -145,6 +146,13 @@ class ByteAutomaton {
     StateId target = kUnknown;
   };
 
+  // Where a state comes from that was first reached from one that differs by byte, whose transitions are not kept.
+  struct Origin {
+    StateId source;
+    std::uint32_t byte;
+    StateId target;
+  };
+
   bool has_partition() const;
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId known_transition(StateId state, Symbol symbol) const {
@@ -184,6 +192,7 @@ class ByteAutomaton {
   counted::vector<StateId> rows_;
   counted::vector<ByteSet> readable_;                                  // of states that begin with a rule
   counted::unordered_map<std::uint64_t, StateId> single_transitions_;  // of those
+  counted::vector<Origin> origins_;
   counted::vector<ExpressionId> expressions_;       // by state
   std::atomic<std::size_t> state_count_ = 0;        // their number
   counted::vector<std::uint32_t> state_of_expression_;  // state, or ~0
