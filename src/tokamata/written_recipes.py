@@ -27,7 +27,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
+from typing import Any, NoReturn
 
 from tokamata.errors import LimitExceeded, shown_argument
 from tokamata.limits import CancelToken, Limits, Watch
@@ -287,5 +287,5 @@ def _checked(value: Any, kind: type) -> Any:
     return value if type(value) is kind else _refuse()
 
 
-def _refuse() -> Any:
+def _refuse() -> NoReturn:
     raise Unreadable("a part of a step has another form")
