@@ -105,6 +105,7 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.server --markdown $(RESULTS)/server.md --plot docs/server.svg
 	$(BIN)/python -m benchmarks.repeats --markdown $(RESULTS)/repeats.md
 	$(BIN)/python -m benchmarks.growth --markdown $(RESULTS)/growth.md --plot $(RESULTS)/growth.svg --summary-plot docs/growth.svg
+	$(BIN)/python -m benchmarks.kept --markdown $(RESULTS)/kept.md
 	$(BIN)/python -m benchmarks.canonical --make-environments --markdown $(RESULTS)/canonical.md --plot docs/canonical_growth.svg
 	$(MAKE) --no-print-directory exactness
 

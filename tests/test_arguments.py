@@ -286,6 +286,11 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     tk.json().compile(VOCABULARY).parse: ({"text": "1"}, {"text": (5, None, STRANGE)}),
     COMPILED.allocate_mask: ({}, {"batch": ("5", None, 1.5, STRANGE, 0, -1)}),
     COMPILED.prepare: ({}, {"seconds": SECONDS, "cancel": CANCELS}),
+    COMPILED.save: ({"path": "unused"}, {"path": (5, None, 1.5, STRANGE, ["a"], "a\0"), "cancel": CANCELS}),
+    tk.load: (
+        {"path": "unused", "vocabulary": VOCABULARY},
+        {"path": (5, None, 1.5, STRANGE, ["a"], "a\0"), "vocabulary": (5, None, "ab", STRANGE, A), **STOPS},
+    ),
     COMPILED.process_rewards: (
         {"ids": [97]},
         {

@@ -21,6 +21,7 @@ from fuzz import (
     fuzz_faithful,
     fuzz_grammars,
     fuzz_instances,
+    fuzz_kept,
     fuzz_limits,
     fuzz_lookaround,
     fuzz_pairs,
@@ -46,6 +47,11 @@ def test_lookaround() -> None:
     tally = fuzz_lookaround.run(seconds=4, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.texts > tally.confirmed > 0
+
+
+def test_files_of_compiled_constraints() -> None:
+    tally = fuzz_kept.run(seconds=4, seed=20261126)
+    assert tally.changed > 0
 
 
 @pytest.mark.slow

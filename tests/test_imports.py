@@ -20,8 +20,13 @@ ROOMS = [
     *("memo", "equal_calls"),
     *("masks", "process_rewards", "explanation", "typical_texts"),
     *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts"),
+    *("written_recipes", "kept_compiled"),
     *("blame", "repair"),
+<<<<<<< HEAD
     *("automata", "tokenization", "compositions", "matching", "batches", "constraint"),
+=======
+    *("automata", "tokenization", "matching", "loading", "batches", "constraint"),
+>>>>>>> keep
     *(
         "text_constraints",
         "extension_constraints",

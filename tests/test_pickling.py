@@ -531,6 +531,7 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "ArgumentError": ("text", "7", "a str", "write it"),
     "BudgetError": (3, 7),
     "BusyError": ("ab",),
+    "CompiledFileError": ("x.tokamata", "it is damaged", "save it again"),
     "ContextError": (3,),
     "EmptyConstraintError": ("no text", ("/a", "/b")),
     "EndlessStackError": (("a", "b"), True),

@@ -22,6 +22,7 @@
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "matching/batch.hpp"
+#include "matching/kept_masks.hpp"
 #include "matching/matcher.hpp"
 #include "matching/prepare.hpp"
 #include "matching/progress.hpp"
@@ -317,6 +318,17 @@ nb::tuple prepared(BoundConstraint& bound, double seconds, const std::shared_ptr
   return nb::make_tuple(report.masks, report.is_finished, report.seconds);
 }
 
+nb::bytes kept_masks(BoundConstraint& bound, const std::shared_ptr<CancelToken>& cancel) {
+  const std::string bytes = without_interpreter(bound.shown, [&] { return KeptMasks(*bound.constraint).bytes(cancel); });
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+// The caller holds `bytes`, which do not change.
+std::optional<std::size_t> read_masks(BoundConstraint& bound, const nb::bytes& bytes, double seconds, const std::shared_ptr<CancelToken>& cancel) {
+  const std::string_view view(bytes.c_str(), bytes.size());
+  return without_interpreter(bound.shown, [&] { return KeptMasks(*bound.constraint).read(view, seconds, cancel); });
+}
+
 nb::tuple progressed(BoundConstraint& bound, const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
                      const std::vector<std::size_t>& ends) {
   const std::int64_t width = bound.constraint->vocabulary().width();
@@ -546,6 +558,8 @@ NB_MODULE(_core, m) {
            "shared"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "spent_seconds"_a)
       .def("closed_form", &make_closed_form)
       .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
+      .def("kept_masks", &kept_masks, "cancel"_a.none())
+      .def("read_masks", &read_masks, "bytes"_a, "seconds"_a, "cancel"_a.none())
       .def("progress", &progressed, "ids"_a, "ends"_a)
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -47,6 +48,12 @@ class StackMemo {
     std::uint64_t most;  // the most bytes that any token leaves to be written; or `endless`
   };
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
+  // What a slot is split into; or, of some bytes, whether it begins with one of them.
+  struct Question {
+    std::uint32_t slot;
+    ByteSet bytes = {};  // empty: the slot is split
+    friend bool operator==(const Question&, const Question&) = default;
+  };
 
   // The mask of a state, by its expression.  `beginnings(expression)` are the bytes that it may begin with.
   template <class Beginnings>
@@ -91,6 +98,44 @@ class StackMemo {
     nodes_[at].most = found.most == kEndless ? kEndless : found.most - std::min(found.most, rest);
   }
 
+  // The questions that lead to each holder, which need no expression: another constraint that is equal can ask them.
+  std::unordered_map<std::uint32_t, std::vector<Question>> questions() const {
+    std::vector<std::uint32_t> parents(nodes_.size(), 0);  // an edge leads from a node to one that was added after it
+    for (const auto& [edge, target] : edges_) parents[target] = edge.node;
+    std::unordered_map<std::uint32_t, std::vector<Question>> found;
+    for (std::uint32_t leaf = 2; leaf < nodes_.size(); ++leaf) {
+      if (!nodes_[leaf].holder) continue;
+      std::vector<Question>& asked = found[nodes_[leaf].holder->value];
+      asked.clear();
+      for (std::uint32_t at = leaf; at >= 2; at = parents[at]) asked.push_back(*nodes_[parents[at]].question);
+      std::ranges::reverse(asked);
+    }
+    return found;
+  }
+  // Notes a mask by questions that were asked elsewhere; not if the memo asks others there.
+  template <class Beginnings>
+  void add_asked(const Arena& arena, ExpressionId expression, const Found& found, Beginnings&& beginnings, std::span<const Question> asked) {
+    Stack stack(arena, expression);
+    if (nodes_.empty()) nodes_.assign(2, {});
+    std::uint32_t at = root(arena, expression);
+    if (asked.size() >= kMostQuestions) return;
+    for (const Question& question : asked) {
+      if (nodes_[at].holder || (nodes_[at].question && *nodes_[at].question != question) || !stack.has(question)) return;
+      nodes_[at].question = question;
+      const Edge place{at, stack.answer(question, beginnings)};
+      auto edge = edges_.find(place);
+      if (edge == edges_.end()) {
+        nodes_.push_back({});
+        edge = edges_.emplace(place, static_cast<std::uint32_t>(nodes_.size() - 1)).first;
+      }
+      at = edge->second;
+    }
+    if (nodes_[at].question) return;
+    const std::uint64_t rest = stack.rests().shortest;
+    nodes_[at].holder = found.holder;
+    nodes_[at].most = found.most == kEndless ? kEndless : found.most - std::min(found.most, rest);
+  }
+
   void clear() {
     release(nodes_);
     release(edges_);
@@ -99,11 +144,6 @@ class StackMemo {
  private:
   static constexpr std::size_t kMostQuestions = 256;
 
-  // What a slot is split into; or, of some bytes, whether it begins with one of them.
-  struct Question {
-    std::uint32_t slot;
-    ByteSet bytes = {};  // empty: the slot is split
-  };
   // A leaf has a holder, and an inner node a question; a node that is being added has neither.
   struct Node {
     std::optional<Question> question;
@@ -116,6 +156,9 @@ class StackMemo {
    public:
     Stack(const Arena& arena, ExpressionId expression) : arena_(arena), slots_{{expression}} {}
 
+    bool has(const Question& question) const {
+      return question.slot < slots_.size() && !(question.bytes.empty() && slots_[question.slot].is_split);
+    }
     // A number below 2^35.
     template <class Beginnings>
     std::uint64_t answer(const Question& question, Beginnings&& beginnings) {

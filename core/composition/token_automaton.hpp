@@ -171,6 +171,7 @@ class TokenAutomaton {
   const std::vector<TokenId>& controls() const { return controls_; }
 
   const Vocabulary& vocabulary(bool at_start) const { return at_start ? *start_vocabulary_ : *vocabulary_; }
+  const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return vocabulary_; }
   ByteAutomaton& automaton() { return automaton_; }
   const ByteAutomaton& automaton() const { return automaton_; }
 
@@ -186,6 +187,7 @@ class TokenAutomaton {
 
  private:
   friend class LanguageMasks;
+  friend class MaskRecorder;
   enum class Spelling : std::uint8_t { Unknown, Yes, No };
   struct StateData {
     StateId mask_state{~std::uint32_t{0}};  // whose mask this state shares
@@ -195,6 +197,11 @@ class TokenAutomaton {
     Spelling spelling = Spelling::Unknown;
     std::uint64_t at_most = kEndless;     // tokens to an accepted text, where a search has met this state
     std::uint64_t most_after = kEndless;  // the most that any state met by its mask needs
+  };
+  // Of masks that were read from a file: a row that several of them share.
+  struct HeldRow {
+    SharedWords words;
+    std::size_t memory_bytes() const { return shared_block_bytes<Words>() + block_bytes_of(*words); }
   };
   StateData& data(StateId state);
   std::uint64_t most_from(StateId state) const;
@@ -279,6 +286,7 @@ class TokenAutomaton {
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
   Kept<Mask> start_mask_;
   Kept<Mask> stop_mask_;
+  counted::vector<Kept<HeldRow>> held_rows_;
   counted::deque<StateId> mask_states_;  // those that have a mask, oldest first
   std::uint64_t next_serial_ = 0;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock

@@ -114,9 +114,11 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
     const std::size_t place_in_row = std::size_t{row} * stride_ + column(symbol);
     if (row < kFirstRuled && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
       return kDead;
+    const std::size_t count = expressions_.size();
     const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
     TOKAMATA_CHECK(has_partition(), "what is met while a text is read brings no border into a byte class");
     if (is_by_byte) {
+      if (symbol.is_byte() && target.value >= count) origins_.push_back({state, symbol.byte(), target});
       if (row == kRowToCome && symbol.is_byte()) only_transitions_[state.value] = {kOfByte + symbol.byte(), target};
       return target;
     }
@@ -179,6 +181,7 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   rows_ = std::move(rows);
   release(single_transitions_);
   release(readable_);
+  release(origins_);
   std::ranges::fill(state_of_expression_, kNoState);
   if (state_of_expression_.size() > arena_.size()) state_of_expression_.resize(arena_.size());
   for (std::uint32_t state = 0; state < expressions_.size(); ++state) state_of_expression_[expressions_[state].value] = state;

@@ -56,6 +56,30 @@ class ByteAutomaton {
     const StateId known = known_transition(state, symbol);
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
+  // Visits transitions that do not lead to kDead: those that are known, and those that first led to a state.  Each is given as
+  // a state, a symbol and the state after it; of a class of bytes that behave alike, the symbol is the least.
+  template <class Visit>
+  void for_each_known(Visit&& visit) const {
+    const auto note = [&](std::uint32_t state, std::uint32_t column, StateId target) {
+      if (target == kUnknown || target == kDead) return;
+      const std::size_t classes = byte_classes_.size();
+      const Symbol symbol = column >= kOfByte   ? Symbol(static_cast<std::uint8_t>(column - kOfByte))
+                            : column < classes  ? Symbol(byte_classes_[column])
+                            : column == classes ? Symbol::edge()
+                                                : Symbol::control(static_cast<std::uint32_t>(column - classes - 1));
+      visit(StateId{state}, symbol, target);
+    };
+    for (std::uint32_t state = 0; state < expressions_.size(); ++state) {
+      const std::uint32_t row = row_of_[state];
+      if (row == kRowToCome)
+        note(state, only_transitions_[state].column, only_transitions_[state].target);
+      else if (row < kFirstRuled)
+        for (std::uint32_t at = 0; at < stride_; ++at) note(state, at, rows_[std::size_t{row} * stride_ + at]);
+    }
+    for (const Origin& origin : origins_) note(origin.source.value, kOfByte + origin.byte, origin.target);
+    for (const auto& [place, target] : single_transitions_)
+      note(static_cast<std::uint32_t>(place / stride_), static_cast<std::uint32_t>(place % stride_), target);
+  }
   // A superset of the bytes that lead to a live state, for searches that would try every byte.  It computes no
   // transition.
   ByteSet may_read(StateId state, Budget& budget) {
@@ -122,6 +146,13 @@ class ByteAutomaton {
     StateId target = kUnknown;
   };
 
+  // Where a state comes from that was first reached from one that differs by byte, whose transitions are not kept.
+  struct Origin {
+    StateId source;
+    std::uint32_t byte;
+    StateId target;
+  };
+
   bool has_partition() const;
   StateId state_of(ExpressionId expression, const Limits& limits);
   StateId known_transition(StateId state, Symbol symbol) const {
@@ -161,6 +192,7 @@ class ByteAutomaton {
   counted::vector<StateId> rows_;
   counted::vector<ByteSet> readable_;                                  // of states that begin with a rule
   counted::unordered_map<std::uint64_t, StateId> single_transitions_;  // of those
+  counted::vector<Origin> origins_;
   counted::vector<ExpressionId> expressions_;       // by state
   std::atomic<std::size_t> state_count_ = 0;        // their number
   counted::vector<std::uint32_t> state_of_expression_;  // state, or ~0

@@ -110,6 +110,7 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   friend class Constraint;
   friend class Matcher;
   friend class Preparer;
+  friend class KeptMasks;
 
   // Runs `task(budget)` under the lock, and adds the time to `spent_seconds`.  Throws Crowded in place of LimitExceeded where
   // there may be others that have made what is too much.
@@ -141,6 +142,7 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   std::vector<std::weak_ptr<History>> histories_;
   std::size_t next_sweep_ = 16;
   std::uint64_t collections_ = 0;  // how often states were freed
+  bool has_read_masks_ = false;    // of a file (kept_masks.hpp), whose masks may be wrong
 };
 
 // Contract.  The limits and the cancel token hold for all that is called on it and on its matchers, and for nobody else.  Its

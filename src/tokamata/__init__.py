@@ -23,6 +23,7 @@ from tokamata.errors import (
     BudgetError,
     BusyError,
     Cancelled,
+    CompiledFileError,
     ContextError,
     EmptyConstraintError,
     ForkError,
@@ -74,6 +75,7 @@ from tokamata.grammar_rules import Phrase, Rule, rule
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
+from tokamata.loading import load
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation
 from tokamata.patterns.grammars import Derivation, Determinism
@@ -112,6 +114,7 @@ __all__ = [
     "Captures",
     "Certificate",
     "CompiledConstraint",
+    "CompiledFileError",
     "Concatenation",
     "Constraint",
     "ContextError",
@@ -195,6 +198,7 @@ __all__ = [
     "image",
     "json_schema",
     "literal",
+    "load",
     "paragraph_token",
     "quoted_text",
     "regex",

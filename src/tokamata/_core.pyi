@@ -364,6 +364,12 @@ class Constraint:
     def prepare(self, seconds: float, cancel: CancelToken | None) -> tuple[int, bool, float]:
         """The number of masks, whether all work was done, and the time in seconds."""
 
+    def kept_masks(self, cancel: CancelToken | None) -> bytes:
+        """The masks that are kept now, with the bytes that lead to their states."""
+
+    def read_masks(self, bytes: bytes, seconds: float, cancel: CancelToken | None) -> int | None:
+        """Takes masks over; the number of states that got one, or ``None`` where the bytes are damaged."""
+
     def progress(self, ids: npt.NDArray[np.int64], ends: Sequence[int]) -> tuple[int, npt.NDArray[np.int64]]:
         """Tokens needed at the start, and after each token: -1 once one was refused, -2 after a stop token.
 

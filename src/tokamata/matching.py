@@ -26,6 +26,7 @@ from tokamata.errors import (
     shown_argument,
 )
 from tokamata.explanation import RULES, Explanation
+from tokamata.kept_compiled import save
 from tokamata.limits import CancelToken, Limits, Watch, checked_cancel, core_limits
 from tokamata.masks import allocate_mask
 from tokamata.process_rewards import ProcessRewards, measured
@@ -239,6 +240,29 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
                 raise ArgumentError("seconds", shown_argument(seconds), "a number of at least 0, or None")
         most = self.limits.seconds if seconds is None else float(seconds)
         return Preparation(*self._core.prepare(most, checked_cancel(cancel)))
+
+    def save(self, path: str | os.PathLike[str], *, cancel: CancelToken | None = None) -> None:
+        """Writes the constraint and the masks that are kept now to a file; :func:`tokamata.load` reads it.
+
+        The file has the call that made the constraint, the options, and the masks with the bytes that lead to
+        each; limits, the vocabulary and the cancel token are not in it.  Matchers may run meanwhile.  It is
+        written whole or not at all, and never through a link.
+
+        With ``tokenization="canonical"`` it has the masks of the pattern; those of canonical tokens are
+        computed again.
+
+        Args:
+            path: the file, which is replaced if there is one.
+            cancel: stops the work from another thread.
+
+        Raises:
+            CompiledFileError: the constraint depends on classes or functions of Python, or the path leads to
+                a link or to something that is not a file.
+            PicklingError: the constraint was not made by the functions of tokamata.
+            OSError: the file cannot be written.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+        save(self, path, checked_cancel(cancel))
 
     def process_rewards(self, ids: Any, *, mask: Any = None) -> ProcessRewards:
         """How far each token sequence stays viable, and how many tokens it still needs, token by token.

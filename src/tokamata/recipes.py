@@ -32,7 +32,17 @@ from weakref import WeakValueDictionary
 
 from tokamata.errors import PicklingError
 
-__all__ = ["Call", "Remade", "Shared", "chain_of", "copied", "made_by_steps", "plain_text", "steps_of"]
+__all__ = [
+    "Call",
+    "Made",
+    "Remade",
+    "Shared",
+    "chain_of",
+    "copied",
+    "made_by_steps",
+    "plain_text",
+    "steps_of",
+]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Remade")
@@ -94,7 +104,7 @@ class Remade:
         return self
 
 
-class _Made:
+class Made:
     """Stands for what a step has made.
 
     Attributes:
@@ -106,8 +116,8 @@ class _Made:
     def __init__(self, number: int = -1) -> None:
         self.number = number
 
-    def __reduce__(self) -> tuple[type[_Made], tuple[int]]:
-        return _Made, (self.number,)
+    def __reduce__(self) -> tuple[type[Made], tuple[int]]:
+        return Made, (self.number,)
 
 
 def steps_of(root: Remade) -> list[Any]:
@@ -123,7 +133,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self._steps: list[Any] = []
-        self._made: dict[int, _Made] = {}  # by the identity of the object
+        self._made: dict[int, Made] = {}  # by the identity of the object
         self._calls: list[Call] = []  # so that no identity is given to another object
         self._pending: list[Callable[[], None]] = []  # what is to be done, the next at the end
 
@@ -138,19 +148,19 @@ class _Writer:
         if id(value) in self._made:
             return
         if isinstance(value, Remade):
-            self._made[id(value)] = made = _Made()
+            self._made[id(value)] = made = Made()
             last = value._last_call()
             if last is None:
                 self._plan_call(value._call(), made)
             else:  # what it refers to may refer to it
                 self._close_call(value._call(), made)
-                self._plan_call(last, _Made())
+                self._plan_call(last, Made())
         elif type(value) is dict or type(value) is list:
-            self._made[id(value)] = made = _Made()
+            self._made[id(value)] = made = Made()
             self._pending.append(partial(self._close_container, value, made))
             self._plan(value.values() if type(value) is dict else value)
 
-    def _plan_call(self, call: Call, made: _Made) -> None:
+    def _plan_call(self, call: Call, made: Made) -> None:
         self._calls.append(call)
         self._pending.append(partial(self._close_call, call, made))
         self._plan([*call.arguments, *call.options.values()])
@@ -160,18 +170,18 @@ class _Writer:
             if isinstance(value, (Remade, dict, list)):
                 self._pending.append(partial(self._open, value))
 
-    def _close_call(self, call: Call, made: _Made) -> None:
+    def _close_call(self, call: Call, made: Made) -> None:
         arguments = tuple(map(self._written, call.arguments))
         options = {name: self._written(value) for name, value in call.options.items()}
         self._add((call.make, arguments, options) if options else (call.make, arguments), made)
 
-    def _close_container(self, value: Any, made: _Made) -> None:
+    def _close_container(self, value: Any, made: Made) -> None:
         if type(value) is dict:
             self._add({key: self._written(one) for key, one in value.items()}, made)
         else:
             self._add([self._written(one) for one in value], made)
 
-    def _add(self, step: Any, made: _Made) -> None:
+    def _add(self, step: Any, made: Made) -> None:
         made.number = len(self._steps)
         self._steps.append(step)
 
@@ -184,7 +194,7 @@ def made_by_steps(steps: list[Any]) -> Any:
     made = list(steps)  # a list or a dict is in place before it is filled
 
     def read(value: Any) -> Any:
-        return made[value.number] if type(value) is _Made else value
+        return made[value.number] if type(value) is Made else value
 
     for number, step in enumerate(steps):
         if type(step) is dict:

@@ -239,6 +239,16 @@ class Vocabulary:
         """Distinguishes it from all other vocabularies of this process."""
         return next(_numbers)
 
+    @kept_property
+    def _mask_digest(self) -> str:
+        """The digest of all that masks depend on: tokens, stop tokens, the width, names of control tokens."""
+        import json
+
+        start = self.start_core
+        parts = [self.core.content, b"" if start is None else start.content]
+        parts.append(json.dumps(sorted(self._names.items())).encode())
+        return _digest(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).hex()
+
     def __reduce__(self) -> tuple[Callable[..., Vocabulary], tuple[bytes, bytes, bytes | None]]:
         """For pickling: everything travels, so that another process needs no file.
 
