@@ -22,11 +22,7 @@ ROOMS = [
     *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts"),
     *("written_recipes", "kept_compiled"),
     *("blame", "repair"),
-<<<<<<< HEAD
-    *("automata", "tokenization", "compositions", "matching", "batches", "constraint"),
-=======
-    *("automata", "tokenization", "matching", "loading", "batches", "constraint"),
->>>>>>> keep
+    *("automata", "tokenization", "compositions", "matching", "loading", "batches", "constraint"),
     *(
         "text_constraints",
         "extension_constraints",
