@@ -173,6 +173,7 @@ class Constraint {
  private:
   friend class Matcher;
   friend class Preparer;
+  friend class KeptMasks;
 
   // States of its own, compiled unless it has them.
   SharedConstraint& own_states(double& spent_seconds);

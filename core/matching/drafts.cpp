@@ -48,7 +48,7 @@ DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> to
       const MaskPtr& before = made.rows[row];
       if (!before || token.value >= constraint_->vocabulary().width() || !before->bits.contains(token.value)) continue;
       steps[node] = next_step(parent == Draft::kNoNode ? here() : place_after(parent), token, budget);
-      TOKAMATA_CHECK(steps[node] || constraint_->has_read_masks_, "a token that the mask allows leads on");
+      TOKAMATA_CHECK(steps[node] || states().has_read_masks_, "a token that the mask allows leads on");
       if (!steps[node]) continue;  // a mask from a file allows what the constraint does not
       made.legal[node] = true;
       depths[node + 1] = depths[row] + 1;

@@ -283,33 +283,37 @@ std::optional<MaskRecords> records_of_bytes(std::string_view bytes, const std::s
 // ---- constraints ------------------------------------------------------------------------------
 
 std::string KeptMasks::bytes(const std::shared_ptr<const CancelToken>& cancel) {
+  // What other callers have made is written too, and nothing is added to it.
+  Limits limits = caller_.limits_;
+  limits.states = std::max(limits.states, states_.most_states_.load());
+  limits.memory_bytes = std::max(limits.memory_bytes, states_.most_bytes_.load());
   double spent = 0;
-  const MaskRecords records = constraint_.work(constraint_.limits_, cancel ? cancel : constraint_.cancel_, {}, spent, [&](Budget& budget) {
+  const MaskRecords records = states_.work(limits, cancel ? cancel : caller_.cancel_, {}, spent, [&](Budget& budget) {
     budget.check();
-    return MaskRecorder(constraint_.automaton_).records(constraint_.collections_ > 0);
+    return MaskRecorder(states_.automaton_).records(states_.collections_ > 0);
   });
-  return bytes_of_records(records, constraint_.vocabulary());
+  return bytes_of_records(records, states_.vocabulary());
 }
 
 std::optional<std::size_t> KeptMasks::read(std::string_view bytes, double seconds, const std::shared_ptr<const CancelToken>& given) {
-  const std::shared_ptr<const CancelToken>& cancel = given ? given : constraint_.cancel_;
-  Limits limits = constraint_.limits_;
+  const std::shared_ptr<const CancelToken>& cancel = given ? given : caller_.cancel_;
+  Limits limits = caller_.limits_;
   limits.seconds = std::min(limits.seconds, seconds);
   const std::size_t most_bytes = limits.memory_bytes - limits.memory_bytes / 4, most_states = limits.states - limits.states / 4;
-  MaskRecorder recorder(constraint_.automaton_);
+  MaskRecorder recorder(states_.automaton_);
   std::size_t count = 0;
   try {
     Budget budget(limits, cancel, 0);
     budget.check();
     std::vector<SharedWords> shared;
-    const std::optional<MaskRecords> records = records_of_bytes(bytes, constraint_.automaton_.shared_vocabulary(), budget, shared);
+    const std::optional<MaskRecords> records = records_of_bytes(bytes, states_.automaton_.shared_vocabulary(), budget, shared);
     if (!records) return std::nullopt;
     double spent = budget.spent_seconds();
     bool is_held = false;
-    const bool is_whole = constraint_.work(limits, cancel, {}, spent, [&](Budget& left) {
+    const bool is_whole = states_.work(limits, cancel, {}, spent, [&](Budget& left) {
       const std::optional<std::vector<StateId>> states = recorder.walk(*records, most_states, most_bytes, left);
       if (!states || !recorder.are_accepted(*records, *states)) return false;
-      constraint_.has_read_masks_ = true;
+      states_.has_read_masks_ = true;
       if (!is_held)
         for (const SharedWords& row : shared) recorder.hold(row);
       is_held = true;

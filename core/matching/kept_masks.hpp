@@ -31,7 +31,8 @@ std::optional<MaskRecords> records_of_bytes(std::string_view bytes, const std::s
 
 class KeptMasks {
  public:
-  explicit KeptMasks(Constraint& constraint) : constraint_(constraint) {}
+  // Of the states that a caller uses, which others may use too.
+  explicit KeptMasks(Constraint& caller) : caller_(caller), states_(caller.states()) {}
 
   // All masks that are kept now, and how their states are reached.  Throws Cancelled.
   std::string bytes(const std::shared_ptr<const CancelToken>& cancel);
@@ -41,7 +42,8 @@ class KeptMasks {
   std::optional<std::size_t> read(std::string_view bytes, double seconds, const std::shared_ptr<const CancelToken>& cancel);
 
  private:
-  Constraint& constraint_;
+  Constraint& caller_;
+  SharedConstraint& states_;
 };
 
 }  // namespace tokamata

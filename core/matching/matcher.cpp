@@ -367,7 +367,7 @@ std::vector<TokenId> Matcher::forced_tokens() {
       if (mask->set_bits != 1) return forced;
       const TokenId token{mask->bits.first()};
       last = next_step(place, token, budget);
-      TOKAMATA_CHECK(last || constraint_->has_read_masks_, "a token that the mask allows leads on");
+      TOKAMATA_CHECK(last || states().has_read_masks_, "a token that the mask allows leads on");
       if (!last) return forced;  // a mask from a file allows what the constraint does not
       forced.push_back(token);
     }
