@@ -87,8 +87,9 @@ from tokamata.repair.rewards import Reward
 from tokamata.repair.tokens import TokenCertificate, TokenCosts, TokenEdit, TokenRepair
 from tokamata.structural_tags import structural_tag
 from tokamata.text_constraints import choice, literal, regex
-from tokamata.tool_calls import ToolFormat, tool_calls
+from tokamata.tool_calls import tool_calls
 from tokamata.tool_constraints import ToolCall, response_format, tool_call
+from tokamata.tool_formats import ToolFormat
 from tokamata.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
 from tokamata.type_constraints import type as type
 from tokamata.values.json_events import Event
