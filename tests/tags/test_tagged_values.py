@@ -84,7 +84,7 @@ def same(one: Any, other: Any) -> bool:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_values_come_back(style: str) -> None:
-    for schema, members, text in cases(style, 1, 40):
+    for schema, members, text in cases(style, 1, 24):
         assert same(value(text, style, schema), members), text
         if style in FLAT:
             assert same(read(text, style, schema), members), text
@@ -140,7 +140,7 @@ UNIONS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("style", ["qwen_xml", "glm_xml", "minimax_xml", "deepseek_xml"])
+@pytest.mark.parametrize("style", ["qwen_xml", "glm_xml", "deepseek_xml"])
 def test_every_short_text_between_the_tags(style: str) -> None:
     """Of a text that may be written: what the definition says; unwritten texts have no value there."""
     tags, names = STYLES[style], 0
@@ -153,7 +153,7 @@ def test_every_short_text_between_the_tags(style: str) -> None:
         }
         others = types_of(schema) - {"string"}
         validator = jsonschema.Draft202012Validator(schema)
-        for raw in all_texts('5n[]"\n ', 3):
+        for raw in all_texts('5n["\n ', 3):
             for kind in {text: kind for kind, text in tags.attributes.items()}.values():
                 attributes = tags.attributes[kind].replace("{blanks}", "")
                 text = f"{tags.opening}v{attributes}{raw}{tags.closing}"

@@ -181,8 +181,8 @@ def test_texts_from_masks_fit_the_schema(family: str) -> None:
         tool = {"name": "f", "parameters": schema}
         calls = tk.tool_calls([tool], format=family, tool_choice="required", parallel=False)
         compiled = calls.compile(BYTE_VOCABULARY)
-        for _ in range(4):
-            matcher = walked(compiled, rng, 700)
+        for _ in range(2):
+            matcher = walked(compiled, rng, 500)
             text = matcher.text.decode()
             (call,) = matcher.parse()
             assert call == calls.parse(text)[0]
