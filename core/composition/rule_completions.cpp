@@ -175,7 +175,11 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
 // The tokens that fit by the over-approximation, and those that the exact state must judge.
 RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, Budget& budget) {
   const StateId approximation = automaton_.approximated({state, false}, budget).state;
-  const TokenCount spare = approximation == state ? 0 : kSpare;
+  TokenCount spare = approximation == state ? 0 : kSpare;
+  // Where the state needs more than that, it repeats what it reads: a name between tags of its own.  So may each byte of a token.
+  const TokenCount own = texts_.tokens(state, budget), approximated = texts_.tokens(approximation, budget);
+  if (spare > 0 && own != kNoTokens && approximated != kNoTokens && own > approximated + kSpare)
+    spare = own - approximated + static_cast<TokenCount>(automaton_.vocabulary(false).trie().longest());
   const std::shared_ptr<const Endings> endings = endings_.of(approximation, budget);
   const auto needed = [&](const Ending& ending) { return texts_.spelled().tokens(ending.text); };
   const auto fits = [&](const Ending& ending, TokenCount more) { return needed(ending) <= left - 1 && needed(ending) + more <= left - 1; };

@@ -653,8 +653,8 @@ ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t na
   const char end = static_cast<char>(name_end(objects_[object]));
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal({&end, 1}, work));
   const ExpressionId quoted = gap == Gap::None || is_tagged ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
-  // Of a name that a closing repeats, nobody knows here how long it is.
-  const std::uint32_t length = is_forgotten(objects_[object]) ? kLongestLength : capped_sum(choice(object, work).length_of(name_class), 2);
+  constexpr std::uint32_t kLongName = 1 << 20;  // of a name that a closing repeats, nobody knows here how long it is
+  const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2, is_forgotten(objects_[object]) ? kLongName : 0);
   const std::uint32_t shortest = least_after_other(object, line, work);
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length, shortest), work);
   const ExpressionId name = arena.terminal(quoted, work.budget);

@@ -18,6 +18,11 @@
 // Over-approximations (expression/rules.hpp) forget names and elements that begin within the current token: these may repeat
 // an earlier one, and everything after their end is unverified.
 // White space and indents: layout.hpp.
+//
+// The members of an object, and in some styles the elements of an array, may stand between tags in place of JSON
+// (tag_style.hpp, tagged_members.hpp).  The rules are the same: which names may come, what was written, and what is forgotten
+// does not depend on what stands around a name.  A rule of members or elements is one more of them then, with all that follow
+// it: an object that may end has no bracket, and no rule accepts the empty text.
 #pragma once
 
 #include <array>

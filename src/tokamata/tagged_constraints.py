@@ -71,7 +71,9 @@ class TaggedConstraint(Constraint[Any]):
         self.style = style
         orders = dict.fromkeys((options.property_order, "any"))
         texts = [table.texts(root, order, "any", "any") for order in orders]
-        super().__init__(self._make(), name, form=Tagged(style, reader, texts), is_spelled=True)
+        super().__init__(
+            self._make(), name, form=Tagged(style, reader, texts, reading.schema), is_spelled=True
+        )
 
     def _own_report(self) -> list[ReportEntry]:
         return self._reading.report()

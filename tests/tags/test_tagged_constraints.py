@@ -197,10 +197,8 @@ def test_no_string_holds_what_ends_it(style: str) -> None:
     )
 
 
-@pytest.mark.parametrize("style", STYLE_NAMES)
+@pytest.mark.parametrize("style", [one for one in STYLE_NAMES if STYLES[one].items is None])
 def test_strings_within_json_are_spelled_without_what_ends_the_value(style: str) -> None:
-    if STYLES[style].items is not None:
-        pytest.skip("arrays and objects are between tags in this style")
     schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}}
     constraint = form_of(schema, style)
     closing = STYLES[style].closing
@@ -395,12 +393,11 @@ def test_repair() -> None:
         "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
         "required": ["city", "days"],
     }
-    broken = "<parameter=city>Bern</parameter><parameter=days>five</parameter"
+    cut_off = "<parameter=city>Bern</parameter><parameter=days>5</parameter"
     for more in (False, True):
         constraint = form_of({**schema, "additionalProperties": more}, "qwen_xml")
-        repaired = constraint.repair(broken).text
-        assert constraint.accepts(repaired)
-        assert "<parameter=city>Bern</parameter>" in repaired
+        assert constraint.repair(cut_off).text == f"{cut_off}>"
+        assert isinstance(constraint.parse(constraint.repair(cut_off.replace("5", "five")).text)["days"], int)
 
 
 def test_canonical_tokenization() -> None:

@@ -128,6 +128,29 @@ def test_events_of_a_text_that_is_taken_back(style: str) -> None:
         assert all(one in whole for _, one in reported)
 
 
+@pytest.mark.parametrize("style", ["qwen_xml", "minimax_m3_xml"])
+def test_types_of_members_decide_as_the_whole_schema_does(style: str) -> None:
+    for schema, members, text in cases(style, 5, 12):
+        by_types = Tagged(STYLES[style], read_json, [], schema)
+        by_types.judges = form(schema, style).judges
+        assert same(by_types.read(text.encode(), reading()).value, members)
+        assert by_types.are_strings
+
+
+def test_a_type_beside_a_reference_says_nothing_in_old_drafts() -> None:
+    draft_7 = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {"a": {"$ref": "#/definitions/number", "type": "string"}},
+        "required": ["a"],
+        "definitions": {"number": {"type": "integer"}},
+    }
+    tool = {"name": "f", "parameters": draft_7}
+    calls = tk.tool_calls([tool], format="mimo", tool_choice="required", unknown="ignore")
+    text = "<tool_call><function=f><parameter=a>5</parameter></function></tool_call>"
+    assert calls.parse(text) == [tk.ToolCall("f", {"a": 5})]
+
+
 UNIONS: list[Any] = [
     {"type": ["string", "integer"]},
     {"type": ["string", "null"]},

@@ -13,17 +13,18 @@ text                                            as JSON                    event
 the end                                         ``}``                      (the whole)
 ==============================================  =========================  ===============  ===========
 
-Method: a pushdown automaton over bytes translates the text into JSON, which the reader of JSON then reads.  A
-text that may be JSON is tried as JSON: the JSON texts of the schema are followed by a splitter, up to the
-place of this value; a second one tries the value.  If some text of the schema begins so, it is that value,
-and otherwise a string.  Nothing is followed before the first such text.
+Method: a pushdown automaton over bytes translates the text into JSON, which the reader of JSON then reads.
+Most members are declared with the type ``"string"``, or with types that do not include it.  Other keywords
+only narrow that, so it decides.  Otherwise, a text that may be JSON is tried as JSON: a splitter follows the
+JSON texts of the schema up to this value, and a second one tries the value.  If some text of the schema
+begins so, it is that value, and otherwise a string.  Nothing is followed before the first such text.
 
 A value is certain when its closing is; inner values of JSON have their events then.
 
 Cost: linear in the text, however it is cut.  A value is read by at most two splitters.
 
-Rejected: the types that the member's own schema names, which is what the parsers of servers use; with
-references, conditions and combinations of schemas they are wrong.
+Rejected: the types that the member's own schema names in all cases, which is what the parsers of servers use;
+with references, conditions and combinations of schemas they are wrong.
 """
 
 from __future__ import annotations
@@ -57,17 +58,26 @@ class Tagged(Form):
     Attributes:
         style: how they are written.
         reader: makes the value of the JSON text of an object.
-        texts: the JSON texts of the objects, in any white space and spelling: in the order in which they are
-            written, and then in others.
+        judges: the JSON texts of the objects, each in a form that tells whether one begins so.
+        are_strings: by name, whether a member is always a string, or never; others depend on more.
     """
 
-    __slots__ = ("judges", "reader", "style")
+    __slots__ = ("are_strings", "judges", "reader", "style")
 
     def __init__(
-        self, style: TagStyle, reader: Callable[[str], Any], texts: Sequence[_core.Expression]
+        self,
+        style: TagStyle,
+        reader: Callable[[str], Any],
+        texts: Sequence[_core.Expression],
+        schema: Any = None,
     ) -> None:
+        """``texts``: JSON in any white space and spelling, first in the order in which members are written.
+
+        ``schema``: that of the objects, or ``None``.
+        """
         self.style = style
         self.reader = reader
+        self.are_strings = _are_strings(schema)
         self.judges = [_judge(one) for one in texts]
 
     def read(self, text: bytes, reading: Reading) -> Value:
@@ -78,6 +88,19 @@ class Tagged(Form):
             if number + 1 == len(self.judges) or tracker.is_possible():
                 break
         return Value(self.reader(whole.decode()), {})
+
+
+def _are_strings(schema: Any) -> dict[str, bool]:
+    """The members of an object that are strings, or are not, whatever else its schema says."""
+    properties = schema.get("properties") if isinstance(schema, dict) and "$ref" not in schema else None
+    found: dict[str, bool] = {}
+    for name, one in properties.items() if isinstance(properties, dict) else ():
+        types = one.get("type") if isinstance(one, dict) and "$ref" not in one else None  # drafts 4 to 7
+        if types == "string":
+            found[name] = True
+        elif isinstance(types, (str, list)) and "string" not in types:
+            found[name] = False
+    return found
 
 
 def _judge(texts: _core.Expression) -> Alternatives:
@@ -448,6 +471,10 @@ class TaggedTracker:
         """Whether a text is JSON rather than a string."""
         if self._kind is not None:
             return self._kind != "string"
+        if self._container.outer is None and raw.strip(_BLANKS):
+            is_string = self._form.are_strings.get(self._plain_name())
+            if is_string is not None:
+                return not is_string
         if self._tags.style.items is not None and not raw.strip(_BLANKS):
             return not self._goes_on(b'"') and (self._goes_on(b"[]") or self._goes_on(b"{}"))
         return bool(_MAY_BE_JSON.match(raw)) and _is_closed(raw) and self._goes_on(raw.strip(_BLANKS) + b" ")
