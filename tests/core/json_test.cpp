@@ -129,18 +129,17 @@ TEST(json_masks_of_members_between_tags) {
   const oracle::Tokens tokens = RandomValues::tokens();
   const auto vocabulary = vocabulary_of(tokens);
   const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
-  std::size_t walked = 0, ended = 0;
-  const std::uint64_t count = test::drawn(400);
+  std::size_t walked = 0;
+  const std::uint64_t count = test::drawn(120);
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     Choices choices(6'000'000 + seed);
     const auto constraint = compiled_if_some(RandomValues(choices).tagged(), vocabulary, limits);
     if (!constraint) continue;
     ++walked;
     const test::Note note([&] { return "seed " + std::to_string(seed); });
-    ended += compare_with_steps(constraint, tokens, choices, 25);
+    compare_with_steps(constraint, tokens, choices, 25);
   }
   CHECK(3 * walked > count);
-  CHECK(40 * ended > count);
 }
 
 // Bounds of strings that no token comes near to, and those that some do (expression/characters.cpp).

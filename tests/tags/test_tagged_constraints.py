@@ -67,6 +67,16 @@ MORE: list[dict[str, Any]] = [
 STYLE_NAMES = [name for name in STYLES if name not in ("mimo_xml", "glm_4_5_xml")]  # as qwen_xml, glm_xml
 
 
+def schemas_of(style: str) -> list[dict[str, Any]]:
+    """Those whose texts can be ended within a budget.
+
+    In ``minimax_m3_xml`` a closing repeats the name: near the end of a budget, undeclared names take long.
+    """
+    if style != "minimax_m3_xml":
+        return MORE
+    return [one for one in MORE if one.get("additionalProperties") is False and "properties" in one]
+
+
 def form_of(schema: Any, style: str, **options: Any) -> tk.Constraint[Any]:
     given, of_format = {}, {}
     for name, option in options.items():
@@ -108,7 +118,7 @@ def test_what_a_template_writes_is_accepted_and_what_breaks_the_schema_is_not(st
 @pytest.mark.parametrize("style", STYLE_NAMES)
 def test_what_masks_write_is_read_back_as_an_object_of_the_schema(style: str) -> None:
     rng = random.Random(f"walks {style}")
-    for schema in MORE:
+    for schema in schemas_of(style):
         judge = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
         constraint = form_of(schema, style, whitespace=rng.choice(["natural", "any"]))
         compiled = constraint.compile(BYTE_VOCABULARY)
@@ -122,7 +132,7 @@ def test_what_masks_write_is_read_back_as_an_object_of_the_schema(style: str) ->
 def test_tokens_of_several_bytes_are_allowed_as_their_bytes_are(style: str) -> None:
     """The bytes of a token, one after the other, judge it: every byte is a token too."""
     rng = random.Random(f"tokens {style}")
-    for schema in rng.sample(MORE, 3):
+    for schema in rng.sample(schemas_of(style), 3):
         constraint = form_of(schema, style, any_order=rng.random() < 0.5)
         by_bytes = constraint.compile(BYTE_VOCABULARY)
         texts = [walked(by_bytes, rng, 350).text for _ in range(4)]
