@@ -29,7 +29,7 @@ from tokamata.json_options import JsonOptions
 from tokamata.patterns import extensions
 from tokamata.patterns.free_text import without_phrases
 from tokamata.patterns.json_schema import Reading, ReportEntry
-from tokamata.patterns.json_schema.text import beginning, read_json
+from tokamata.patterns.json_schema.text import beginning, escaped, read_json
 from tokamata.patterns.tagged.styles import STYLES, TagStyle
 from tokamata.text_constraints import regex
 from tokamata.values.forms import Option
@@ -66,6 +66,8 @@ class TaggedConstraint(Constraint[Any]):
     ) -> None:
         """``root``: a node of the table; ``reader`` makes the value of an object, given as JSON."""
         _check_names(reading.schema, style)
+        if style.items is not None and options.strict:
+            _check_elements(reading.schema, style)
         self._make = partial(_expression, table, root, style, options)
         self._reading = reading
         self.style = style
@@ -99,7 +101,8 @@ def constraint_of_tagged(
         options: how the schema is read, and how JSON values are written.
 
     Raises:
-        UnsupportedSchemaError: a name that is required cannot be written in the style.
+        UnsupportedSchemaError: a name that is required cannot be written in the style; or ``uniqueItems`` in
+            a style that writes elements between tags.
         SchemaError, LimitExceeded, Cancelled: as for :func:`tokamata.json_schema`.
     """
     chosen = STYLES[style] if isinstance(style, str) else style
@@ -117,6 +120,23 @@ def _check_names(schema: Any, style: TagStyle) -> None:
         if isinstance(name, str) and _written(name, style) is None:
             reason = f"the style {style.name} cannot write the name {clipped(repr(name))}"
             raise UnsupportedSchemaError("", "required", reason)
+
+
+def _check_elements(schema: Any, style: TagStyle) -> None:
+    """Refuses ``uniqueItems`` in a style that writes the elements of arrays between tags.
+
+    The rules remember elements as JSON alone.  A constant with such a member is refused too.
+    """
+    waiting = [("", schema)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, dict):
+            if value.get("uniqueItems") is True:
+                reason = f"the style {style.name} cannot enforce it: elements stand between tags there"
+                raise UnsupportedSchemaError(place, "uniqueItems", reason)
+            waiting += [(f"{place}/{escaped(str(name))}", inner) for name, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(f"{place}/{index}", inner) for index, inner in enumerate(value)]
 
 
 def _written(name: str, style: TagStyle) -> str | None:
