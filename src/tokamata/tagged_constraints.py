@@ -66,6 +66,7 @@ class TaggedConstraint(Constraint[Any]):
     ) -> None:
         """``root``: a node of the table; ``reader`` makes the value of an object, given as JSON."""
         _check_names(reading.schema, style)
+        _check_inner_names(table.words()[0], style)
         if style.items is not None and options.strict:
             _check_elements(reading.schema, style)
         self._make = partial(_expression, table, root, style, options)
@@ -101,8 +102,8 @@ def constraint_of_tagged(
         options: how the schema is read, and how JSON values are written.
 
     Raises:
-        UnsupportedSchemaError: a name that is required cannot be written in the style; or ``uniqueItems`` in
-            a style that writes elements between tags.
+        UnsupportedSchemaError: a name that is required cannot be written in the style, or a name ends the
+            value around it; or ``uniqueItems`` in a style that writes elements between tags.
         SchemaError, LimitExceeded, Cancelled: as for :func:`tokamata.json_schema`.
     """
     chosen = STYLES[style] if isinstance(style, str) else style
@@ -120,6 +121,14 @@ def _check_names(schema: Any, style: TagStyle) -> None:
         if isinstance(name, str) and _written(name, style) is None:
             reason = f"the style {style.name} cannot write the name {clipped(repr(name))}"
             raise UnsupportedSchemaError("", "required", reason)
+
+
+def _check_inner_names(names: Sequence[str], style: TagStyle) -> None:
+    """Refuses declared names that would end the value that they stand in."""
+    for name in names if style.ends else ():
+        if re.search("|".join(style.ends), name):
+            reason = f"in the style {style.name}, the name {clipped(repr(name))} ends the value around it"
+            raise UnsupportedSchemaError("", "properties", reason)
 
 
 def _check_elements(schema: Any, style: TagStyle) -> None:

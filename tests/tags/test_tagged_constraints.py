@@ -302,6 +302,28 @@ def test_a_required_name_that_cannot_be_written_is_an_error() -> None:
     assert kimi.accepts(member("kimi_k3_xml", "a&quot;&amp;b", "null", "null"))
 
 
+def test_a_name_that_ends_the_value_around_it_is_an_error() -> None:
+    inner = {"type": "object", "properties": {"</parameter>": {"type": "null"}}}
+    with pytest.raises(tk.UnsupportedSchemaError, match="ends the value around it"):
+        form_of({"type": "object", "properties": {"a": inner}}, "qwen_xml")
+    assert form_of({"type": "object", "properties": {"a": inner}}, "glm_xml").accepts("")
+
+
+@pytest.mark.parametrize("style", STYLE_NAMES)
+def test_elements_that_must_differ(style: str) -> None:
+    """An error where elements stand between tags, and enforced in JSON."""
+    elements = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    schema = {"type": "object", "properties": {"a/b": elements}, "required": ["a/b"]}
+    if STYLES[style].items is not None:
+        with pytest.raises(tk.UnsupportedSchemaError, match="elements stand between tags") as error:
+            form_of(schema, style)
+        assert error.value.pointer.endswith("/properties/a~1b")
+        return
+    form = form_of(schema, style)
+    assert form.accepts(written({"a/b": [1, 2]}, style, random.Random(1)))
+    assert not form.accepts(written({"a/b": [1, 1]}, style, random.Random(1)))
+
+
 # ---- options of structural tags ----------------------------------------------------------------
 
 
