@@ -151,7 +151,7 @@ $(VENV)/test.stamp: $(VENV)/core.stamp tests/tokenizer-packages.txt
 	@touch $@
 
 $(VLLM)/packages.stamp: tests/vllm/requirements.txt
-	$(call step,making an environment with vLLM (1.4 GB),$(PYTHON) -m venv $(VLLM) && \
+	$(call step,making an environment with vLLM (1.5 GB),$(PYTHON) -m venv $(VLLM) && \
 	  $(VLLM)/bin/python -m pip install --disable-pip-version-check $$quiet --upgrade 'pip>=25.1' && \
 	  $(VLLM)/bin/python -m pip install --disable-pip-version-check $$quiet --no-deps -r tests/vllm/requirements.txt)
 	@touch $@
