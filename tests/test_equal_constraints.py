@@ -27,9 +27,9 @@ from tests.support.masks import allowed
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 from tokamata import compositions
 from tokamata.compositions import COMPOSED
-from tokamata.equal_calls import READ, key_of
+from tokamata.equal_calls import READ, _written, key_of
 from tokamata.memo import Memo
-from tokamata.recipes import steps_of
+from tokamata.recipes import Made, steps_of
 
 pytestmark = pytest.mark.shared_states
 
@@ -77,7 +77,7 @@ def consists_of_data(constraint: tk.Constraint[Any]) -> bool:
         else:
             made += step.values() if type(step) is dict else step
     plain = (str, bytes, int, float, type(None), tk.Limits)
-    return all(isinstance(value, plain) or type(value).__name__ == "_Made" for value in made) and not any(
+    return all(isinstance(value, (*plain, Made)) for value in made) and not any(
         type(step) is tuple and step[0] is tk.rule.__globals__["Rule"] for step in steps_of(constraint)
     )
 
@@ -655,3 +655,19 @@ def test_batches_of_equal_constraints() -> None:
         alone = judge.matcher()
         assert write(alone, number, number) == number
         assert np.array_equal(alone.mask, row)
+
+
+def test_a_dict_that_stands_for_many_objects_has_no_key() -> None:
+    """2^30 of them; and one that contains itself, and one that nests deeper than Python's stack."""
+    many: dict[str, Any] = {"type": "any_text"}
+    for _ in range(30):
+        many = {"a": many, "b": many}
+    circle: dict[str, Any] = {}
+    circle["a"] = circle
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    for given in (many, circle, deep):
+        assert _written(given) is None
+    shared = {"enum": ["a"]}
+    assert _written([shared, shared]) == _written([{"enum": ["a"]}, {"enum": ["a"]}])

@@ -7,27 +7,32 @@ Example.  A second call with an equal text finds the constraint of the first::
 
     tk.json_schema('{"type": "string"}') is tk.json_schema('{"type": "string"}')      # True
 
-How.  The key of a call is the name of the function and its arguments, as :mod:`marshal` writes them.  It
-writes the type of each value, so 1, 1.0 and True differ, a text differs from bytes, and names keep their
-order.  It refuses what is not plain data: functions, classes, constraints, paths, registries, subclasses of
-dict.  Calls with such arguments are made each time, since what they mean may change.  The limits are in the
-key, because a constraint keeps them and its pickles take them along.  A cancel token is not.
+How.  The key of a call is the name of the function and its arguments, as :mod:`pickle` writes them; nothing
+reads them back.  It has the type of each value, so 1, 1.0 and True differ, a text differs from bytes, and
+names keep their order.  What is not plain data is refused: functions, classes, constraints, paths,
+registries, subclasses of dict.  Calls with such arguments are made each time, since what they mean may
+change.  The limits are in the key, because a constraint keeps them and its pickles take them along.  A cancel
+token is not.
 
 The key of a constraint (:func:`key_of`) is that of the call that made it, without limits.  A constraint in an
 argument stands there with its own key.  Where a call has no key, its constraint has one that no other has.
+
+A dict of few objects may stand for 2^30: each may be in it twice, at every level.  All are written out, so
+that equal dicts have equal keys.  Beyond ``_MOST_WRITTEN`` bytes the writing ends, and there is no key.
 
 What failed is not kept.  Warnings are given to each caller.
 
 Cost.  For a text of n kB: a copy, a hash and a comparison, together below 1 µs a kB.
 
 Not taken.  ``json.dumps`` as the key of a dict: it writes the key 1 as the key "1", and takes longer.
+:mod:`marshal`, which writes all 2^30 objects before it returns.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import marshal
+import pickle
 from collections.abc import Callable, Hashable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -43,10 +48,11 @@ __all__ = ["READ", "key_of", "read_once"]
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_VERSION = 2  # of marshal: later ones write equal values in several ways
+_PROTOCOL = 4  # of pickle
 _MOST_BYTES = 128 << 20
 _BYTES = 12_000  # of what was read, as measured for schemas, and for each byte of a key
 _BYTES_FOR_EACH = 42
+_MOST_WRITTEN = _MOST_BYTES // _BYTES_FOR_EACH  # of a key; what has more would not be kept
 _unique = itertools.count()
 
 
@@ -130,23 +136,57 @@ def _key_of_call(name: str, arguments: tuple[Any, ...], options: dict[str, Any])
             if type(limits) is not Limits:
                 return None
             options["limits"] = limits.states, limits.memory_bytes, limits.seconds, limits.depth
-    try:
-        return marshal.dumps((name, arguments, sorted(options.items())), _VERSION)
-    except ValueError:
-        return None
+    return _written((name, arguments, sorted(options.items())))
 
 
 def _key_of_recipe(call: Call) -> Hashable:
     options = [(name, value) for name, value in sorted(call.options.items()) if name != "limits"]
     whole = (_name_of(call.make), call.arguments, options)
+    written = _written(whole)
+    if written is None:
+        written = _written(_with_keys(whole))
+    return next(_unique) if written is None else sha256(written).digest()
+
+
+class _Refused(Exception):
+    """A value is not plain data, or too long."""
+
+
+class _Parts(list[bytes]):
+    """What a pickler writes, up to a bound."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = _MOST_WRITTEN
+
+    def write(self, part: bytes) -> None:
+        self._left -= len(part)
+        if self._left < 0:
+            raise _Refused
+        self.append(bytes(part))
+
+
+class _Pickler(pickle.Pickler):
+    """Writes plain data alone."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Called for all other values."""
+        if value is ...:
+            return NotImplemented
+        raise _Refused
+
+
+def _written(value: Any) -> bytes | None:
+    """Plain data as bytes, the same for equal values alone; ``None`` for all else, or if it is too long."""
+    parts = _Parts()
+    pickler = _Pickler(parts, _PROTOCOL)
+    pickler.fast = True  # no references to what was written before: they depend on which objects are the same
     try:
-        written = marshal.dumps(whole, _VERSION)
-    except ValueError:
-        try:
-            written = marshal.dumps(_with_keys(whole), _VERSION)
-        except ValueError:
-            return next(_unique)
-    return sha256(written).digest()
+        pickler.dump(value)
+    except (_Refused, ValueError, RecursionError):  # ValueError: a value contains itself
+        return None
+    return b"".join(parts)
 
 
 def _name_of(make: Callable[..., Any]) -> str:

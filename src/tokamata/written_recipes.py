@@ -204,7 +204,7 @@ class _StepReader:
         if kind != "call" or len(parts) != 3:
             raise Unreadable("a step is neither a call nor a list nor a dict")
         make = _named(parts[0])
-        accepted = getattr(make, "__kwdefaults__", None) or {}
+        accepted = getattr(getattr(make, "__wrapped__", make), "__kwdefaults__", None) or {}
         arguments = tuple(self._value(one) for one in _checked(parts[1], list))
         options = {name: self._value(one) for name, one in _checked(parts[2], dict).items()}
         if not options.keys() <= accepted.keys():

@@ -236,8 +236,7 @@ class Walker:
         return int(rng.choice(np.flatnonzero(allowed)))
 
     def _compiled(self) -> Session:
-        if self._session is None:
-            raise RuntimeError("no schema is compiled")
+        assert self._session is not None, "a schema is compiled before texts are read"
         return self._session
 
 
