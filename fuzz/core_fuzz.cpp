@@ -73,7 +73,7 @@ void run_case(Choices& choices) {
   const auto start_vocabulary = engine::start_vocabulary_of(tokens);
   const auto compiled = [&](const Limits& under) -> std::shared_ptr<tokamata::Constraint> {
     try {
-      if (graph) return engine::compile_like(*graph, *pattern, vocabulary, start_vocabulary, {}, under);
+      if (graph) return engine::compile_like(*graph, pattern, vocabulary, start_vocabulary, {}, under);
       return std::make_shared<tokamata::Constraint>(pattern, vocabulary, start_vocabulary, tokamata::TokenAutomaton::ControlTokens(), under, nullptr);
     } catch (const LimitExceeded&) {
     } catch (const tokamata::EmptyConstraint&) {

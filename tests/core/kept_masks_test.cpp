@@ -30,7 +30,7 @@ struct KeptCase {
   }
   std::string shown() const { return "pattern " + oracle::shown(tree) + "\n    " + oracle::shown(tokens); }
   std::shared_ptr<Constraint> compile(const oracle::TokenGraph& graph) const {
-    return engine::compile_like(graph, *engine::expression_of(tree), engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
+    return engine::compile_like(graph, engine::expression_of(tree), engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
                                 engine::controls_of(tokens));
   }
 };
