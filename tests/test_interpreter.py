@@ -18,6 +18,7 @@ needs_kill = pytest.mark.skipif(os.name != "posix", reason="this system sends no
 
 HEAD = """
 import atexit, json, os, random, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may ignore it
 import tokamata as tk
 
 vocabulary = tk.Vocabulary.load([*(bytes([value]) for value in range(256)), None], stop=[256])
