@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 from tokamata.patterns.json_schema.text import escaped
 from tokamata.values.forms import Value
 
-__all__ = ["Event", "JsonTracker", "Path"]
+__all__ = ["Event", "JsonTracker", "Path", "in_order"]
 
 # The path of the container of a value, and its name or number there; None for the whole.
 Path = tuple[Any, "str | int"] | None
@@ -117,16 +117,19 @@ class _Container(NamedTuple):
 
     def value(self) -> Any:
         """The object or array."""
-        values: list[Any] = []
-        names: list[str] = []
-        members = self.members
-        while members is not None:
-            members, name, value = members
-            values.append(value)
-            names.append(name)
-        values.reverse()
-        names.reverse()
+        names, values = in_order(self.members)
         return dict(zip(names, values, strict=True)) if self.is_object else values
+
+
+def in_order(members: tuple[Any, ...] | None) -> tuple[list[str], list[Any]]:
+    """The names and the values of a container, which are linked from the last to the first."""
+    names: list[str] = []
+    values: list[Any] = []
+    while members is not None:
+        members, name, value = members
+        names.append(name)
+        values.append(value)
+    return names[::-1], values[::-1]
 
 
 class _State(NamedTuple):

@@ -39,7 +39,7 @@ from tokamata.errors import ParseError
 from tokamata.patterns.json_schema.text import escaped
 from tokamata.patterns.tagged import TYPES, TagStyle
 from tokamata.values.forms import Alternatives, Form, Option, Plain, Reading, Value
-from tokamata.values.json_events import Event, JsonTracker, Path
+from tokamata.values.json_events import Event, JsonTracker, Path, in_order
 
 __all__ = ["Tagged", "TaggedTracker"]
 
@@ -202,16 +202,10 @@ class _Container(NamedTuple):
 
     def value(self) -> Any:
         """The object or array."""
-        names: list[str] = []
-        values: list[Any] = []
-        members = self.members
-        while members is not None:
-            members, name, value = members
-            names.append(name)
-            values.append(value)
+        names, values = in_order(self.members)
         if self.is_object is False:
-            return values[::-1]
-        made = dict(zip(reversed(names), reversed(values), strict=True))
+            return values
+        made = dict(zip(names, values, strict=True))
         if len(made) < len(names):
             twice = next(name for name in made if names.count(name) > 1)
             raise ParseError(_pointer((self.path, twice)), "the member is written twice")
