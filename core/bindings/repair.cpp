@@ -23,30 +23,60 @@ namespace tokamata {
 
 namespace {
 
-using GivenRewrite = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost>;
-using GivenDoubts = std::vector<std::pair<std::uint32_t, EditCost>>;
+// Begin, end, what is written, the cost, the modes in which it may be taken, and the mode that it leads to.
+using GivenRewrite = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost, ModeSet, Mode>;
+// A position, the cost of keeping its byte, and the modes that this holds in.
+using GivenDoubts = std::vector<std::tuple<std::uint32_t, EditCost, ModeSet>>;
+using GivenFirm = std::vector<std::pair<std::uint32_t, EditCost>>;
+using MachinePtr = std::shared_ptr<EditMachine>;
 
-std::array<ByteCosts, 5> tables_of(const nb::bytes& given) {
-  std::array<ByteCosts, 5> tables;
-  if (given.size() != sizeof tables) throw nb::value_error("costs are five tables by byte: to prepend, insert, append, remove, replace");
-  std::memcpy(tables.data(), given.c_str(), sizeof tables);
-  return tables;
+// `after` and `inserted` have 256 bytes for each mode, and `costs` six tables of 256 costs.
+EditMachine machine_of(const nb::bytes& after, const nb::bytes& inserted, const nb::bytes& costs) {
+  EditMachine machine;
+  const std::size_t modes = after.size() / 256;
+  if (modes == 0 || modes > kMostModes || after.size() != modes * 256 || inserted.size() != modes * 256 || costs.size() != modes * sizeof(ModeCosts))
+    throw nb::value_error("a machine has from 1 to 16 modes, each with 256 bytes that lead on and six tables of costs by byte");
+  machine.after.resize(modes);
+  machine.inserted.resize(modes);
+  machine.costs.resize(modes);
+  std::memcpy(machine.after.data(), after.c_str(), after.size());
+  std::memcpy(machine.inserted.data(), inserted.c_str(), inserted.size());
+  std::memcpy(machine.costs.data(), costs.c_str(), costs.size());
+  for (const EditMachine::Next* const next : {&machine.after, &machine.inserted})
+    for (const auto& one : *next)
+      if (*std::ranges::max_element(one) >= modes) throw nb::value_error("a byte leads to a mode that does not exist");
+  return machine;
 }
 
-std::vector<EditCost> by_position(const GivenDoubts& given, std::size_t length) {
+// By mode and position.
+std::vector<std::vector<EditCost>> doubts_of(const GivenDoubts& given, std::size_t modes, std::size_t length) {
+  std::vector<std::vector<EditCost>> all;
+  if (given.empty()) return all;
+  all.resize(modes);
+  for (const auto& [position, cost, within] : given) {
+    if (position >= length) throw nb::value_error("a doubt beyond the text");
+    for (std::size_t mode = 0; mode < modes; ++mode) {
+      if (!((within >> mode) & 1)) continue;
+      if (all[mode].empty()) all[mode].assign(length, 0);
+      all[mode][position] = std::max(all[mode][position], cost);
+    }
+  }
+  return all;
+}
+
+std::vector<EditCost> firm_of(const GivenFirm& given, std::size_t length) {
   std::vector<EditCost> all;
   if (!given.empty()) all.assign(length, 0);
   for (const auto& [position, cost] : given) {
-    if (position >= length) throw nb::value_error("a doubt beyond the text");
+    if (position >= length) throw nb::value_error("a firm byte beyond the text");
     all[position] += cost;
   }
   return all;
 }
 
-EditModel model_of(const nb::bytes& costs, const std::vector<Rewrite>& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
+EditModel model_of(const MachinePtr& machine, const std::vector<Rewrite>& rewrites, const GivenDoubts& doubts, const GivenFirm& firm,
                    std::size_t length) {
-  const auto [prepend, insert, append, remove, replace] = tables_of(costs);
-  return {prepend, insert, append, remove, replace, rewrites, by_position(doubts, length), by_position(firm, length)};
+  return {machine, rewrites, doubts_of(doubts, machine->costs.size(), length), firm_of(firm, length)};
 }
 
 // 16 bytes for each node: whence, the kind and the operand of the step, the cost.
@@ -103,12 +133,12 @@ struct Rewrites {
   std::vector<std::uint32_t> numbers;  // of each, that of its pattern
 };
 
-using GivenNumbered = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost, std::uint32_t>;
+using GivenNumbered = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost, ModeSet, Mode, std::uint32_t>;
 
 Rewrites rewrites_of(const nb::list& given) {
   Rewrites made;
-  for (const auto& [begin, end, written, cost] : nb::cast<std::vector<GivenRewrite>>(given)) {
-    made.all.push_back({begin, end, std::string(written.c_str(), written.size()), cost});
+  for (const auto& [begin, end, written, cost, within, then] : nb::cast<std::vector<GivenRewrite>>(given)) {
+    made.all.push_back({begin, end, std::string(written.c_str(), written.size()), cost, within, then});
     made.numbers.push_back(0);
   }
   return made;
@@ -118,8 +148,8 @@ Rewrites rewrites_of(const nb::list& given) {
 void add(Rewrites& to, const std::vector<GivenNumbered>& given) {
   std::vector<std::pair<Rewrite, std::uint32_t>> merged;
   for (std::size_t index = 0; index < to.all.size(); ++index) merged.emplace_back(std::move(to.all[index]), to.numbers[index]);
-  for (const auto& [begin, end, written, cost, number] : given)
-    merged.emplace_back(Rewrite{begin, end, std::string(written.c_str(), written.size()), cost}, number);
+  for (const auto& [begin, end, written, cost, within, then, number] : given)
+    merged.emplace_back(Rewrite{begin, end, std::string(written.c_str(), written.size()), cost, within, then}, number);
   std::ranges::stable_sort(merged, {}, [](const auto& one) { return std::pair(one.first.begin, one.second); });
   to = {};
   for (auto& [rewrite, number] : merged) {
@@ -130,8 +160,8 @@ void add(Rewrites& to, const std::vector<GivenNumbered>& given) {
 
 nb::tuple item(const Rewrites& self, std::size_t index) {
   if (index >= self.all.size()) throw nb::index_error();
-  const auto& [begin, end, written, cost] = self.all[index];
-  return nb::make_tuple(begin, end, nb::bytes(written.data(), written.size()), cost, self.numbers[index]);
+  const auto& [begin, end, written, cost, within, then] = self.all[index];
+  return nb::make_tuple(begin, end, nb::bytes(written.data(), written.size()), cost, within, then, self.numbers[index]);
 }
 
 // What is written where a pattern was found: two texts, with what was found between them or without.
@@ -140,10 +170,12 @@ struct Template {
   bool repeats;
   std::string after;
   EditCost cost;
+  ModeSet within;
+  Mode then;
 };
 
 using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost>;
+using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost, ModeSet, Mode>;
 using GivenPattern = std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, std::optional<GivenTemplate>>;
 
 struct BoundPatterns {
@@ -171,8 +203,8 @@ BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vec
     numbers.push_back(number);
     templates.emplace_back();
     if (!given_template) continue;
-    const auto& [prefix, repeats, suffix, cost] = *given_template;
-    templates.back() = Template{std::string(prefix.c_str(), prefix.size()), repeats, std::string(suffix.c_str(), suffix.size()), cost};
+    const auto& [prefix, repeats, suffix, cost, within, then] = *given_template;
+    templates.back() = Template{std::string(prefix.c_str(), prefix.size()), repeats, std::string(suffix.c_str(), suffix.size()), cost, within, then};
   }
   std::vector<ByteSet> sets;
   for (const nb::bytes& one : given_sets) sets.push_back(byte_set_of(one));
@@ -193,20 +225,17 @@ nb::tuple found(const BoundPatterns& self, std::string_view text, std::size_t mo
       others.append(nb::make_tuple(self.numbers[pattern], begin, end));
       continue;
     }
-    const auto& [before, repeats, after, cost] = *self.templates[pattern];
+    const auto& [before, repeats, after, cost, within, then] = *self.templates[pattern];
     std::string written = before;
     if (repeats) written += text.substr(begin, end - begin);
-    rewrites.all.push_back({begin, end, written + after, cost});
+    rewrites.all.push_back({begin, end, written + after, cost, within, then});
     rewrites.numbers.push_back(self.numbers[pattern]);
   }
   return nb::make_tuple(std::move(rewrites), std::move(others));
 }
 
-// What the edits of a text may be: the rewrites in the order in which they were given, and the doubts.
-struct GivenEdits {
-  std::vector<Rewrite> rewrites;
-  std::vector<EditCost> doubts;
-};
+// What the edits of a text may be; the rewrites are in the order in which they were given.
+using GivenEdits = EditModel;
 
 // A search, and what its errors show.
 struct BoundSearch {
@@ -222,8 +251,9 @@ struct BoundEdits {
   RepairSearch::Answer answer;
 };
 
-bool is_doubtful(const GivenEdits& given, EditKind kind, std::size_t position) {
-  return kind == EditKind::Keep && !given.doubts.empty() && given.doubts[position] > 0;
+// Whether a byte was kept at a price.
+bool is_paid(const GivenEdits& given, EditKind kind, Mode mode, std::size_t position, std::uint8_t byte) {
+  return kind == EditKind::Keep && given.keeping(mode, position, byte) > 0;
 }
 
 // The position in the broken text after a step.
@@ -231,36 +261,46 @@ std::size_t position_after(const GivenEdits& given, const EditStep& step, std::s
   return step.kind == EditKind::Rewrite ? given.rewrites[step.operand].end : position + (step.kind != EditKind::Insert);
 }
 
-std::size_t edit_count(const BoundEdits& self) {
-  std::size_t position = 0, count = 0;
-  for (const EditStep& step : self.answer.steps) {
-    count += step.kind != EditKind::Keep || is_doubtful(*self.given, step.kind, position);
-    position = position_after(*self.given, step, position);
-  }
-  return count;
-}
-
-// The edits: kind, begin and end of what was read, what was written, the number of the rewrite.  A byte that is kept in
-// spite of a doubt is one of them.
-nb::list edits_of(const BoundEdits& self) {
-  static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
-  nb::list edits;
+// Calls `visit` with each step, the mode and the position before it, the position after it, the bytes that it writes, and whether it
+// is an edit.
+template <class Visit>
+void visit_steps(const BoundEdits& self, Visit&& visit) {
   std::size_t position = 0, written_bytes = 0;
+  Mode mode = kStartMode;
   for (const EditStep& step : self.answer.steps) {
     const auto [kind, operand] = step;
     const std::size_t end = position_after(*self.given, step, position);
-    const bool is_kept = is_doubtful(*self.given, kind, position);
-    if (kind != EditKind::Keep || is_kept) {
-      const char byte = is_kept ? self.answer.text[written_bytes] : static_cast<char>(operand);
-      const std::string_view written = kind == EditKind::Rewrite  ? std::string_view(self.given->rewrites[operand].written)
-                                       : kind == EditKind::Remove ? std::string_view()
-                                                                  : std::string_view(&byte, 1);
-      edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(kind)], position, end,
-                                  nb::bytes(written.data(), written.size()), kind == EditKind::Rewrite ? operand : 0));
-    }
-    if (kind != EditKind::Remove) written_bytes += kind == EditKind::Rewrite ? self.given->rewrites[operand].written.size() : 1;
+    const std::size_t length = kind == EditKind::Rewrite ? self.given->rewrites[operand].written.size() : kind != EditKind::Remove;
+    const auto written = std::string_view(self.answer.text).substr(written_bytes, length);
+    const bool is_edit = kind != EditKind::Keep || is_paid(*self.given, kind, mode, position, static_cast<std::uint8_t>(written[0]));
+    visit(step, mode, position, end, written, is_edit);
+    if (kind == EditKind::Rewrite)
+      mode = self.given->after(mode, self.given->rewrites[operand]);
+    else if (kind == EditKind::Keep)
+      mode = self.given->after(mode, static_cast<std::uint8_t>(written[0]));
+    else if (kind != EditKind::Remove)
+      mode = self.given->inserted(mode, static_cast<std::uint8_t>(written[0]));
+    written_bytes += length;
     position = end;
   }
+}
+
+std::size_t edit_count(const BoundEdits& self) {
+  std::size_t count = 0;
+  visit_steps(self, [&](auto&&, auto&&, auto&&, auto&&, auto&&, bool is_edit) { count += is_edit; });
+  return count;
+}
+
+// The edits: kind, begin and end of what was read, what was written, the number of the rewrite, and the mode.  A byte that is kept
+// at a price is one of them.
+nb::list edits_of(const BoundEdits& self) {
+  static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
+  nb::list edits;
+  visit_steps(self, [&](const EditStep& step, Mode mode, std::size_t position, std::size_t end, std::string_view written, bool is_edit) {
+    if (!is_edit) return;
+    edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(step.kind)], position, end, nb::bytes(written.data(), written.size()),
+                                step.kind == EditKind::Rewrite ? step.operand : 0, mode));
+  });
   return edits;
 }
 
@@ -279,6 +319,9 @@ auto searching(const nb::object& pattern, Task&& task) {
 }  // namespace
 
 void bind_repair(nb::module_& m) {
+  nb::class_<EditMachine>(m, "EditMachine")
+      .def("__init__", [](EditMachine* self, const nb::bytes& after, const nb::bytes& inserted, const nb::bytes& costs) { new (self) EditMachine(machine_of(after, inserted, costs)); },
+           "after"_a, "inserted"_a, "costs"_a);
   nb::class_<Rewrites>(m, "Rewrites")
       .def("__init__", [](Rewrites* self, const nb::list& given) { new (self) Rewrites(rewrites_of(given)); }, "rewrites"_a)
       .def("__len__", [](const Rewrites& self) { return self.all.size(); })
@@ -305,18 +348,18 @@ void bind_repair(nb::module_& m) {
   nb::class_<BoundEdits>(m, "RepairEdits").def("__len__", &edit_count).def("all", &edits_of);
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
-           [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const nb::bytes& costs,
-              const Rewrites& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm,
+           [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const MachinePtr& machine,
+              const Rewrites& rewrites, const GivenDoubts& doubts, const GivenFirm& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             EditModel model = model_of(costs, rewrites.all, doubts, firm, text.size());
-             auto given = std::make_shared<const GivenEdits>(GivenEdits{model.rewrites, model.doubts});
+             EditModel model = model_of(machine, rewrites.all, doubts, firm, text.size());
+             auto given = std::make_shared<const GivenEdits>(model);
              std::string bytes(text.c_str(), text.size());
              auto search = searching(pattern, [&] {
                return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), std::move(model), weight, limits, std::move(cancel));
              });
              new (self) BoundSearch{std::move(search), std::move(given), std::move(pattern)};
            },
-           "automata"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+           "automata"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("improve",
            [](const BoundSearch& self) {
              switch (searching(self.pattern, [&] { return self.search->improve(); })) {
@@ -344,21 +387,21 @@ void bind_repair(nb::module_& m) {
       .def("graph",
            [](const BoundSearch& self, std::uint64_t bound, bool is_exact, const Limits& limits) {
              const RepairGraph graph = searching(self.pattern, [&] { return self.search->graph(bound, is_exact, limits); });
-             return nb::make_tuple(bytes_of(graph.positions), bytes_of(graph.ends), bytes_of(graph.edges), graph.is_whole);
+             return nb::make_tuple(bytes_of(graph.positions), nb::bytes(graph.modes.data(), graph.modes.size()), bytes_of(graph.ends), bytes_of(graph.edges), graph.is_whole);
            },
            "bound"_a, "is_exact"_a, "limits"_a);
   m.def("flaw_of_bound",
-        [](const ExpressionPtr& expression, const nb::bytes& text, const nb::bytes& costs,
-           const Rewrites& rewrites, const GivenDoubts& doubts, const GivenDoubts& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
+        [](const ExpressionPtr& expression, const nb::bytes& text, const MachinePtr& machine,
+           const Rewrites& rewrites, const GivenDoubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
            std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-          EditModel model = model_of(costs, rewrites.all, doubts, firm, text.size());
+          EditModel model = model_of(machine, rewrites.all, doubts, firm, text.size());
           const std::string bytes(text.c_str(), text.size());
           const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
           return searching(pattern, [&] {
             return flaw_of_bound(*expression, bytes, std::move(model), proof, limits, std::move(cancel));
           });
         },
-        "expression"_a, "text"_a, "costs"_a, "rewrites"_a, "doubts"_a, "firm"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
+        "expression"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
 }
 
 }  // namespace tokamata

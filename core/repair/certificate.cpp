@@ -14,6 +14,7 @@ namespace {
 struct Place {
   std::uint32_t position;
   StateId state;
+  Mode mode;
   friend bool operator==(const Place&, const Place&) = default;
 };
 
@@ -36,7 +37,7 @@ class BoundCheck {
   std::string flaw(const std::vector<RepairSearch::Reached>& reached, std::uint64_t bound) {
     if (bound == 0) return {};
     if (const std::string wrong = take(reached); !wrong.empty()) return wrong;
-    const Place start{0, start_};
+    const Place start{0, start_, kStartMode};
     if (!is_closed_under(start, relaxed_, 0, bound)) return "the start is missing";
     for (const auto& [key, met] : met_) {
       const Place place = place_of(key);
@@ -45,7 +46,7 @@ class BoundCheck {
       const auto leads_within = [&, &from = met](const Place& to, std::uint64_t price, std::string_view read) {
         return is_closed_under(to, after(from.relaxed, read), from.cost + price, bound);
       };
-      if (!all_edges(place, bound - met.cost, leads_within) && !is_left(place.position, met.relaxed, met.cost, bound))
+      if (!all_edges(place, bound - met.cost, leads_within) && !is_left({place.position, met.relaxed, place.mode}, met.cost, bound))
         return "an edge of less than the bound leads out of the nodes of the proof";
     }
     return {};
@@ -58,8 +59,15 @@ class BoundCheck {
     StateId relaxed;  // of the over-approximation, after the same text
   };
 
-  static std::uint64_t key_of(const Place& place) { return std::uint64_t{place.position} << 32 | place.state.value; }
-  static Place place_of(std::uint64_t key) { return {static_cast<std::uint32_t>(key >> 32), {static_cast<std::uint32_t>(key)}}; }
+  // Texts are at most 2^28 bytes long (RepairSearch), and there are at most 16 modes.
+  static constexpr unsigned kModeBit = 60;
+  static std::uint64_t key_of(const Place& place) {
+    return std::uint64_t{place.mode} << kModeBit | std::uint64_t{place.position} << 32 | place.state.value;
+  }
+  static Place place_of(std::uint64_t key) {
+    const auto position = static_cast<std::uint32_t>((key & ((std::uint64_t{1} << kModeBit) - 1)) >> 32);
+    return {position, {static_cast<std::uint32_t>(key)}, static_cast<Mode>(key >> kModeBit)};
+  }
 
   bool is_end(const Place& place) const { return place.position == text_.size() && automaton_.accepting(place.state); }
 
@@ -67,14 +75,14 @@ class BoundCheck {
   bool is_closed_under(const Place& place, StateId relaxed, std::uint64_t cost, std::uint64_t bound) {
     if (place.state == ByteAutomaton::kDead || cost + estimate_(place.position, automaton_, place.state).cost >= bound) return true;
     const auto known = met_.find(key_of(place));
-    return (known != met_.end() && known->second.cost <= cost) || is_left(place.position, relaxed, cost, bound);
+    return (known != met_.end() && known->second.cost <= cost) || is_left({place.position, relaxed, place.mode}, cost, bound);
   }
 
   // Whether the over-approximation shows that so much is left to pay.
-  bool is_left(std::uint32_t position, StateId relaxed, std::uint64_t cost, std::uint64_t bound) {
+  bool is_left(const Place& relaxed, std::uint64_t cost, std::uint64_t bound) {
     if (start_ == relaxed_) return false;
     if (!left_) left_ = distances(bound);
-    const auto known = left_->find(key_of({position, relaxed}));
+    const auto known = left_->find(key_of(relaxed));
     return known == left_->end() || cost + known->second >= bound;
   }
 
@@ -86,7 +94,7 @@ class BoundCheck {
     counted::unordered_map<std::uint64_t, std::uint64_t> reached;
     counted::unordered_multimap<std::uint64_t, Edge> into;
     Nearest open;
-    const std::uint64_t begin = key_of({0, relaxed_});
+    const std::uint64_t begin = key_of({0, relaxed_, kStartMode});
     if (estimate_(0, automaton_, relaxed_).cost < bound) open.emplace(reached[begin] = 0, begin);
     while (!open.empty()) {
       const auto [cost, key] = open.top();
@@ -132,7 +140,7 @@ class BoundCheck {
       budget_.step();
       const auto& [from, step, cost] = reached[number];
       if (from > number) return "a node of the proof comes before the one that leads to it";
-      Place place{0, start_};
+      Place place{0, start_, kStartMode};
       std::string read;
       if (from < number) {
         place = places[from];
@@ -142,6 +150,7 @@ class BoundCheck {
           case EditKind::Keep:
             if (!is_within) return "a step reads on at the end of the text";
             read = text_[place.position++];
+            place.mode = model_.after(place.mode, static_cast<std::uint8_t>(read[0]));
             break;
           case EditKind::Remove:
             if (!is_within) return "a step reads on at the end of the text";
@@ -154,12 +163,14 @@ class BoundCheck {
           case EditKind::Insert:
             if (!is_byte) return "a step writes what is no byte";
             read = static_cast<char>(step.operand);
+            place.mode = model_.inserted(place.mode, static_cast<std::uint8_t>(step.operand));
             break;
           case EditKind::Rewrite:
             if (step.operand >= model_.rewrites.size() || model_.rewrites[step.operand].begin != place.position)
               return "a step takes a rewrite that does not begin there";
             read = model_.rewrites[step.operand].written;
             place.position = model_.rewrites[step.operand].end;
+            place.mode = model_.after(place.mode, model_.rewrites[step.operand]);
             break;
           default: return "a step of no kind";
         }
@@ -177,31 +188,36 @@ class BoundCheck {
   // pattern reads.
   template <class Visit>
   bool all_edges(const Place& place, std::uint64_t most, Visit&& visit) {
-    const auto [position, state] = place;
+    const auto [position, state, mode] = place;
+    const ModeCosts& costs = model_.costs(mode);
     if (position < text_.size()) {
       const char kept = text_[position];
       const auto byte = static_cast<std::uint8_t>(kept);
-      const EditCost keeping = model_.keeping(position);
-      const std::uint64_t removing = std::uint64_t{model_.remove[byte]} + model_.firmness(position);
-      if (keeping < most && !visit(Place{position + 1, automaton_.next(state, byte, budget_)}, keeping, {&kept, 1})) return false;
-      if (removing < most && !visit(Place{position + 1, state}, removing, {})) return false;
-      const auto [begin, end] = rewrites_at_.equal_range(position);
-      for (auto at = begin; at != end; ++at) {
-        const Rewrite& rewrite = model_.rewrites[at->second];
-        if (rewrite.cost < most && !visit(Place{rewrite.end, after(state, rewrite.written)}, rewrite.cost, rewrite.written)) return false;
-      }
+      const std::uint64_t keeping = model_.keeping(mode, position, byte);
+      const std::uint64_t removing = std::uint64_t{costs.remove[byte]} + model_.firmness(position);
+      if (keeping != kNoEdit && keeping < most &&
+          !visit(Place{position + 1, automaton_.next(state, byte, budget_), model_.after(mode, byte)}, keeping, {&kept, 1}))
+        return false;
+      if (removing < most && !visit(Place{position + 1, state, mode}, removing, {})) return false;
     }
-    const ByteCosts& inserting = model_.inserting(position, text_.size());
+    const auto [begin, end] = rewrites_at_.equal_range(position);
+    for (auto at = begin; at != end; ++at) {
+      const Rewrite& rewrite = model_.rewrites[at->second];
+      if (rewrite.cost >= most || !rewrite.may_be_taken(mode)) continue;
+      if (!visit(Place{rewrite.end, after(state, rewrite.written), model_.after(mode, rewrite)}, rewrite.cost, rewrite.written)) return false;
+    }
+    const ByteCosts& inserting = costs.inserting(position, text_.size());
     const std::uint64_t firmness = model_.firmness(position);
     for (unsigned value = 0; value < 256; ++value) {
       budget_.step();
       const bool inserts = inserting[value] != kNoEdit && firmness + inserting[value] < most;
-      const bool replaces = position < text_.size() && model_.replace[value] != kNoEdit && firmness + model_.replace[value] < most;
+      const bool replaces = position < text_.size() && costs.replace[value] != kNoEdit && firmness + costs.replace[value] < most;
       if (!inserts && !replaces) continue;
       const char written = static_cast<char>(value);
       const StateId target = automaton_.next(state, static_cast<std::uint8_t>(value), budget_);
-      if (inserts && !visit(Place{position, target}, firmness + inserting[value], {&written, 1})) return false;
-      if (replaces && !visit(Place{position + 1, target}, firmness + model_.replace[value], {&written, 1})) return false;
+      const Mode then = model_.inserted(mode, static_cast<std::uint8_t>(value));
+      if (inserts && !visit(Place{position, target, then}, firmness + inserting[value], {&written, 1})) return false;
+      if (replaces && !visit(Place{position + 1, target, then}, firmness + costs.replace[value], {&written, 1})) return false;
     }
     return true;
   }

@@ -25,8 +25,12 @@ namespace tokamata {
 class Estimate {
  public:
   Estimate(const EditModel& model, std::size_t length) : length_(length) {
-    append_ = *std::ranges::min_element(model.append);
-    growth_ = std::min({append_, *std::ranges::min_element(model.insert), *std::ranges::min_element(model.prepend)});
+    append_ = kNoEdit;
+    growth_ = kNoEdit;
+    for (const ModeCosts& costs : model.machine->costs) {
+      append_ = std::min(append_, *std::ranges::min_element(costs.append));
+      growth_ = std::min({growth_, append_, *std::ranges::min_element(costs.insert), *std::ranges::min_element(costs.prepend)});
+    }
     for (const Rewrite& rewrite : model.rewrites)
       if (const std::size_t read = rewrite.end - rewrite.begin; rewrite.written.size() > read)
         growth_ = std::min<EditCost>(growth_, static_cast<EditCost>(rewrite.cost / (rewrite.written.size() - read)));

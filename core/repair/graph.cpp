@@ -24,10 +24,10 @@ class RepairSearch::GraphMaker {
     guide.elsewhere = open_.empty() ? bound_ + 1 : open_.top().cost;
     for (NodeNumber number = 0; number < places_.size(); ++number) {
       if (!places_[number].is_settled) continue;
-      const auto& [position, state] = std::tie(places_[number].position, places_[number].state);
+      const auto& [position, state, mode] = std::tie(places_[number].position, places_[number].state, places_[number].mode);
       guide.index.reserve(1);
-      guide.index.add(static_cast<std::uint32_t>(guide.places.size()), hash_of(position, state));
-      guide.places.push_back({position, state, places_[number].reached, left[number]});
+      guide.index.add(static_cast<std::uint32_t>(guide.places.size()), hash_of(position, mode, state));
+      guide.places.push_back({position, state, mode, places_[number].reached, left[number]});
     }
     return guide;
   }
@@ -36,6 +36,7 @@ class RepairSearch::GraphMaker {
   struct Place {
     std::uint32_t position;
     StateId state;
+    Mode mode;
     std::uint64_t reached;
     bool is_settled = false;
     NodeNumber inserted_from = kNoNode, replaced_from = kNoNode;  // the last node with such an edge to this one
@@ -54,7 +55,7 @@ class RepairSearch::GraphMaker {
 
   // Dijkstra's algorithm from the start.
   void forwards(StateId start, std::size_t most) {
-    lead(kNoNode, 0, start, {EditKind::Keep, 0}, 0, 0);
+    lead(kNoNode, 0, kStartMode, start, {EditKind::Keep, 0}, 0, 0);
     for (std::size_t settled = 0; !open_.empty() && settled < most;) {
       const auto [cost, number] = open_.top();
       open_.pop();
@@ -66,21 +67,21 @@ class RepairSearch::GraphMaker {
   }
 
   // An edge, and the place that it leads to; nothing where it is above the bound.
-  void lead(NodeNumber from, std::uint32_t position, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost) {
+  void lead(NodeNumber from, std::uint32_t position, Mode mode, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost) {
     if (state == ByteAutomaton::kDead) return;
     reached += cost;
     if (reached + search_.estimate_(position, search_.automaton(), state).cost > bound_) {
       is_whole_ = false;
       return;
     }
-    const std::uint64_t hash = hash_of(position, state);
+    const std::uint64_t hash = hash_of(position, mode, state);
     const auto known = index_.find(hash, [&](NodeNumber number) {
-      return places_[number].position == position && places_[number].state == state;
+      return places_[number].position == position && places_[number].mode == mode && places_[number].state == state;
     });
     const NodeNumber number = known ? *known : static_cast<NodeNumber>(places_.size());
     if (!known) {
       index_.reserve(1);
-      places_.push_back({position, state, kUnreached});
+      places_.push_back({position, state, mode, kUnreached});
       index_.add(number, hash);
     }
     Place& place = places_[number];
@@ -99,17 +100,19 @@ class RepairSearch::GraphMaker {
     const Place place = places_[number];
     const auto& [text, model] = std::tie(search_.text_, search_.model_);
     StateId kept = ByteAutomaton::kDead;
+    Mode kept_mode = place.mode;
     if (place.position < length()) {
       const auto byte = static_cast<std::uint8_t>(text[place.position]);
       const StateId target = search_.automaton().next(place.state, byte, budget_);
-      const EditCost keeping = model.keeping(place.position);
+      kept_mode = model.after(place.mode, byte);
+      const std::uint64_t keeping = model.keeping(place.mode, place.position, byte);
       if (keeping == 0) kept = target;
-      lead(number, place.position + 1, target, {EditKind::Keep, 0}, place.reached, keeping);
-      lead(number, place.position + 1, place.state, {EditKind::Remove, 0}, place.reached,
-           std::uint64_t{model.remove[byte]} + model.firmness(place.position));
-      take_rewrites(number, place);
+      if (keeping != kNoEdit) lead(number, place.position + 1, kept_mode, target, {EditKind::Keep, 0}, place.reached, keeping);
+      lead(number, place.position + 1, place.mode, place.state, {EditKind::Remove, 0}, place.reached,
+           std::uint64_t{model.costs(place.mode).remove[byte]} + model.firmness(place.position));
     }
-    const Node node{place.position, place.state, {}, {}, kNoNode, {EditKind::Keep, 0}, ByteAutomaton::kDead};
+    take_rewrites(number, place);
+    const Node node{place.position, place.state, place.mode, {}, {}, kNoNode, {EditKind::Keep, 0}, ByteAutomaton::kDead};
     const ByteSet readable = search_.automaton().may_read(place.state, budget_);
     for (const Writing& writing : search_.writings_of(node)) {
       const std::uint64_t cost = std::uint64_t{writing.cost} + model.firmness(place.position);
@@ -121,8 +124,9 @@ class RepairSearch::GraphMaker {
       budget_.step();
       const bool replaces = writing.kind == EditKind::Replace;
       const StateId target = search_.automaton().next(place.state, writing.byte, budget_);
-      if (replaces && target == kept) continue;
-      lead(number, place.position + replaces, target, {writing.kind, writing.byte}, place.reached, cost);
+      const Mode mode = model.inserted(place.mode, writing.byte);
+      if (replaces && target == kept && mode == kept_mode) continue;
+      lead(number, place.position + replaces, mode, target, {writing.kind, writing.byte}, place.reached, cost);
     }
   }
 
@@ -130,10 +134,11 @@ class RepairSearch::GraphMaker {
     const std::uint32_t end = search_.first_rewrite_[place.position + 1];
     for (std::uint32_t index = search_.first_rewrite_[place.position]; index < end; ++index) {
       const Rewrite& rewrite = search_.model_.rewrites[index];
+      if (!rewrite.may_be_taken(place.mode)) continue;
       StateId state = place.state;
       for (const char written : rewrite.written)
         state = search_.automaton().next(state, static_cast<std::uint8_t>(written), budget_);
-      lead(number, rewrite.end, state, {EditKind::Rewrite, index}, place.reached, rewrite.cost);
+      lead(number, rewrite.end, search_.model_.after(place.mode, rewrite), state, {EditKind::Rewrite, index}, place.reached, rewrite.cost);
     }
   }
 
@@ -182,6 +187,7 @@ class RepairSearch::GraphMaker {
       numbers[number] = static_cast<std::uint32_t>(graph.positions.size());
       if (is_end(number)) graph.ends.push_back(numbers[number]);
       graph.positions.push_back(places_[number].position);
+      graph.modes.push_back(places_[number].mode);
     }
     for (const auto& [from, to, step, cost] : edges_)
       if (is_within(from, cost, to)) graph.edges.push_back({numbers[from], numbers[to], step, cost});

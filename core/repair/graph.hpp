@@ -29,6 +29,7 @@ struct RepairGraph {
     std::uint64_t cost;
   };
   std::vector<std::uint32_t> positions;  // of each node: how many bytes of the text are read; the first node is the start
+  std::vector<Mode> modes;               // of each node
   std::vector<std::uint32_t> ends;       // the nodes where the text is read and the pattern accepts
   std::vector<Edge> edges;
   bool is_whole = true;  // the bound has left out no edge on the way from the start

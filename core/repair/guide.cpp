@@ -38,9 +38,9 @@ void RepairSearch::go_on_blindly() {
   queue_again();
 }
 
-std::uint64_t RepairSearch::Guide::least_left(std::uint32_t position, StateId state) const {
-  const auto known = index.find(hash_of(position, state), [&](std::uint32_t number) {
-    return places[number].position == position && places[number].state == state;
+std::uint64_t RepairSearch::Guide::least_left(std::uint32_t position, Mode mode, StateId state) const {
+  const auto known = index.find(hash_of(position, mode, state), [&](std::uint32_t number) {
+    return places[number].position == position && places[number].mode == mode && places[number].state == state;
   });
   if (!known) return 0;
   const Place& place = places[*known];

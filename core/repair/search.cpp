@@ -18,10 +18,12 @@ constexpr std::uint64_t kExpansionsOfATry = 2000;
 constexpr std::uint64_t kBytesForAnEdit = 12;
 constexpr std::size_t kLongestText = std::size_t{1} << 28;
 
-EditCost least_above_zero(const ByteCosts& costs) {
+EditCost least_above_zero(const EditMachine& machine) {
   EditCost least = kNoEdit;
-  for (const EditCost cost : costs)
-    if (cost > 0) least = std::min(least, cost);
+  for (const ModeCosts& mode : machine.costs)
+    for (const ByteCosts* const costs : {&mode.insert, &mode.remove})
+      for (const EditCost cost : *costs)
+        if (cost > 0) least = std::min(least, cost);
   return least;
 }
 
@@ -36,14 +38,10 @@ RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string t
   first_rewrite_.assign(text_.size() + 2, 0);
   for (const Rewrite& rewrite : model_.rewrites) ++first_rewrite_[rewrite.begin + 1];
   for (std::size_t at = 1; at < first_rewrite_.size(); ++at) first_rewrite_[at] += first_rewrite_[at - 1];
-  const EditCost cheapest = std::min(least_above_zero(model_.insert), least_above_zero(model_.remove));
+  const EditCost cheapest = least_above_zero(*model_.machine);
   cheapest_ = cheapest == kNoEdit ? 1 : cheapest;
 
   Budget budget(limits_, cancel_, age_seconds());
-  const std::size_t positions[] = {0, 1, text_.size()};
-  for (std::size_t which = 0; which < 3; ++which)
-    for (const bool each_byte : {false, true})
-      if (which == 2 || positions[which] < text_.size()) writings_[2 * which + each_byte] = writings(positions[which], each_byte);
   write_anew(budget);
   begin(over_approximation(automaton(), automaton().start(), budget), ByteAutomaton::kDead);
   spent_seconds_ = budget.spent_seconds();
@@ -79,21 +77,24 @@ void RepairSearch::begin(StateId start, StateId guiding) {
   nodes_.clear();
   queue_.clear();
   node_index_.clear();
-  relax(kNoNode, 0, start, guiding, {}, {EditKind::Keep, 0});
+  relax(kNoNode, 0, kStartMode, start, guiding, {}, {EditKind::Keep, 0});
 }
 
 void RepairSearch::check_model() const {
   if (text_.size() > kLongestText) throw BadEditModel("the text is longer than 2^28 bytes");
   if (weight_ < kWithoutExcess) throw BadEditModel("the weight is below 1");
-  for (const EditCost cost : model_.remove)
-    if (cost == kNoEdit) throw BadEditModel("a byte that cannot be removed: then there may be no repair at all");
-  for (const EditCost cost : model_.append)
-    if (cost == kNoEdit) throw BadEditModel("a byte that cannot be appended: then there may be no repair at all");
-  for (const auto* by_position : {&model_.doubts, &model_.firm})
-    if (!by_position->empty() && by_position->size() != text_.size()) throw BadEditModel("doubts of another text");
-  for (const Rewrite& rewrite : model_.rewrites)
-    if (rewrite.begin >= rewrite.end || rewrite.end > text_.size() || rewrite.cost == kNoEdit)
-      throw BadEditModel("a rewrite of no bytes, or of bytes outside of the text");
+  for (const ModeCosts& costs : model_.machine->costs) {
+    if (std::ranges::find(costs.remove, kNoEdit) != costs.remove.end())
+      throw BadEditModel("a byte that cannot be removed: then there may be no repair at all");
+    if (std::ranges::find(costs.append, kNoEdit) != costs.append.end())
+      throw BadEditModel("a byte that cannot be appended: then there may be no repair at all");
+  }
+  for (const Rewrite& rewrite : model_.rewrites) {
+    if (rewrite.begin > rewrite.end || rewrite.end > text_.size() || rewrite.cost == kNoEdit)
+      throw BadEditModel("a rewrite of bytes outside of the text");
+    if (rewrite.then != Rewrite::kByWritten && rewrite.then >= model_.machine->costs.size())
+      throw BadEditModel("a rewrite that leads to no mode");
+  }
 }
 
 // The first answer: remove the text and write another.
@@ -101,13 +102,16 @@ void RepairSearch::write_anew(Budget& budget) {
   std::optional<std::string> text = some_text(automaton().start(), budget);
   if (!text) throw EmptyLanguage();
   for (std::size_t position = 0; position < text_.size(); ++position) {
-    best_.cost.cost += std::uint64_t{model_.remove[static_cast<std::uint8_t>(text_[position])]} + model_.firmness(position);
+    best_.cost.cost += std::uint64_t{model_.costs(kStartMode).remove[static_cast<std::uint8_t>(text_[position])]} + model_.firmness(position);
     best_.steps.push_back({EditKind::Remove, 0});
   }
   best_.text = *std::move(text);
-  for (const char byte : best_.text) {
-    best_.steps.push_back({EditKind::Insert, static_cast<std::uint8_t>(byte)});
-    best_.cost.cost += model_.append[static_cast<std::uint8_t>(byte)];
+  Mode mode = kStartMode;
+  for (const char letter : best_.text) {
+    const auto byte = static_cast<std::uint8_t>(letter);
+    best_.steps.push_back({EditKind::Insert, byte});
+    best_.cost.cost += model_.costs(mode).append[byte];
+    mode = model_.inserted(mode, byte);
   }
   best_.cost.lost = static_cast<std::uint32_t>(text_.size());
   best_.cost.written = static_cast<std::uint32_t>(best_.text.size());
@@ -150,7 +154,7 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
     const Open best = open.top();
     open.pop();
     const ByteSet readable = automaton().may_read(best.state, budget);
-    for (const Writing& writing : writings_[4 + automaton().node(best.state).by_byte]) {
+    for (const Writing& writing : writings_at(Where::End, kStartMode, best.state)) {
       if (!readable.contains(writing.byte)) continue;
       budget.step();
       const StateId target = automaton().next(best.state, writing.byte, budget);
@@ -175,32 +179,45 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
   return false;
 }
 
-// The insertions and replacements at a position, the cheapest first: of each class of bytes its cheapest, or every byte.
-std::vector<RepairSearch::Writing> RepairSearch::writings(std::size_t position, bool each_byte) const {
+// The insertions and replacements in a mode, the cheapest first: of each class of bytes the cheapest that leads to each mode,
+// or every byte.
+std::vector<RepairSearch::Writing> RepairSearch::writings(Mode mode, Where where, bool each_byte) const {
   std::vector<Writing> all;
   const auto add = [&](const ByteCosts& costs, EditKind kind) {
     const std::vector<std::uint8_t>& classes = automaton().byte_classes();
     for (std::size_t number = 0; number < classes.size(); ++number) {
       const unsigned end = number + 1 < classes.size() ? classes[number + 1] : 256;
-      Writing best{kNoEdit, kind, 0};
+      const std::size_t first = all.size();
       for (unsigned value = classes[number]; value < end; ++value) {
         const Writing one{costs[value], kind, static_cast<std::uint8_t>(value)};
         if (one.cost == kNoEdit) continue;
-        if (each_byte) all.push_back(one);
-        if (one.cost < best.cost) best = one;
+        const auto alike = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(each_byte ? all.size() : first), all.end(), [&](const Writing& other) {
+          return model_.inserted(mode, other.byte) == model_.inserted(mode, one.byte);
+        });
+        if (alike == all.end())
+          all.push_back(one);
+        else if (one.cost < alike->cost)
+          *alike = one;
       }
-      if (!each_byte && best.cost != kNoEdit) all.push_back(best);
     }
   };
-  add(model_.inserting(position, text_.size()), EditKind::Insert);
-  if (position < text_.size()) add(model_.replace, EditKind::Replace);
+  const ModeCosts& costs = model_.costs(mode);
+  add(where == Where::End ? costs.append : where == Where::Begin ? costs.prepend : costs.insert, EditKind::Insert);
+  if (where != Where::End) add(costs.replace, EditKind::Replace);
   std::ranges::sort(all);
   return all;
 }
 
+const std::vector<RepairSearch::Writing>& RepairSearch::writings_at(Where where, Mode mode, StateId state) const {
+  const bool each_byte = automaton().node(state).by_byte;
+  std::optional<std::vector<Writing>>& known = writings_[(mode * 3u + static_cast<std::size_t>(where)) * 2 + each_byte];
+  if (!known) known = writings(mode, where, each_byte);
+  return *known;
+}
+
 const std::vector<RepairSearch::Writing>& RepairSearch::writings_of(const Node& node) const {
-  const std::size_t which = node.position == text_.size() ? 2 : node.position == 0 ? 0 : 1;
-  return writings_[2 * which + automaton().node(node.state).by_byte];
+  const Where where = node.position == text_.size() ? Where::End : node.position == 0 ? Where::Begin : Where::Within;
+  return writings_at(where, node.mode, node.state);
 }
 
 // No answer through the edges that the node has left costs less.
@@ -231,14 +248,14 @@ void RepairSearch::push(NodeNumber number) {
 }
 
 // A way to a node, whose number is made where it is new.
-void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state, StateId guiding, PathCost reached, EditStep step) {
+void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding, PathCost reached, EditStep step) {
   if (state == ByteAutomaton::kDead || is_hopeless(reached)) return;
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
   queue_.reserve_one();
   node_index_.reserve(1);
-  const std::uint64_t hash = hash_of(position, state);
+  const std::uint64_t hash = hash_of(position, mode, state);
   const auto known = node_index_.find(hash, [&](NodeNumber number) {
-    return nodes_[number].position == position && nodes_[number].state == state;
+    return nodes_[number].position == position && nodes_[number].mode == mode && nodes_[number].state == state;
   });
   if (known) {
     Node& node = nodes_[*known];
@@ -258,10 +275,10 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, StateId state,
   }
   Estimate::Bound estimate = estimate_(position, automaton(), state);
   if (guide_)
-    if (const std::uint64_t left = guide_->least_left(position, guiding); left > estimate.cost) estimate = {left, 0};
+    if (const std::uint64_t left = guide_->least_left(position, mode, guiding); left > estimate.cost) estimate = {left, 0};
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
-  nodes_.push_back({position, state, reached, estimate, from, step, guiding});
+  nodes_.push_back({position, state, mode, reached, estimate, from, step, guiding});
   node_index_.add(number, hash);
   push(number);
 }
@@ -283,31 +300,42 @@ void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
   } else {
     const auto byte = static_cast<std::uint8_t>(text_[node.position]);
     PathCost reached = node.reached;
-    reached.cost += std::uint64_t{model_.remove[byte]} + model_.firmness(node.position);
+    reached.cost += std::uint64_t{model_.costs(node.mode).remove[byte]} + model_.firmness(node.position);
     ++reached.lost;
-    relax(number, node.position + 1, node.state, node.guiding, reached, {EditKind::Remove, 0});
-    for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];) {
-      const Rewrite& rewrite = model_.rewrites[index];
-      PathCost rewritten = node.reached;
-      rewritten.cost += rewrite.cost;
-      rewritten.lost += rewrite.end - rewrite.begin;
-      rewritten.written += static_cast<std::uint32_t>(rewrite.written.size());
-      if (is_hopeless(rewritten)) continue;
-      StateId state = node.state, guiding = node.guiding;
-      for (const char written : rewrite.written) {
-        state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
-        guiding = guiding_after(guiding, static_cast<std::uint8_t>(written), budget);
-      }
-      relax(number, rewrite.end, state, guiding, rewritten, {EditKind::Rewrite, index});
+    relax(number, node.position + 1, node.mode, node.state, node.guiding, reached, {EditKind::Remove, 0});
+  }
+  expand_rewrites(number, budget);
+  if (node.position < text_.size()) {
+    const auto byte = static_cast<std::uint8_t>(text_[node.position]);
+    if (const std::uint64_t keeping = model_.keeping(node.mode, node.position, byte); keeping != kNoEdit) {
+      PathCost kept = node.reached;
+      kept.cost += keeping;
+      relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget),
+            guiding_after(node.guiding, byte, budget), kept, {EditKind::Keep, 0});
     }
-    PathCost kept = node.reached;
-    kept.cost += model_.keeping(node.position);
-    relax(number, node.position + 1, automaton().next(node.state, byte, budget), guiding_after(node.guiding, byte, budget), kept,
-          {EditKind::Keep, 0});
   }
   Node& after = nodes_[number];
   after.next = writings_of(after).empty() ? kDone : 1;
   if (after.next != kDone) push(number);
+}
+
+void RepairSearch::expand_rewrites(NodeNumber number, Budget& budget) {
+  const Node node = nodes_[number];
+  for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];) {
+    const Rewrite& rewrite = model_.rewrites[index];
+    if (!rewrite.may_be_taken(node.mode)) continue;
+    PathCost rewritten = node.reached;
+    rewritten.cost += rewrite.cost;
+    rewritten.lost += rewrite.end - rewrite.begin;
+    rewritten.written += static_cast<std::uint32_t>(rewrite.written.size());
+    if (is_hopeless(rewritten)) continue;
+    StateId state = node.state, guiding = node.guiding;
+    for (const char written : rewrite.written) {
+      state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
+      guiding = guiding_after(guiding, static_cast<std::uint8_t>(written), budget);
+    }
+    relax(number, rewrite.end, model_.after(node.mode, rewrite), state, guiding, rewritten, {EditKind::Rewrite, index});
+  }
 }
 
 // The insertions and replacements of one price.
@@ -329,7 +357,8 @@ void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
     ++reached.written;
     const StateId target = automaton().next(node.state, writing.byte, budget);
     if (target == ByteAutomaton::kDead) continue;
-    relax(number, node.position + replaces, target, guiding_after(node.guiding, writing.byte, budget), reached, {writing.kind, writing.byte});
+    relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte), target, guiding_after(node.guiding, writing.byte, budget), reached,
+          {writing.kind, writing.byte});
   }
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these: queued anew

@@ -115,11 +115,14 @@ class RepairSearch : private BorrowedAutomaton {
   static constexpr std::uint32_t kFirst = 0, kDone = ~std::uint32_t{0};
   static constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
 
-  static std::uint64_t hash_of(std::uint32_t position, StateId state) { return mix(mix(0x9e3779b97f4a7c15, position), state.value); }
+  static std::uint64_t hash_of(std::uint32_t position, Mode mode, StateId state) {
+    return mix(mix(0x9e3779b97f4a7c15, std::uint64_t{mode} << 32 | position), state.value);
+  }
 
   struct Node {
     std::uint32_t position;
     StateId state;
+    Mode mode;
     PathCost reached;         // from the start
     Estimate::Bound estimate;
     NodeNumber from;
@@ -133,6 +136,7 @@ class RepairSearch : private BorrowedAutomaton {
     struct Place {
       std::uint32_t position;
       StateId state;
+      Mode mode;
       std::uint64_t reached, left;
     };
     counted::vector<Place> places;
@@ -140,7 +144,7 @@ class RepairSearch : private BorrowedAutomaton {
     std::uint64_t elsewhere = 0;  // no path to another node costs less
 
     // A lower bound of what is left in the pattern; 0 for other nodes.
-    std::uint64_t least_left(std::uint32_t position, StateId state) const;
+    std::uint64_t least_left(std::uint32_t position, Mode mode, StateId state) const;
   };
   // An insertion or a replacement that states may take.
   struct Writing {
@@ -166,11 +170,14 @@ class RepairSearch : private BorrowedAutomaton {
   std::optional<std::string> some_text(StateId start, Budget& budget);
   bool descend(StateId& at, std::string& text, Budget& budget);
   bool is_accepted(const std::string& text, Budget& budget);
-  std::vector<Writing> writings(std::size_t position, bool each_byte) const;
+  enum class Where : std::uint8_t { Begin, Within, End };
+  std::vector<Writing> writings(Mode mode, Where where, bool each_byte) const;
+  const std::vector<Writing>& writings_at(Where where, Mode mode, StateId state) const;
   const std::vector<Writing>& writings_of(const Node& node) const;
-  void relax(NodeNumber from, std::uint32_t position, StateId state, StateId guiding, PathCost reached, EditStep step);
+  void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding, PathCost reached, EditStep step);
   void expand(NodeNumber node, Budget& budget);
   void expand_first(NodeNumber node, Budget& budget);
+  void expand_rewrites(NodeNumber node, Budget& budget);
   void expand_writings(NodeNumber node, Budget& budget);
   PathCost bound_of(const Node& node) const;
   std::uint64_t key_of(const Node& node, std::uint64_t cost) const;
@@ -198,7 +205,8 @@ class RepairSearch : private BorrowedAutomaton {
   double spent_seconds_ = 0;
   Estimate estimate_;
   std::vector<std::uint32_t> first_rewrite_;       // by position; model_.rewrites are sorted
-  std::vector<Writing> writings_[6];               // at the begin, within, at the end; by class, by byte
+  // By mode; at the begin, within, at the end; by class, by byte.  Each is made when it is read.
+  mutable std::array<std::optional<std::vector<Writing>>, kMostModes * 3 * 2> writings_;
   counted::vector<Node> nodes_;
   NumberTable node_index_;
   OpenNodes<Entry> queue_;

@@ -657,19 +657,35 @@ class TokenEdges:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
+class EditMachine:
+    """The transducer of edits: its modes and the costs of single bytes; ``core/repair/edit_model.hpp``.
+
+    Args:
+        after: for each mode 256 bytes: the mode that each byte leads to that is kept or written by a rewrite.
+        inserted: the same for each byte that is inserted or replaces another.
+        costs: for each mode six tables by byte, as ``uint32``: to prepend, insert, append, remove, replace and
+            keep one; 2^32 - 1: never.
+
+    Raises:
+        ValueError: there are no modes, or more than 16, or a byte leads to none of them.
+    """
+
+    def __init__(self, after: bytes, inserted: bytes, costs: bytes) -> None: ...
+
 class Rewrites:
     """The rewrites that a text admits, by position; those of one position by the number of their pattern.
 
     Args:
-        rewrites: begin, end, what is written, the cost.  A list may stand for one of these.
+        rewrites: begin, end, what is written, the cost, the modes in which it may be taken as bits, and the mode
+            that it leads to; 255: the one that the written bytes lead to.  A list may stand for one of these.
     """
 
-    def __init__(self, rewrites: list[tuple[int, int, bytes, int]]) -> None: ...
+    def __init__(self, rewrites: list[tuple[int, int, bytes, int, int, int]]) -> None: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: int) -> tuple[int, int, bytes, int, int]:
-        """Begin, end, what is written, the cost, the number of the pattern."""
+    def __getitem__(self, index: int) -> tuple[int, int, bytes, int, int, int, int]:
+        """The same, and the number of the pattern."""
 
-    def add(self, rewrites: Sequence[tuple[int, int, bytes, int, int]]) -> None:
+    def add(self, rewrites: Sequence[tuple[int, int, bytes, int, int, int, int]]) -> None:
         """Adds more, at their places."""
 
 class BytePatterns:
@@ -678,7 +694,7 @@ class BytePatterns:
     Args:
         patterns: of each a number of its own, ascending; the program; sets of the bytes that it begins with
             and that may stand before it; whether it may begin the text; and the template of a rewrite: two
-            texts, whether what was found stands between them, and the cost.
+            texts, whether what was found stands between them, the cost, the modes, and the next mode.
         sets: sets of bytes, each in 32 bytes.
     """
 
@@ -691,7 +707,7 @@ class BytePatterns:
                 bytes,
                 bytes,
                 bool,
-                tuple[bytes, bool, bytes, int] | None,
+                tuple[bytes, bool, bytes, int, int, int] | None,
             ]
         ],
         sets: Sequence[bytes],
@@ -709,10 +725,10 @@ class RepairEdits:
     """The edits of an answer, which take memory and time when they are made."""
 
     def __len__(self) -> int: ...
-    def all(self) -> list[tuple[str, int, int, bytes, int]]:
-        """Each edit: kind, begin, end, what is written, the number of the rewrite.
+    def all(self) -> list[tuple[str, int, int, bytes, int, int]]:
+        """Each edit: kind, begin, end, what is written, the number of the rewrite, the mode before it.
 
-        ``"keep"``: of a byte that is in doubt.
+        ``"keep"``: of a byte that is in doubt, or that its mode has a price for.
         """
 
 class RepairSearch:
@@ -721,10 +737,9 @@ class RepairSearch:
     Args:
         automata: of the texts that are accepted.
         text: the broken text.
-        costs: five tables by byte, as ``uint32``: to prepend, insert, append, remove and replace one;
-            2^32 - 1: never.
-        rewrites: begin, end, what is written, the cost; in the order of their beginnings.
-        doubts: positions of bytes that cost something to keep, and the costs.
+        machine: modes, and the costs of single bytes.
+        rewrites: as :class:`Rewrites`, in the order of their beginnings.
+        doubts: positions of bytes that cost something to keep, the costs, and the modes where they do.
         firm: positions of bytes that cost more to remove or replace, or to insert one before, and how much.
         weight: in hundredths, at least 100.
         limits, cancel: of the search as a whole.
@@ -740,9 +755,9 @@ class RepairSearch:
         self,
         automata: KeptAutomata,
         text: bytes,
-        costs: bytes,
-        rewrites: Rewrites | list[tuple[int, int, bytes, int]],
-        doubts: Sequence[tuple[int, int]],
+        machine: EditMachine,
+        rewrites: Rewrites | list[tuple[int, int, bytes, int, int, int]],
+        doubts: Sequence[tuple[int, int, int]],
         firm: Sequence[tuple[int, int]],
         weight: int,
         limits: Limits,
@@ -780,10 +795,12 @@ class RepairSearch:
     def proof(self) -> tuple[int, bytes, bool]:
         """The lower bound, what proves it, and whether its nodes are of the pattern itself."""
 
-    def graph(self, bound: int, is_exact: bool, limits: Limits) -> tuple[bytes, bytes, bytes, bool]:
+    def graph(
+        self, bound: int, is_exact: bool, limits: Limits
+    ) -> tuple[bytes, bytes, bytes, bytes, bool]:
         """All repairs that cost no more than a bound, as a graph; ``core/repair/graph.hpp`` has the details.
 
-        The position of each node and the numbers of the end nodes (``uint32``); the edges, 24 bytes each:
+        The position of each node (``uint32``) and its mode (``uint8``); the numbers of the end nodes (``uint32``); the edges, 24 bytes each:
         from, to, 8 · operand + kind (``uint32``), 4 bytes of nothing, the cost (``uint64``), in the order
         of the machine; and whether the bound has left out nothing.  The start is node 0.
 
@@ -799,9 +816,9 @@ class RepairSearch:
 def flaw_of_bound(
     expression: Expression,
     text: bytes,
-    costs: bytes,
-    rewrites: Rewrites | list[tuple[int, int, bytes, int]],
-    doubts: Sequence[tuple[int, int]],
+    machine: EditMachine,
+    rewrites: Rewrites | list[tuple[int, int, bytes, int, int, int]],
+    doubts: Sequence[tuple[int, int, int]],
     firm: Sequence[tuple[int, int]],
     bound: int,
     reached: bytes,

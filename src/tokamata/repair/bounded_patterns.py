@@ -18,8 +18,8 @@ thread.  Searching piece by piece, which changes what lookbehinds and ``\\A`` se
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 import tokamata._core as _core
 from tokamata.errors import LimitExceeded
@@ -28,6 +28,7 @@ from tokamata.repair.byte_patterns import BytePatterns
 
 __all__ = ["BoundedPatterns", "Found"]
 
+_T = TypeVar("_T")
 _MATCHES_OF_A_CHECK = 1000
 _SHORT_BYTES = 4000
 _BYTES_OF_A_MATCH = 500  # of a rewrite or a doubt, in Python and in the engine together
@@ -95,13 +96,21 @@ class BoundedPatterns:
         """
         if len(text) > _SHORT_BYTES:
             self._watch.check()
-        for number, match in enumerate(re.finditer(pattern, text), 1):
+        yield from self.counted(re.finditer(pattern, text))
+
+    def counted(self, found: Iterable[_T]) -> Iterator[_T]:
+        """What was found, until time or memory is over.
+
+        Raises:
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        for number, one in enumerate(found, 1):
             if number % _MATCHES_OF_A_CHECK == 0:
                 self._watch.check()
             self._kept += _BYTES_OF_A_MATCH
             if self._kept > self._limits.memory_bytes:
                 raise LimitExceeded("memory_bytes", self._limits.memory_bytes)
-            yield match
+            yield one
 
     def left(self) -> tuple[Limits, CancelToken | None]:
         """The limits less the time that has passed, and the token."""

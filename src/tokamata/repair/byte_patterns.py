@@ -59,7 +59,7 @@ _ANCHORS = {
     LINE_END: "line_end",
 }
 
-Template = tuple[bytes, bool, bytes, int]
+Template = tuple[bytes, bool, bytes, int, int, int]
 _Instruction = tuple[int, int, int, int]
 
 
@@ -69,7 +69,7 @@ class BytePatterns:
     Args:
         patterns: each for :mod:`re`.
         templates: of each, what is written where it is found, if that needs no groups: two texts, whether
-            what was found stands between them, and the cost.
+            what was found stands between them, the cost, the modes as bits, and the mode that it leads to.
 
     Attributes:
         engine: finds those with a program.

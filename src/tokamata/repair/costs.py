@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -23,9 +23,27 @@ from tokamata.repair.bounded_patterns import BoundedPatterns, Found
 from tokamata.repair.byte_patterns import BytePatterns, Template
 from tokamata.repair.words import Words
 
-__all__ = ["NEVER", "Doubt", "EditCosts", "Rewrite", "Span", "TextCosts", "packed"]
+__all__ = [
+    "ALL_MODES",
+    "BY_WRITTEN",
+    "KEEP",
+    "NEVER",
+    "Doubt",
+    "EditCosts",
+    "Finder",
+    "FoundRewrite",
+    "Mode",
+    "Rewrite",
+    "Span",
+    "Tables",
+    "TextCosts",
+    "packed",
+]
 
+KEEP = "keep"  # the name of an edit: a byte was kept at a price of its mode
 NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
+ALL_MODES, BY_WRITTEN = 0xFFFF, 0xFF  # of the engine: in all modes; to the mode that the written bytes lead to
+_MOST_MODES = 16
 _MOST = 1_000_000_000
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
@@ -47,12 +65,16 @@ class Rewrite(NamedTuple):
         replacement: what is written instead, as for ``re.sub``: a template, or a function of the match.  A
             function may return ``None``: what it was given is not rewritten.
         cost: what it costs.
+        within: names of the :class:`.Mode` in which it may be taken; empty: in all of them.
+        then: the mode that it leads to; empty: the one that the bytes that it writes lead to.
     """
 
     name: str
     pattern: bytes
     replacement: bytes | Callable[[re.Match[bytes]], bytes | None]
     cost: int
+    within: tuple[str, ...] = ()
+    then: str = ""
 
 
 class Doubt(NamedTuple):
@@ -64,67 +86,175 @@ class Doubt(NamedTuple):
         name: what an :class:`.Edit` says about it.
         pattern: for :mod:`re`, of bytes; the first byte of each match is in doubt.
         cost: what it costs to keep it.
+        within: names of the :class:`.Mode` in which it is in doubt; empty: in all of them.
     """
 
     name: str
     pattern: bytes
     cost: int
+    within: tuple[str, ...] = ()
+
+
+class Mode(NamedTuple):
+    """A state of the transducer of edits: where an edit stands, such as within a string.
+
+    Attributes:
+        name: what :attr:`.Rewrite.within` calls it.
+        after: characters that are kept, or written by a rewrite, and the names of the modes that they lead to.
+        otherwise: the mode that other bytes lead to; empty: this one.
+        inserted: the same for characters that are inserted, where it differs.
+        keep: costs of keeping characters of the text; ``None``: they may not be kept.
+        insert, prepend, append, remove: as those of :class:`.EditCosts`, where they differ in this mode.
+    """
+
+    name: str
+    after: Mapping[str, str] = {}
+    otherwise: str = ""
+    inserted: Mapping[str, str] = {}
+    keep: Mapping[str, int | None] = {}
+    insert: Mapping[str, int] = {}
+    prepend: Mapping[str, int] = {}
+    append: Mapping[str, int] = {}
+    remove: Mapping[str, int] = {}
+
+
+class FoundRewrite(NamedTuple):
+    """A rewrite that a :class:`Finder` has found in a text: ``text[begin:end]`` may become ``written``.
+
+    Attributes:
+        name: what an :class:`.Edit` says about it.
+        begin, end: offsets in bytes; they may be equal.
+        written: what is written instead.
+        cost, within, then: as of :class:`.Rewrite`.
+    """
+
+    name: str
+    begin: int
+    end: int
+    written: bytes
+    cost: int
+    within: tuple[str, ...] = ()
+    then: str = ""
+
+
+class Finder(NamedTuple):
+    """Finds the rewrites of a text that no pattern finds, since it counts brackets or indentation.
+
+    Attributes:
+        name: what errors say about it.
+        find: returns the rewrites of a text, in any order.
+    """
+
+    name: str
+    find: Callable[[bytes], Iterable[FoundRewrite]]
 
 
 class Span(NamedTuple):
-    """A rewrite that one text admits: ``text[begin:end]`` becomes ``written``."""
+    """A rewrite that one text admits: ``text[begin:end]`` becomes ``written``.
+
+    ``within`` has a bit for each mode in which it may be taken; ``then`` is the number of the mode that it leads
+    to, or :data:`BY_WRITTEN`.
+    """
 
     begin: int
     end: int
     written: bytes
     cost: int
+    within: int
+    then: int
     name: str
 
 
 class Tables(NamedTuple):
-    """Costs by byte: to prepend, insert, append, remove and replace one; and the same for the engine."""
+    """The transducer of edits: its modes, and the costs of single bytes in each.
 
-    tables: list[list[int]]
-    packed: bytes
+    Attributes:
+        after: by mode and byte that is kept or written by a rewrite: the mode that it leads to.
+        inserted: the same of a byte that is inserted, or replaces another.
+        tables: by mode: costs by byte, to prepend, insert, append, remove, replace and keep one.
+    """
+
+    after: list[bytes]
+    inserted: list[bytes]
+    tables: list[list[list[int]]]
+
+    def machine(self) -> _core.EditMachine:
+        """The same for the engine."""
+        costs = packed([one for mode in self.tables for one in mode])
+        return _core.EditMachine(b"".join(self.after), b"".join(self.inserted), costs)
+
+    def mode_after(self, mode: int, written: bytes) -> int:
+        """The mode after some bytes that are kept, or written by a rewrite."""
+        if len(self.after) > 1:
+            for byte in written:
+                mode = self.after[mode][byte]
+        return mode
 
 
-class TextCosts(NamedTuple):
+class _Machine(NamedTuple):
+    tables: Tables
+    engine: _core.EditMachine
+
+
+@dataclass(frozen=True)
+class TextCosts:
     """What edits of one text cost.
 
     Attributes:
         text: the broken text.
-        by_byte: to prepend, insert, append, remove and replace a byte.
+        machine: modes, and costs of single bytes.
         rewrites: those that the text admits, in the order of their beginnings.
         names: of rewrites, by the numbers that these have.
-        doubts: by position, where keeping the byte costs something.
+        doubts: by position, where keeping the byte costs something, with a bit for each mode where it does.
         firm: by position, what it costs more to remove or replace the byte, or to insert one before it.
     """
 
     text: bytes
-    by_byte: Tables
+    machine: _Machine
     rewrites: _core.Rewrites
     names: Sequence[str]
-    doubts: dict[int, Doubt]
+    doubts: dict[int, list[tuple[Doubt, int]]]
     firm: dict[int, int]
 
     @property
-    def tables(self) -> list[list[int]]:
-        """To prepend, insert, append, remove and replace a byte, each by byte."""
-        return self.by_byte.tables
+    def tables(self) -> Tables:
+        """Modes, and costs of single bytes."""
+        return self.machine.tables
 
     @property
     def spans(self) -> list[Span]:
         """All rewrites."""
         return [self.span(number) for number in range(len(self.rewrites))]
 
+    def spans_at(self, begin: int) -> list[Span]:
+        """The rewrites that begin at a byte."""
+        return self._by_begin.get(begin, [])
+
+    @cached_property
+    def _by_begin(self) -> dict[int, list[Span]]:
+        found: dict[int, list[Span]] = {}
+        for span in self.spans:
+            found.setdefault(span.begin, []).append(span)
+        return found
+
     def span(self, number: int) -> Span:
         """One of the rewrites."""
-        begin, end, written, cost, name = self.rewrites[number]
-        return Span(begin, end, written, cost, self.names[name])
+        begin, end, written, cost, within, then, name = self.rewrites[number]
+        return Span(begin, end, written, cost, within, then, self.names[name])
 
-    def of_byte(self, kind: str, begin: int, written: bytes) -> int:
+    def keeping(self, mode: int, begin: int) -> int:
+        """The cost of keeping a byte."""
+        doubt = self.doubt(mode, begin)
+        return self.tables.tables[mode][5][self.text[begin]] + (doubt.cost if doubt else 0)
+
+    def doubt(self, mode: int, begin: int) -> Doubt | None:
+        """The dearest doubt about a byte."""
+        found = [one for one, within in self.doubts.get(begin, ()) if within >> mode & 1]
+        return max(found, key=lambda one: one.cost, default=None)
+
+    def of_byte(self, kind: str, mode: int, begin: int, written: bytes) -> int:
         """The cost of ``"insert"``, ``"remove"`` or ``"replace"`` at a position."""
-        prepend, insert, append, remove, replace = self.tables
+        prepend, insert, append, remove, replace, _ = self.tables.tables[mode]
         if kind == "remove":
             cost = remove[self.text[begin]]
         elif kind == "replace":
@@ -142,17 +272,18 @@ class TextCosts(NamedTuple):
         return min((cost for cost in self._all() if cost > 0), default=1)
 
     def _all(self) -> Iterator[int]:
-        for table in self.tables:
-            yield from (cost for cost in table if cost != NEVER)
+        for tables in self.tables.tables:
+            for table in tables:
+                yield from (cost for cost in table if cost != NEVER)
         yield from (span.cost for span in self.spans)
-        yield from (doubt.cost for doubt in self.doubts.values())
+        yield from (doubt.cost for doubts in self.doubts.values() for doubt, _ in doubts)
 
     def for_engine(
         self,
-    ) -> tuple[bytes, _core.Rewrites, list[tuple[int, int]], list[tuple[int, int]]]:
-        """The costs as ``_core.RepairSearch`` takes them: tables, rewrites, doubts, what is firm."""
-        doubts = [(position, doubt.cost) for position, doubt in self.doubts.items()]
-        return self.by_byte.packed, self.rewrites, doubts, list(self.firm.items())
+    ) -> tuple[_core.EditMachine, _core.Rewrites, list[tuple[int, int, int]], list[tuple[int, int]]]:
+        """The costs as ``_core.RepairSearch`` takes them: machine, rewrites, doubts, what is firm."""
+        doubts = [(at, doubt.cost, within) for at, found in self.doubts.items() for doubt, within in found]
+        return self.machine.engine, self.rewrites, doubts, list(self.firm.items())
 
 
 @dataclass(frozen=True)
@@ -173,6 +304,9 @@ class EditCosts:
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
         doubts: bytes that cost something to keep; of several doubts about one byte the dearest counts.
+        finders: find rewrites that no pattern finds.
+        modes: the states of the transducer of edits, the first of them at the begin of the text, at most 16;
+            empty: there is one.
         typo: of a string that becomes a word of the constraint that is near it; ``None``: this edit is not
             made.  The words of JSON under a schema, and of Python types, are names and strings that it lists.
         firm: what an edit of a byte within such a word costs more.
@@ -192,6 +326,8 @@ class EditCosts:
     replace: int | None = None
     rewrites: Sequence[Rewrite] = ()
     doubts: Sequence[Doubt] = ()
+    finders: Sequence[Finder] = ()
+    modes: Sequence[Mode] = ()
     typo: int | None = None
     firm: int = 0
     words: Words | None = None
@@ -220,6 +356,7 @@ class EditCosts:
             except (re.error, TypeError, IndexError) as error:
                 expected = f"a pattern and a replacement of bytes for re: {error}"
                 raise ArgumentError("EditCosts.rewrites", shown_argument(rewrite), expected) from None
+        self._check_modes()
         checked_instance("EditCosts.words", self.words, (Words, NoneType))
         checked_instance("EditCosts.doubts", self.doubts, (list, tuple))
         object.__setattr__(self, "doubts", tuple(self.doubts))
@@ -232,6 +369,31 @@ class EditCosts:
                 expected = f"a pattern of bytes for re: {error}"
                 raise ArgumentError("EditCosts.doubts", shown_argument(doubt), expected) from None
 
+    def _check_modes(self) -> None:
+        checked_instance("EditCosts.modes", self.modes, (list, tuple))
+        object.__setattr__(self, "modes", tuple(self.modes))
+        for mode in self.modes:
+            checked_instance("EditCosts.modes", mode, Mode)
+            for mapping in (mode.insert, mode.prepend, mode.append, mode.remove):
+                for cost in mapping.values():
+                    _checked_cost("modes", cost)
+            for cost in mode.keep.values():
+                if cost is not None:
+                    _checked_cost("modes", cost)
+        names = {mode.name for mode in self.modes}
+        if len(names) != len(self.modes) or len(names) > _MOST_MODES:
+            raise ArgumentError(
+                "EditCosts.modes", f"{len(self.modes)} modes", f"at most {_MOST_MODES}, each with a name of its own"
+            )
+        named = [
+            *(name for mode in self.modes for name in (*mode.after.values(), *mode.inserted.values(), mode.otherwise) if name),
+            *(name for one in (*self.rewrites, *self.doubts) for name in one.within),
+            *(one.then for one in self.rewrites if one.then),
+        ]
+        for name in named:
+            if name not in names:
+                raise ArgumentError("EditCosts.modes", shown_argument(name), "the name of one of the modes")
+
     def of_text(self, text: bytes, bounds: BoundedPatterns | None = None) -> TextCosts:
         """What edits of a text cost.
 
@@ -241,18 +403,23 @@ class EditCosts:
         """
         bounds = bounds or BoundedPatterns(Limits(), None)
         rewrites, doubts = self._found(text, bounds)
+        names = list(self._patterns.names)
+        found = list(self._from_finders(text, bounds, names))
+        if found:
+            rewrites.add(found)
         firm: dict[int, int] = {}
         if self.words is not None and (self.typo is not None or self.firm > 0):
             typos, positions = self.words.found(text, bounds)
             if typos and self.typo is not None:
-                rewrites.add([(*typo, self.typo, len(self.rewrites)) for typo in typos])
+                modes = 1, BY_WRITTEN  # where texts begin
+                rewrites.add([(*typo, self.typo, *modes, len(self.rewrites)) for typo in typos])
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
-        return TextCosts(text, self._tables(text), rewrites, self._patterns.names, doubts, firm)
+        return TextCosts(text, self._machine(text), rewrites, names, doubts, firm)
 
-    def tables(self, text: bytes) -> list[list[int]]:
-        """What the engine reads for a text: prepend, insert, append, remove and replace, each by byte."""
-        return self._tables(text).tables
+    def tables(self, text: bytes) -> Tables:
+        """The modes, and the costs of single bytes of a text in each."""
+        return self._machine(text).tables
 
     def spans(self, text: bytes, bounds: BoundedPatterns | None = None) -> list[Span]:
         """The rewrites of :attr:`rewrites` that a text admits, in the order of their beginnings.
@@ -262,61 +429,99 @@ class EditCosts:
             LimitExceeded, Cancelled: the search was stopped.
         """
         rewrites, doubts = self._found(text, bounds or BoundedPatterns(Limits(), None))
-        return TextCosts(text, self._tables(text), rewrites, self._patterns.names, doubts, {}).spans
+        return TextCosts(text, self._machine(text), rewrites, self._patterns.names, doubts, {}).spans
 
-    def doubtful(self, text: bytes, bounds: BoundedPatterns | None = None) -> dict[int, Doubt]:
-        """The doubts about a text, by position.
+    def doubtful(
+        self, text: bytes, bounds: BoundedPatterns | None = None
+    ) -> dict[int, list[tuple[Doubt, int]]]:
+        """The doubts about a text, by position, with a bit for each mode where they hold.
 
         Raises:
             LimitExceeded, Cancelled: the search was stopped.
         """
         return self._found(text, bounds or BoundedPatterns(Limits(), None))[1]
 
-    def _tables(self, text: bytes) -> Tables:
-        return self._both_tables[1 if _seems_cut_off(text) else 0]
+    def _machine(self, text: bytes) -> _Machine:
+        return self._machines[1 if _seems_cut_off(text) else 0]
 
     @kept_property
-    def _both_tables(self) -> tuple[Tables, Tables]:
+    def _machines(self) -> tuple[_Machine, _Machine]:
         """Of a text that is closed, and of one that seems cut off."""
-        insert = _by_byte([self.other] * 256, self.insert)
-        prepend, append = _by_byte(insert, self.prepend), _by_byte(insert, self.append)
-        remove = _by_byte([self.other] * 256, self.remove)
+        modes = self.modes or (Mode("any"),)
+        number_of = {mode.name: number for number, mode in enumerate(modes)}
+
+        def leading(base: list[int], names: Mapping[str, str]) -> list[int]:
+            return _by_byte(base, {characters: number_of[name] for characters, name in names.items()})
+
+        after = [leading([number_of[mode.otherwise or mode.name]] * 256, mode.after) for mode in modes]
+        inserted = [leading(base, mode.inserted) for base, mode in zip(after, modes, strict=True)]
+        both = [Tables(list(map(bytes, after)), list(map(bytes, inserted)), [self._of_mode(mode, resume) for mode in modes]) for resume in ({}, self.resume)]
+        closed, cut_off = (_Machine(tables, tables.machine()) for tables in both)
+        return closed, cut_off
+
+    def _of_mode(self, mode: Mode, resume: Mapping[str, int]) -> list[list[int]]:
+        insert = _by_byte(_by_byte([self.other] * 256, self.insert), mode.insert)
+        prepend, append = (
+            _by_byte(_by_byte(insert, costs), own)
+            for costs, own in ((self.prepend, mode.prepend), ({**self.append, **resume}, mode.append))
+        )
+        remove = _by_byte(_by_byte([self.other] * 256, self.remove), mode.remove)
         change = [NEVER if self.replace is None else self.replace] * 256
-        closed = [prepend, insert, append, remove, change]
-        cut_off = [prepend, insert, _by_byte(append, self.resume), remove, change]
-        return Tables(closed, packed(closed)), Tables(cut_off, packed(cut_off))
+        keep = _by_byte([0] * 256, {key: NEVER if cost is None else cost for key, cost in mode.keep.items()})
+        return [prepend, insert, append, remove, change, keep]
 
     @kept_property
     def _patterns(self) -> _Patterns:
         try:
-            return _patterns_of(tuple(self.rewrites), tuple(self.doubts))
+            return _patterns_of(tuple(self.rewrites), tuple(self.doubts), self._mode_names)
         except TypeError:  # a function that has no hash
-            return _Patterns(self.rewrites, self.doubts)
+            return _Patterns(self.rewrites, self.doubts, self._mode_names)
+
+    @property
+    def _mode_names(self) -> tuple[str, ...]:
+        return tuple(mode.name for mode in self.modes)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy is made of: the fields, and not what is made from them."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
-    def _found(self, text: bytes, bounds: BoundedPatterns) -> tuple[_core.Rewrites, dict[int, Doubt]]:
+    def _from_finders(
+        self, text: bytes, bounds: BoundedPatterns, names: list[str]
+    ) -> Iterator[tuple[int, int, bytes, int, int, int, int]]:
+        """What the finders find; names of rewrites that are new are added."""
+        number_of = {mode.name: number for number, mode in enumerate(self.modes)}
+        numbers: dict[str, int] = {}
+        for finder in self.finders:
+            for one in bounds.counted(finder.find(text)):
+                number = numbers.setdefault(one.name, len(names))
+                if number == len(names):
+                    names.append(one.name)
+                within = sum(1 << number_of[name] for name in one.within) or ALL_MODES
+                then = number_of[one.then] if one.then else BY_WRITTEN
+                yield one.begin, one.end, one.written, one.cost, within, then, number
+
+    def _found(
+        self, text: bytes, bounds: BoundedPatterns
+    ) -> tuple[_core.Rewrites, dict[int, list[tuple[Doubt, int]]]]:
         """The rewrites and the doubts of a text, in the order of their positions."""
         patterns = self._patterns
         rewrites, others = bounds.found(patterns.of_bytes, text)
-        more: list[tuple[int, int, bytes, int, int]] = []
-        doubts: dict[int, Doubt] = {}
+        more: list[tuple[int, int, bytes, int, int, int, int]] = []
+        doubts: dict[int, list[tuple[Doubt, int]]] = {}
         for found in others:
             number, begin, end, _ = found
             if number >= len(self.rewrites):
                 doubt = patterns.doubts[number - len(self.rewrites)]
-                if begin < len(text) and doubts.get(begin, doubt).cost <= doubt.cost:
-                    doubts[begin] = doubt
+                if begin < len(text) and doubt.cost > 0:
+                    doubts.setdefault(begin, []).append((doubt, patterns.modes[number][0]))
             elif begin < end:
                 rewrite = self.rewrites[number]
                 written = _written(rewrite, found, text)
                 if written is not None:
-                    more.append((begin, end, written, rewrite.cost, number))
+                    more.append((begin, end, written, rewrite.cost, *patterns.modes[number], number))
         if more:
             rewrites.add(more)
-        return rewrites, {at: doubt for at, doubt in sorted(doubts.items()) if doubt.cost > 0}
+        return rewrites, dict(sorted(doubts.items()))
 
 
 def _seems_cut_off(text: bytes) -> bool:
@@ -334,12 +539,24 @@ class _Patterns:
         of_bytes: all patterns.
         doubts: in their order.
         names: of rewrites, and of the correction of a typo.
+        modes: of each pattern, the modes in which it holds, as bits, and the one that it leads to.
     """
 
-    def __init__(self, rewrites: Sequence[Rewrite], doubts: Sequence[Doubt]) -> None:
+    def __init__(self, rewrites: Sequence[Rewrite], doubts: Sequence[Doubt], names: Sequence[str]) -> None:
         self.doubts = sorted(doubts, key=lambda doubt: doubt.cost)
         self.names = [*(one.name for one in rewrites), "typo"]
-        templates = [*map(_template, rewrites), *(None for _ in doubts)]
+        number_of = {name: number for number, name in enumerate(names)}
+        self.modes = [
+            (
+                sum(1 << number_of[name] for name in set(one.within)) or ALL_MODES,
+                number_of[one.then] if isinstance(one, Rewrite) and one.then else BY_WRITTEN,
+            )
+            for one in [*rewrites, *self.doubts]
+        ]
+        templates = [
+            *(_template(one, *modes) for one, modes in zip(rewrites, self.modes, strict=False)),
+            *(None for _ in doubts),
+        ]
         all_patterns = [*(one.pattern for one in rewrites), *(one.pattern for one in self.doubts)]
         self.of_bytes = BytePatterns(all_patterns, templates)
 
@@ -348,7 +565,7 @@ class _Patterns:
 _patterns_of = lru_cache(maxsize=16)(_Patterns)
 
 
-def _template(rewrite: Rewrite) -> Template | None:
+def _template(rewrite: Rewrite, within: int, then: int) -> Template | None:
     """What it writes, if that is a text with what it has found at most once."""
     if not isinstance(rewrite.replacement, bytes):
         return None
@@ -359,7 +576,7 @@ def _template(rewrite: Rewrite) -> Template | None:
     at = pieces.index(0) if repeats else len(pieces)
     before = b"".join(piece for piece in pieces[:at] if isinstance(piece, bytes))
     after = b"".join(piece for piece in pieces[at:] if isinstance(piece, bytes))
-    return before, repeats, after, rewrite.cost
+    return before, repeats, after, rewrite.cost, within, then
 
 
 def packed(tables: Sequence[Sequence[int]]) -> bytes:

@@ -62,7 +62,7 @@ class CoupledCertificate(Certificate):
             _core.flaw_of_bound(
                 self.expression,
                 self.broken,
-                raised.tables,
+                raised.machine,
                 raised.rewrites,
                 raised.doubts,
                 raised.firm,

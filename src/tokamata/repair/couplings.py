@@ -282,7 +282,7 @@ class _CoupledSearch(Generic[_T]):
             limits = replace(limits, memory_bytes=max(1, limits.memory_bytes // _SHARE))
         search = _core.RepairSearch(
             self.given.automata, self.given.broken,
-            raised.tables, raised.rewrites, raised.doubts, raised.firm, self.given.weight,
+            raised.machine, raised.rewrites, raised.doubts, raised.firm, self.given.weight,
             core_limits(limits), self.given.cancel, self.given.pattern,
         )  # fmt: skip
         before, outcome = self.expansions, "better"
@@ -386,7 +386,7 @@ class _CoupledSearch(Generic[_T]):
         assert self.bounding is not None
         multipliers = self.bounding.multipliers
         added = sum(multipliers[name] * self.at_most[name] for name in self.names)
-        positions, ends, records, is_whole = self.bounding.search.graph(
+        positions, modes, ends, records, is_whole = self.bounding.search.graph(
             self.scale * target + added, is_exact, core_limits(self._left())
         )
         edges = np.frombuffer(records, dtype=_EDGE)
@@ -402,11 +402,10 @@ class _CoupledSearch(Generic[_T]):
         of_span = np.array([number.get(span.name, -1) for span in self.costs.spans] or [-1])
         rewritten = kind == _STEPS.index("rewrite")
         coupled[rewritten] = of_span[operand[rewritten]]
-        of_position = np.full(len(self.given.broken) + 1, -1)
-        for position, doubt in self.costs.doubts.items():
-            of_position[position] = number.get(doubt.name, -1)
         kept = kind == _STEPS.index("keep")
-        coupled[kept] = of_position[at[source[kept]]]
+        for edge in np.flatnonzero(kept & (edges["cost"] > 0)):
+            doubt = self.costs.doubt(modes[source[edge]], int(at[source[edge]]))
+            coupled[edge] = number.get(doubt.name, -1) if doubt else -1
         values = np.array([*multipliers.values(), 0], dtype=np.int64)  # the last one: of no bound
         cost = (edges["cost"].astype(np.int64) - values[coupled]) // self.scale
         graph = CoupledGraph(
@@ -419,16 +418,18 @@ class _CoupledSearch(Generic[_T]):
         )
 
         def repair_of(path: list[int]) -> tuple[int, bytes, tuple[Edit, ...]]:
-            steps = [(int(kind[edge]), int(operand[edge]), int(at[source[edge]])) for edge in path]
+            steps = [
+                (int(kind[edge]), int(operand[edge]), int(at[source[edge]]), modes[source[edge]]) for edge in path
+            ]
             text, made = self._followed(steps)
             return sum(edit.cost for edit in made), text, made
 
         return graph, is_whole, repair_of
 
-    def _followed(self, steps: list[tuple[int, int, int]]) -> tuple[bytes, tuple[Edit, ...]]:
-        """The text and the edits of some steps: kind, operand, position."""
+    def _followed(self, steps: list[tuple[int, int, int, int]]) -> tuple[bytes, tuple[Edit, ...]]:
+        """The text and the edits of some steps: kind, operand, position, mode."""
         broken, text, edits = self.given.broken, bytearray(), []
-        for kind, operand, position in steps:
+        for kind, operand, position, mode in steps:
             name, end, written = _STEPS[kind], position + 1, b""
             if name == "keep":
                 written = broken[position:end]
@@ -438,8 +439,7 @@ class _CoupledSearch(Generic[_T]):
                 written = bytes([operand])
                 end -= name == "insert"
             text += written
-            if name != "keep" or position in self.costs.doubts:
-                edits.append(
-                    edit_of(self.costs, name, position, end, written, operand if name == "rewrite" else 0)
-                )
+            if name != "keep" or self.costs.keeping(mode, position) > 0:
+                number = operand if name == "rewrite" else 0
+                edits.append(edit_of(self.costs, name, position, end, written, number, mode))
         return bytes(text), tuple(edits)

@@ -1,37 +1,46 @@
 """The costs of edits that are used unless others are given: those of mistakes that models make in JSON.
 
-``benchmarks/repair/fitting.py`` fits costs to the training half of its texts, by counting how often each edit
-undoes a mistake and how often it could have been made.  Here are
-
-- *fitted* costs, where no row of the training texts loses a value by them: those of most named edits, of
-  typos, and of some single bytes.  They are scaled by 0.41 to stand beside the others.
-- costs *held by hand*, tuned on the same half.  A removal has few places and an insertion has one at every
-  byte, so fitted costs make it cheaper to remove a quote than to insert the one that is missing, and join
-  ``2015 2021`` rather than to write the comma.  They bring back fewer values: 93 % of the training texts, and
-  98 % as the costs are here.  What is missing at the end of a text is no measure of a mistake, so costs of
-  prepending, appending and resuming are by hand too; and so are those of mistakes that the texts hardly have.
-  A doubt about a single quote is by hand, since these costs repair Python's constructor calls too, where
-  such quotes are right.
-
-``benchmarks/results/repair_costs.md`` has each edit with its counts, both costs, and what either brings back.
-
 Problem.  The cheapest repair by single bytes is often not what was meant.  All of ``{'a': 'b', 'c': 'd'}``
-but its first and last quote may be the name of a member; then a value is missing.  A comma that is lost
-between two strings, or a quote in front of a bracket, has a cheap repair in a string that is never closed.
-How.  Edits depend on what stands around them.  A *rewrite* undoes a whole mistake where it looks like one,
-at little cost: a string in other quotes, a name without quotes, a quote in the midst of words.  A *doubt*
-makes it dear to keep a byte that looks like the mark of another dialect, so that it is not read as a text.
+but its first and last quote may be the name of a member; then a value is missing.  ``//`` begins a comment
+between two members, and not in a string.
+How.  Edits are a transducer (``core/repair/edit_model.hpp``).  Its *modes* say where an edit stands: outside of
+strings, in a string of JSON, in one that another quote opened, in one that only a repair has opened, or in a
+member that a repair makes up.  A *rewrite* undoes a whole mistake where it looks like one, at little cost, in
+the modes where it can be one.  Dialects are groups of rewrites: quotes of other languages, numbers of other
+languages, calls and literals of Python and JavaScript, JSON that was escaped.  What no pattern finds, since it
+counts brackets or indentation, the finders find (:mod:`.outline`, :mod:`.lines`).
+
+Costs are by hand.  A whole mistake that is seen for what it is costs 1 to 500; a mistake that something else
+might explain 500 to 3,000; content that is dropped, made up or changed more than any spelling.  Closing what is
+open is cheap at the end, since texts are cut off there.
 
 Cost.  Patterns take time in proportion to the text, since none reads on over the same bytes from many places.
-What reads on until a mark (a quote, the end of a comment) either contains nothing that it begins with, or
-takes all that it has read; then a function of the match says whether that is what was looked for.
+What reads on until a mark (the end of a comment) either contains nothing that it begins with, or takes all
+that it has read; then a function of the match says whether that is what was looked for.
 """
 
 from __future__ import annotations
 
 import re
 
-from tokamata.repair.costs import Doubt, EditCosts, Rewrite
+from tokamata.repair.costs import Doubt, EditCosts, Finder, Mode, Rewrite
+from tokamata.repair.dialects.calls import CALLS
+from tokamata.repair.dialects.lines import lines
+from tokamata.repair.dialects.modes import (
+    BACK,
+    BARE,
+    ESCAPED,
+    INVENTED,
+    QUOTED,
+    SINGLE,
+    STRING,
+    TEXT,
+    TRIPLE,
+    TYPOGRAPHIC,
+)
+from tokamata.repair.dialects.numbers import NUMBERS
+from tokamata.repair.dialects.outline import outline
+from tokamata.repair.dialects.strings import STRINGS
 
 __all__ = ["DEFAULT_COSTS"]
 
@@ -41,39 +50,9 @@ _BLANKS = " \t\r\n"
 _PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _LONGEST = 2000
 
+_IN_TEXT = (TEXT,)
 
-def _beginning(quotes: bytes, width: int) -> bytes:
-    """Quotes of so many bytes where a string may begin; first the quotes, since ``re`` finds these fast."""
-    any_bytes = b"[\\s\\S]" * width
-    before = (
-        rb"(?:(?<=[\[{,:]%(any)b)|(?<=[\[{,:] %(any)b)|(?<=\s\s%(any)b)|(?<=\n%(any)b)|(?<![\s\S]%(any)b))"
-    )
-    return quotes + before % {b"any": any_bytes}
-
-
-# What follows the end of a string, a name or another value.
-_AFTER = rb"(?=\s*(?:[,:}\]]|\Z))"
-_APOSTROPHE = rb"(?<=\w)'(?=\w)"
-_OTHER_BLANKS = "|".join("\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff").encode()
-_LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9e]", rb"\xe2\x80[\x9c\x9d]"  # “, ” and „; ” and “
-_NO_QUOTE = "(?:(?!“|”|„)[^\\\\\n])".encode()
-
-_ESCAPES = {b'"': b'\\"', b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
-
-
-def _in_double_quotes(match: re.Match[bytes]) -> bytes:
-    """A string in other quotes, as one of JSON."""
-
-    def written(part: re.Match[bytes]) -> bytes:
-        escaped = part.group(1)
-        if escaped is None:
-            return _ESCAPES[part.group()]
-        return escaped if escaped == b"'" else part.group()
-
-    return b'"' + re.sub(rb'\\(.)|["\n\r\t]', written, match.group(1)) + b'"'
-
-
-_BEFORE_COMMENT = rb"(?:(?<=[\s,{\[\]}][/#])|(?<![\s\S][/#]))"
+_BEFORE_COMMENT = rb"(?:(?<=[\s,{\[\]}:(][/#])|(?<![\s\S][/#]))"
 
 
 def _without_comment(match: re.Match[bytes]) -> bytes | None:
@@ -81,110 +60,150 @@ def _without_comment(match: re.Match[bytes]) -> bytes | None:
     return b"" if match[1] and len(match[0]) <= _LONGEST else None
 
 
-_DIALECTS = (
-    Rewrite(
-        "single quotes",
-        _beginning(b"'", 1) + rb"((?:[^'\\\n]|\\.|" + _APOSTROPHE + rb")*)'" + _AFTER,
-        _in_double_quotes,
-        1,
-    ),
-    Rewrite(
-        "typographic quotes",
-        _beginning(_LEFT, 3) + rb"((?:" + _NO_QUOTE + rb"|\\.)*)" + _RIGHT + _AFTER,
-        _in_double_quotes,
-        1,
-    ),
-    # A comma or a colon beside them is lost.
-    Rewrite(
-        "single quotes",
-        b"'" + rb"(?<=[\[{,:\s\"'\w\]}]')((?:[^'\\\n]|" + _APOSTROPHE + rb")+)'(?=\s*[\"'\[{\d])",
-        _in_double_quotes,
-        767,
-    ),
-    Rewrite(
-        "single quotes",
-        b"'" + rb"(?<=[\"'\w\]}]\s')((?:[^'\\\n]|" + _APOSTROPHE + rb")+)'" + _AFTER,
-        _in_double_quotes,
-        10,
-    ),
-    Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$][\w$-]*(?=\s*:)", rb'"\g<0>"', 29),
-    Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$][\w$-]*(?=\s+[\"'\[{\d])", rb'"\g<0>"', 600),
-    Rewrite("Python's True", rb"\b(?:True|TRUE)\b", b"true", 95),
-    Rewrite("Python's False", rb"\b(?:False|FALSE)\b", b"false", 15),
-    Rewrite("Python's None", rb"\b(?:None|NULL|Null|nil)\b", b"null", 175),
-    Rewrite("no number", rb"\b(?:NaN|Infinity|undefined)\b", b"null", 1000),
-    Rewrite("escaped apostrophe", rb"\\'", b"'", 300),
-    Rewrite("join strings", rb'"\s*\+\s*"', b"", 1000),
-    Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))\s*\.\.\.\s*(?=[,\]}])", b"", 83),
-    Rewrite("drop an ellipsis", rb"(?<=[\[{])\s*\.\.\.\s*,", b"", 800),
-    Rewrite(
-        "typographic blank", "|".join("\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff").encode(), b" ", 84
-    ),
-    Rewrite("single quote", rb"'", b'"', 2370),
-    Rewrite("typographic quote", _LEFT, b'"', 2292),
+_LITERALS = (
+    Rewrite("Python's True", rb"\b(?:True|TRUE)\b", b"true", 20, _IN_TEXT),
+    Rewrite("Python's False", rb"\b(?:False|FALSE)\b", b"false", 20, _IN_TEXT),
+    Rewrite("Python's None", rb"\b(?:None|NULL|Null|nil|undefined)\b", b"null", 20, _IN_TEXT),
+    Rewrite("no number", rb"-?\b(?:NaN|Infinity|nan|inf)\b", b"null", 600, _IN_TEXT),
+    Rewrite("yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON)\b", b"true", 700, _IN_TEXT),
+    Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF)\b", b"false", 700, _IN_TEXT),
+    Rewrite("number as a literal", rb"(?<=[:\[,\s])1(?=\s*(?:[,}\]]|\Z))", b"true", 1300, _IN_TEXT),
+    Rewrite("number as a literal", rb"(?<=[:\[,\s])0(?=\s*(?:[,}\]]|\Z))", b"false", 1300, _IN_TEXT),
+    Rewrite("string as a literal", rb'"[Tt]rue"', b"true", 500, _IN_TEXT),
+    Rewrite("string as a literal", rb'"[Ff]alse"', b"false", 500, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Yy]es|[Oo]n|YES|ON|1)"', b"true", 900, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0)"', b"false", 900, _IN_TEXT),
+    Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
+    Rewrite("string as null", rb'""', b"null", 900, _IN_TEXT),
+    Rewrite("literal as a string", rb"\b(?:[Tt]rue|[Ff]alse)\b", rb'"\g<0>"', 900, _IN_TEXT),
+    Rewrite("ellipsis as null", rb"(?<=[:\[,\s])\.\.\.(?=\s*(?:[,}\]]|\Z))", b"null", 400, _IN_TEXT),
 )
 
-_STRINGS = (
-    # Neither what stands before it nor what follows it is structure; or the quote after it ends the string.
+_NAMES = (
+    Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff.-]*(?=\s*:)", rb'"\g<0>"', 29, _IN_TEXT),
+    Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+[\"'\[{\d])", rb'"\g<0>"', 600, _IN_TEXT),
     Rewrite(
-        "escape an inner quote",
-        rb'"(?:(?<=[^\s\[{,:"]")(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] ")(?=[^\s,:}\]"])'
-        rb'|(?<=\w")(?="\s*[,:}\]]))',
-        rb"\\\g<0>",
-        700,
+        "quote a name",
+        rb"(?<=[{,\n])[ \t]*([A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?: [\w$\x80-\xff-]+)+)(?=\s*:)",
+        rb'"\1"',
+        60,
+        _IN_TEXT,
     ),
-    Rewrite("quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)\Z', rb'"\1', 600),
-    Rewrite("escape a line break", rb"\n", rb"\\n", 1791),
-    Rewrite("escape a carriage return", rb"\r", rb"\\r", 1500),
-    Rewrite("escape a tab", rb"\t", rb"\\t", 1500),
-    Rewrite("escape a form feed", rb"\x0c", rb"\\f", 1500),
-    Rewrite("escape a backspace", rb"\x08", rb"\\b", 1500),
-    Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30),
-    Rewrite("escape a backslash", rb"\\", rb"\\\\", 1099),
+    Rewrite("number as a name", rb"(?<=[{,\s])-?\d+(?:\.\d+)?(?=\s*:)", rb'"\g<0>"', 20, _IN_TEXT),
+    Rewrite("quote for both sides", rb"(?<=[{,\s])[A-Za-z_]\w*(?=\"\s*:)", rb'"\g<0>', 400, _IN_TEXT),
 )
 
 _STRUCTURE = (
-    Rewrite("drop a trailing comma", rb",(?=\s*[}\]])", b"", 1),
-    Rewrite("drop a last comma", rb",\s*\Z", b"", 8),
-    Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 3),
+    Rewrite("drop a trailing comma", rb",(?=\s*[}\])])", b"", 1, _IN_TEXT),
+    Rewrite("drop a leading comma", rb",(?<=[{\[],)", b"", 200, _IN_TEXT),
+    Rewrite("drop a last comma", rb",\s*\Z", b"", 8, _IN_TEXT),
+    Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 3, _IN_TEXT),
+    Rewrite("drop a doubled colon", rb":(?=\s*:)", b"", 100, _IN_TEXT),
+    Rewrite("another separator", rb";", b",", 300, _IN_TEXT),
+    Rewrite("drop a last semicolon", rb";\s*\Z", b"", 20, _IN_TEXT),
+    Rewrite("another colon", rb"=>|:=|=(?!=)|->", b":", 300, _IN_TEXT),
     # A closing bracket is lost between a line break and a comma.
-    Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>}", 150),
-    Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>]", 150),
-    Rewrite("null for a missing value", rb":(?=\s*(?:[,}]|\Z))", b":null", 1200),
+    Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>}", 150, _IN_TEXT),
+    Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>]", 150, _IN_TEXT),
+    Rewrite("null for a missing value", rb":(?=\s*(?:[,}]|\Z))", b":null", 900, _IN_TEXT),
+    Rewrite("text for a missing value", rb":(?=\s*(?:[,}]|\Z))", b':""', 1000, _IN_TEXT),
     *(
-        Rewrite("drop a doubled bracket", re.escape(2 * one), one, cost)
+        Rewrite("drop a doubled bracket", re.escape(2 * one), one, cost, _IN_TEXT)
         for one, cost in ((b"[", 211), (b"{", 14), (b"]", 150), (b"}", 781))
+    ),
+    Rewrite("another bracket", rb"\}", b"]", 2400, _IN_TEXT),
+    Rewrite("another bracket", rb"\]", b"}", 2400, _IN_TEXT),
+    Rewrite("join strings", rb'"\s*\+\s*"', b"", 300, (STRING,), STRING),
+    Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))\s*\.\.\.\s*(?=[,\]}])", b"", 83, _IN_TEXT),
+    Rewrite("drop an ellipsis", rb"(?<=[\[{])\s*\.\.\.\s*,?", b"", 100, _IN_TEXT),
+    Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*(?=,)", b"", 50, _IN_TEXT),
+)
+
+_WIDE = (
+    *(
+        Rewrite("full-width punctuation", wide.encode(), narrow, 20, _IN_TEXT)
+        for wide, narrow in (
+            ("：", b":"),
+            ("，", b","),
+            ("、", b","),
+            ("；", b","),
+            ("｛", b"{"),
+            ("｝", b"}"),
+            ("［", b"["),
+            ("］", b"]"),
+            ("【", b"["),
+            ("】", b"]"),
+        )
+    ),
+    Rewrite(
+        "typographic blank",
+        "|".join("\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff").encode(),
+        b" ",
+        20,
+        _IN_TEXT,
     ),
 )
 
-_TYPES = (
-    Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_][\w-]*(?=\s*(?:[,}\]]|\Z))", rb'"\g<0>"', 1313),
-    Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*[,}\]])", b".0", 900),
-    Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 900),
-    Rewrite("digits of an exponent", rb"e(?<=\de)[+-]?(?=\s*[,}\]])", rb"\g<0>0", 900),
-    Rewrite("separator of digits", rb"_(?<=\d_)(?=\d)", b"", 500),
-    Rewrite("number as a string", rb"(?<=[:\[,\s])-?\d[\d.eE+-]*(?=\s*[,}\]])", rb'"\g<0>"', 2073),
-    Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?)"', rb"\1", 751),
-    Rewrite("string as a literal", rb'"(true|false|null)"', rb"\1", 2500),
+_WORDS = (
+    Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\s*(?:[,}\]]|\Z))", rb'"\g<0>"', 1000, _IN_TEXT),
+    Rewrite(
+        "quote words",
+        rb"(?<=[:\[,])[ \t]*([A-Za-z_\x80-\xff\d][^\n\"{}\[\],:]*[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
+        rb'"\1"',
+        1100,
+        _IN_TEXT,
+    ),
+    Rewrite(
+        "quote words",
+        rb"(?<=[:\[])[ \t]*([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]*[^\s\"{}\[\],])(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
+        rb'"\1"',
+        1250,
+        _IN_TEXT,
+    ),
 )
 
 _AROUND = (
-    Rewrite("drop a comment", b"[/#]" + _BEFORE_COMMENT + rb"(?:(?<=#)|/)[^\n]*(\n?)", _without_comment, 27),
-    Rewrite("drop a comment", b"/" + _BEFORE_COMMENT + rb"\*(?s:.*?)(\*/|\Z)", _without_comment, 45),
+    Rewrite("drop a comment", b"[/#]" + _BEFORE_COMMENT + rb"(?:(?<=#)|/)[^\n]*(\n?)", _without_comment, 27, _IN_TEXT),
+    Rewrite("drop a comment", b"/" + _BEFORE_COMMENT + rb"\*(?s:.*?)(\*/|\Z)", _without_comment, 45, _IN_TEXT),
+    Rewrite("drop a comment", rb"<!--(?s:.*?)(-->)", _without_comment, 45, _IN_TEXT),
     # Of the last bytes alone: the lookahead takes one step.
     Rewrite(
         "drop a last comment",
         rb"[/#](?<=[\s\]}][/#])(?:(?<=#)|/)(?!(?s:.){%d})[^\n]*\Z" % (_LONGEST + 1),
         b"",
-        2500,
+        500,
+        _IN_TEXT,
     ),
-    Rewrite("drop prose before", rb"\A[^{\[]+(?=[{\[])", b"", 2500),
-    Rewrite("drop prose before", rb'\A[^{\["]+(?="[^"\n]*"\s*:)', b"", 2500),
-    Rewrite("drop prose after", rb"(?<=[}\]])[^}\]]+\Z", b"", 2500),
+    Rewrite("drop prose before", rb'\A[^{\["]+(?="[^"\n]*"\s*:)', b"", 700, _IN_TEXT),
+    Rewrite("drop a fence", rb"```[\w-]*[ \t]*\n?", b"", 30, _IN_TEXT),
 )
 
-# Closing what is open is cheap at the end, since texts are cut off there.  A quote before all of a text is
-# dear: it would make a string of it.
+_MODES = (
+    Mode(TEXT, {'"': STRING}, inserted={'"': BARE}),
+    Mode(STRING, {'"': TEXT, "\\": "escape"}, insert={_LETTERS + _DIGITS: 7000}),
+    Mode("escape", otherwise=STRING),
+    Mode(
+        BARE,
+        {'"': TEXT},
+        keep={",": 900, ":": 1500, "{}[]": 2500, "\n": None, "'": 500},
+        insert={'"': 600},
+        append={'"': 200},
+    ),
+    *(
+        Mode(name, {'"': TEXT}, keep={'"': None, "\n": None}, append={'"': 200})
+        for name in (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, ESCAPED)
+    ),
+    Mode(
+        INVENTED,
+        {"}": TEXT},
+        keep={_PRINTABLE.replace("}", "") + _BLANKS: None},
+        inserted={"}": INVENTED},
+        insert={_PRINTABLE: 40, '"': 100, _DIGITS: 300},
+        append={_PRINTABLE: 40, '"': 100, _DIGITS: 300},
+        remove={_PRINTABLE + _BLANKS: 50_000},
+    ),
+)
+
 DEFAULT_COSTS = EditCosts(
     other=7000,
     insert={
@@ -197,6 +216,7 @@ DEFAULT_COSTS = EditCosts(
         "}]": 2000,
         "\\": 3500,
     },
+    # A quote before all of a text is dear: it would make a string of it.
     prepend={'"': 30_000, "'": 30_000, "{[(": 2500},
     append={
         _LETTERS + _DIGITS: 1500,
@@ -207,7 +227,7 @@ DEFAULT_COSTS = EditCosts(
         "{[(": 1500,
     },
     # How much is missing does not matter.
-    resume={_PRINTABLE: 40},
+    resume={_PRINTABLE: 40, '"': 100},
     remove={
         _LETTERS + _DIGITS: 5000,
         _BLANKS: 3020,
@@ -218,13 +238,16 @@ DEFAULT_COSTS = EditCosts(
         "}])": 3000,
         "\x00": 1000,
         "`": 1052,
+        "*": 1500,
     },
     typo=135,
     firm=4000,
-    rewrites=(*_DIALECTS, *_STRINGS, *_STRUCTURE, *_TYPES, *_AROUND),
+    modes=_MODES,
+    rewrites=(*STRINGS, *_LITERALS, *_NAMES, *NUMBERS, *CALLS, *_STRUCTURE, *_WIDE, *_WORDS, *_AROUND),
     doubts=(
-        Doubt("a single quote", b"'(?:" + _beginning(b"", 1) + rb"(?=\S)|" + _AFTER + b")", 800),
-        Doubt("a typographic quote", _LEFT, 800),
-        Doubt("a comment", rb"[/#](?<=[\s,{\[][/#])(?:(?<=#)|[/*])", 1500),
+        Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
+        Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d](?=\s*(?:[,:}\]]|\Z))", 700, (TYPOGRAPHIC, STRING)),
+        Doubt("a form feed", rb"\\[fb](?=[A-Za-z])", 200, (STRING, *QUOTED)),
     ),
+    finders=(Finder("outline", outline), Finder("lines", lines)),
 )

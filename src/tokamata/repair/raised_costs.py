@@ -19,14 +19,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tokamata.repair.costs import NEVER, TextCosts, packed
+import tokamata._core as _core
+from tokamata.repair.costs import NEVER, TextCosts
 
 __all__ = ["HIGHEST_COST", "RaisedCosts", "scale_of"]
 
 # The engine's costs are below 2^32; the last of these numbers is that of an edit that is never made.
 HIGHEST_COST = NEVER - 1
 _SCALE = 16
-_NAMES = ("insert", "insert", "insert", "remove", "replace")  # of the tables
+_NAMES = ("insert", "insert", "insert", "remove", "replace", "")  # of the tables
 
 
 def scale_of(costs: TextCosts) -> tuple[int, int]:
@@ -40,12 +41,12 @@ class RaisedCosts:
     """The costs of a text, scaled and raised, as the engine takes them.
 
     Attributes:
-        tables, rewrites, doubts, firm: arguments of the engine.
+        machine, rewrites, doubts, firm: arguments of the engine.
     """
 
-    tables: bytes
-    rewrites: list[tuple[int, int, bytes, int]]
-    doubts: Sequence[tuple[int, int]]
+    machine: _core.EditMachine
+    rewrites: list[tuple[int, int, bytes, int, int, int]]
+    doubts: Sequence[tuple[int, int, int]]
     firm: Sequence[tuple[int, int]]
 
     @classmethod
@@ -55,14 +56,20 @@ class RaisedCosts:
         def raised(name: str, cost: int) -> int:
             return NEVER if cost == NEVER else cost * scale + multipliers.get(name, 0)
 
+        by_mode = [
+            [[raised(name, cost) for cost in table] for name, table in zip(_NAMES, tables, strict=True)]
+            for tables in costs.tables.tables
+        ]
         return cls(
-            packed(
-                [
-                    [raised(name, cost) for cost in table]
-                    for name, table in zip(_NAMES, costs.tables, strict=True)
-                ]
-            ),
-            [(span.begin, span.end, span.written, raised(span.name, span.cost)) for span in costs.spans],
-            [(position, raised(doubt.name, doubt.cost)) for position, doubt in costs.doubts.items()],
+            costs.tables._replace(tables=by_mode).machine(),
+            [
+                (one.begin, one.end, one.written, raised(one.name, one.cost), one.within, one.then)
+                for one in costs.spans
+            ],
+            [
+                (position, raised(doubt.name, doubt.cost), within)
+                for position, found in costs.doubts.items()
+                for doubt, within in found
+            ],
             [(position, cost * scale) for position, cost in costs.firm.items()],
         )

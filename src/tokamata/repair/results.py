@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.costs import EditCosts, TextCosts
+from tokamata.repair.costs import BY_WRITTEN, KEEP, EditCosts, TextCosts
 from tokamata.repair.programs import Program
 from tokamata.values.forms import Reading, accepted
 
@@ -25,7 +25,8 @@ class Edit(NamedTuple):
 
     Attributes:
         name: ``"insert"``, ``"remove"``, ``"replace"``, or the name of a :class:`.Rewrite` or a
-            :class:`.Doubt`; a byte in doubt was kept, so ``written`` is ``removed``.
+            :class:`.Doubt`; a byte in doubt was kept, so ``written`` is ``removed``.  ``"keep"``: a byte was
+            kept at the price of its :class:`.Mode`.
         begin, end: offsets into the broken text, in bytes.
         removed: the bytes that were there.
         written: the bytes that are there now.
@@ -171,33 +172,60 @@ class Certificate:
         )
 
     def _flaw_of_edits(self, priced: TextCosts) -> str | None:
+        """Follows the edits through the transducer, in every mode that they may lead to."""
         text, position, cost = bytearray(), 0, 0
-        doubts, rewrites = priced.doubts, {(*span[:3], span.name): span.cost for span in priced.spans}
-        unpaid = sorted(doubts, reverse=True)
-        for name, begin, end, removed, written, stated in self.edits:
-            if not position <= begin <= end <= len(self.broken) or self.broken[begin:end] != removed:
-                return f"the edit at byte {begin} does not fit the text"
-            while unpaid and unpaid[-1] < end:
-                if unpaid[-1] < begin:
-                    return f"the byte at {unpaid[-1]} is kept for nothing"
-                unpaid.pop()
-            if begin in doubts and written == removed and name == doubts[begin].name:
-                own = doubts[begin].cost
-            elif _LENGTHS.get(name) == (len(removed), len(written)):
-                own = priced.of_byte(name, begin, written)
-            else:
-                own = rewrites.get((begin, end, written, name), -1)
-            if own != stated:
-                return f"the edit at byte {begin} is not made at this cost"
-            text += self.broken[position:begin]
-            text += written
-            position, cost = end, cost + own
-        if unpaid:
-            return f"the byte at {unpaid[-1]} is kept for nothing"
+        modes = {0}
+        for edit in self.edits:
+            if not position <= edit.begin <= edit.end <= len(self.broken):
+                return f"the edit at byte {edit.begin} does not fit the text"
+            if self.broken[edit.begin : edit.end] != edit.removed:
+                return f"the edit at byte {edit.begin} does not fit the text"
+            modes, paid = _kept(priced, modes, position, edit.begin)
+            if not modes:
+                return f"the byte at {paid} is kept for nothing"
+            modes = {then for mode in modes for then in _led_to(priced, mode, edit)}
+            if not modes:
+                return f"the edit at byte {edit.begin} is not made at this cost"
+            text += self.broken[position : edit.begin]
+            text += edit.written
+            position, cost = edit.end, cost + edit.cost
+        modes, paid = _kept(priced, modes, position, len(self.broken))
+        if not modes:
+            return f"the byte at {paid} is kept for nothing"
         text += self.broken[position:]
         if text != self.text:
             return "the edits do not lead to the repaired text"
         return None if cost == self.cost else "the costs of the edits do not add up"
+
+
+def _kept(priced: TextCosts, modes: set[int], begin: int, end: int) -> tuple[set[int], int]:
+    """The modes after bytes that are kept for nothing; and the byte that none of them keeps so, if they end."""
+    for position in range(begin, end):
+        written = priced.text[position : position + 1]
+        modes = {
+            priced.tables.mode_after(mode, written) for mode in modes if priced.keeping(mode, position) == 0
+        }
+        if not modes:
+            return modes, position
+    return modes, end
+
+
+def _led_to(priced: TextCosts, mode: int, edit: Edit) -> Iterator[int]:
+    """The modes that an edit leads to, if it may be made at its cost."""
+    name, begin, end, removed, written, cost = edit
+    by_written = priced.tables.mode_after(mode, written)
+    if removed == written and len(removed) == 1:
+        doubt = priced.doubt(mode, begin)
+        if name == (doubt.name if doubt else KEEP) and cost == priced.keeping(mode, begin):
+            yield by_written
+    if _LENGTHS.get(name) == (len(removed), len(written)):
+        if cost == priced.of_byte(name, mode, begin, written):
+            yield priced.tables.inserted[mode][written[0]] if written else mode
+        return
+    for span in priced.spans_at(begin):
+        is_same = (span.end, span.written, span.name, span.cost) == (end, written, name, cost)
+        if is_same and span.within >> mode & 1:
+            yield by_written if span.then == BY_WRITTEN else span.then
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tokamata.arguments import checked_instance, checked_number
 from tokamata.errors import LimitExceeded
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.costs import EditCosts, TextCosts
+from tokamata.repair.costs import KEEP, EditCosts, TextCosts
 from tokamata.repair.results import Certificate, Edit, Edits, Repair
 from tokamata.repair.rewards import Reward
 
@@ -181,16 +181,18 @@ def _begun(search: Search[Any], priced: TextCosts, bounds: BoundedPatterns) -> _
         raise LimitExceeded("seconds", search.limits.seconds, search.pattern) from None
 
 
-def edit_of(priced: TextCosts, kind: str, begin: int, end: int, written: bytes, number: int) -> Edit:
+def edit_of(
+    priced: TextCosts, kind: str, begin: int, end: int, written: bytes, number: int, mode: int
+) -> Edit:
     """An edit of the engine, with its name and its cost."""
     removed = priced.text[begin:end]
     if kind == "keep":
-        doubt = priced.doubts[begin]
-        return Edit(doubt.name, begin, end, removed, written, doubt.cost)
+        doubt = priced.doubt(mode, begin)
+        return Edit(doubt.name if doubt else KEEP, begin, end, removed, written, priced.keeping(mode, begin))
     if kind == "rewrite":
         span = priced.span(number)
         return Edit(span.name, begin, end, removed, written, span.cost)
-    return Edit(kind, begin, end, removed, written, priced.of_byte(kind, begin, written))
+    return Edit(kind, begin, end, removed, written, priced.of_byte(kind, mode, begin, written))
 
 
 def needs_none(search: Search[Any]) -> bool:

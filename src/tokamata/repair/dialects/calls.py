@@ -1,0 +1,63 @@
+"""Values that programs print: tuples, sets, calls, dates and enumerations of Python, calls of JavaScript."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+
+from tokamata.repair.costs import Rewrite
+from tokamata.repair.dialects.modes import TEXT
+
+__all__ = ["CALLS"]
+
+_TEXT = (TEXT,)
+
+
+def _moment(match: re.Match[bytes]) -> bytes | None:
+    """The ISO form of ``datetime``, ``date`` or ``time`` with numbers."""
+    numbers = [int(one) for one in re.findall(rb"\d+", match[2])]
+    zone = datetime.timezone.utc if b"utc" in match[3].lower() else None
+    try:
+        if match[1] == b"date":
+            made = datetime.date(*numbers).isoformat()
+        elif match[1] == b"time":
+            made = datetime.time(*numbers).isoformat()
+        else:
+            made = datetime.datetime(*numbers, tzinfo=zone).isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return json.dumps(made).encode()
+
+
+CALLS = (
+    Rewrite("tuple as a list", rb"\(", b"[", 150, _TEXT),
+    Rewrite("tuple as a list", rb"\)", b"]", 150, _TEXT),
+    Rewrite("drop parentheses", rb"\((?<![\w]\()", b"", 300, _TEXT),
+    Rewrite("drop parentheses", rb"\)", b"", 300, _TEXT),
+    Rewrite(
+        "set as a list",
+        rb"\{(?=\s*(?:'[^'\n]*'|\"[^\"\n]*\"|[\w.+-]+)\s*[,}])",
+        b"[",
+        100,
+        _TEXT,
+    ),
+    Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", b"]", 300, _TEXT),
+    Rewrite("empty set", rb"\b(?:set|frozenset)\(\)", b"[]", 20, _TEXT),
+    Rewrite("drop a call", rb"\b[A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),
+    Rewrite("drop a call", rb"\bnew [A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),
+    Rewrite("call as an object", rb"\b[A-Za-z_][\w.]*\((?=\s*[A-Za-z_]\w*\s*=[^=])", b"{", 300, _TEXT),
+    Rewrite("call as an object", rb"\)", b"}", 300, _TEXT),
+    Rewrite("name of an argument", rb"(?<=[(,\s])([A-Za-z_]\w*)\s*=(?!=)", rb'"\1":', 60, _TEXT),
+    Rewrite(
+        "date and time",
+        rb"\b(?:datetime\.)?(datetime|date|time)\(((?:\s*\d+\s*,?)+)((?:,?\s*tzinfo=[\w.()]*)?)\s*\)",
+        _moment,
+        20,
+        _TEXT,
+    ),
+    Rewrite("member of an enumeration", rb"<[A-Za-z_][\w.]*: ([^<>\n]*)>", rb"\1", 20, _TEXT),
+    Rewrite("member of an enumeration", rb"<[A-Za-z_][\w.]*\.(\w+): [^<>\n]*>", rb'"\1"', 100, _TEXT),
+    Rewrite("dotted name as a string", rb"(?<=[:\[,\s])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?=\s*[,}\])])", rb'"\g<0>"', 900, _TEXT),
+    Rewrite("last part of a dotted name", rb"(?<=[:\[,\s])[A-Za-z_]\w*\.([A-Za-z_]\w*)(?=\s*[,}\])])", rb'"\1"', 950, _TEXT),
+)

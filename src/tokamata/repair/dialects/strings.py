@@ -1,0 +1,135 @@
+"""Strings in the quotes and with the escapes of Python, JavaScript, SQL, typography, and of JSON in JSON.
+
+Each kind of quotes has a mode of its own: what opens a string there leads to it, and only its own closing quote
+leads back.  So ``'it is "so"'`` has its double quotes escaped, and ``"it's"`` keeps its apostrophe.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tokamata.repair.costs import Rewrite
+from tokamata.repair.dialects.modes import (
+    BACK,
+    BARE,
+    ESCAPED,
+    QUOTED,
+    SINGLE,
+    STRING,
+    TEXT,
+    TRIPLE,
+    TYPOGRAPHIC,
+)
+
+__all__ = ["AFTER", "STRINGS", "beginning"]
+
+_LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
+# What follows the end of a string, a name or another value.
+AFTER = rb"(?=\s*(?:[,:}\])]|\Z))"
+_WITHIN = (STRING, BARE, *QUOTED)
+
+
+def beginning(quotes: bytes, width: int) -> bytes:
+    """Quotes of so many bytes where a string may begin; first the quotes, since ``re`` finds these fast."""
+    any_bytes = b"[\\s\\S]" * width
+    before = rb"(?:(?<=[\[{,:(=\s]%(any)b)|(?<![\s\S]%(any)b))"
+    return quotes + before % {b"any": any_bytes}
+
+
+def _code_point(match: re.Match[bytes]) -> bytes | None:
+    """An escape of a code point as JSON writes it."""
+    try:
+        return json.dumps(chr(int(match[1], 16))).encode()[1:-1]
+    except (ValueError, OverflowError):
+        return None
+
+
+def _octal(match: re.Match[bytes]) -> bytes:
+    return json.dumps(chr(int(match[1], 8))).encode()[1:-1]
+
+
+_OPENING = (
+    Rewrite("single quotes", beginning(b"'", 1) + rb"(?!'')", b'"', 1, (TEXT,), SINGLE),
+    Rewrite("single quotes", rb"'(?<=[\"'\w\]}]')(?!'')", b'"', 760, (TEXT,), SINGLE),
+    Rewrite("single quotes", "‘".encode(), b'"', 10, (TEXT,), SINGLE),
+    Rewrite("typographic quotes", _LEFT, b'"', 1, (TEXT,), TYPOGRAPHIC),
+    Rewrite("backticks", b"`(?!``)", b'"', 60, (TEXT,), BACK),
+    Rewrite("tripled quotes", rb"(?:\"\"\"|''')\n?", b'"', 10, (TEXT,), TRIPLE),
+    Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
+    Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 500, (TEXT,), STRING),
+    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])])', b'"', 500, (TEXT,), STRING),
+    Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=['\"])", b"", 30, (TEXT,)),
+    Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
+)
+
+_CLOSING = (
+    Rewrite("single quotes", b"'" + AFTER, b'"', 0, (SINGLE,), TEXT),
+    Rewrite("single quotes", rb"'(?=\s*[\"'\[{\d])", b'"', 60, (SINGLE,), TEXT),
+    Rewrite("single quotes", rb"'", b'"', 900, (SINGLE,), TEXT),
+    Rewrite("single quotes", "’".encode() + AFTER, b'"', 10, (SINGLE,), TEXT),
+    Rewrite("another closing quote", b'"' + AFTER, b'"', 500, (SINGLE,), TEXT),
+    Rewrite("another closing quote", b"'" + AFTER, b'"', 1000, (STRING, BARE), TEXT),
+    Rewrite("another closing quote", _RIGHT + AFTER, b'"', 300, (STRING, BARE), TEXT),
+    Rewrite("another closing quote", b"`" + AFTER, b'"', 800, (STRING, SINGLE), TEXT),
+    Rewrite("typographic quotes", _RIGHT + AFTER, b'"', 0, (TYPOGRAPHIC,), TEXT),
+    Rewrite("typographic quotes", b'"' + AFTER, b'"', 100, (TYPOGRAPHIC,), TEXT),
+    Rewrite("typographic quotes", _RIGHT, b'"', 900, (TYPOGRAPHIC,), TEXT),
+    Rewrite("backticks", b"`", b'"', 0, (BACK,), TEXT),
+    Rewrite("tripled quotes", rb"\"\"\"|'''", b'"', 0, (TRIPLE,), TEXT),
+    Rewrite("escaped quotes", rb'\\"', b'"', 0, (ESCAPED,), TEXT),
+    Rewrite("escaped quotes", b'"' + AFTER, b'"', 700, (ESCAPED,), TEXT),
+    Rewrite("doubled quotes", rb"''" + AFTER, b'"', 300, (STRING,), TEXT),
+    Rewrite("doubled quotes", rb'""' + AFTER, b'"', 300, (STRING,), TEXT),
+    # Before a name or a value whose opening quote is there.
+    Rewrite("end of one string, beginning of another", rb'"(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 1200, (STRING,), STRING),
+)
+
+_INNER = (
+    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb"\"", 0, QUOTED, ""),
+    Rewrite("a quote within escaped quotes", rb'\\\\\\"', rb"\"", 0, (ESCAPED,)),
+    Rewrite("an escape within escaped quotes", rb'\\\\(?=[\\/bfnrtu])', b"\\", 0, (ESCAPED,)),
+    Rewrite("escaped apostrophe", rb"\\'", b"'", 5, (*_WITHIN, "escape")),
+    Rewrite("escaped quotation mark", rb'\\"', rb"\"", 0, QUOTED),
+    Rewrite("escaped backtick", rb"\\`", b"`", 5, (BACK, STRING)),
+    Rewrite("escaped dollar", rb"\\\$", b"$", 5, (BACK,)),
+    Rewrite("doubled apostrophe", rb"''(?=\w)", b"'", 100, (SINGLE,)),
+    # Neither what stands before it nor what follows it is structure; or the quote after it ends the string.
+    Rewrite(
+        "escape an inner quote",
+        rb'"(?:(?<=[^\s\[{,:"]")(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] ")(?=[^\s,:}\]"])'
+        rb'|(?<=\w")(?="\s*[,:}\]]))',
+        rb"\\\g<0>",
+        700,
+        (STRING, BARE),
+    ),
+    Rewrite("escape an inner quote", rb'"(?=\s*[,:;.!?)]\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1100, (STRING, BARE)),
+)
+
+_ESCAPES = (
+    Rewrite("escape of a byte", rb"\\x([0-9a-fA-F]{2})", _code_point, 10, _WITHIN),
+    Rewrite("escape of a code point", rb"\\U([0-9a-fA-F]{8})", _code_point, 10, _WITHIN),
+    Rewrite("escape of a code point", rb"\\u\{([0-9a-fA-F]{1,6})\}", _code_point, 10, _WITHIN),
+    Rewrite("octal escape", rb"\\([0-3]?[0-7]{1,2})", _octal, 200, QUOTED),
+    Rewrite("escape of a null byte", rb"\\0(?!\d)", rb"\\u0000", 60, _WITHIN),
+    Rewrite("vertical tab", rb"\\v", rb"\\u000b", 600, QUOTED),
+    Rewrite("continued line", rb"\\\r?\n", b"", 10, _WITHIN),
+    Rewrite("escape a line break", rb"\n", rb"\\n", 0, (TRIPLE, BACK)),
+    Rewrite("escape a line break", rb"\n", rb"\\n", 1791, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED, BARE)),
+    Rewrite("escape a line break", rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)", rb"\\n", 200, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED)),
+    Rewrite("escape a carriage return", rb"\r", rb"\\r", 200, _WITHIN),
+    Rewrite("escape a tab", rb"\t", rb"\\t", 200, _WITHIN),
+    Rewrite("escape a form feed", rb"\x0c", rb"\\f", 500, _WITHIN),
+    Rewrite("escape a backspace", rb"\x08", rb"\\b", 500, _WITHIN),
+    Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30, _WITHIN),
+    Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
+    Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),
+    Rewrite("escape a backslash", rb"\\", rb"\\\\", 1099, _WITHIN),
+    Rewrite("escape a backslash", rb"\\(?=[fb][A-Za-z])", rb"\\\\", 60, _WITHIN),
+    Rewrite("white space in escaped JSON", rb"\\[nrt]", b" ", 20, (TEXT,)),
+    Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
+    Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
+    Rewrite("quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)\Z', rb'"\1', 600, (STRING,)),
+)
+
+STRINGS = (*_OPENING, *_CLOSING, *_INNER, *_ESCAPES)
