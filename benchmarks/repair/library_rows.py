@@ -47,7 +47,7 @@ def add_libraries(report: Report, engines: dict[str, Engine], most: int | None) 
     rows.append(cells)
     notes = [
         "as expected: the value that the library expects, of the texts with a value",
-        "by readings: another value, which two readers accept for what the writer meant; tests/data/repair has both",
+        "by readings: another value that two readers accept for what the writer meant",
     ]
     report.add("Cases of the libraries' tests", rows, notes)
 

@@ -1,8 +1,8 @@
 """The cases of other libraries' own tests, and how tokamata's repairs of them are judged.
 
-    python -m tests.support.repair.library_cases                       # a table: a row for each library
-    python -m tests.support.repair.library_cases --failing jsonrepair  # each case that counts as wrong
-    python -m tests.support.repair.library_cases --renew               # after a change: the list of wrong cases
+    python -m tests.support.repair.library_cases                    # a table: a row for each library
+    python -m tests.support.repair.library_cases --failing baml     # each case that comes back wrong
+    python -m tests.support.repair.library_cases --renew            # after a change: the list of these
 
 ``tests/data/repair/LIBRARY/cases.json`` holds the cases.  A case says what its library makes of a text; a
 case without that is one where the library raises, or returns an empty text.  Some cases also have *readings*:
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import tokamata as tk
 from tests.support.paths import DATA
 
-LIBRARIES = ("json_repair", "jsonrepair")
+LIBRARIES = ("json_repair", "jsonrepair", "baml")
 # The bound on states makes the answers of searches that do not end the same on any machine.
 LIMITS = tk.Limits(states=3000, seconds=120)
 REASONS: dict[str, str] = {}
@@ -43,7 +43,6 @@ class LibraryCase(NamedTuple):
         expected: the JSON text that the library makes of it; ``None``: it raises, or finds nothing.
         readings: JSON texts of other values that both readers accept.
         reason: why they do, of ``REASONS``; ``None`` if there are no readings.
-        is_partial: whether the library's test is about a text that is still being written.
     """
 
     library: str
@@ -53,7 +52,6 @@ class LibraryCase(NamedTuple):
     expected: str | None
     readings: tuple[str, ...]
     reason: str | None
-    is_partial: bool
 
     @property
     def is_json(self) -> bool:
@@ -102,11 +100,13 @@ class Judgement(NamedTuple):
 
 
 @cache
-def library_cases(library: str) -> list[LibraryCase]:
-    """All cases of a library."""
+def library_cases(library: str, is_partial: bool = False) -> list[LibraryCase]:
+    """All cases of a library; with ``is_partial`` only those of texts that are still being written."""
     cases: list[LibraryCase] = []
     numbers: dict[str, int] = {}
     for case in json.loads((DATA / "repair" / library / "cases.json").read_text("utf-8"))["cases"]:
+        if case.get("partial", False) is not is_partial:
+            continue
         number = numbers[case["test"]] = numbers.get(case["test"], 0) + 1
         schema = case.get("schema")
         cases.append(
@@ -118,7 +118,6 @@ def library_cases(library: str) -> list[LibraryCase]:
                 case["expected"],
                 tuple(case.get("readings", ())),
                 case.get("reason"),
-                case.get("partial", False),
             )
         )
     return cases
@@ -212,15 +211,15 @@ def _print_table() -> None:
         counts = [len(verdicts), *(verdicts.count(column) for column in columns[1:])]
         valued = max(counts[0] - counts[1], 1)
         shares = [100 * right / valued for right in (counts[2], counts[3], counts[2] + counts[3])]
-        print(f"{library:20}" + "".join(f"{count:10}" for count in counts), end="")
-        print("  " + "".join(f"{share:10.1f}" for share in shares))
+        print(f"{library:20}" + "".join(f"{count:12}" for count in counts), end="")
+        print("".join(f"{share:12.1f}" for share in shares), flush=True)
 
 
 def _print_failing(library: str) -> None:
     for case, repair in judged(library_cases(library)):
         if Judgement(case, repair).verdict != "wrong":
             continue
-        print(f"--- {case.name}{' (partial)' * case.is_partial}")
+        print(f"--- {case.name}")
         _print_lines("text", case.input)
         if case.schema is not None:
             _print_lines("schema", case.schema)
