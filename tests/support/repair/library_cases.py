@@ -1,40 +1,35 @@
-"""The cases of json_repair's and jsonrepair's own tests, and where tokamata's answer is another one.
+"""The cases of other libraries' own tests, and how tokamata's repairs of them are judged.
 
-    python -m tests.support.repair.library_cases     # after a change of the costs: the differences anew
+    python -m tests.support.repair.library_cases                    # a table: a row for each library
+    python -m tests.support.repair.library_cases --failing baml     # each case that comes back wrong
+    python -m tests.support.repair.library_cases --renew            # after a change: the list of these
 
-``tests/data/repair/LIBRARY/cases.json`` has them.  A case says what the library makes of a text.  Where
-tokamata's value differs, the case has a reason.  ``REASONS`` explains the reasons; ``_reason`` proposes one
-for a new difference, and whoever changes the costs reviews the proposals in the diff.
+``tests/data/repair/LIBRARY/cases.json`` holds the cases.  A case says what its library makes of a text; a
+case without that is one where the library raises, or returns an empty text.  Some cases also have *readings*:
+other values that a careful reader takes for what the writer meant.  Two readers gave them, without an answer
+of any library; a value is listed if both accept it, with a reason of ``REASONS``.
+
+A repair counts as *expected* if its value is the library's, as *read* if it is one of the readings, and as
+*wrong* otherwise.  ``tests/data/repair/wrong.json`` lists the wrong ones, and the tests hold that list.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import re
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import tokamata as tk
 from tests.support.paths import DATA
 
-LIBRARIES = ("json_repair", "jsonrepair")
+LIBRARIES = ("json_repair", "jsonrepair", "baml")
 # The bound on states makes the answers of searches that do not end the same on any machine.
 LIMITS = tk.Limits(states=3000, seconds=120)
-REASONS = {
-    "no answer": "the library raises or finds nothing; a constraint always has a nearest text",
-    "repeated name": "tokamata.json() accepts no object with a repeated name; the library keeps one member",
-    "ellipsis": "the library leaves out `...`; for tokamata it is a text without quotes",
-    "concatenation": "the library joins strings at a `+` of JavaScript; no edit does that",
-    "call": "the library drops a call or the parentheses of a tuple around a value; no edit does that",
-    "white space": "the library drops white space that JSON keeps, or blanks that it does not know",
-    "no value": "a value is missing: the library writes null or an empty text, tokamata another one",
-    "text or number": "a malformed number or word becomes a value of another type",
-    "text at the root": "a quote before the whole text is dear, since prose would become a string",
-    "escape": "the library guesses what an escape that JSON does not have was to mean",
-    "content": "the library removes content that tokamata keeps",
-    "search": "the search does not end within the limits",
-    "costs": "the default costs make another text nearer, as its certificate proves",
-}
+REASONS: dict[str, str] = {}
+"""Why a reader takes another value than the library's."""
+_WRONG = DATA / "repair" / "wrong.json"
 
 
 class LibraryCase(NamedTuple):
@@ -42,36 +37,90 @@ class LibraryCase(NamedTuple):
 
     Attributes:
         library: one of ``LIBRARIES``.
-        test: the name of the test.
+        name: the name of the test and the number of the case within it; no two cases of a library share it.
         input: the text.
+        schema: the JSON Schema that the library's test has, as a JSON text; ``None``: any JSON.
         expected: the JSON text that the library makes of it; ``None``: it raises, or finds nothing.
-        differs: why tokamata's value is another one, of ``REASONS``; ``None``: it is the same.
+        readings: JSON texts of other values that both readers accept.
+        reason: why they do, of ``REASONS``; ``None`` if there are no readings.
     """
 
     library: str
-    test: str
+    name: str
     input: str
+    schema: str | None
     expected: str | None
-    differs: str | None
+    readings: tuple[str, ...]
+    reason: str | None
 
     @property
     def is_json(self) -> bool:
         """Whether the text is JSON as it is."""
         return value_of(self.input) is not None
 
+    @property
+    def has_value(self) -> bool:
+        """Whether anybody says what the value is."""
+        return self.expected is not None or bool(self.readings)
+
     def is_expected(self, text: str | None) -> bool:
         """Whether a text has the value that the library expects."""
-        written = value_of(text)
-        return written is not None and written == value_of(self.expected)
+        return self._is(text, [self.expected])
+
+    def is_read(self, text: str | None) -> bool:
+        """Whether a text has the value of a reading."""
+        return self._is(text, self.readings)
+
+    def _is(self, text: str | None, others: Iterable[str | None]) -> bool:
+        written = value_of(text, has_nulls=self.schema is None)
+        return written is not None and written in {
+            value_of(other, has_nulls=self.schema is None) for other in others
+        }
 
 
-def library_cases(library: str) -> list[LibraryCase]:
-    """All cases of a library."""
-    content = _content(library)
-    return [
-        LibraryCase(library, case["test"], case["input"], case["expected"], case.get("differs"))
-        for case in content["cases"]
-    ]
+class Judgement(NamedTuple):
+    """A case and what tokamata made of it; ``repair`` is ``None`` where a limit was passed."""
+
+    case: LibraryCase
+    repair: tk.Repair[Any] | None
+
+    @property
+    def text(self) -> str | None:
+        """The repaired text."""
+        return None if self.repair is None else self.repair.text
+
+    @property
+    def verdict(self) -> str:
+        """``expected``, ``read``, ``wrong``, or ``no value`` where nobody says what the value is."""
+        if self.case.is_expected(self.text):
+            return "expected"
+        if self.case.is_read(self.text):
+            return "read"
+        return "wrong" if self.case.has_value else "no value"
+
+
+@cache
+def library_cases(library: str, is_partial: bool = False) -> list[LibraryCase]:
+    """All cases of a library; with ``is_partial`` only those of texts that are still being written."""
+    cases: list[LibraryCase] = []
+    numbers: dict[str, int] = {}
+    for case in json.loads((DATA / "repair" / library / "cases.json").read_text("utf-8"))["cases"]:
+        if case.get("partial", False) is not is_partial:
+            continue
+        number = numbers[case["test"]] = numbers.get(case["test"], 0) + 1
+        schema = case.get("schema")
+        cases.append(
+            LibraryCase(
+                library,
+                f"{case['test']} {number}",
+                case["input"],
+                None if schema is None else json.dumps(schema),
+                case["expected"],
+                tuple(case.get("readings", ())),
+                case.get("reason"),
+            )
+        )
+    return cases
 
 
 def suite_cases() -> list[tuple[str, bytes, bool]]:
@@ -89,10 +138,14 @@ def suite_cases() -> list[tuple[str, bytes, bool]]:
     ]
 
 
-def value_of(text: str | None) -> str | None:
-    """The value of a JSON text, as a text that is the same for equal values; ``None`` if it is not JSON."""
+def value_of(text: str | None, has_nulls: bool = True) -> str | None:
+    """The value of a JSON text, as a text that is the same for equal values; ``None`` if it is not JSON.
+
+    Numbers are equal by value (1 and 1.0), the order of members does not count.  Without ``has_nulls`` a
+    member that is null is the same as none: BAML's optional fields do not distinguish them.
+    """
     try:
-        return None if text is None else json.dumps(json.loads(text, parse_constant=_refused), sort_keys=True)
+        return None if text is None else _canonical(text, has_nulls)
     except ValueError:
         return None
     except RecursionError:  # arrays in arrays: all but the inner hundred are taken off, if they are closed
@@ -100,94 +153,119 @@ def value_of(text: str | None) -> str | None:
         outer = len(text) - len(text.lstrip("[")) - 100
         if outer <= 0 or not text.endswith("]" * outer):
             return None
-        inner = value_of(text[outer:-outer])
+        inner = value_of(text[outer:-outer], has_nulls)
         return None if inner is None else "[" * outer + inner + "]" * outer
+
+
+def _canonical(text: str, has_nulls: bool) -> str:
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in pairs if has_nulls or value is not None}
+
+    value = json.loads(text, parse_constant=_refused, parse_float=_number, object_pairs_hook=members)
+    return json.dumps(value, sort_keys=True)
+
+
+def _number(digits: str) -> int | float:
+    number = float(digits)
+    return int(number) if number.is_integer() else number
 
 
 def _refused(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def json_constraint() -> tk.Constraint[Any]:
-    """What the cases are repaired into."""
-    return tk.json(whitespace="any", spelling="any")
+@cache
+def constraint_of(schema: str | None) -> tk.Constraint[Any]:
+    """What a case is repaired into: any JSON, or what its schema accepts in any order of members."""
+    if schema is None:
+        return tk.json(whitespace="any", spelling="any")
+    return tk.json_schema(
+        json.loads(schema), property_order="any", whitespace="any", spelling="any", strict=False
+    )
 
 
-def _content(library: str) -> Any:
-    return json.loads((DATA / "repair" / library / "cases.json").read_text("utf-8"))
+def judged(cases: Iterable[LibraryCase]) -> Iterator[Judgement]:
+    """Repairs the cases."""
+    for case in cases:
+        try:
+            yield Judgement(case, constraint_of(case.schema).repair(case.input, limits=LIMITS))
+        except tk.LimitExceeded:
+            yield Judgement(case, None)
 
 
-def _reason(case: LibraryCase, text: str, is_optimal: bool) -> str:
-    for reason, fits in _SIGNS.items():
-        if fits(case, text):
-            return reason
-    return "costs" if is_optimal else "search"
-
-
-def _letters(text: str | None) -> str:
-    return re.sub(r"\\[nrt]|[\W_]+", "", text or "")
-
-
-def _types(text: str | None) -> list[str]:
-    """The scalars of a text, by type."""
-    found: list[str] = []
-
-    def enter(value: Any) -> None:
-        if isinstance(value, dict):
-            list(map(enter, value.values()))
-        elif isinstance(value, list):
-            list(map(enter, value))
-        else:
-            found.append(type(value).__name__)
-
-    enter(json.loads(text or "0"))
+def wrong_cases() -> dict[str, list[str]]:
+    """The names of the cases that are known to come back wrong, by library."""
+    found: dict[str, list[str]] = json.loads(_WRONG.read_text("utf-8"))
     return found
 
 
-_SIGNS: dict[str, Callable[[LibraryCase, str], bool]] = {
-    "no answer": lambda case, text: case.expected is None,
-    "repeated name": lambda case, text: value_of(case.input) is not None or "duplicate" in case.test,
-    "ellipsis": lambda case, text: "..." in case.input and "..." not in (case.expected or ""),
-    "concatenation": lambda case, text: "+" in case.input and "+" not in (case.expected or ""),
-    "call": lambda case, text: "(" in case.input and "(" not in (case.expected or ""),
-    "white space": lambda case, text: (
-        re.search(r"[^\S \t\r\n]|[\u180e\u200b\ufeff]", case.input) is not None
-        or re.sub(r"\s|\\n", "", case.expected or "") == re.sub(r"\s|\\n", "", text)
-    ),
-    "escape": lambda case, text: (
-        re.search(r'\\(?:[^"\\/bfnrtu]|u(?![0-9a-fA-F]{4}))|\\"', case.input) is not None
-    ),
-    "no value": lambda case, text: (
-        re.search(r'null|(?<!\\)""', case.expected or "") is not None
-        and re.search(r'null|""', case.input) is None
-        and _letters(case.expected).replace("null", "") == _letters(text)
-    ),
-    "text at the root": lambda case, text: (
-        (case.expected or "").strip()[:1] == '"' and case.input.strip()[:1] not in '"{['
-    ),
-    "text or number": lambda case, text: (
-        len(_types(case.expected)) == len(_types(text)) and _types(case.expected) != _types(text)
-    ),
-    "content": lambda case, text: len(_letters(case.expected)) + 2 < len(_letters(text)),
-}
+def _print_table() -> None:
+    columns = ["cases", "no value", "expected", "read", "wrong"]
+    print(
+        f"{'library':20}"
+        + "".join(f"{column:>10}" for column in columns)
+        + "  expected %    read %   right %"
+    )
+    for library in LIBRARIES:
+        verdicts = [found.verdict for found in judged(library_cases(library))]
+        counts = [len(verdicts), *(verdicts.count(column) for column in columns[1:])]
+        valued = max(counts[0] - counts[1], 1)
+        shares = [100 * right / valued for right in (counts[2], counts[3], counts[2] + counts[3])]
+        print(f"{library:20}" + "".join(f"{count:12}" for count in counts), end="")
+        print("".join(f"{share:12.1f}" for share in shares), flush=True)
+
+
+def _print_failing(library: str) -> None:
+    for case, repair in judged(library_cases(library)):
+        if Judgement(case, repair).verdict != "wrong":
+            continue
+        print(f"--- {case.name}")
+        _print_lines("text", case.input)
+        if case.schema is not None:
+            _print_lines("schema", case.schema)
+        _print_lines("right", *filter(None, (case.expected, *case.readings)))
+        if repair is None:
+            _print_lines("ours", "passed a limit")
+            continue
+        _print_lines("ours", repair.text)
+        edits = "; ".join(
+            f"{edit.name} {edit.begin}:{edit.end} {_shown(edit.removed)}->{_shown(edit.written)}"
+            for edit in repair.edits
+        )
+        _print_lines("edits", f"cost {repair.cost}{'' if repair.optimal else ' unproven'}: {edits}")
+
+
+def _print_lines(title: str, *texts: str) -> None:
+    for text in texts:
+        shown = text.replace("\n", "⏎")
+        print(f"{title:7}{shown if len(shown) <= 600 else shown[:400] + ' […] ' + shown[-200:]}")
+
+
+def _shown(part: bytes) -> str:
+    return part.decode("utf-8", "replace").replace("\n", "⏎") or "∅"
+
+
+def _renew() -> None:
+    found = {
+        library: [one.case.name for one in judged(library_cases(library)) if one.verdict == "wrong"]
+        for library in LIBRARIES
+    }
+    _WRONG.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Writes the differences of all cases."""
-    constraint = json_constraint()
-    for library in LIBRARIES:
-        content = _content(library)
-        for stated, case in zip(content["cases"], library_cases(library), strict=True):
-            found = constraint.repair(case.input, limits=LIMITS)
-            known = stated.pop("differs", None)
-            if not case.is_expected(found.text):
-                stated["differs"] = known or _reason(case, found.text, found.optimal)
-        content["reasons"] = REASONS
-        cases = content.pop("cases")
-        head = json.dumps(content, ensure_ascii=False, indent=1).removesuffix("\n}")
-        lines = ",\n".join("  " + json.dumps(case, ensure_ascii=False) for case in cases)
-        path = DATA / "repair" / library / "cases.json"
-        path.write_text(f'{head},\n "cases": [\n{lines}\n ]\n}}\n', encoding="utf-8")
+    """The program."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--failing", choices=LIBRARIES, help="print each case that counts as wrong")
+    chosen.add_argument("--renew", action="store_true", help="write the list of wrong cases")
+    options = parser.parse_args()
+    if options.failing is not None:
+        _print_failing(options.failing)
+    elif options.renew:
+        _renew()
+    else:
+        _print_table()
 
 
 if __name__ == "__main__":
