@@ -42,7 +42,10 @@ __all__ = [
 
 KEEP = "keep"  # the name of an edit: a byte was kept at a price of its mode
 NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
-ALL_MODES, BY_WRITTEN = 0xFFFF, 0xFF  # of the engine: in all modes; to the mode that the written bytes lead to
+ALL_MODES, BY_WRITTEN = (
+    0xFFFF,
+    0xFF,
+)  # of the engine: in all modes; to the mode that the written bytes lead to
 _MOST_MODES = 16
 _MOST = 1_000_000_000
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
@@ -383,10 +386,17 @@ class EditCosts:
         names = {mode.name for mode in self.modes}
         if len(names) != len(self.modes) or len(names) > _MOST_MODES:
             raise ArgumentError(
-                "EditCosts.modes", f"{len(self.modes)} modes", f"at most {_MOST_MODES}, each with a name of its own"
+                "EditCosts.modes",
+                f"{len(self.modes)} modes",
+                f"at most {_MOST_MODES}, each with a name of its own",
             )
         named = [
-            *(name for mode in self.modes for name in (*mode.after.values(), *mode.inserted.values(), mode.otherwise) if name),
+            *(
+                name
+                for mode in self.modes
+                for name in (*mode.after.values(), *mode.inserted.values(), mode.otherwise)
+                if name
+            ),
             *(name for one in (*self.rewrites, *self.doubts) for name in one.within),
             *(one.then for one in self.rewrites if one.then),
         ]
@@ -455,7 +465,14 @@ class EditCosts:
 
         after = [leading([number_of[mode.otherwise or mode.name]] * 256, mode.after) for mode in modes]
         inserted = [leading(base, mode.inserted) for base, mode in zip(after, modes, strict=True)]
-        both = [Tables(list(map(bytes, after)), list(map(bytes, inserted)), [self._of_mode(mode, resume) for mode in modes]) for resume in ({}, self.resume)]
+        both = [
+            Tables(
+                list(map(bytes, after)),
+                list(map(bytes, inserted)),
+                [self._of_mode(mode, resume) for mode in modes],
+            )
+            for resume in ({}, self.resume)
+        ]
         closed, cut_off = (_Machine(tables, tables.machine()) for tables in both)
         return closed, cut_off
 

@@ -419,7 +419,8 @@ class _CoupledSearch(Generic[_T]):
 
         def repair_of(path: list[int]) -> tuple[int, bytes, tuple[Edit, ...]]:
             steps = [
-                (int(kind[edge]), int(operand[edge]), int(at[source[edge]]), modes[source[edge]]) for edge in path
+                (int(kind[edge]), int(operand[edge]), int(at[source[edge]]), modes[source[edge]])
+                for edge in path
             ]
             text, made = self._followed(steps)
             return sum(edit.cost for edit in made), text, made

@@ -80,8 +80,16 @@ _LITERALS = (
 )
 
 _NAMES = (
-    Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff.-]*(?=\s*:)", rb'"\g<0>"', 29, _IN_TEXT),
-    Rewrite("quote a name", rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+[\"'\[{\d])", rb'"\g<0>"', 600, _IN_TEXT),
+    Rewrite(
+        "quote a name", rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff.-]*(?=\s*:)", rb'"\g<0>"', 29, _IN_TEXT
+    ),
+    Rewrite(
+        "quote a name",
+        rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+[\"'\[{\d])",
+        rb'"\g<0>"',
+        600,
+        _IN_TEXT,
+    ),
     Rewrite(
         "quote a name",
         rb"(?<=[{,\n])[ \t]*([A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?: [\w$\x80-\xff-]+)+)(?=\s*:)",
@@ -145,7 +153,13 @@ _WIDE = (
 )
 
 _WORDS = (
-    Rewrite("quote a word", rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\s*(?:[,}\]]|\Z))", rb'"\g<0>"', 1000, _IN_TEXT),
+    Rewrite(
+        "quote a word",
+        rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\s*(?:[,}\]]|\Z))",
+        rb'"\g<0>"',
+        1000,
+        _IN_TEXT,
+    ),
     Rewrite(
         "quote words",
         rb"(?<=[:\[,])[ \t]*([A-Za-z_\x80-\xff\d][^\n\"{}\[\],:]*[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
@@ -163,8 +177,16 @@ _WORDS = (
 )
 
 _AROUND = (
-    Rewrite("drop a comment", b"[/#]" + _BEFORE_COMMENT + rb"(?:(?<=#)|/)[^\n]*(\n?)", _without_comment, 27, _IN_TEXT),
-    Rewrite("drop a comment", b"/" + _BEFORE_COMMENT + rb"\*(?s:.*?)(\*/|\Z)", _without_comment, 45, _IN_TEXT),
+    Rewrite(
+        "drop a comment",
+        b"[/#]" + _BEFORE_COMMENT + rb"(?:(?<=#)|/)[^\n]*(\n?)",
+        _without_comment,
+        27,
+        _IN_TEXT,
+    ),
+    Rewrite(
+        "drop a comment", b"/" + _BEFORE_COMMENT + rb"\*(?s:.*?)(\*/|\Z)", _without_comment, 45, _IN_TEXT
+    ),
     Rewrite("drop a comment", rb"<!--(?s:.*?)(-->)", _without_comment, 45, _IN_TEXT),
     # Of the last bytes alone: the lookahead takes one step.
     Rewrite(

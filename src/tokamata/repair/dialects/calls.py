@@ -58,6 +58,18 @@ CALLS = (
     ),
     Rewrite("member of an enumeration", rb"<[A-Za-z_][\w.]*: ([^<>\n]*)>", rb"\1", 20, _TEXT),
     Rewrite("member of an enumeration", rb"<[A-Za-z_][\w.]*\.(\w+): [^<>\n]*>", rb'"\1"', 100, _TEXT),
-    Rewrite("dotted name as a string", rb"(?<=[:\[,\s])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?=\s*[,}\])])", rb'"\g<0>"', 900, _TEXT),
-    Rewrite("last part of a dotted name", rb"(?<=[:\[,\s])[A-Za-z_]\w*\.([A-Za-z_]\w*)(?=\s*[,}\])])", rb'"\1"', 950, _TEXT),
+    Rewrite(
+        "dotted name as a string",
+        rb"(?<=[:\[,\s])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?=\s*[,}\])])",
+        rb'"\g<0>"',
+        900,
+        _TEXT,
+    ),
+    Rewrite(
+        "last part of a dotted name",
+        rb"(?<=[:\[,\s])[A-Za-z_]\w*\.([A-Za-z_]\w*)(?=\s*[,}\])])",
+        rb'"\1"',
+        950,
+        _TEXT,
+    ),
 )

@@ -23,7 +23,9 @@ __all__ = ["lines"]
 
 _LINE = re.compile(rb"[^\n]*\n?")
 _BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)])[ \t]+")
-_NAME = re.compile(rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))")
+_NAME = re.compile(
+    rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
+)
 _TAG = re.compile(rb"<([A-Za-z_][\w-]*)>([^<>]*)</\1>")
 _LITERAL = re.compile(rb"-?\d+(?:\.\d+)?\Z|true\Z|false\Z|null\Z|\".*\"\Z|\[.*\]\Z|\{.*\}\Z")
 _BASE = 900  # of reading a text in this way at all
@@ -67,7 +69,9 @@ def _lines(text: bytes) -> Iterator[_Line]:
             at = name.end()
         if bullet is None and name is None:
             continue
-        yield _Line(begin, indent, bullet is not None, name[1] if name else None, (at, match.start() + len(line)))
+        yield _Line(
+            begin, indent, bullet is not None, name[1] if name else None, (at, match.start() + len(line))
+        )
 
 
 def _nested(text: bytes, found: list[_Line]) -> Iterator[FoundRewrite]:
@@ -92,7 +96,14 @@ def _nested(text: bytes, found: list[_Line]) -> Iterator[FoundRewrite]:
             stack.append((line.indent + 2, b"}"))
         if line.name is not None:
             written += json.dumps(line.name.decode("utf-8", "replace"), ensure_ascii=False).encode() + b":"
-        yield FoundRewrite("line as a member" if line.name else "line as an element", end_of_last, line.value[0], written, _BASE if number == 0 else 5, (TEXT,))
+        yield FoundRewrite(
+            "line as a member" if line.name else "line as an element",
+            end_of_last,
+            line.value[0],
+            written,
+            _BASE if number == 0 else 5,
+            (TEXT,),
+        )
         yield from _value(text, *line.value)
         end_of_last = line.value[1]
     closing = b"".join(bracket for _, bracket in reversed(stack))
@@ -117,7 +128,9 @@ def _tags(text: bytes) -> Iterator[FoundRewrite]:
     position = 0
     for number, match in enumerate(found):
         written = (b"{" if number == 0 else b",") + json.dumps(match[1].decode()).encode() + b":"
-        yield FoundRewrite("tag as a member", position, match.start(2), written, _BASE if number == 0 else 5, (TEXT,))
+        yield FoundRewrite(
+            "tag as a member", position, match.start(2), written, _BASE if number == 0 else 5, (TEXT,)
+        )
         yield from _value(text, *match.span(2))
         position = match.end(2)
     if found:
@@ -134,7 +147,18 @@ def _listed(text: bytes) -> Iterator[FoundRewrite]:
         for number, match in enumerate(parts):
             begin = match.start() + len(match[0]) - len(match[0].lstrip())
             stop = match.start() + len(match[0].rstrip())
-            yield FoundRewrite("list without brackets", end, begin, b"[" if number == 0 else b",", _BASE + 300 if number == 0 else 5, (TEXT,)) if begin > end or number == 0 else FoundRewrite("list without brackets", end, begin, b",", 5, (TEXT,))
+            yield (
+                FoundRewrite(
+                    "list without brackets",
+                    end,
+                    begin,
+                    b"[" if number == 0 else b",",
+                    _BASE + 300 if number == 0 else 5,
+                    (TEXT,),
+                )
+                if begin > end or number == 0
+                else FoundRewrite("list without brackets", end, begin, b",", 5, (TEXT,))
+            )
             yield from _value(text, begin, stop)
             end = stop
         yield FoundRewrite("end of a list", end, len(text), b"]", 5, (TEXT,))

@@ -111,7 +111,9 @@ def _closed(text: bytes, one: _Open, end: int) -> Iterator[FoundRewrite]:
     for number, item in enumerate(one.items):
         is_repeated = item.name is not None and last[item.name] != number
         is_member = one.bracket == b"{"
-        name = "drop a repeated member" if is_repeated else "drop a member" if is_member else "drop an element"
+        name = (
+            "drop a repeated member" if is_repeated else "drop a member" if is_member else "drop an element"
+        )
         cost = _REPEATED if is_repeated else _MEMBER if is_member else _ELEMENT
         if item.comma >= 0:
             yield _dropped(name, item.begin, item.comma + 1, cost)
@@ -142,4 +144,6 @@ def _dropped(name: str, begin: int, end: int, cost: int) -> FoundRewrite:
 
 def _made_up(position: int, has_members: bool) -> FoundRewrite:
     """A repair may make up members before a closing brace."""
-    return FoundRewrite("make up members", position, position, b"," if has_members else b"", _MADE_UP, (TEXT,), INVENTED)
+    return FoundRewrite(
+        "make up members", position, position, b"," if has_members else b"", _MADE_UP, (TEXT,), INVENTED
+    )

@@ -82,15 +82,22 @@ _CLOSING = (
     Rewrite("doubled quotes", rb"''" + AFTER, b'"', 300, (STRING,), TEXT),
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 300, (STRING,), TEXT),
     # Before a name or a value whose opening quote is there.
-    Rewrite("end of one string, beginning of another", rb'"(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 1200, (STRING,), STRING),
+    Rewrite(
+        "end of one string, beginning of another",
+        rb'"(?=[A-Za-z_][\w -]*"\s*:)',
+        b'", "',
+        1200,
+        (STRING,),
+        STRING,
+    ),
 )
 
 _INNER = (
-    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb"\"", 0, QUOTED, ""),
-    Rewrite("a quote within escaped quotes", rb'\\\\\\"', rb"\"", 0, (ESCAPED,)),
-    Rewrite("an escape within escaped quotes", rb'\\\\(?=[\\/bfnrtu])', b"\\", 0, (ESCAPED,)),
+    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 0, QUOTED, ""),
+    Rewrite("a quote within escaped quotes", rb'\\\\\\"', rb'\\"', 0, (ESCAPED,)),
+    Rewrite("an escape within escaped quotes", rb"\\\\(?=[\\/bfnrtu])", rb"\\", 0, (ESCAPED,)),
     Rewrite("escaped apostrophe", rb"\\'", b"'", 5, (*_WITHIN, "escape")),
-    Rewrite("escaped quotation mark", rb'\\"', rb"\"", 0, QUOTED),
+    Rewrite("escaped quotation mark", rb'\\"', rb'\\"', 0, QUOTED),
     Rewrite("escaped backtick", rb"\\`", b"`", 5, (BACK, STRING)),
     Rewrite("escaped dollar", rb"\\\$", b"$", 5, (BACK,)),
     Rewrite("doubled apostrophe", rb"''(?=\w)", b"'", 100, (SINGLE,)),
@@ -103,7 +110,9 @@ _INNER = (
         700,
         (STRING, BARE),
     ),
-    Rewrite("escape an inner quote", rb'"(?=\s*[,:;.!?)]\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1100, (STRING, BARE)),
+    Rewrite(
+        "escape an inner quote", rb'"(?=\s*[,:;.!?)]\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1100, (STRING, BARE)
+    ),
 )
 
 _ESCAPES = (
@@ -116,7 +125,13 @@ _ESCAPES = (
     Rewrite("continued line", rb"\\\r?\n", b"", 10, _WITHIN),
     Rewrite("escape a line break", rb"\n", rb"\\n", 0, (TRIPLE, BACK)),
     Rewrite("escape a line break", rb"\n", rb"\\n", 1791, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED, BARE)),
-    Rewrite("escape a line break", rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)", rb"\\n", 200, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED)),
+    Rewrite(
+        "escape a line break",
+        rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)",
+        rb"\\n",
+        200,
+        (STRING, SINGLE, TYPOGRAPHIC, ESCAPED),
+    ),
     Rewrite("escape a carriage return", rb"\r", rb"\\r", 200, _WITHIN),
     Rewrite("escape a tab", rb"\t", rb"\\t", 200, _WITHIN),
     Rewrite("escape a form feed", rb"\x0c", rb"\\f", 500, _WITHIN),
@@ -129,7 +144,9 @@ _ESCAPES = (
     Rewrite("white space in escaped JSON", rb"\\[nrt]", b" ", 20, (TEXT,)),
     Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
-    Rewrite("quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)\Z', rb'"\1', 600, (STRING,)),
+    Rewrite(
+        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)\Z', rb'"\1', 600, (STRING,)
+    ),
 )
 
 STRINGS = (*_OPENING, *_CLOSING, *_INNER, *_ESCAPES)
