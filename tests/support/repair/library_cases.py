@@ -24,7 +24,18 @@ from typing import Any, NamedTuple
 import tokamata as tk
 from tests.support.paths import DATA
 
-LIBRARIES = ("json_repair", "jsonrepair", "baml")
+LIBRARIES = (
+    "json_repair",
+    "jsonrepair",
+    "baml",
+    "best_effort_json_parser",
+    "jaison",
+    "json5",
+    "json_fixer",
+    "langchain",
+    "partial_json_parser",
+    "vercel_ai",
+)
 # The bound on states makes the answers of searches that do not end the same on any machine.
 LIMITS = tk.Limits(states=3000, seconds=120)
 REASONS = {
@@ -213,7 +224,7 @@ def wrong_cases() -> dict[str, list[str]]:
 def _print_table() -> None:
     columns = ["cases", "no value", "expected", "read", "wrong"]
     print(
-        f"{'library':20}"
+        f"{'library':24}"
         + "".join(f"{column:>10}" for column in columns)
         + "  expected %    read %   right %"
     )
@@ -222,7 +233,7 @@ def _print_table() -> None:
         counts = [len(verdicts), *(verdicts.count(column) for column in columns[1:])]
         valued = max(counts[0] - counts[1], 1)
         shares = [100 * right / valued for right in (counts[2], counts[3], counts[2] + counts[3])]
-        print(f"{library:20}" + "".join(f"{count:12}" for count in counts), end="")
+        print(f"{library:24}" + "".join(f"{count:12}" for count in counts), end="")
         print("".join(f"{share:12.1f}" for share in shares), flush=True)
 
 
