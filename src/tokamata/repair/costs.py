@@ -145,11 +145,11 @@ class Finder(NamedTuple):
 
     Attributes:
         name: what errors say about it.
-        find: returns the rewrites of a text, in any order.
+        find: returns the rewrites of a text, in any order; it is given the words of the constraint.
     """
 
     name: str
-    find: Callable[[bytes], Iterable[FoundRewrite]]
+    find: Callable[[bytes, Words | None], Iterable[FoundRewrite]]
 
 
 class Span(NamedTuple):
@@ -422,7 +422,9 @@ class EditCosts:
             typos, positions = self.words.found(text, bounds)
             if typos and self.typo is not None:
                 modes = 1, BY_WRITTEN  # where texts begin
-                rewrites.add([(*typo, self.typo, *modes, len(self.rewrites)) for typo in typos])
+                rewrites.add(
+                    [(*span, self.typo + more, *modes, len(self.rewrites)) for *span, more in typos]
+                )
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
         return TextCosts(text, self._machine(text), rewrites, names, doubts, firm)
@@ -509,7 +511,7 @@ class EditCosts:
         number_of = {mode.name: number for number, mode in enumerate(self.modes)}
         numbers: dict[str, int] = {}
         for finder in self.finders:
-            for one in bounds.counted(finder.find(text)):
+            for one in bounds.counted(finder.find(text, self.words)):
                 number = numbers.setdefault(one.name, len(names))
                 if number == len(names):
                     names.append(one.name)

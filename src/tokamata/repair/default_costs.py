@@ -21,6 +21,7 @@ that it has read; then a function of the match says whether that is what was loo
 
 from __future__ import annotations
 
+import json
 import re
 
 from tokamata.repair.costs import Doubt, EditCosts, Finder, Mode, Rewrite
@@ -29,6 +30,7 @@ from tokamata.repair.dialects.lines import lines
 from tokamata.repair.dialects.modes import (
     BACK,
     BARE,
+    DOUBLED,
     ESCAPED,
     INVENTED,
     QUOTED,
@@ -40,7 +42,7 @@ from tokamata.repair.dialects.modes import (
 )
 from tokamata.repair.dialects.numbers import NUMBERS
 from tokamata.repair.dialects.outline import outline
-from tokamata.repair.dialects.strings import STRINGS
+from tokamata.repair.dialects.strings import AFTER, STRINGS
 
 __all__ = ["DEFAULT_COSTS"]
 
@@ -50,14 +52,22 @@ _BLANKS = " \t\r\n"
 _PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _LONGEST = 2000
 
+# Bytes of what is missing; ``null`` rather than an empty text, that rather than a number.
+_MADE_UP = {_PRINTABLE: 40, '"': 100, "[{": 130, _DIGITS: 300}
+_CONTINUING = "".join(map(chr, range(0x80, 0xC0)))
+
 _IN_TEXT = (TEXT,)
 
-_BEFORE_COMMENT = rb"(?:(?<=[\s,{\[\]}:(][/#])|(?<![\s\S][/#]))"
+_BEFORE_COMMENT = rb"(?<!:[/#])"
 
 
 def _without_comment(match: re.Match[bytes]) -> bytes | None:
     """Nothing, if the comment ends and is not longer than any comment is."""
     return b"" if match[1] and len(match[0]) <= _LONGEST else None
+
+
+def _quoted(match: re.Match[bytes]) -> bytes:
+    return json.dumps(match[0].decode("utf-8", "replace"), ensure_ascii=False).encode()
 
 
 _LITERALS = (
@@ -69,12 +79,12 @@ _LITERALS = (
     Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF)\b", b"false", 700, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])1(?=\s*(?:[,}\]]|\Z))", b"true", 1300, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])0(?=\s*(?:[,}\]]|\Z))", b"false", 1300, _IN_TEXT),
-    Rewrite("string as a literal", rb'"[Tt]rue"', b"true", 500, _IN_TEXT),
-    Rewrite("string as a literal", rb'"[Ff]alse"', b"false", 500, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Tt]rue|TRUE)"', b"true", 500, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Ff]alse|FALSE)"', b"false", 500, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Yy]es|[Oo]n|YES|ON|1)"', b"true", 900, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0)"', b"false", 900, _IN_TEXT),
     Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
-    Rewrite("string as null", rb'""', b"null", 900, _IN_TEXT),
+    Rewrite("string as null", rb'(?<=[:\[,\s])""', b"null", 900, _IN_TEXT),
     Rewrite("literal as a string", rb"\b(?:[Tt]rue|[Ff]alse)\b", rb'"\g<0>"', 900, _IN_TEXT),
     Rewrite("ellipsis as null", rb"(?<=[:\[,\s])\.\.\.(?=\s*(?:[,}\]]|\Z))", b"null", 400, _IN_TEXT),
 )
@@ -98,7 +108,6 @@ _NAMES = (
         _IN_TEXT,
     ),
     Rewrite("number as a name", rb"(?<=[{,\s])-?\d+(?:\.\d+)?(?=\s*:)", rb'"\g<0>"', 20, _IN_TEXT),
-    Rewrite("quote for both sides", rb"(?<=[{,\s])[A-Za-z_]\w*(?=\"\s*:)", rb'"\g<0>', 400, _IN_TEXT),
 )
 
 _STRUCTURE = (
@@ -121,15 +130,22 @@ _STRUCTURE = (
     ),
     Rewrite("another bracket", rb"\}", b"]", 2400, _IN_TEXT),
     Rewrite("another bracket", rb"\]", b"}", 2400, _IN_TEXT),
-    Rewrite("join strings", rb'"\s*\+\s*"', b"", 300, (STRING,), STRING),
+    Rewrite("line break as a comma", rb"\n(?<=[\w\"'\]}]\n)(?=\s*[\w\"'\[{-])", b",", 350, _IN_TEXT),
+    # A list of YAML within brackets.
+    Rewrite("bullet as an element", rb":(?=[ \t]*\n[ \t]*[-*] )", b": [", 300, _IN_TEXT),
+    Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b",", 30, _IN_TEXT),
+    Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b" ", 40, _IN_TEXT),
+    Rewrite("drop a name without a value", rb",\s*[\"']?-?\Z", b"", 20, _IN_TEXT),
     Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))\s*\.\.\.\s*(?=[,\]}])", b"", 83, _IN_TEXT),
     Rewrite("drop an ellipsis", rb"(?<=[\[{])\s*\.\.\.\s*,?", b"", 100, _IN_TEXT),
+    # A bracket that closes an object before its last members.
+    Rewrite("drop a closing bracket", rb"\}(?=\s*,\s*\"[^\"\n]*\"\s*:?)", b"", 700, _IN_TEXT),
     Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*(?=,)", b"", 50, _IN_TEXT),
 )
 
 _WIDE = (
     *(
-        Rewrite("full-width punctuation", wide.encode(), narrow, 20, _IN_TEXT)
+        Rewrite("full-width punctuation", wide.encode(), narrow, 5, _IN_TEXT)
         for wide, narrow in (
             ("：", b":"),
             ("，", b","),
@@ -145,7 +161,7 @@ _WIDE = (
     ),
     Rewrite(
         "typographic blank",
-        "|".join("\u00a0\u2002\u2003\u2009\u200b\u202f\u3000\ufeff").encode(),
+        "|".join("\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u205f\u3000\ufeff").encode(),
         b" ",
         20,
         _IN_TEXT,
@@ -155,23 +171,45 @@ _WIDE = (
 _WORDS = (
     Rewrite(
         "quote a word",
-        rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\s*(?:[,}\]]|\Z))",
+        rb"(?<=[:\[,\s])[A-Za-z_$@\x80-\xff][\w$@\x80-\xff.-]*(?=\s*(?:[,}\]]|\Z|\n))",
         rb'"\g<0>"',
-        1000,
+        300,
         _IN_TEXT,
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[,])[ \t]*([A-Za-z_\x80-\xff\d][^\n\"{}\[\],:]*[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
+        rb"(?<=[:\[,\n])[ \t]*(?![A-Za-z_][\w.]*\()([A-Za-z_\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
         rb'"\1"',
-        1100,
+        500,
         _IN_TEXT,
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[])[ \t]*([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]*[^\s\"{}\[\],])(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
+        rb"(?<=[:\[])[ \t]*(?![A-Za-z_][\w.]*\()([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],])(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
         rb'"\1"',
-        1250,
+        2200,
+        _IN_TEXT,
+    ),
+    Rewrite(
+        "quote a word",
+        rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][\w\x80-\xff. -]{0,60}(?=\s+[\"'][\w $.-]+[\"']\s*:)",
+        rb'"\g<0>",',
+        600,
+        _IN_TEXT,
+    ),
+    Rewrite(
+        "drop a word",
+        rb"(?<=[,{\s])[A-Za-z_]+\s+(?=[\"'][\w $.-]+[\"']\s*:)",
+        b"",
+        800,
+        _IN_TEXT,
+    ),
+    Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 700, _IN_TEXT),
+    Rewrite(
+        "quote an address",
+        rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[A-Za-z]:\\|\.{0,2}/)[^\s,\"'{}\[\]]+(?=\s*(?:[,}\]\n]|\Z))",
+        _quoted,
+        200,
         _IN_TEXT,
     ),
 )
@@ -187,6 +225,8 @@ _AROUND = (
     Rewrite(
         "drop a comment", b"/" + _BEFORE_COMMENT + rb"\*(?s:.*?)(\*/|\Z)", _without_comment, 45, _IN_TEXT
     ),
+    Rewrite("drop a comment", rb"/\*[^*]{0,2000}\Z", b"", 300, _IN_TEXT),
+    Rewrite("drop a comment", rb"#[^\n{}\[\],\"]{0,200}(?=[}\],])", b"", 300, _IN_TEXT),
     Rewrite("drop a comment", rb"<!--(?s:.*?)(-->)", _without_comment, 45, _IN_TEXT),
     # Of the last bytes alone: the lookahead takes one step.
     Rewrite(
@@ -197,8 +237,16 @@ _AROUND = (
         _IN_TEXT,
     ),
     Rewrite("drop prose before", rb'\A[^{\["]+(?="[^"\n]*"\s*:)', b"", 700, _IN_TEXT),
+    Rewrite(
+        "drop a character",
+        rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}",
+        b"",
+        5000,
+    ),
     Rewrite("drop a fence", rb"```[\w-]*[ \t]*\n?", b"", 30, _IN_TEXT),
 )
+
+_KEPT = {ESCAPED: {"\\": 300}, BACK: {"`": 600}}
 
 _MODES = (
     Mode(TEXT, {'"': STRING}, inserted={'"': BARE}),
@@ -211,17 +259,23 @@ _MODES = (
         insert={'"': 600},
         append={'"': 200},
     ),
+    # What is written within other quotes leads nowhere: a closing quote of that kind does, or one that is inserted.
     *(
-        Mode(name, {'"': TEXT}, keep={'"': None, "\n": None}, append={'"': 200})
-        for name in (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, ESCAPED)
+        Mode(
+            name,
+            inserted={'"': TEXT},
+            keep={'"': None, "\n": None, **_KEPT.get(name, {})},
+            append={'"': 200},
+        )
+        for name in (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, DOUBLED, ESCAPED)
     ),
     Mode(
         INVENTED,
         {"}": TEXT},
-        keep={_PRINTABLE.replace("}", "") + _BLANKS: None},
         inserted={"}": INVENTED},
-        insert={_PRINTABLE: 40, '"': 100, _DIGITS: 300},
-        append={_PRINTABLE: 40, '"': 100, _DIGITS: 300},
+        keep={_PRINTABLE.replace("}", "") + _BLANKS: None},
+        insert=_MADE_UP,
+        append=_MADE_UP,
         remove={_PRINTABLE + _BLANKS: 50_000},
     ),
 )
@@ -249,7 +303,7 @@ DEFAULT_COSTS = EditCosts(
         "{[(": 1500,
     },
     # How much is missing does not matter.
-    resume={_PRINTABLE: 40, '"': 100},
+    resume=_MADE_UP,
     remove={
         _LETTERS + _DIGITS: 5000,
         _BLANKS: 3020,
@@ -261,14 +315,17 @@ DEFAULT_COSTS = EditCosts(
         "\x00": 1000,
         "`": 1052,
         "*": 1500,
+        # A character goes as a whole: what is left of it would be another one.
+        _CONTINUING: 20_000,
     },
     typo=135,
     firm=4000,
     modes=_MODES,
     rewrites=(*STRINGS, *_LITERALS, *_NAMES, *NUMBERS, *CALLS, *_STRUCTURE, *_WIDE, *_WORDS, *_AROUND),
     doubts=(
+        Doubt("a doubled apostrophe", rb"'(?='[\w\s])", 300, (SINGLE,)),
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
-        Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d](?=\s*(?:[,:}\]]|\Z))", 700, (TYPOGRAPHIC, STRING)),
+        Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),
         Doubt("a form feed", rb"\\[fb](?=[A-Za-z])", 200, (STRING, *QUOTED)),
     ),
     finders=(Finder("outline", outline), Finder("lines", lines)),

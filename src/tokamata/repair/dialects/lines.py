@@ -1,9 +1,10 @@
 """Lists and members that are written line by line, as in YAML, Markdown and XML, without brackets.
 
 Problem.  ``- a⏎- b`` is a list of two, and ``x: hello⏎y: 3`` two members.  Nothing in them is JSON.
-How.  Only where a text has no brackets.  Each line is a bullet, a name with a value, or the rest of the value
-before it.  Indentation says what is within what.  The rewrites write the brackets, commas and quoted names; each
-value may stay as it is, or be quoted, as the constraint wants it.
+How.  Only where a text has no brackets of JSON.  Each line is a bullet, a name with a value, or both, and
+indentation says what is within what.  The rewrites write the brackets, commas and quoted names; each value may
+stay as it is, or be quoted, as the constraint wants it.  A text may be read in several such ways, all of which
+are offered: with bullets as elements or as marks before names, as a list of words, as a text.
 Example.  ``x: hello⏎y: 3`` has the rewrites ``{"x":`` for ``x:``, ``,"y":`` for the line break and ``y:``, ``}`` at the
 end, and ``"hello"`` and ``"3"`` for the values.
 Cost.  Linear in the text.
@@ -18,17 +19,23 @@ from typing import NamedTuple
 
 from tokamata.repair.costs import FoundRewrite
 from tokamata.repair.dialects.modes import TEXT
+from tokamata.repair.words import Words
 
 __all__ = ["lines"]
 
+_JSON = re.compile(rb"(?m)^\s*[{\[(]|[{\[]\s*(?:\n|[\"'{\[])|\"\s*:")
 _LINE = re.compile(rb"[^\n]*\n?")
 _BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)])[ \t]+")
 _NAME = re.compile(
     rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
 )
 _TAG = re.compile(rb"<([A-Za-z_][\w-]*)>([^<>]*)</\1>")
+_ATTRIBUTE = re.compile(rb"([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')")
+_ROW = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 _LITERAL = re.compile(rb"-?\d+(?:\.\d+)?\Z|true\Z|false\Z|null\Z|\".*\"\Z|\[.*\]\Z|\{.*\}\Z")
-_BASE = 900  # of reading a text in this way at all
+_ALONE = re.compile(rb"(?<![\w.\"'-])(?:-?\d+(?:\.\d+)?|true|false|null|True|False|None)(?![\w\"'-]|\.\d)")
+_BASE = 900  # of reading a text in one of these ways
+_AS_LIST, _AS_TEXT, _AS_TEXT_OF_JSON, _ONE_VALUE, _ONE_WORD = 1200, 2500, 20_000, 1500, 900
 _MOST_BYTES = 1 << 20
 
 
@@ -40,16 +47,21 @@ class _Line(NamedTuple):
     value: tuple[int, int]
 
 
-def lines(text: bytes) -> Iterator[FoundRewrite]:
-    """The rewrites that make JSON of bullets, of names with values, and of tags."""
-    if len(text) > _MOST_BYTES or re.search(rb"^\s*[{\[]|[{\[]\s*(?:\n|[\"'{\[])", text):
+def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
+    """The rewrites that make JSON of bullets, of names with values, of tags, tables and lists of words."""
+    if len(text) > _MOST_BYTES or not text.strip():
         return
-    yield from _tags(text)
+    if _JSON.search(text):
+        yield FoundRewrite("text as a string", 0, len(text), _quoted(text), _AS_TEXT_OF_JSON, (TEXT,))
+        return
+    yield FoundRewrite("text as a string", 0, len(text), _quoted(text), _AS_TEXT, (TEXT,))
+    yield from _tags(text, words)
+    yield from _table(text, words)
     yield from _listed(text)
+    yield from _alone(text, words)
     found = list(_lines(text))
-    if not found:
-        return
-    yield from _nested(text, found)
+    for reading in _readings(found):
+        yield from _nested(text, reading, words)
 
 
 def _lines(text: bytes) -> Iterator[_Line]:
@@ -59,22 +71,36 @@ def _lines(text: bytes) -> Iterator[_Line]:
         if not content:
             continue
         begin = match.start() + len(line) - len(content)
-        indent = begin - match.start()
-        at = begin
-        bullet = _BULLET.match(text, at, match.start() + len(line))
+        at, end = begin, match.start() + len(line)
+        bullet = _BULLET.match(text, at, end)
         if bullet is not None:
             at = bullet.end()
-        name = _NAME.match(text, at, match.start() + len(line))
+        name = _NAME.match(text, at, end)
         if name is not None:
             at = name.end()
-        if bullet is None and name is None:
-            continue
-        yield _Line(
-            begin, indent, bullet is not None, name[1] if name else None, (at, match.start() + len(line))
-        )
+        if bullet is not None or name is not None:
+            yield _Line(begin, begin - match.start(), bullet is not None, name[1] if name else None, (at, end))
 
 
-def _nested(text: bytes, found: list[_Line]) -> Iterator[FoundRewrite]:
+def _readings(found: list[_Line]) -> Iterator[list[_Line]]:
+    """The lines; bullets alone, as elements; lines with names alone, without their bullets."""
+    if not found:
+        return
+    yield found
+    items = [line for line in found if line.is_item]
+    names = [line for line in found if line.name is not None]
+    if items and any(line.name is not None for line in found):
+        yield [_element(line) for line in items]
+        if len({line.name for line in names}) == len(names):
+            yield [line._replace(is_item=False) for line in names]
+
+
+def _element(line: _Line) -> _Line:
+    """What follows the bullet, whole."""
+    return line._replace(name=None, value=(line.begin + 2, line.value[1])) if line.name is not None else line
+
+
+def _nested(text: bytes, found: list[_Line], words: Words | None) -> Iterator[FoundRewrite]:
     """Brackets by indentation."""
     stack: list[tuple[int, bytes]] = []  # indents and closing brackets
     end_of_last = 0
@@ -84,7 +110,7 @@ def _nested(text: bytes, found: list[_Line]) -> Iterator[FoundRewrite]:
             written += stack.pop()[1]
         kind = b"]" if line.is_item else b"}"
         is_deeper = not stack or line.indent > stack[-1][0] or (stack[-1][1] == b"}" and line.is_item)
-        if is_deeper and (not stack or not line.is_item or stack[-1] != (line.indent, b"]")):
+        if is_deeper:
             written += b"[" if line.is_item else b"{"
             stack.append((line.indent, kind))
         else:
@@ -94,20 +120,29 @@ def _nested(text: bytes, found: list[_Line]) -> Iterator[FoundRewrite]:
         if line.is_item and line.name is not None:
             written += b"{"
             stack.append((line.indent + 2, b"}"))
-        if line.name is not None:
-            written += json.dumps(line.name.decode("utf-8", "replace"), ensure_ascii=False).encode() + b":"
-        yield FoundRewrite(
-            "line as a member" if line.name else "line as an element",
-            end_of_last,
-            line.value[0],
-            written,
-            _BASE if number == 0 else 5,
-            (TEXT,),
-        )
+        name = "line as a member" if line.name else "line as an element"
+        for words_of_name, dearer in _names(line.name, words):
+            cost = (_BASE if number == 0 else 5) + dearer
+            yield FoundRewrite(name, end_of_last, line.value[0], written + words_of_name, cost, (TEXT,))
         yield from _value(text, *line.value)
         end_of_last = line.value[1]
     closing = b"".join(bracket for _, bracket in reversed(stack))
     yield FoundRewrite("end of lines", end_of_last, len(text), closing, 5, (TEXT,))
+
+
+def _names(name: bytes | None, words: Words | None) -> Iterator[tuple[bytes, int]]:
+    """A name as JSON has it; and the names of the constraint that are near."""
+    if name is None:
+        yield b"", 0
+        return
+    plain = name.decode("utf-8", "replace").strip()
+    yield json.dumps(plain, ensure_ascii=False).encode() + b":", 0
+    for known in words.near_names(plain) if words is not None else ():
+        yield json.dumps(known, ensure_ascii=False).encode() + b":", 10
+
+
+def _quoted(text: bytes) -> bytes:
+    return json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False).encode()
 
 
 def _value(text: bytes, begin: int, end: int) -> Iterator[FoundRewrite]:
@@ -116,25 +151,62 @@ def _value(text: bytes, begin: int, end: int) -> Iterator[FoundRewrite]:
     if not value:
         return
     plain = value.strip()
-    if plain[:1] == plain[-1:] and plain[:1] in (b'"', b"'", b"`") and len(plain) > 1:
-        plain = plain[1:-1]
-    quoted = json.dumps(plain.decode("utf-8", "replace"), ensure_ascii=False).encode()
-    yield FoundRewrite("quote a line", begin, end, quoted, 400 if _LITERAL.match(value) else 5, (TEXT,))
+    for mark in (b"**", b"`", b'"', b"'"):
+        if len(plain) > 2 * len(mark) and plain.startswith(mark) and plain.endswith(mark):
+            plain = plain[len(mark) : -len(mark)]
+            break
+    yield FoundRewrite(
+        "quote a line", begin, end, _quoted(plain), 400 if _LITERAL.match(value) else 5, (TEXT,)
+    )
+    if plain != value and _LITERAL.match(plain):
+        yield FoundRewrite("drop marks", begin, end, plain, 5, (TEXT,))
 
 
-def _tags(text: bytes) -> Iterator[FoundRewrite]:
-    """``<x>hello</x><y>3</y>`` as members."""
-    found = list(_TAG.finditer(text))
+def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
+    """``<x>hello</x><y>3</y>`` as members, and ``<person x="hello" y="3"/>``."""
+    for pattern in (_TAG, _ATTRIBUTE):
+        found = list(pattern.finditer(text)) if b"<" in text else []
+        position = 0
+        for number, match in enumerate(found):
+            place = 2 if match[2] is not None else 3
+            for name, dearer in _names(match[1], words):
+                written = (b"{" if number == 0 else b",") + name
+                cost = (_BASE if number == 0 else 5) + dearer
+                yield FoundRewrite("tag as a member", position, match.start(place), written, cost, (TEXT,))
+            yield from _value(text, *match.span(place))
+            position = match.end(place)
+        if found:
+            yield FoundRewrite("end of tags", position, len(text), b"}", 5, (TEXT,))
+
+
+def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
+    """Rows of a table of Markdown as objects: the first row has the names."""
+    rows = [match for match in _ROW.finditer(text) if not re.fullmatch(rb"[\s|:-]*", match[1])]
+    if len(rows) < 2:
+        return
+    names = [cell[0].strip() for cell in re.finditer(rb"[^|]+", rows[0][1])]
     position = 0
-    for number, match in enumerate(found):
-        written = (b"{" if number == 0 else b",") + json.dumps(match[1].decode()).encode() + b":"
-        yield FoundRewrite(
-            "tag as a member", position, match.start(2), written, _BASE if number == 0 else 5, (TEXT,)
-        )
-        yield from _value(text, *match.span(2))
-        position = match.end(2)
-    if found:
-        yield FoundRewrite("end of tags", position, len(text), b"}", 5, (TEXT,))
+    for number, row in enumerate(rows[1:]):
+        cells = [cell for cell in re.finditer(rb"[^|]+", text[: row.end(1)][row.start(1) :])]
+        if len(cells) != len(names):
+            return
+        for column, (cell, name) in enumerate(zip(cells, names, strict=True)):
+            content = cell[0]
+            begin = row.start(1) + cell.start() + len(content) - len(content.lstrip())
+            end = row.start(1) + cell.start() + len(content.rstrip())
+            for written, dearer in _names(name, words):
+                if column > 0:
+                    yield FoundRewrite("cell as a member", position, begin, b"," + written, 5 + dearer, (TEXT,))
+                elif number > 0:
+                    yield FoundRewrite("row as an object", position, begin, b"},{" + written, 5 + dearer, (TEXT,))
+                else:
+                    for bracket in (b"[{", b"{"):
+                        cost = _BASE + dearer
+                        yield FoundRewrite("row as an object", 0, begin, bracket + written, cost, (TEXT,))
+            yield from _value(text, begin, end)
+            position = end
+    for closing in (b"}]", b"}"):
+        yield FoundRewrite("end of a table", position, len(text), closing, 5, (TEXT,))
 
 
 def _listed(text: bytes) -> Iterator[FoundRewrite]:
@@ -146,19 +218,20 @@ def _listed(text: bytes) -> Iterator[FoundRewrite]:
         end = 0
         for number, match in enumerate(parts):
             begin = match.start() + len(match[0]) - len(match[0].lstrip())
-            stop = match.start() + len(match[0].rstrip())
-            yield (
-                FoundRewrite(
-                    "list without brackets",
-                    end,
-                    begin,
-                    b"[" if number == 0 else b",",
-                    _BASE + 300 if number == 0 else 5,
-                    (TEXT,),
-                )
-                if begin > end or number == 0
-                else FoundRewrite("list without brackets", end, begin, b",", 5, (TEXT,))
-            )
-            yield from _value(text, begin, stop)
-            end = stop
+            written, cost = (b"[", _AS_LIST) if number == 0 else (b",", 5)
+            yield FoundRewrite("list without brackets", end, begin, written, cost, (TEXT,))
+            end = match.start() + len(match[0].rstrip())
+            yield from _value(text, begin, end)
         yield FoundRewrite("end of a list", end, len(text), b"]", 5, (TEXT,))
+
+
+def _alone(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
+    """The last number or literal of some prose, and the one word of the constraint that it has."""
+    found = list(_ALONE.finditer(text))
+    if found:
+        value = found[-1][0]
+        written = {b"True": b"true", b"False": b"false", b"None": b"null"}.get(value, value)
+        yield FoundRewrite("value within prose", 0, len(text), written, _ONE_VALUE, (TEXT,))
+    word = words.only_value_in(text.decode("utf-8", "replace")) if words is not None else None
+    if word is not None:
+        yield FoundRewrite("word within prose", 0, len(text), _quoted(word.encode()), _ONE_WORD, (TEXT,))

@@ -3,6 +3,7 @@
 __all__ = [
     "BACK",
     "BARE",
+    "DOUBLED",
     "ESCAPED",
     "INVENTED",
     "QUOTED",
@@ -20,6 +21,7 @@ SINGLE = "string in single quotes"
 BACK = "string in backticks"
 TRIPLE = "string in tripled quotes"
 TYPOGRAPHIC = "string in typographic quotes"
+DOUBLED = "string in doubled quotes"
 ESCAPED = "string in escaped quotes"
 INVENTED = "invented member"  # in members that a repair makes up
-QUOTED = (SINGLE, BACK, TRIPLE, TYPOGRAPHIC)
+QUOTED = (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, DOUBLED)

@@ -13,6 +13,7 @@ from tokamata.repair.costs import Rewrite
 from tokamata.repair.dialects.modes import (
     BACK,
     BARE,
+    DOUBLED,
     ESCAPED,
     QUOTED,
     SINGLE,
@@ -26,7 +27,7 @@ __all__ = ["AFTER", "STRINGS", "beginning"]
 
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
 # What follows the end of a string, a name or another value.
-AFTER = rb"(?=\s*(?:[,:}\])]|\Z))"
+AFTER = rb"(?=\s*(?:[,:}\])]|\xef\xbc[\x8c\x9a\x9b\x9d\xbd]|\xe3\x80\x81|\Z))"
 _WITHIN = (STRING, BARE, *QUOTED)
 
 
@@ -49,18 +50,36 @@ def _octal(match: re.Match[bytes]) -> bytes:
     return json.dumps(chr(int(match[1], 8))).encode()[1:-1]
 
 
+def _raw(match: re.Match[bytes]) -> bytes:
+    """A raw string of Python, whose backslashes mean themselves."""
+    content = match[2].replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\t", b"\\t")
+    return b'"' + content + b'"'
+
+
+def _expression(match: re.Match[bytes]) -> bytes:
+    """A regular expression of JavaScript, as a string."""
+    return json.dumps(match[0].decode("utf-8", "replace"), ensure_ascii=False).encode()
+
+
 _OPENING = (
     Rewrite("single quotes", beginning(b"'", 1) + rb"(?!'')", b'"', 1, (TEXT,), SINGLE),
     Rewrite("single quotes", rb"'(?<=[\"'\w\]}]')(?!'')", b'"', 760, (TEXT,), SINGLE),
-    Rewrite("single quotes", "‘".encode(), b'"', 10, (TEXT,), SINGLE),
+    Rewrite("single quotes", "‘|‚".encode(), b'"', 10, (TEXT,), SINGLE),
     Rewrite("typographic quotes", _LEFT, b'"', 1, (TEXT,), TYPOGRAPHIC),
-    Rewrite("backticks", b"`(?!``)", b'"', 60, (TEXT,), BACK),
-    Rewrite("tripled quotes", rb"(?:\"\"\"|''')\n?", b'"', 10, (TEXT,), TRIPLE),
+    Rewrite("typographic quotes", "「|『|«|＂".encode(), b'"', 20, (TEXT,), TYPOGRAPHIC),
+    Rewrite("backticks", b"`(?!``)(?<!``)", b'"', 60, (TEXT,), BACK),
+    Rewrite("backticks", "´".encode(), b'"', 300, (TEXT,), BACK),
+    Rewrite("tripled quotes", rb"\"\"\"|'''", b'"', 10, (TEXT,), TRIPLE),
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
-    Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 500, (TEXT,), STRING),
-    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])])', b'"', 500, (TEXT,), STRING),
-    Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=['\"])", b"", 30, (TEXT,)),
+    Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
+    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])])', b'"', 200, (TEXT,), DOUBLED),
+    Rewrite("raw string", rb"\b[rR]([\"'])([^\n]*?)\1" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
+    Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
+    Rewrite("regular expression as a string", rb"(?<=[:\[,\s])/(?![/*])(?:[^/\n\\]|\\.)+/[gimsuy]{0,6}" + AFTER, _expression, 300, (TEXT,)),
+    # The opening quote alone is lost.
+    Rewrite("quote before a word", rb"(?<=[:\[,\s{])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\"\s*[,\]}:])", rb'"\g<0>', 400, (TEXT,), STRING),
 )
 
 _CLOSING = (
@@ -68,39 +87,47 @@ _CLOSING = (
     Rewrite("single quotes", rb"'(?=\s*[\"'\[{\d])", b'"', 60, (SINGLE,), TEXT),
     Rewrite("single quotes", rb"'", b'"', 900, (SINGLE,), TEXT),
     Rewrite("single quotes", "’".encode() + AFTER, b'"', 10, (SINGLE,), TEXT),
+    Rewrite("single quotes", "(?:’|´|`)".encode() + AFTER, b'"', 300, (SINGLE, BACK), TEXT),
+    Rewrite("backticks", b"'" + AFTER, b'"', 300, (BACK,), TEXT),
     Rewrite("another closing quote", b'"' + AFTER, b'"', 500, (SINGLE,), TEXT),
     Rewrite("another closing quote", b"'" + AFTER, b'"', 1000, (STRING, BARE), TEXT),
     Rewrite("another closing quote", _RIGHT + AFTER, b'"', 300, (STRING, BARE), TEXT),
-    Rewrite("another closing quote", b"`" + AFTER, b'"', 800, (STRING, SINGLE), TEXT),
+    Rewrite("another closing quote", b"`" + AFTER, b'"', 800, (STRING,), TEXT),
     Rewrite("typographic quotes", _RIGHT + AFTER, b'"', 0, (TYPOGRAPHIC,), TEXT),
+    Rewrite("typographic quotes", "(?:」|』|»|＂)".encode() + AFTER, b'"', 0, (TYPOGRAPHIC,), TEXT),
     Rewrite("typographic quotes", b'"' + AFTER, b'"', 100, (TYPOGRAPHIC,), TEXT),
     Rewrite("typographic quotes", _RIGHT, b'"', 900, (TYPOGRAPHIC,), TEXT),
     Rewrite("backticks", b"`", b'"', 0, (BACK,), TEXT),
     Rewrite("tripled quotes", rb"\"\"\"|'''", b'"', 0, (TRIPLE,), TEXT),
     Rewrite("escaped quotes", rb'\\"', b'"', 0, (ESCAPED,), TEXT),
     Rewrite("escaped quotes", b'"' + AFTER, b'"', 700, (ESCAPED,), TEXT),
-    Rewrite("doubled quotes", rb"''" + AFTER, b'"', 300, (STRING,), TEXT),
-    Rewrite("doubled quotes", rb'""' + AFTER, b'"', 300, (STRING,), TEXT),
-    # Before a name or a value whose opening quote is there.
-    Rewrite(
-        "end of one string, beginning of another",
-        rb'"(?=[A-Za-z_][\w -]*"\s*:)',
-        b'", "',
-        1200,
-        (STRING,),
-        STRING,
-    ),
+    Rewrite("doubled quotes", rb"''" + AFTER, b'"', 0, (DOUBLED,), TEXT),
+    Rewrite("doubled quotes", rb'""' + AFTER, b'"', 0, (DOUBLED,), TEXT),
+    Rewrite("doubled quotes", rb'"' + AFTER, b'"', 300, (DOUBLED,), TEXT),
+    Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
+    # A name or a value begins after it.
+    Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
+    Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*:)', b'", ', 500, (STRING,), TEXT),
+    Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
+    Rewrite("close before the next element", rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])', b'", ', 900, (STRING,), TEXT),
+    Rewrite("comma between values", rb'"(?=\s*\n\s*[A-Za-z_$][\w$]*\s*:)', b'",', 200, (STRING,), TEXT),
+    Rewrite("comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT),
+    Rewrite("colon between a name and its value", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
+    Rewrite("comma between values", rb'"(?=\s*")', b'",', 1200, (STRING,), TEXT),
+    Rewrite("comma between values", rb'"(?=[ \t]*\n\s*")', b'",', 300, (STRING,), TEXT),
 )
 
 _INNER = (
-    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 0, QUOTED, ""),
+    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 0, QUOTED[:-1]),
+    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 200, (DOUBLED,)),
     Rewrite("a quote within escaped quotes", rb'\\\\\\"', rb'\\"', 0, (ESCAPED,)),
     Rewrite("an escape within escaped quotes", rb"\\\\(?=[\\/bfnrtu])", rb"\\", 0, (ESCAPED,)),
     Rewrite("escaped apostrophe", rb"\\'", b"'", 5, (*_WITHIN, "escape")),
     Rewrite("escaped quotation mark", rb'\\"', rb'\\"', 0, QUOTED),
     Rewrite("escaped backtick", rb"\\`", b"`", 5, (BACK, STRING)),
     Rewrite("escaped dollar", rb"\\\$", b"$", 5, (BACK,)),
-    Rewrite("doubled apostrophe", rb"''(?=\w)", b"'", 100, (SINGLE,)),
+    Rewrite("doubled apostrophe", rb"''(?=[\w\s])", b"'", 100, (SINGLE,)),
+    Rewrite("doubled quotation mark", rb'""(?=[ \t]*\w)|(?<=\w)""(?=[ \t.,!?]*(?:\w|"))', rb'\\"', 400, (STRING,), STRING),
     # Neither what stands before it nor what follows it is structure; or the quote after it ends the string.
     Rewrite(
         "escape an inner quote",
@@ -110,9 +137,14 @@ _INNER = (
         700,
         (STRING, BARE),
     ),
-    Rewrite(
-        "escape an inner quote", rb'"(?=\s*[,:;.!?)]\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1100, (STRING, BARE)
-    ),
+    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])', rb"\\\g<0>", 1200, (STRING, BARE)),
+    Rewrite("join strings", rb'"\s*\+\s*"', b"", 100, (STRING,), STRING),
+    Rewrite("join strings", rb'"\s+"', b"", 1400, (STRING,), STRING),
+    Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
+    Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
 )
 
 _ESCAPES = (
@@ -145,7 +177,7 @@ _ESCAPES = (
     Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
     Rewrite(
-        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)\Z', rb'"\1', 600, (STRING,)
+        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)', rb'"\1', 600, (STRING,)
     ),
 )
 
