@@ -54,7 +54,7 @@ def measure(options: Namespace, work: Path) -> Report:
     _add_times(report, add_corruptions(report, instances, engines, with_schema, options, count))
     add_truncated(report, instances, engines, with_schema, options, 2 * count)
     add_written(report, with_schema, options, most)
-    add_libraries(report, engines, most)
+    add_libraries(report, {**engines, "json_repair": python_peer(True)}, most)
     add_kinds(report, with_schema, 1 if options.quick else None)
     add_valid_texts(report, instances, engines, most)
     add_kilobytes(report, options, count)

@@ -10,6 +10,7 @@ __all__ = ["add_kinds"]
 
 _TITLES = {
     "kinds": "Kinds of mistakes",
+    "long": "Kinds of mistakes in texts of up to 1.2 kB",
     "pairs": "Two kinds of mistakes in one text",
     "families": "Texts in the style of model families",
 }
@@ -60,9 +61,9 @@ def _is_right(case: KindCase, answer: Answer) -> bool:
 def _rows(
     collection: str, split: str, cases: list[KindCase], right: dict[str, dict[str, bool]]
 ) -> list[dict[str, object]]:
-    """A row of each kind, and one of all; of pairs, each of which has one text, the last alone."""
+    """A row of each kind, and one of all; where kinds have one or two texts, the last alone."""
     of_split = [case for case in cases if case.split == split]
-    kinds = {} if collection == "pairs" else {case.kind: [] for case in of_split}
+    kinds = {} if collection in ("long", "pairs") else {case.kind: [] for case in of_split}
     groups: dict[str, list[KindCase]] = {**kinds, "all": of_split}
     for case in of_split:
         if case.kind in kinds:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -224,17 +225,18 @@ def wrong_cases() -> dict[str, list[str]]:
 def _print_table() -> None:
     columns = ["cases", "no value", "expected", "read", "wrong"]
     print(
-        f"{'library':24}"
-        + "".join(f"{column:>10}" for column in columns)
-        + "  expected %    read %   right %"
+        f"{'library':24}" + "".join(f"{title:>12}" for title in (*columns, "expected %", "read %", "right %"))
     )
     for library in LIBRARIES:
-        verdicts = [found.verdict for found in judged(library_cases(library))]
+        judgements = list(judged(library_cases(library)))
+        verdicts = [found.verdict for found in judgements]
         counts = [len(verdicts), *(verdicts.count(column) for column in columns[1:])]
         valued = max(counts[0] - counts[1], 1)
         shares = [100 * right / valued for right in (counts[2], counts[3], counts[2] + counts[3])]
         print(f"{library:24}" + "".join(f"{count:12}" for count in counts), end="")
-        print("".join(f"{share:12.1f}" for share in shares), flush=True)
+        print("".join(f"{share:12.1f}" for share in shares), end="  ")
+        reasons = Counter(found.case.reason for found in judgements if found.verdict == "read")
+        print(", ".join(f"{reason} {count}" for reason, count in reasons.most_common()), flush=True)
 
 
 def _print_failing(library: str) -> None:
