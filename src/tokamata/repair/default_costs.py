@@ -30,14 +30,12 @@ from tokamata.repair.dialects.lines import lines
 from tokamata.repair.dialects.modes import (
     BACK,
     BARE,
-    DOUBLED,
     ESCAPED,
     INVENTED,
     QUOTED,
     SINGLE,
     STRING,
     TEXT,
-    TRIPLE,
     TYPOGRAPHIC,
 )
 from tokamata.repair.dialects.numbers import NUMBERS
@@ -58,6 +56,8 @@ _CONTINUING = "".join(map(chr, range(0x80, 0xC0)))
 
 _IN_TEXT = (TEXT,)
 
+_SPACE = rb"(?:\s|/\*[^*]{0,500}\*/)*"  # with comments
+
 _BEFORE_COMMENT = rb"(?<!:[/#])"
 
 
@@ -73,8 +73,11 @@ def _quoted(match: re.Match[bytes]) -> bytes:
 _LITERALS = (
     Rewrite("Python's True", rb"\b(?:True|TRUE)\b", b"true", 20, _IN_TEXT),
     Rewrite("Python's False", rb"\b(?:False|FALSE)\b", b"false", 20, _IN_TEXT),
-    Rewrite("Python's None", rb"\b(?:None|NULL|Null|nil|undefined)\b", b"null", 20, _IN_TEXT),
+    Rewrite("Python's None", rb"\b(?:None|none|NULL|Null|nil|undefined)\b", b"null", 20, _IN_TEXT),
     Rewrite("no number", rb"-?\b(?:NaN|Infinity|nan|inf)\b", b"null", 600, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])tru?(?=\s*(?:[,}\]]|\Z))", b"true", 100, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])fal?s?(?=\s*(?:[,}\]]|\Z))", b"false", 100, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])nul?(?=\s*(?:[,}\]]|\Z))", b"null", 100, _IN_TEXT),
     Rewrite("yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON)\b", b"true", 700, _IN_TEXT),
     Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF)\b", b"false", 700, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])1(?=\s*(?:[,}\]]|\Z))", b"true", 1300, _IN_TEXT),
@@ -95,7 +98,7 @@ _NAMES = (
     ),
     Rewrite(
         "quote a name",
-        rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+[\"'\[{\d])",
+        rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+(?:[\"'\[{\d]|\xe2\x80\x9c))",
         rb'"\g<0>"',
         600,
         _IN_TEXT,
@@ -107,13 +110,14 @@ _NAMES = (
         60,
         _IN_TEXT,
     ),
-    Rewrite("number as a name", rb"(?<=[{,\s])-?\d+(?:\.\d+)?(?=\s*:)", rb'"\g<0>"', 20, _IN_TEXT),
+    Rewrite("number as a name", rb"(?<=[{,\s])[-+]?[\d.][\w.+-]*(?=\s*:)", rb'"\g<0>"', 20, _IN_TEXT),
+    Rewrite("number as a name", rb"(?<=[{,\s])[-+]?[\d.][\w.+-]*(?=\s+[\"'])", rb'"\g<0>":', 700, _IN_TEXT),
 )
 
 _STRUCTURE = (
-    Rewrite("drop a trailing comma", rb",(?=\s*[}\])])", b"", 1, _IN_TEXT),
-    Rewrite("drop a leading comma", rb",(?<=[{\[],)", b"", 200, _IN_TEXT),
-    Rewrite("drop a last comma", rb",\s*\Z", b"", 8, _IN_TEXT),
+    Rewrite("drop a trailing comma", b"," + rb"(?=" + _SPACE + rb"[}\])])", b"", 1, _IN_TEXT),
+    Rewrite("drop a leading comma", rb",(?<=[{\[],)|,(?<=\*/,)|,(?<=\s,)", b"", 200, _IN_TEXT),
+    Rewrite("drop a last comma", rb",(?=\s*(?:```\s*)?\Z)", b"", 8, _IN_TEXT),
     Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 3, _IN_TEXT),
     Rewrite("drop a doubled colon", rb":(?=\s*:)", b"", 100, _IN_TEXT),
     Rewrite("another separator", rb";", b",", 300, _IN_TEXT),
@@ -136,8 +140,8 @@ _STRUCTURE = (
     Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b",", 30, _IN_TEXT),
     Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b" ", 40, _IN_TEXT),
     Rewrite("drop a name without a value", rb",\s*[\"']?-?\Z", b"", 20, _IN_TEXT),
-    Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))\s*\.\.\.\s*(?=[,\]}])", b"", 83, _IN_TEXT),
-    Rewrite("drop an ellipsis", rb"(?<=[\[{])\s*\.\.\.\s*,?", b"", 100, _IN_TEXT),
+    Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))" + _SPACE + rb"\.\.\." + _SPACE + rb"(?=[,\]}])", b"", 83, _IN_TEXT),
+    Rewrite("drop an ellipsis", rb"(?<=[\[{])" + _SPACE + rb"\.\.\." + _SPACE + rb",?", b"", 100, _IN_TEXT),
     # A bracket that closes an object before its last members.
     Rewrite("drop a closing bracket", rb"\}(?=\s*,\s*\"[^\"\n]*\"\s*:?)", b"", 700, _IN_TEXT),
     Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*(?=,)", b"", 50, _IN_TEXT),
@@ -161,7 +165,7 @@ _WIDE = (
     ),
     Rewrite(
         "typographic blank",
-        "|".join("\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u205f\u3000\ufeff").encode(),
+        rb"[\x0b\x0c]|" + "|".join("\u0085\u2028\u2029\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u202f\u205f\u3000\ufeff").encode(),
         b" ",
         20,
         _IN_TEXT,
@@ -178,14 +182,14 @@ _WORDS = (
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[,\n])[ \t]*(?![A-Za-z_][\w.]*\()([A-Za-z_\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
+        rb"(?<=[:\[,\n])[ \t]*(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}/\*)([A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
         rb'"\1"',
         500,
         _IN_TEXT,
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[])[ \t]*(?![A-Za-z_][\w.]*\()([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],])(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
+        rb"(?<=[:\[])[ \t]*(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}/\*)([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],])(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
         rb'"\1"',
         2200,
         _IN_TEXT,
@@ -207,7 +211,7 @@ _WORDS = (
     Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 700, _IN_TEXT),
     Rewrite(
         "quote an address",
-        rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[A-Za-z]:\\|\.{0,2}/)[^\s,\"'{}\[\]]+(?=\s*(?:[,}\]\n]|\Z))",
+        rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[A-Za-z]:\\|\.{0,2}/(?![/*]))[^\s,\"'{}\[\]]+(?=\s*(?:[,}\]\n]|\Z))",
         _quoted,
         200,
         _IN_TEXT,
@@ -217,7 +221,7 @@ _WORDS = (
 _AROUND = (
     Rewrite(
         "drop a comment",
-        b"[/#]" + _BEFORE_COMMENT + rb"(?:(?<=#)|/)[^\n]*(\n?)",
+        b"[/#]" + _BEFORE_COMMENT + rb"(?:(?<=#)|/)[^\n\r]*([\n\r]?)",
         _without_comment,
         27,
         _IN_TEXT,
@@ -243,6 +247,8 @@ _AROUND = (
         b"",
         5000,
     ),
+    Rewrite("drop a fence", rb"[{\[]\s*```[\w-]*\s*(?=[{\[])", b"", 300, _IN_TEXT),
+    Rewrite("drop a fence", rb"```\s*[}\]](?=\s*\Z)", b"", 300, _IN_TEXT),
     Rewrite("drop a fence", rb"```[\w-]*[ \t]*\n?", b"", 30, _IN_TEXT),
 )
 
@@ -255,7 +261,7 @@ _MODES = (
     Mode(
         BARE,
         {'"': TEXT},
-        keep={",": 900, ":": 1500, "{}[]": 2500, "\n": None, "'": 500},
+        keep={":": 1500, "{}[]": 2500, "\n": None, "'": 500},
         insert={'"': 600},
         append={'"': 200},
     ),
@@ -267,7 +273,7 @@ _MODES = (
             keep={'"': None, "\n": None, **_KEPT.get(name, {})},
             append={'"': 200},
         )
-        for name in (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, DOUBLED, ESCAPED)
+        for name in (*QUOTED, ESCAPED)
     ),
     Mode(
         INVENTED,
@@ -323,6 +329,8 @@ DEFAULT_COSTS = EditCosts(
     modes=_MODES,
     rewrites=(*STRINGS, *_LITERALS, *_NAMES, *NUMBERS, *CALLS, *_STRUCTURE, *_WIDE, *_WORDS, *_AROUND),
     doubts=(
+        Doubt("a comma", rb",(?=\s*(?:[\"'{\[\d]|[\w$]+\s*:|\n))", 900, (BARE,)),
+        Doubt("a comma", rb",", 150, (BARE,)),
         Doubt("a doubled apostrophe", rb"'(?='[\w\s])", 300, (SINGLE,)),
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
         Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),

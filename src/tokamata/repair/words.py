@@ -126,6 +126,15 @@ class Words:
         longest = [one for one in found if not any(one != other and _is_part(one, other) for other in found)]
         return longest[0] if len(longest) == 1 else None
 
+    def first_value_of(self, text: str) -> str | None:
+        """The longest value whose words a text begins with."""
+        words = _phrase(text)
+        for length in range(min(_LONGEST_PHRASE, len(words)), 0, -1):
+            values = self._phrases.get(words[:length], ())
+            if len(values) == 1:
+                return values[0]
+        return None
+
     def _meant(self, word: str, kind: int) -> list[tuple[str, int]]:
         near = self._neighbours(word, kind)
         if near or kind == 0:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tokamata.repair.costs import FoundRewrite
@@ -23,19 +24,22 @@ from tokamata.repair.words import Words
 
 __all__ = ["lines"]
 
-_JSON = re.compile(rb"(?m)^\s*[{\[(]|[{\[]\s*(?:\n|[\"'{\[])|\"\s*:")
+_JSON = re.compile(rb"(?m)^\s*[{\[(]|[{\[]\s*(?:\n|[\"'{\[])|\"\s*:|\w ?\([{\[\"']")
 _LINE = re.compile(rb"[^\n]*\n?")
 _BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)])[ \t]+")
 _NAME = re.compile(
     rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
 )
-_TAG = re.compile(rb"<([A-Za-z_][\w-]*)>([^<>]*)</\1>")
+_TAG = re.compile(rb"<(/?)([A-Za-z_][\w-]*)>")
 _ATTRIBUTE = re.compile(rb"([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')")
 _ROW = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 _LITERAL = re.compile(rb"-?\d+(?:\.\d+)?\Z|true\Z|false\Z|null\Z|\".*\"\Z|\[.*\]\Z|\{.*\}\Z")
 _ALONE = re.compile(rb"(?<![\w.\"'-])(?:-?\d+(?:\.\d+)?|true|false|null|True|False|None)(?![\w\"'-]|\.\d)")
 _BASE = 900  # of reading a text in one of these ways
-_AS_LIST, _AS_TEXT, _AS_TEXT_OF_JSON, _ONE_VALUE, _ONE_WORD = 1200, 2500, 20_000, 1500, 900
+_AS_LIST, _AS_TEXT, _ONE_VALUE, _ONE_WORD, _SEVERAL_WORDS = 1200, 2500, 2600, 900, 1500
+_AS_TEXT_OF_JSON, _BY_BYTE = 8000, 10  # and for each byte
+_IN_QUOTES = 900  # of all of a text that stands in quotes
+_ONE_LINE = 2600  # of one name with a value, which may be prose
 _MOST_BYTES = 1 << 20
 
 
@@ -52,9 +56,16 @@ def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     if len(text) > _MOST_BYTES or not text.strip():
         return
     if _JSON.search(text):
-        yield FoundRewrite("text as a string", 0, len(text), _quoted(text), _AS_TEXT_OF_JSON, (TEXT,))
+        cost = _AS_TEXT_OF_JSON + _BY_BYTE * len(text)
+        yield FoundRewrite("text as a string", 0, len(text), _quoted(text), cost, (TEXT,))
         return
     yield FoundRewrite("text as a string", 0, len(text), _quoted(text), _AS_TEXT, (TEXT,))
+    plain = text.strip()
+    if plain.endswith(b'"') and len(plain) > 1:
+        is_quoted = plain.startswith(b'"')
+        content = plain[1 if is_quoted else 0 : -1].replace(b'\\"', b'"')
+        cost = _IN_QUOTES if is_quoted else _AS_TEXT - 100
+        yield FoundRewrite("text as a string", 0, len(text), _quoted(content), cost, (TEXT,))
     yield from _tags(text, words)
     yield from _table(text, words)
     yield from _listed(text)
@@ -91,8 +102,10 @@ def _readings(found: list[_Line]) -> Iterator[list[_Line]]:
     names = [line for line in found if line.name is not None]
     if items and any(line.name is not None for line in found):
         yield [_element(line) for line in items]
-        if len({line.name for line in names}) == len(names):
-            yield [line._replace(is_item=False) for line in names]
+        # A title has no value.
+        named = [line for line in names if line.value[0] < line.value[1]]
+        if named and len({line.name for line in named}) == len(named):
+            yield [line._replace(is_item=False, indent=0) for line in named]
 
 
 def _element(line: _Line) -> _Line:
@@ -122,7 +135,7 @@ def _nested(text: bytes, found: list[_Line], words: Words | None) -> Iterator[Fo
             stack.append((line.indent + 2, b"}"))
         name = "line as a member" if line.name else "line as an element"
         for words_of_name, dearer in _names(line.name, words):
-            cost = (_BASE if number == 0 else 5) + dearer
+            cost = (_ONE_LINE if len(found) == 1 and line.name else _BASE if number == 0 else 5) + dearer
             yield FoundRewrite(name, end_of_last, line.value[0], written + words_of_name, cost, (TEXT,))
         yield from _value(text, *line.value)
         end_of_last = line.value[1]
@@ -158,25 +171,100 @@ def _value(text: bytes, begin: int, end: int) -> Iterator[FoundRewrite]:
     yield FoundRewrite(
         "quote a line", begin, end, _quoted(plain), 400 if _LITERAL.match(value) else 5, (TEXT,)
     )
+    if b"," in plain and not _LITERAL.match(value):
+        listed = b"[" + b",".join(_quoted(part.strip()) for part in plain.split(b",")) + b"]"
+        yield FoundRewrite("list without brackets", begin, end, listed, 300, (TEXT,))
     if plain != value and _LITERAL.match(plain):
         yield FoundRewrite("drop marks", begin, end, plain, 5, (TEXT,))
 
 
 def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """``<x>hello</x><y>3</y>`` as members, and ``<person x="hello" y="3"/>``."""
-    for pattern in (_TAG, _ATTRIBUTE):
-        found = list(pattern.finditer(text)) if b"<" in text else []
-        position = 0
-        for number, match in enumerate(found):
-            place = 2 if match[2] is not None else 3
-            for name, dearer in _names(match[1], words):
-                written = (b"{" if number == 0 else b",") + name
-                cost = (_BASE if number == 0 else 5) + dearer
-                yield FoundRewrite("tag as a member", position, match.start(place), written, cost, (TEXT,))
-            yield from _value(text, *match.span(place))
-            position = match.end(place)
-        if found:
-            yield FoundRewrite("end of tags", position, len(text), b"}", 5, (TEXT,))
+    if b"<" not in text:
+        return
+    root = _tree(text)
+    while len(root.children) == 1 and root.children[0].children:
+        root = root.children[0]
+    if root.children:
+        yield from _element_tree(text, root, 0, words, _BASE)
+        return
+    found = list(_ATTRIBUTE.finditer(text))
+    position = 0
+    for number, match in enumerate(found):
+        place = 2 if match[2] is not None else 3
+        for name, dearer in _names(match[1], words):
+            written = (b"{" if number == 0 else b",") + name
+            cost = (_BASE if number == 0 else 5) + dearer
+            yield FoundRewrite("tag as a member", position, match.start(place), written, cost, (TEXT,))
+        yield from _value(text, *match.span(place))
+        position = match.end(place)
+    if found:
+        yield FoundRewrite("end of tags", position, len(text), b"}", 5, (TEXT,))
+
+
+@dataclass
+class _Tag:
+    name: bytes
+    begin: int  # of its content
+    end: int = -1
+    children: list[_Tag] = field(default_factory=list)
+
+
+def _tree(text: bytes) -> _Tag:
+    """The elements that are closed."""
+    open_ = [_Tag(b"", 0)]
+    for match in _TAG.finditer(text):
+        name = match[2]
+        if not match[1]:
+            open_.append(_Tag(name, match.end()))
+            continue
+        while len(open_) > 1:
+            tag = open_.pop()
+            if tag.name == name:
+                tag.end = match.start()
+                open_[-1].children.append(tag)
+                break
+            open_[-1].children += tag.children
+    while len(open_) > 1:
+        tag = open_.pop()
+        open_[-1].children += tag.children
+    return open_[0]
+
+
+def _element_tree(
+    text: bytes, root: _Tag, position: int, words: Words | None, base: int
+) -> Iterator[FoundRewrite]:
+    """An element with others in it, from a position to the end of the text or of its parent."""
+    stack = [(root, iter(root.children), True)]
+    names = [child.name for child in root.children]
+    is_list = len(set(names)) < len(names)
+    brackets = [b"]" if is_list else b"}"]
+    pending = b"[" if is_list else b"{"
+    while stack:
+        tag, children, is_first = stack[-1]
+        child = next(children, None)
+        if child is None:
+            stack.pop()
+            pending += brackets.pop()
+            continue
+        stack[-1] = (tag, children, False)
+        inner = [one.name for one in child.children]
+        opening = b"" if not inner else b"[" if len(set(inner)) < len(inner) else b"{"
+        before = pending if is_first else pending + b","
+        is_member = brackets[-1] == b"}"
+        for name, dearer in _names(child.name if is_member else None, words):
+            cost = (base if position == 0 else 5) + dearer
+            if not inner:
+                yield FoundRewrite("tag as a member", position, child.begin, before + name, cost, (TEXT,))
+        if inner:
+            name = next(_names(child.name if is_member else None, words))[0]
+            pending = before + name + opening
+            brackets.append(b"]" if opening == b"[" else b"}")
+            stack.append((child, iter(child.children), True))
+            continue
+        yield from _value(text, child.begin, child.end)
+        position, pending = child.end, b""
+    yield FoundRewrite("end of tags", position, len(text), pending, 5, (TEXT,))
 
 
 def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
@@ -229,9 +317,13 @@ def _alone(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """The last number or literal of some prose, and the one word of the constraint that it has."""
     found = list(_ALONE.finditer(text))
     if found:
-        value = found[-1][0]
+        value = found[0 if found[0].start() == 0 else -1][0]
         written = {b"True": b"true", b"False": b"false", b"None": b"null"}.get(value, value)
         yield FoundRewrite("value within prose", 0, len(text), written, _ONE_VALUE, (TEXT,))
     word = words.only_value_in(text.decode("utf-8", "replace")) if words is not None else None
     if word is not None:
         yield FoundRewrite("word within prose", 0, len(text), _quoted(word.encode()), _ONE_WORD, (TEXT,))
+        return
+    first = words.first_value_of(text.decode("utf-8", "replace")) if words is not None else None
+    if first is not None:
+        yield FoundRewrite("word within prose", 0, len(text), _quoted(first.encode()), _SEVERAL_WORDS, (TEXT,))

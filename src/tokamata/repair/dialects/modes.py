@@ -5,6 +5,7 @@ __all__ = [
     "BARE",
     "DOUBLED",
     "ESCAPED",
+    "FENCED",
     "INVENTED",
     "QUOTED",
     "SINGLE",
@@ -21,7 +22,8 @@ SINGLE = "string in single quotes"
 BACK = "string in backticks"
 TRIPLE = "string in tripled quotes"
 TYPOGRAPHIC = "string in typographic quotes"
+FENCED = "string in a fence"
 DOUBLED = "string in doubled quotes"
 ESCAPED = "string in escaped quotes"
 INVENTED = "invented member"  # in members that a repair makes up
-QUOTED = (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, DOUBLED)
+QUOTED = (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, FENCED, DOUBLED)

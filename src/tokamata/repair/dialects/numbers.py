@@ -89,7 +89,7 @@ def _malformed(match: re.Match[bytes]) -> bytes | None:
 
 
 _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_START = rb"(?:(?<=[:\[,\s({])|(?<![\s\S]))"
+_START = rb"(?:(?<=[:\[,\s({$\xac\xa3])|(?<![\s\S]))"
 _QUOTE = rb"[\"']"
 _QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
 _GROUPED = rb"(-?\d{1,3}(?:[,'\x20]\d{3})+(?:\.\d+)?)"
@@ -110,7 +110,7 @@ NUMBERS = (
     Rewrite("drop leading zeros", _START + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
     Rewrite(
         "number in another base",
-        _START + rb"-?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?![\w.])",
+        _START + rb"[-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?![\w.])",
         _based,
         20,
         _TEXT,
@@ -133,7 +133,7 @@ NUMBERS = (
     Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*(?:[,}\])]|\Z)|[eE])", b".0", 30, _TEXT),
     Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 20, _TEXT),
     Rewrite(
-        "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 500, _TEXT
+        "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT
     ),
     Rewrite("round a number", _START + rb"(-?\d+\.\d*(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 1000, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
@@ -162,7 +162,7 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        rb"\"[A-Za-z ,:~$\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
+        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
         _without_groups,
         1500,
         _TEXT,

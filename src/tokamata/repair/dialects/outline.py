@@ -28,6 +28,8 @@ _TOKEN = re.compile(
     rb'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
     rb"|<(think|thinking|reasoning|reflection|scratchpad|thought|analysis)>(?s:.*?)</\1>|[\w$.+-]+|[^\s`;]"
 )
+_MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
+_COMMENT = re.compile(rb"/\*(?s:.*?)\*/|(?<!:)//[^\n]*")
 _THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
 _NAME = re.compile(rb"[\"']?[\w $.-]{1,60}[\"']?\s*:")
 _UNFINISHED_MEMBER = re.compile(rb"[\"']?[^\"'\n:]*[\"']?\s*:?\s*")
@@ -37,9 +39,10 @@ _MOST_QUOTED = 4000
 
 _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 2300, 2900, 12  # one that is whole, and more for each byte
-_BROKEN, _BY_BROKEN_BYTE = 4500, 60  # one that is not
-_UNFINISHED = 60  # what the end of the text has cut off
-_VALUE, _LATER = 900, 60  # a value at the root; a later one is dearer to drop than an earlier one
+_BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
+_UNFINISHED, _UNFINISHED_VALUE = 60, 180  # what the end of the text has cut off
+_VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
+_SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
 _MADE_UP = 2500
@@ -151,16 +154,24 @@ def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
 
 def _cut_off(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
     """What the end of the text has left unfinished: a name without a value, a bracket with nothing in it."""
+    end = len(text)
+    if not text.rstrip().endswith((b"}", b"]")):
+        yield from _unfinished(text, stack)
+    for one in stack:
+        yield from _closed(one, end)
+
+
+def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
     top, end = stack[-1], len(text)
     if top.item is not None and top.bracket == b"{" and _UNFINISHED_MEMBER.fullmatch(text, top.item.begin):
         begin = top.items[-1].comma if top.items else top.item.begin
-        yield _dropped("drop an unfinished member", begin, end, _UNFINISHED)
+        cost = _UNFINISHED_VALUE if top.item.name is not None else _UNFINISHED
+        yield _dropped("drop an unfinished member", begin, end, cost)
     if top.item is None and not top.items and len(stack) > 1:
         outer = stack[-2]
         if outer.items and outer.item is not None:
             yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED)
-    for one in stack:
-        yield from _closed(one, end)
+
 
 
 def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[FoundRewrite]:
@@ -170,29 +181,30 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[Fou
     position = begin
     are_alone = True
     for number, (first, end) in enumerate(roots):
-        between = text[position:first].strip()
+        between = _COMMENT.sub(b"", text[position:first]).strip()
         if between:
             yield _dropped("drop prose", position, first, _prose(between))
-            are_alone = are_alone and between == b","
+            are_alone = are_alone and _MARK.fullmatch(between) is not None
         if len(roots) > 1:
-            yield _dropped("drop a value", first, end, _VALUE + _LATER * min(number, 10))
+            cost = _SHORT_VALUE if end - first <= _SHORT else _VALUE
+            yield _dropped("drop a value", first, end, cost + _LATER * min(number, 10))
         position = end
     if text[position:].strip():
         yield _dropped("drop prose", position, len(text), _prose(text[position:]))
         are_alone = False
-    if len(roots) > 1 and are_alone:
-        yield from _listed(text, roots)
+    if len(roots) > 1:
+        yield from _listed(text, roots, are_alone)
 
 
 def _prose(text: bytes) -> int:
     return _MEMBERS_IN_PROSE if re.match(rb"[\s,}\]]*\"[^\"\n]*\"\s*:", text) else _PROSE
 
 
-def _listed(text: bytes, roots: list[tuple[int, int]]) -> Iterator[FoundRewrite]:
-    """Several values, and nothing else, as a list."""
+def _listed(text: bytes, roots: list[tuple[int, int]], are_alone: bool) -> Iterator[FoundRewrite]:
+    """Several values as a list."""
     is_by_line = all(b"\n" in text[one[1] : other[0]] for one, other in zip(roots, roots[1:], strict=False))
-    is_by_comma = all(b"," in text[one[1] : other[0]] for one, other in zip(roots, roots[1:], strict=False))
-    cost = _LISTED_BY_COMMAS if is_by_comma else _LISTED_LINES if is_by_line else _LISTED
+    is_by_comma = all(b"," in _COMMENT.sub(b"", text[one[1] : other[0]]) for one, other in zip(roots, roots[1:], strict=False))
+    cost = _LISTED if not are_alone else _LISTED_BY_COMMAS if is_by_comma else _LISTED_LINES if is_by_line else _LISTED
     yield FoundRewrite("values as a list", roots[0][0], roots[0][0], b"[", cost, (TEXT,))
     for one, other in zip(roots, roots[1:], strict=False):
         yield FoundRewrite("values as a list", one[1], other[0], b",", 5, (TEXT,))

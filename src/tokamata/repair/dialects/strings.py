@@ -15,6 +15,7 @@ from tokamata.repair.dialects.modes import (
     BARE,
     DOUBLED,
     ESCAPED,
+    FENCED,
     QUOTED,
     SINGLE,
     STRING,
@@ -28,6 +29,7 @@ __all__ = ["AFTER", "STRINGS", "beginning"]
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
 # What follows the end of a string, a name or another value.
 AFTER = rb"(?=\s*(?:[,:}\])]|\xef\xbc[\x8c\x9a\x9b\x9d\xbd]|\xe3\x80\x81|\Z))"
+_SPACE = rb"(?:\s|/\*[^*]{0,500}\*/)*"  # with comments
 _WITHIN = (STRING, BARE, *QUOTED)
 
 
@@ -44,6 +46,10 @@ def _code_point(match: re.Match[bytes]) -> bytes | None:
         return json.dumps(chr(int(match[1], 16))).encode()[1:-1]
     except (ValueError, OverflowError):
         return None
+
+
+def _control(match: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % match[0][0]
 
 
 def _octal(match: re.Match[bytes]) -> bytes:
@@ -70,6 +76,7 @@ _OPENING = (
     Rewrite("backticks", b"`(?!``)(?<!``)", b'"', 60, (TEXT,), BACK),
     Rewrite("backticks", "´".encode(), b'"', 300, (TEXT,), BACK),
     Rewrite("tripled quotes", rb"\"\"\"|'''", b'"', 10, (TEXT,), TRIPLE),
+    Rewrite("fenced string", rb"(?<=:)\s*```[\w-]*\n?", b'"', 20, (TEXT,), FENCED),
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
     Rewrite("doubled quotes", rb'""(?=[^\s",:}\])])', b'"', 200, (TEXT,), DOUBLED),
@@ -77,7 +84,7 @@ _OPENING = (
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
     Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
-    Rewrite("regular expression as a string", rb"(?<=[:\[,\s])/(?![/*])(?:[^/\n\\]|\\.)+/[gimsuy]{0,6}" + AFTER, _expression, 300, (TEXT,)),
+    Rewrite("regular expression as a string", rb"(?:(?<=[:\[,\s])|(?<![\s\S]))/(?![/*])(?:[^/\n\\]|\\.)+/[gimsuy]{0,6}" + AFTER, _expression, 300, (TEXT,)),
     # The opening quote alone is lost.
     Rewrite("quote before a word", rb"(?<=[:\[,\s{])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\"\s*[,\]}:])", rb'"\g<0>', 400, (TEXT,), STRING),
 )
@@ -87,8 +94,8 @@ _CLOSING = (
     Rewrite("single quotes", rb"'(?=\s*[\"'\[{\d])", b'"', 60, (SINGLE,), TEXT),
     Rewrite("single quotes", rb"'", b'"', 900, (SINGLE,), TEXT),
     Rewrite("single quotes", "’".encode() + AFTER, b'"', 10, (SINGLE,), TEXT),
-    Rewrite("single quotes", "(?:’|´|`)".encode() + AFTER, b'"', 300, (SINGLE, BACK), TEXT),
-    Rewrite("backticks", b"'" + AFTER, b'"', 300, (BACK,), TEXT),
+    Rewrite("single quotes", "(?:’|´|`)".encode() + AFTER, b'"', 100, (SINGLE, BACK), TEXT),
+    Rewrite("backticks", b"'" + AFTER, b'"', 100, (BACK,), TEXT),
     Rewrite("another closing quote", b'"' + AFTER, b'"', 500, (SINGLE,), TEXT),
     Rewrite("another closing quote", b"'" + AFTER, b'"', 1000, (STRING, BARE), TEXT),
     Rewrite("another closing quote", _RIGHT + AFTER, b'"', 300, (STRING, BARE), TEXT),
@@ -96,9 +103,11 @@ _CLOSING = (
     Rewrite("typographic quotes", _RIGHT + AFTER, b'"', 0, (TYPOGRAPHIC,), TEXT),
     Rewrite("typographic quotes", "(?:」|』|»|＂)".encode() + AFTER, b'"', 0, (TYPOGRAPHIC,), TEXT),
     Rewrite("typographic quotes", b'"' + AFTER, b'"', 100, (TYPOGRAPHIC,), TEXT),
+    Rewrite("colon between a name and its value", _RIGHT + rb"(?=\s+(?:\"|\xe2\x80\x9c))", b'":', 300, (TYPOGRAPHIC,), TEXT),
     Rewrite("typographic quotes", _RIGHT, b'"', 900, (TYPOGRAPHIC,), TEXT),
     Rewrite("backticks", b"`", b'"', 0, (BACK,), TEXT),
     Rewrite("tripled quotes", rb"\"\"\"|'''", b'"', 0, (TRIPLE,), TEXT),
+    Rewrite("fenced string", rb"\n?[ \t]*```", b'"', 0, (FENCED,), TEXT),
     Rewrite("escaped quotes", rb'\\"', b'"', 0, (ESCAPED,), TEXT),
     Rewrite("escaped quotes", b'"' + AFTER, b'"', 700, (ESCAPED,), TEXT),
     Rewrite("doubled quotes", rb"''" + AFTER, b'"', 0, (DOUBLED,), TEXT),
@@ -109,8 +118,11 @@ _CLOSING = (
     Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
     Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*:)', b'", ', 500, (STRING,), TEXT),
     Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
+    Rewrite("close before the next element", rb',[ \t\r]*\n\s*(?="[^\n"]*"\s*[,\]\n])', b'",', 500, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])', b'", ', 900, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*\n\s*[A-Za-z_$][\w$]*\s*:)', b'",', 200, (STRING,), TEXT),
+    Rewrite("comma between values", rb'"(?=[ \t]+[A-Za-z_$\d][\w$]*\s*:)', b'",', 300, (STRING,), TEXT),
+    Rewrite("close before the next member", rb",[ \t]*(?='[\w $.-]+'\s*:)", b'", ', 500, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT),
     Rewrite("colon between a name and its value", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*")', b'",', 1200, (STRING,), TEXT),
@@ -132,7 +144,7 @@ _INNER = (
     Rewrite(
         "escape an inner quote",
         rb'"(?:(?<=[^\s\[{,:"]")(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] ")(?=[^\s,:}\]"])'
-        rb'|(?<=\w")(?="\s*[,:}\]]))',
+        rb'|(?<=\w")(?="\s*(?:[,:}\]]|\Z)))',
         rb"\\\g<0>",
         700,
         (STRING, BARE),
@@ -141,7 +153,7 @@ _INNER = (
     Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])', rb"\\\g<0>", 1200, (STRING, BARE)),
-    Rewrite("join strings", rb'"\s*\+\s*"', b"", 100, (STRING,), STRING),
+    Rewrite("join strings", b'"' + _SPACE + rb"\+" + _SPACE + b'"', b"", 100, (STRING,), STRING),
     Rewrite("join strings", rb'"\s+"', b"", 1400, (STRING,), STRING),
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
     Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
@@ -152,11 +164,13 @@ _ESCAPES = (
     Rewrite("escape of a code point", rb"\\U([0-9a-fA-F]{8})", _code_point, 10, _WITHIN),
     Rewrite("escape of a code point", rb"\\u\{([0-9a-fA-F]{1,6})\}", _code_point, 10, _WITHIN),
     Rewrite("octal escape", rb"\\([0-3]?[0-7]{1,2})", _octal, 200, QUOTED),
-    Rewrite("escape of a null byte", rb"\\0(?!\d)", rb"\\u0000", 60, _WITHIN),
-    Rewrite("vertical tab", rb"\\v", rb"\\u000b", 600, QUOTED),
+    Rewrite("escape of a null byte", rb"\\0(?!\d)", rb"\\u0000", 40, _WITHIN),
+    Rewrite("vertical tab", rb"\\v", rb"\\u000b", 50, QUOTED),
+    Rewrite("escape a control character", rb"[\x00-\x07\x0b\x0e-\x1f]", _control, 500, _WITHIN),
     Rewrite("continued line", rb"\\\r?\n", b"", 10, _WITHIN),
-    Rewrite("escape a line break", rb"\n", rb"\\n", 0, (TRIPLE, BACK)),
+    Rewrite("escape a line break", rb"\n", rb"\\n", 0, (TRIPLE, BACK, FENCED)),
     Rewrite("escape a line break", rb"\n", rb"\\n", 1791, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED, BARE)),
+    Rewrite("escape a line break", rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)", rb"\\n", 400, (BARE,)),
     Rewrite(
         "escape a line break",
         rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)",
