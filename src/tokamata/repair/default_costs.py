@@ -143,7 +143,7 @@ _STRUCTURE = (
     Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))" + _SPACE + rb"\.\.\." + _SPACE + rb"(?=[,\]}])", b"", 83, _IN_TEXT),
     Rewrite("drop an ellipsis", rb"(?<=[\[{])" + _SPACE + rb"\.\.\." + _SPACE + rb",?", b"", 100, _IN_TEXT),
     # A bracket that closes an object before its last members.
-    Rewrite("drop a closing bracket", rb"\}(?=\s*,\s*\"[^\"\n]*\"\s*:?)", b"", 700, _IN_TEXT),
+    Rewrite("drop a closing bracket", rb"\}(?=[\s}]*,\s*\"[^\"\n]*\"\s*:?)", b"", 700, _IN_TEXT),
     Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*(?=,)", b"", 50, _IN_TEXT),
 )
 

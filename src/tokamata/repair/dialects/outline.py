@@ -25,9 +25,10 @@ from tokamata.repair.words import Words
 __all__ = ["outline"]
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
+    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
     rb"|<(think|thinking|reasoning|reflection|scratchpad|thought|analysis)>(?s:.*?)</\1>|[\w$.+-]+|[^\s`;]"
 )
+_TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
 _MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
 _COMMENT = re.compile(rb"/\*(?s:.*?)\*/|(?<!:)//[^\n]*")
 _THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
@@ -40,6 +41,7 @@ _MOST_QUOTED = 4000
 _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 2300, 2900, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
+_ALL = 2000  # more for all that there is
 _UNFINISHED, _UNFINISHED_VALUE = 60, 180  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
@@ -94,13 +96,19 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         if token in _CLOSING:
             if top is not None:
                 top.at(match.start()).values += 1
-            if top is not None or kind != b"(" or not text[begin : match.start()].rpartition(b"\n")[2].strip():
+            is_value = kind != b"(" or (
+                _TUPLE.match(text, match.start()) and not _line_before(text, match.start()).strip()
+            )
+            if top is not None or is_value:
                 stack.append(_Open(token, match.start()))
         elif token in (b"}", b"]", b")"):
             if top is not None and _CLOSING[top.bracket] == token:
                 if token == b"}":
                     yield _made_up(match.start(), bool(top.item or top.items))
                 yield from _closed(stack.pop(), last_end)
+                is_object = top.bracket == b"{"
+                if stack and not all(item.seems_whole(is_object) for item in top.items):
+                    stack[-1].at(top.begin).is_broken = True
                 if not stack:
                     roots.append((top.begin, match.end()))
                 elif match.end() - top.begin <= _MOST_QUOTED:
@@ -128,6 +136,10 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     yield from _root(text, begin, roots)
 
 
+def _line_before(text: bytes, position: int) -> bytes:
+    return text[text.rfind(b"\n", max(position - 200, 0), position) + 1 : position]
+
+
 def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
     """Members that may be dropped."""
     if one.item is not None:
@@ -145,6 +157,8 @@ def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
             cost = (_MEMBER if is_object else _ELEMENT) + _BY_BYTE * length
         else:
             cost = _BROKEN + _BY_BROKEN_BYTE * length
+        if len(one.items) == 1:
+            cost += _ALL
         if item.comma >= 0:
             yield _dropped(name, item.begin, item.comma + 1, cost)
         if item.comma < 0 or number == len(one.items) - 1:
@@ -197,7 +211,7 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[Fou
 
 
 def _prose(text: bytes) -> int:
-    return _MEMBERS_IN_PROSE if re.match(rb"[\s,}\]]*\"[^\"\n]*\"\s*:", text) else _PROSE
+    return _MEMBERS_IN_PROSE if re.match(rb"[\s,}\]]*\"[^\"\n]*\"\s*[:\"]", text) else _PROSE
 
 
 def _listed(text: bytes, roots: list[tuple[int, int]], are_alone: bool) -> Iterator[FoundRewrite]:

@@ -48,6 +48,11 @@ def _code_point(match: re.Match[bytes]) -> bytes | None:
         return None
 
 
+def _escaped(match: re.Match[bytes]) -> bytes:
+    """With its quotes escaped, and with what is escaped already as it is."""
+    return re.sub(rb'(\\.)|"', lambda one: one[1] or b'\\"', match[0])
+
+
 def _control(match: re.Match[bytes]) -> bytes:
     return b"\\u%04x" % match[0][0]
 
@@ -68,7 +73,7 @@ def _expression(match: re.Match[bytes]) -> bytes:
 
 
 _OPENING = (
-    Rewrite("single quotes", beginning(b"'", 1) + rb"(?!'')", b'"', 1, (TEXT,), SINGLE),
+    Rewrite("single quotes", beginning(b"'", 1) + rb"(?!'(?!\s*[,:}\])]))", b'"', 1, (TEXT,), SINGLE),
     Rewrite("single quotes", rb"'(?<=[\"'\w\]}]')(?!'')", b'"', 760, (TEXT,), SINGLE),
     Rewrite("single quotes", "‘|‚".encode(), b'"', 10, (TEXT,), SINGLE),
     Rewrite("typographic quotes", _LEFT, b'"', 1, (TEXT,), TYPOGRAPHIC),
@@ -115,8 +120,10 @@ _CLOSING = (
     Rewrite("doubled quotes", rb'"' + AFTER, b'"', 300, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
     # A name or a value begins after it.
-    Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
+    Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,{\[(]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
     Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*:)', b'", ', 500, (STRING,), TEXT),
+    Rewrite("close before the next member", rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])', b'", ', 800, (STRING,), TEXT),
+    Rewrite("end of one string, beginning of another", rb'"\s+(?=[\w-]+"\s*[,\]])', b'", "', 710, (STRING,), STRING),
     Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t\r]*\n\s*(?="[^\n"]*"\s*[,\]\n])', b'",', 500, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])', b'", ', 900, (STRING,), TEXT),
@@ -153,6 +160,8 @@ _INNER = (
     Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])', rb"\\\g<0>", 1200, (STRING, BARE)),
+    Rewrite("object within a string", rb'\{[^{}\n"]*"[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*){0,9}\}', _escaped, 900, (STRING,), STRING),
+    Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
     Rewrite("join strings", b'"' + _SPACE + rb"\+" + _SPACE + b'"', b"", 100, (STRING,), STRING),
     Rewrite("join strings", rb'"\s+"', b"", 1400, (STRING,), STRING),
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
@@ -182,6 +191,7 @@ _ESCAPES = (
     Rewrite("escape a tab", rb"\t", rb"\\t", 200, _WITHIN),
     Rewrite("escape a form feed", rb"\x0c", rb"\\f", 500, _WITHIN),
     Rewrite("escape a backspace", rb"\x08", rb"\\b", 500, _WITHIN),
+    Rewrite("drop a backslash", rb"\\(?=[\x80-\xff])", b"", 30, _WITHIN),
     Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),
