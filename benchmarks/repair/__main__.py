@@ -5,7 +5,7 @@ python -m benchmarks.repair --quick
 
 JSON texts are instances of MaskBench with mistakes (corruptions.py) from the half of the schemas on which
 costs were not tuned, texts of Gemma 3 270M for schemas, the cases of the peers' own tests, and texts by kind
-of mistake that were read twice (kind_rows.py).  Programs are made by a seed (programs.py).
+of mistake (kind_rows.py).  Programs are made by a seed (programs.py).
 """
 
 from __future__ import annotations

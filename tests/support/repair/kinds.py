@@ -7,10 +7,10 @@
 
 ``tests/data/repair`` has four collections: ``kinds`` (one kind of mistake in each short text), ``long`` (the
 same in texts of up to 1.2 kB), ``pairs`` (two kinds in one text) and ``families`` (texts in the style of
-model families).  Each case was written from its text and its schema, and read a second time, without what an
-engine makes of it.  Therefore its accepted values change only when a reader finds them wrong.  A part of each
-collection is held out: costs and rewrites are not chosen by it.  The program counts how many of these cases
-are right, and does not show their answers.
+model families).  Each case was written from its text and its schema, and checked a second time, without what
+an engine makes of it.  Therefore its accepted values change only when a reader finds them wrong.  A part of
+each collection is held out: costs and rewrites are not chosen by it.  The program counts how many of these
+cases are right, and does not show their answers.
 
 ``--renew`` writes ``wrong.json``: the names of the cases that come back wrong, which a test compares.
 """
