@@ -31,7 +31,7 @@ def add_kinds(report: Report, engines: dict[str, Engine], most: int | None) -> N
         for split in SPLITS:
             rows += _rows(collection, split, cases, right)
         notes = [
-            "right: a value that a careful reader of the text and the schema accepts, or a refusal where that is right",
+            "right: a value that a careful reader accepts, or a refusal where that is right",
             "held_out: no cost and no rewrite was chosen by these texts",
         ]
         report.add(_TITLES[collection], rows, notes)
