@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import tokamata as tk
 from tests.support.paths import DATA
-from tests.support.repair.library_cases import json_constraint
+from tests.support.repair.library_cases import constraint_of
 
 COLLECTIONS = ("kinds", "long", "pairs", "families")
 SPLITS = ("dev", "held_out")
@@ -178,7 +178,7 @@ def _with_integers(value: Any) -> Any:
 @cache
 def _constraint(schema: str) -> tk.Constraint[Any]:
     value = json.loads(schema)
-    return json_constraint() if value is None else tk.json_schema(value)
+    return constraint_of(None) if value is None else tk.json_schema(value)
 
 
 def _stored(collection: str, split: str) -> list[Any]:
