@@ -92,6 +92,8 @@ class Words:
         """
         spans: list[tuple[int, int, bytes, int]] = []
         firm: list[int] = []
+        if not any(self._known):
+            return spans, firm
         for match in bounds.matches(_QUOTED, text):
             try:
                 word = match[2].decode()
@@ -109,6 +111,11 @@ class Words:
             if word not in self._known[kind]:
                 spans += [(*match.span(1), _json(known), 0) for known in self._neighbours(word, kind)]
         return spans, firm
+
+    @property
+    def has_names(self) -> bool:
+        """Whether it knows any name of a member."""
+        return bool(self._known[0])
 
     def near_names(self, name: str) -> list[str]:
         """The names of members that are near a name, other than that itself."""

@@ -79,6 +79,7 @@ class _Open:
 
 def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """The rewrites of whole values, members and pieces of prose."""
+    may_lack_members = words is None or words.has_names
     stack: list[_Open] = []
     roots: list[tuple[int, int]] = []
     begin = 0
@@ -103,7 +104,7 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                 stack.append(_Open(token, match.start()))
         elif token in (b"}", b"]", b")"):
             if top is not None and _CLOSING[top.bracket] == token:
-                if token == b"}":
+                if token == b"}" and may_lack_members:
                     yield _made_up(match.start(), bool(top.item or top.items))
                 yield from _closed(stack.pop(), last_end)
                 is_object = top.bracket == b"{"
