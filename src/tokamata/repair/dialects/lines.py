@@ -24,9 +24,9 @@ from tokamata.repair.words import Words
 
 __all__ = ["lines"]
 
-_JSON = re.compile(rb"(?m)^\s*[{\[(]|[{\[]\s*(?:\n|[\"'{\[])|\"\s*:|\w ?\([{\[\"']")
+_JSON = re.compile(rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:|\w ?\([{\[\"']")
 _LINE = re.compile(rb"[^\n]*\n?")
-_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)])[ \t]+")
+_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
 _NAME = re.compile(
     rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
 )
@@ -308,7 +308,7 @@ def _listed(text: bytes) -> Iterator[FoundRewrite]:
             begin = match.start() + len(match[0]) - len(match[0].lstrip())
             written, cost = (b"[", _AS_LIST) if number == 0 else (b",", 5)
             yield FoundRewrite("list without brackets", end, begin, written, cost, (TEXT,))
-            end = match.start() + len(match[0].rstrip())
+            end = match.start() + len(match[0].rstrip().rstrip(b",").rstrip())
             yield from _value(text, begin, end)
         yield FoundRewrite("end of a list", end, len(text), b"]", 5, (TEXT,))
 

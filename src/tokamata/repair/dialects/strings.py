@@ -84,13 +84,21 @@ _OPENING = (
     Rewrite("fenced string", rb"(?<=:)\s*```[\w-]*\n?", b'"', 20, (TEXT,), FENCED),
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])])', b'"', 200, (TEXT,), DOUBLED),
+    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]])', b'"', 200, (TEXT,), DOUBLED),
     Rewrite("raw string", rb"\b[rR]([\"'])([^\n]*?)\1" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
     Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
     Rewrite("regular expression as a string", rb"(?:(?<=[:\[,\s])|(?<![\s\S]))/(?![/*])(?:[^/\n\\]|\\.)+/[gimsuy]{0,6}" + AFTER, _expression, 300, (TEXT,)),
     # The opening quote alone is lost.
+    Rewrite(
+        "quote before words",
+        rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
+        rb'"\g<0>',
+        500,
+        (TEXT,),
+        STRING,
+    ),
     Rewrite("quote before a word", rb"(?<=[:\[,\s{])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\"\s*[,\]}:])", rb'"\g<0>', 400, (TEXT,), STRING),
 )
 
@@ -121,7 +129,7 @@ _CLOSING = (
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
     # A name or a value begins after it.
     Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,{\[(]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
-    Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*:)', b'", ', 500, (STRING,), TEXT),
+    Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
     Rewrite("close before the next member", rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])', b'", ', 800, (STRING,), TEXT),
     Rewrite("end of one string, beginning of another", rb'"\s+(?=[\w-]+"\s*[,\]])', b'", "', 710, (STRING,), STRING),
     Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
@@ -131,7 +139,12 @@ _CLOSING = (
     Rewrite("comma between values", rb'"(?=[ \t]+[A-Za-z_$\d][\w$]*\s*:)', b'",', 300, (STRING,), TEXT),
     Rewrite("close before the next member", rb",[ \t]*(?='[\w $.-]+'\s*:)", b'", ', 500, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
     Rewrite("colon between a name and its value", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
+    Rewrite("colon between a name and its value", rb"'(?=\s+[\"'\d\[{])", b'":', 600, (SINGLE,), TEXT),
+    Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
+    Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*")', b'",', 1200, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]*\n\s*")', b'",', 300, (STRING,), TEXT),
 )
@@ -156,7 +169,8 @@ _INNER = (
         700,
         (STRING, BARE),
     ),
-    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'(?:(?<=[:\[,{]\s")|(?<=[:\[,{]"))"(?=\w)', rb"\\\g<0>", 700, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])', rb"\\\g<0>", 1200, (STRING, BARE)),
@@ -180,6 +194,13 @@ _ESCAPES = (
     Rewrite("escape a line break", rb"\n", rb"\\n", 0, (TRIPLE, BACK, FENCED)),
     Rewrite("escape a line break", rb"\n", rb"\\n", 1791, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED, BARE)),
     Rewrite("escape a line break", rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)", rb"\\n", 400, (BARE,)),
+    Rewrite(
+        "escape a line break",
+        rb"\n(?=\s*(?:\w+\s*:|[\"'`]\s*[,}\]]))",
+        rb"\\n",
+        500,
+        (STRING, SINGLE, TYPOGRAPHIC, ESCAPED),
+    ),
     Rewrite(
         "escape a line break",
         rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)",
