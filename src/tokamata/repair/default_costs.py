@@ -40,7 +40,7 @@ from tokamata.repair.dialects.modes import (
 )
 from tokamata.repair.dialects.numbers import NUMBERS
 from tokamata.repair.dialects.outline import outline
-from tokamata.repair.dialects.strings import AFTER, STRINGS
+from tokamata.repair.dialects.strings import AFTER, LATEX, STRINGS
 
 __all__ = ["DEFAULT_COSTS"]
 
@@ -336,6 +336,7 @@ DEFAULT_COSTS = EditCosts(
         Doubt("a doubled apostrophe", rb"'(?='[\w\s])", 300, (SINGLE,)),
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
         Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),
+        Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),
         Doubt("a form feed", rb"\\[fb](?=[A-Za-z])", 200, (STRING, *QUOTED)),
     ),
     finders=(Finder("outline", outline), Finder("lines", lines)),

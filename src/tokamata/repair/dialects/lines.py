@@ -182,11 +182,14 @@ def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """``<x>hello</x><y>3</y>`` as members, and ``<person x="hello" y="3"/>``."""
     if b"<" not in text:
         return
-    root = _tree(text)
-    while len(root.children) == 1 and root.children[0].children:
-        root = root.children[0]
-    if root.children:
+    root: _Tag | None = _tree(text)
+    is_tree = False
+    while root is not None and root.children:
+        is_tree = True
         yield from _element_tree(text, root, 0, words, _BASE)
+        inner = [child for child in root.children if child.children]
+        root = inner[0] if len(inner) == 1 else None
+    if is_tree:
         return
     found = list(_ATTRIBUTE.finditer(text))
     position = 0

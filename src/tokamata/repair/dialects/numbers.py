@@ -97,12 +97,12 @@ def _malformed(match: re.Match[bytes]) -> bytes | None:
 
 
 _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_START = rb"(?:(?<=[:\[,\s({$\xac\xa3])|(?<![\s\S]))"
-_QUOTE = rb"[\"']"
+_START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
+_QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
 _QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
 _GROUPED = rb"(-?\d{1,3}(?:[,'\x20]\d{3})+(?:\.\d+)?)"
 _CONTINENTAL = rb"(-?\d{1,3}(?:[.\x20]\d{3})+,\d+|-?\d+,\d{1,2})"
-_UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2\xa3|USD|EUR|~)"
+_UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2[\xa3\xa5]|USD|EUR|CHF|GBP|~)"
 _MINUS = rb"(?:\xe2\x88\x92|\xe2\x80[\x90-\x95]|\xef\xbc\x8d)"
 
 NUMBERS = (

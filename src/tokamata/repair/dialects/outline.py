@@ -25,13 +25,13 @@ from tokamata.repair.words import Words
 __all__ = ["outline"]
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
+    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
     rb"|<(think|thinking|reasoning|reflection|scratchpad|thought|analysis)>(?s:.*?)</\1>|[\w$.+-]+|[^\s`;]"
 )
 _TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
 _AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
 _MEMBERS = re.compile(
-    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_$][\w$]*)\s*[:\"']\s*[^\s*]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
+    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
 )
 _FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
 _MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
@@ -47,7 +47,7 @@ _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 2300, 2900, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
 _ALL = 2000  # more for all that there is
-_UNFINISHED, _UNFINISHED_VALUE = 20, 35  # what the end of the text has cut off
+_UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 4000, 20
@@ -200,7 +200,7 @@ def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
     if top.item is None and not top.items and len(stack) > 1:
         outer = stack[-2]
         if outer.items and outer.item is not None:
-            yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED)
+            yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED_BRACKET)
 
 
 

@@ -24,12 +24,16 @@ from tokamata.repair.dialects.modes import (
     TYPOGRAPHIC,
 )
 
-__all__ = ["AFTER", "STRINGS", "beginning"]
+__all__ = ["AFTER", "LATEX", "STRINGS", "beginning"]
 
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
 # What follows the end of a string, a name or another value.
 AFTER = rb"(?=\s*(?:[,:}\])]|\xef\xbc[\x8c\x9a\x9b\x9d\xbd]|\xe3\x80\x81|\Z))"
 _SPACE = rb"(?:\s|/\*[^*]{0,500}\*/)*"  # with comments
+LATEX = (
+    rb"(?:nabla|neq|notin|theta|times|tau|text|tilde|tfrac|triangle|tan|rho|right|rangle|rightarrow"
+    rb"|beta|bar|begin|big|binom|boldsymbol|frac|forall)"
+)
 _WITHIN = (STRING, BARE, *QUOTED)
 
 
@@ -217,6 +221,8 @@ _ESCAPES = (
     Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\", rb"\\\\", 1099, _WITHIN),
+    # A command of LaTeX, and not a line break or a tab before the rest of a word.
+    Rewrite("escape a backslash", b"\\\\(?=" + LATEX + rb"(?![a-z]))", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=[fb][A-Za-z])", rb"\\\\", 60, _WITHIN),
     Rewrite("white space in escaped JSON", rb"\\[nrt]", b" ", 20, (TEXT,)),
     Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
