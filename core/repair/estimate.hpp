@@ -31,9 +31,12 @@ class Estimate {
       append_ = std::min(append_, *std::ranges::min_element(costs.append));
       growth_ = std::min({growth_, append_, *std::ranges::min_element(costs.insert), *std::ranges::min_element(costs.prepend)});
     }
-    for (const Rewrite& rewrite : model.rewrites)
+    for (const Rewrite& rewrite : model.rewrites) {
+      if (rewrite.begin == length && !rewrite.written.empty())
+        append_ = std::min<EditCost>(append_, static_cast<EditCost>(rewrite.cost / rewrite.written.size()));
       if (const std::size_t read = rewrite.end - rewrite.begin; rewrite.written.size() > read)
         growth_ = std::min<EditCost>(growth_, static_cast<EditCost>(rewrite.cost / (rewrite.written.size() - read)));
+    }
   }
 
   struct Bound {

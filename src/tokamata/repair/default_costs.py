@@ -40,7 +40,7 @@ from tokamata.repair.dialects.modes import (
 )
 from tokamata.repair.dialects.numbers import NUMBERS
 from tokamata.repair.dialects.outline import outline
-from tokamata.repair.dialects.strings import AFTER, STRINGS
+from tokamata.repair.dialects.strings import AFTER, LATEX, STRINGS
 
 __all__ = ["DEFAULT_COSTS"]
 
@@ -50,8 +50,8 @@ _BLANKS = " \t\r\n"
 _PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 _LONGEST = 2000
 
-# Bytes of what is missing; ``null`` rather than an empty text, that rather than a number.
-_MADE_UP = {_PRINTABLE: 40, '"': 100, "[{": 130, _DIGITS: 300}
+# Bytes of what is missing: they cost alike, so that the estimate of the search is exact.
+_MADE_UP = {_PRINTABLE: 40}
 _CONTINUING = "".join(map(chr, range(0x80, 0xC0)))
 
 _IN_TEXT = (TEXT,)
@@ -89,7 +89,7 @@ _LITERALS = (
     Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
     Rewrite("string as null", rb'(?<=[:\[,\s])""', b"null", 900, _IN_TEXT),
     Rewrite("literal as a string", rb"\b(?:[Tt]rue|[Ff]alse)\b", rb'"\g<0>"', 900, _IN_TEXT),
-    Rewrite("ellipsis as null", rb"(?<=[:\[,\s])\.\.\.(?=\s*(?:[,}\]]|\Z))", b"null", 400, _IN_TEXT),
+    Rewrite("ellipsis as null", rb"(?<=[:\[,\s])(?:\.\.\.|\xe2\x80\xa6)(?=\s*(?:[,}\]]|\Z))", b"null", 290, _IN_TEXT),
 )
 
 _NAMES = (
@@ -99,7 +99,7 @@ _NAMES = (
     Rewrite(
         "quote a name",
         rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+(?:[\"'\[{\d]|\xe2\x80\x9c))",
-        rb'"\g<0>"',
+        rb'"\g<0>":',
         600,
         _IN_TEXT,
     ),
@@ -134,6 +134,9 @@ _STRUCTURE = (
     ),
     Rewrite("another bracket", rb"\}", b"]", 2400, _IN_TEXT),
     Rewrite("another bracket", rb"\]", b"}", 2400, _IN_TEXT),
+    Rewrite("comma between members", rb"(?<=[\w\]}\"'])(\s+)(?=[\"'][\w $.-]+[\"']\s*:)", rb",\1", 500, _IN_TEXT),
+    Rewrite("comma between members", rb"(?<=[\w\]}])(\s+)(?=[A-Za-z_$][\w$]*\s*:)", rb",\1", 500, _IN_TEXT),
+    Rewrite("comma between numbers", rb"(?<=\d)[ \t]+(?=-?\d)", b", ", 450, _IN_TEXT),
     Rewrite("line break as a comma", rb"\n(?<=[\w\"'\]}]\n)(?=\s*[\w\"'\[{-])", b",", 350, _IN_TEXT),
     # A list of YAML within brackets.
     Rewrite("bullet as an element", rb":(?=[ \t]*\n[ \t]*[-*] )", b": [", 300, _IN_TEXT),
@@ -182,7 +185,7 @@ _WORDS = (
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[,\n])[ \t]*(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}/\*)([A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
+        rb"(?:(?<=[:\[,\n])|(?<=[-*]\s))[ \t]*(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}/\*)(?![\d.eE\s+-]+[\],}])([A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
         rb'"\1"',
         500,
         _IN_TEXT,
@@ -241,6 +244,7 @@ _AROUND = (
         _IN_TEXT,
     ),
     Rewrite("drop prose before", rb'\A[^{\["]+(?="[^"\n]*"\s*:)', b"", 700, _IN_TEXT),
+    Rewrite("drop prose before", rb"\A[^{\[\"'\n]+:\s*\n(?=\s*['\"\w][^\n]*:)", b"", 300, _IN_TEXT),
     Rewrite(
         "drop a character",
         rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}",
@@ -263,7 +267,6 @@ _MODES = (
         {'"': TEXT},
         keep={":": 1500, "{}[]": 2500, "\n": None, "'": 500},
         insert={'"': 600},
-        append={'"': 200},
     ),
     # What is written within other quotes leads nowhere: a closing quote of that kind does, or one that is inserted.
     *(
@@ -271,7 +274,6 @@ _MODES = (
             name,
             inserted={'"': TEXT},
             keep={'"': None, "\n": None, **_KEPT.get(name, {})},
-            append={'"': 200},
         )
         for name in (*QUOTED, ESCAPED)
     ),
@@ -334,6 +336,7 @@ DEFAULT_COSTS = EditCosts(
         Doubt("a doubled apostrophe", rb"'(?='[\w\s])", 300, (SINGLE,)),
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
         Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),
+        Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),
         Doubt("a form feed", rb"\\[fb](?=[A-Za-z])", 200, (STRING, *QUOTED)),
     ),
     finders=(Finder("outline", outline), Finder("lines", lines)),

@@ -46,18 +46,27 @@ class Words:
     Args:
         names: of members of objects.
         values: strings that stand as values.
+        names_null: whether null is named as a type or as a constant.
 
     Of more than 20,000 words of a kind, none is recognized by its neighbours.
     """
 
-    def __init__(self, names: Iterable[str], values: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], values: Iterable[str], names_null: bool = False) -> None:
         self._known = frozenset(names), frozenset(values)
+        self._names_null = names_null
 
-    def __reduce__(self) -> tuple[type[Words], tuple[list[str], list[str]]]:
-        return Words, (sorted(self._known[0]), sorted(self._known[1]))
+    def __reduce__(self) -> tuple[type[Words], tuple[list[str], list[str], bool]]:
+        return Words, (sorted(self._known[0]), sorted(self._known[1]), self._names_null)
 
     def __eq__(self, other: object) -> bool:
-        return self._known == other._known if isinstance(other, Words) else NotImplemented
+        if not isinstance(other, Words):
+            return NotImplemented
+        return self._known == other._known and self._names_null == other._names_null
+
+    @property
+    def has_null(self) -> bool:
+        """Whether null may stand for a value that is missing: it is named, or nothing is."""
+        return self._names_null or not (self._known[0] or self._known[1])
 
     def __hash__(self) -> int:
         return hash(self._known)

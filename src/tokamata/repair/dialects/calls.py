@@ -65,6 +65,7 @@ CALLS = (
         100,
         _TEXT,
     ),
+    Rewrite("set as a list", rb"\{(?=\s*[(\[])", b"[", 150, _TEXT),
     Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", b"]", 300, _TEXT),
     Rewrite("empty set", rb"\b(?:set|frozenset)\(\)", b"[]", 20, _TEXT),
     Rewrite("drop a call", rb"\b[A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),

@@ -24,9 +24,9 @@ from tokamata.repair.words import Words
 
 __all__ = ["lines"]
 
-_JSON = re.compile(rb"(?m)^\s*[{\[(]|[{\[]\s*(?:\n|[\"'{\[])|\"\s*:|\w ?\([{\[\"']")
+_JSON = re.compile(rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:|\w ?\([{\[\"']")
 _LINE = re.compile(rb"[^\n]*\n?")
-_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)])[ \t]+")
+_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
 _NAME = re.compile(
     rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
 )
@@ -182,11 +182,14 @@ def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """``<x>hello</x><y>3</y>`` as members, and ``<person x="hello" y="3"/>``."""
     if b"<" not in text:
         return
-    root = _tree(text)
-    while len(root.children) == 1 and root.children[0].children:
-        root = root.children[0]
-    if root.children:
+    root: _Tag | None = _tree(text)
+    is_tree = False
+    while root is not None and root.children:
+        is_tree = True
         yield from _element_tree(text, root, 0, words, _BASE)
+        inner = [child for child in root.children if child.children]
+        root = inner[0] if len(inner) == 1 else None
+    if is_tree:
         return
     found = list(_ATTRIBUTE.finditer(text))
     position = 0
@@ -308,7 +311,7 @@ def _listed(text: bytes) -> Iterator[FoundRewrite]:
             begin = match.start() + len(match[0]) - len(match[0].lstrip())
             written, cost = (b"[", _AS_LIST) if number == 0 else (b",", 5)
             yield FoundRewrite("list without brackets", end, begin, written, cost, (TEXT,))
-            end = match.start() + len(match[0].rstrip())
+            end = match.start() + len(match[0].rstrip().rstrip(b",").rstrip())
             yield from _value(text, begin, end)
         yield FoundRewrite("end of a list", end, len(text), b"]", 5, (TEXT,))
 

@@ -53,12 +53,20 @@ def _without_groups(match: re.Match[bytes]) -> bytes:
 
 
 def _continental(match: re.Match[bytes]) -> bytes:
-    return match[1].replace(b".", b"").replace(b",", b".")
+    return match[1].translate(None, b". ").replace(b",", b".")
 
 
 def _quotient(match: re.Match[bytes]) -> bytes | None:
     try:
         return repr(float(Fraction(int(match[1]), int(match[2])))).encode()
+    except (ZeroDivisionError, OverflowError):
+        return None
+
+
+def _mixed(match: re.Match[bytes]) -> bytes | None:
+    """A whole number and a quotient."""
+    try:
+        return repr(float(int(match[1]) + Fraction(int(match[2]), int(match[3])))).encode()
     except (ZeroDivisionError, OverflowError):
         return None
 
@@ -89,12 +97,12 @@ def _malformed(match: re.Match[bytes]) -> bytes | None:
 
 
 _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_START = rb"(?:(?<=[:\[,\s({$\xac\xa3])|(?<![\s\S]))"
-_QUOTE = rb"[\"']"
+_START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
+_QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
 _QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
 _GROUPED = rb"(-?\d{1,3}(?:[,'\x20]\d{3})+(?:\.\d+)?)"
-_CONTINENTAL = rb"(-?\d{1,3}(?:\.\d{3})+,\d+|-?\d+,\d{1,2})"
-_UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2\xa3|USD|EUR|~)"
+_CONTINENTAL = rb"(-?\d{1,3}(?:[.\x20]\d{3})+,\d+|-?\d+,\d{1,2})"
+_UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2[\xa3\xa5]|USD|EUR|CHF|GBP|~)"
 _MINUS = rb"(?:\xe2\x88\x92|\xe2\x80[\x90-\x95]|\xef\xbc\x8d)"
 
 NUMBERS = (
@@ -167,6 +175,9 @@ NUMBERS = (
         1500,
         _TEXT,
     ),
+    Rewrite("quotient", _QUOTED % rb"(\d+)/(\d+)", _quotient, 900, _TEXT),
+    Rewrite("quotient", _START + rb"(\d+) (\d+)/(\d+)" + _AFTER, _mixed, 250, _TEXT),
+    Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
     Rewrite("number word", _QUOTED % rb"([A-Za-z]{3,9})", _worded, 800, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),

@@ -25,10 +25,15 @@ from tokamata.repair.words import Words
 __all__ = ["outline"]
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
+    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
     rb"|<(think|thinking|reasoning|reflection|scratchpad|thought|analysis)>(?s:.*?)</\1>|[\w$.+-]+|[^\s`;]"
 )
 _TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
+_AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
+_MEMBERS = re.compile(
+    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
+)
+_FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
 _MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
 _COMMENT = re.compile(rb"/\*(?s:.*?)\*/|(?<!:)//[^\n]*")
 _THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
@@ -42,13 +47,14 @@ _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 2300, 2900, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
 _ALL = 2000  # more for all that there is
-_UNFINISHED, _UNFINISHED_VALUE = 60, 180  # what the end of the text has cut off
+_UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
 _MADE_UP = 2500
 _AS_TEXT = 4600
+_NULL = 30  # rather than any value that is written byte by byte
 
 
 @dataclass
@@ -106,6 +112,8 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             if top is not None and _CLOSING[top.bracket] == token:
                 if token == b"}" and may_lack_members:
                     yield _made_up(match.start(), bool(top.item or top.items))
+                    if words is not None and words.has_null:
+                        yield _null(match.start())
                 yield from _closed(stack.pop(), last_end)
                 is_object = top.bracket == b"{"
                 if stack and not all(item.seems_whole(is_object) for item in top.items):
@@ -134,7 +142,15 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     if stack:
         roots.append((stack[0].begin, len(text)))
         yield from _cut_off(text, stack)
+        tail = max(text.rfind(b"}"), text.rfind(b"]")) + 1
+        fence = _FENCE_END.search(text, tail)
+        if fence is not None:
+            yield _dropped("drop prose", fence.start(), len(text), _PROSE)
+        elif _AFTERWORD.fullmatch(text, tail):
+            yield _dropped("drop prose", tail, len(text), _PROSE)
     yield from _root(text, begin, roots)
+    if words is None or words.has_null:
+        yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
 
 
 def _line_before(text: bytes, position: int) -> bytes:
@@ -185,7 +201,7 @@ def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
     if top.item is None and not top.items and len(stack) > 1:
         outer = stack[-2]
         if outer.items and outer.item is not None:
-            yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED)
+            yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED_BRACKET)
 
 
 
@@ -212,7 +228,7 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[Fou
 
 
 def _prose(text: bytes) -> int:
-    return _MEMBERS_IN_PROSE if re.match(rb"[\s,}\]]*\"[^\"\n]*\"\s*[:\"]", text) else _PROSE
+    return _MEMBERS_IN_PROSE if _MEMBERS.search(text) else _PROSE
 
 
 def _listed(text: bytes, roots: list[tuple[int, int]], are_alone: bool) -> Iterator[FoundRewrite]:
@@ -233,6 +249,12 @@ def _as_text(text: bytes, begin: int, end: int, cost: int) -> FoundRewrite:
 
 def _dropped(name: str, begin: int, end: int, cost: int) -> FoundRewrite:
     return FoundRewrite(name, begin, end, b"", cost, (TEXT,))
+
+
+def _null(position: int) -> FoundRewrite:
+    """As the value of a member that a repair makes up."""
+    name = "null for a missing value"
+    return FoundRewrite(name, position, position, b"null", _NULL, (INVENTED,), INVENTED)
 
 
 def _made_up(position: int, has_members: bool) -> FoundRewrite:

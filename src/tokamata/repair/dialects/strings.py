@@ -24,12 +24,16 @@ from tokamata.repair.dialects.modes import (
     TYPOGRAPHIC,
 )
 
-__all__ = ["AFTER", "STRINGS", "beginning"]
+__all__ = ["AFTER", "LATEX", "STRINGS", "beginning"]
 
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
 # What follows the end of a string, a name or another value.
 AFTER = rb"(?=\s*(?:[,:}\])]|\xef\xbc[\x8c\x9a\x9b\x9d\xbd]|\xe3\x80\x81|\Z))"
 _SPACE = rb"(?:\s|/\*[^*]{0,500}\*/)*"  # with comments
+LATEX = (
+    rb"(?:nabla|neq|notin|theta|times|tau|text|tilde|tfrac|triangle|tan|rho|right|rangle|rightarrow"
+    rb"|beta|bar|begin|big|binom|boldsymbol|frac|forall)"
+)
 _WITHIN = (STRING, BARE, *QUOTED)
 
 
@@ -84,13 +88,21 @@ _OPENING = (
     Rewrite("fenced string", rb"(?<=:)\s*```[\w-]*\n?", b'"', 20, (TEXT,), FENCED),
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])])', b'"', 200, (TEXT,), DOUBLED),
+    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]])', b'"', 200, (TEXT,), DOUBLED),
     Rewrite("raw string", rb"\b[rR]([\"'])([^\n]*?)\1" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
     Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
     Rewrite("regular expression as a string", rb"(?:(?<=[:\[,\s])|(?<![\s\S]))/(?![/*])(?:[^/\n\\]|\\.)+/[gimsuy]{0,6}" + AFTER, _expression, 300, (TEXT,)),
     # The opening quote alone is lost.
+    Rewrite(
+        "quote before words",
+        rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
+        rb'"\g<0>',
+        500,
+        (TEXT,),
+        STRING,
+    ),
     Rewrite("quote before a word", rb"(?<=[:\[,\s{])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\"\s*[,\]}:])", rb'"\g<0>', 400, (TEXT,), STRING),
 )
 
@@ -121,7 +133,7 @@ _CLOSING = (
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
     # A name or a value begins after it.
     Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,{\[(]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
-    Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*:)', b'", ', 500, (STRING,), TEXT),
+    Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
     Rewrite("close before the next member", rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])', b'", ', 800, (STRING,), TEXT),
     Rewrite("end of one string, beginning of another", rb'"\s+(?=[\w-]+"\s*[,\]])', b'", "', 710, (STRING,), STRING),
     Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
@@ -131,7 +143,12 @@ _CLOSING = (
     Rewrite("comma between values", rb'"(?=[ \t]+[A-Za-z_$\d][\w$]*\s*:)', b'",', 300, (STRING,), TEXT),
     Rewrite("close before the next member", rb",[ \t]*(?='[\w $.-]+'\s*:)", b'", ', 500, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
     Rewrite("colon between a name and its value", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
+    Rewrite("colon between a name and its value", rb"'(?=\s+[\"'\d\[{])", b'":', 600, (SINGLE,), TEXT),
+    Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
+    Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*")', b'",', 1200, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]*\n\s*")', b'",', 300, (STRING,), TEXT),
 )
@@ -156,7 +173,8 @@ _INNER = (
         700,
         (STRING, BARE),
     ),
-    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'(?:(?<=[:\[,{]\s")|(?<=[:\[,{]"))"(?=\w)', rb"\\\g<0>", 700, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])', rb"\\\g<0>", 1200, (STRING, BARE)),
@@ -182,6 +200,13 @@ _ESCAPES = (
     Rewrite("escape a line break", rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)", rb"\\n", 400, (BARE,)),
     Rewrite(
         "escape a line break",
+        rb"\n(?=\s*(?:\w+\s*:|[\"'`]\s*[,}\]]))",
+        rb"\\n",
+        500,
+        (STRING, SINGLE, TYPOGRAPHIC, ESCAPED),
+    ),
+    Rewrite(
+        "escape a line break",
         rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)",
         rb"\\n",
         200,
@@ -196,6 +221,8 @@ _ESCAPES = (
     Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\", rb"\\\\", 1099, _WITHIN),
+    # A command of LaTeX, and not a line break or a tab before the rest of a word.
+    Rewrite("escape a backslash", b"\\\\(?=" + LATEX + rb"(?![a-z]))", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=[fb][A-Za-z])", rb"\\\\", 60, _WITHIN),
     Rewrite("white space in escaped JSON", rb"\\[nrt]", b" ", 20, (TEXT,)),
     Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
