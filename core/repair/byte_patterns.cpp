@@ -1,6 +1,8 @@
 #include "repair/byte_patterns.hpp"
 
 #include <bit>
+#include <bitset>
+#include <map>
 #include <optional>
 
 namespace tokamata {
@@ -14,12 +16,98 @@ bool is_word(std::uint8_t byte) {
   return byte == '_' || (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
 }
 
+ByteSet words() {
+  ByteSet set;
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if (is_word(static_cast<std::uint8_t>(byte))) set.add(static_cast<std::uint8_t>(byte));
+  return set;
+}
+
+// Of bytes, and kNone.
+using Nexts = std::bitset<257>;
+
+Nexts nexts_of(const ByteSet& set) {
+  Nexts nexts;
+  for (unsigned byte = 0; byte < 256; ++byte) nexts[byte] = set.contains(static_cast<std::uint8_t>(byte));
+  return nexts;
+}
+
 }  // namespace
+
+// The bytes that may be second in a match of a program, or stand after it where it reads one: at least those.
+class BytePatterns::Seconds {
+ public:
+  Seconds(const std::vector<Instruction>& program, const std::vector<ByteSet>& sets)
+      : program_(program), sets_(sets), known_{std::vector<std::optional<Nexts>>(program.size()), std::vector<std::optional<Nexts>>(program.size())} {}
+
+  Nexts all() { return from(0, 0); }
+
+ private:
+  // Where so many bytes of the first two are read; what is being computed already adds nothing.
+  Nexts from(std::size_t at, std::size_t read) {
+    std::optional<Nexts>& known = known_[read][at];
+    if (!known) {
+      known.emplace();
+      *known = made(at, read);
+    }
+    return *known;
+  }
+
+  Nexts made(std::size_t at, std::size_t read) {
+    const auto& [op, a, b, c] = program_[at];
+    switch (op) {
+      case Op::Match: return ~Nexts();
+      case Op::Byte: return read == 1 ? nexts_of(sets_[a]) : from(at + 1, 1);
+      case Op::Run: {
+        Nexts nexts;
+        if (read == 1 ? c > 0 : c > 1) nexts |= nexts_of(sets_[a]);
+        if (b == 0) nexts |= from(at + 1, read);
+        if (read == 0 && b <= 1 && c > 0) nexts |= from(at + 1, 1);
+        return nexts;
+      }
+      case Op::Fork:
+      case Op::LazyFork: return from(at + 1, read) | from(a, read);
+      case Op::Jump: return from(a, read);
+      case Op::Ahead: return from(a, read) & from(at + 1, read);
+      case Op::NotAhead:
+      case Op::Behind:
+      case Op::NotBehind: return from(a, read);
+      case Op::TextEnd: return read == 1 ? from(at + 1, read) & Nexts().set(kNone) : from(at + 1, read);
+      case Op::LastLineEnd:
+      case Op::LineEnd: return read == 1 ? from(at + 1, read) & Nexts().set(kNone).set('\n') : from(at + 1, read);
+      default: return from(at + 1, read);
+    }
+  }
+
+  const std::vector<Instruction>& program_;
+  const std::vector<ByteSet>& sets_;
+  std::array<std::vector<std::optional<Nexts>>, 2> known_;
+};
+
+// Alike bodies get one number, in `c`.
+void BytePatterns::number_lookaheads() {
+  std::map<std::vector<Instruction>, std::uint32_t> known;
+  for (Pattern& pattern : patterns_) {
+    for (std::size_t at = 0; at < pattern.program.size(); ++at) {
+      Instruction& look = pattern.program[at];
+      if (look.op != Op::Ahead && look.op != Op::NotAhead) continue;
+      if (look.a <= at) throw std::invalid_argument("a lookaround that ends before it begins");
+      std::vector<Instruction> body(pattern.program.begin() + static_cast<std::ptrdiff_t>(at) + 1, pattern.program.begin() + look.a);
+      for (Instruction& one : body) {
+        if (one.op != Op::Byte && one.op != Op::Run) one.a -= static_cast<std::uint32_t>(at);
+        if (one.op == Op::Ahead || one.op == Op::NotAhead) one.c = 0;
+      }
+      look.c = known.try_emplace(std::move(body), static_cast<std::uint32_t>(known.size())).first->second;
+    }
+  }
+  lookaheads_ = known.size();
+}
 
 BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> sets)
     : patterns_(std::move(patterns)), sets_(std::move(sets)), words_((patterns_.size() + 63) / 64) {
   by_first_.assign(256 * words_, 0);
-  by_before_.assign((kStart + 1) * words_, 0);
+  by_second_.assign((kNone + 1) * words_, 0);
+  by_before_.assign((kNone + 1) * words_, 0);
   for (std::size_t number = 0; number < patterns_.size(); ++number) {
     const Pattern& pattern = patterns_[number];
     if (pattern.program.empty() || pattern.program.back().op != Op::Match) throw std::invalid_argument("a program without an end");
@@ -28,18 +116,26 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
       if (op == Op::Byte || op == Op::Run ? a >= sets_.size() : a >= pattern.program.size()) throw std::invalid_argument("an operand that does not exist");
     }
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
+    const Nexts seconds = Seconds(pattern.program, sets_).all();
+    // Where a word begins, nothing of a word stands before it.
+    const bool begins_word = pattern.program.front().op == Op::Boundary && pattern.first.is_subset_of(words());
     for (std::size_t byte = 0; byte < 256; ++byte) {
-      if (pattern.first.contains(static_cast<std::uint8_t>(byte))) by_first_[byte * words_ + number / 64] |= bit;
-      if (pattern.before.contains(static_cast<std::uint8_t>(byte))) by_before_[byte * words_ + number / 64] |= bit;
+      const auto value = static_cast<std::uint8_t>(byte);
+      if (pattern.first.contains(value)) by_first_[byte * words_ + number / 64] |= bit;
+      if (seconds[byte]) by_second_[byte * words_ + number / 64] |= bit;
+      if (pattern.before.contains(value) && !(begins_word && is_word(value))) by_before_[byte * words_ + number / 64] |= bit;
     }
-    if (pattern.begins_text) by_before_[kStart * words_ + number / 64] |= bit;
+    if (seconds[kNone]) by_second_[kNone * words_ + number / 64] |= bit;
+    if (pattern.begins_text) by_before_[kNone * words_ + number / 64] |= bit;
   }
+  number_lookaheads();
 }
 
 // One search over one text.
 class BytePatterns::Run {
  public:
-  Run(const std::vector<ByteSet>& sets, std::string_view text, Budget& budget) : sets_(sets), text_(text), budget_(budget) {}
+  Run(const std::vector<ByteSet>& sets, std::size_t lookaheads, std::string_view text, Budget& budget)
+      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads) {}
 
   // Where the match of a program ends that begins at a position.
   std::optional<std::size_t> matched(const std::vector<Instruction>& program, std::size_t at, std::size_t position) {
@@ -70,13 +166,17 @@ class BytePatterns::Run {
         case Op::LazyFork: choices_.push_back({at + 1, position, position}), at = instruction.a; break;
         case Op::Jump: at = instruction.a; break;
         case Op::Ahead:
-        case Op::NotAhead:
+        case Op::NotAhead: {
+          Looked& last = looked_[instruction.c];
+          if (last.position != position) last = {position, matched(program, at + 1, position).has_value()};
+          goes_on = last.matches == (instruction.op == Op::Ahead);
+          at = instruction.a;
+          break;
+        }
         case Op::Behind:
         case Op::NotBehind: {
-          const bool is_behind = instruction.op == Op::Behind || instruction.op == Op::NotBehind;
-          const bool is_wanted = instruction.op == Op::Ahead || instruction.op == Op::Behind;
-          const bool has_room = !is_behind || position >= instruction.c;
-          goes_on = (has_room && matched(program, at + 1, position - (is_behind ? instruction.c : 0))) == is_wanted;
+          const bool has_room = position >= instruction.c;
+          goes_on = (has_room && matched(program, at + 1, position - instruction.c)) == (instruction.op == Op::Behind);
           at = instruction.a;
           break;
         }
@@ -98,6 +198,11 @@ class BytePatterns::Run {
   // Where to go on if what was tried fails: at any position from the most to the least, in this order.
   struct Choice {
     std::size_t at, least, most;
+  };
+  // The outcome of a lookahead where it was last.
+  struct Looked {
+    std::size_t position = ~std::size_t{0};
+    bool matches = false;
   };
 
   std::uint8_t byte(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
@@ -129,20 +234,23 @@ class BytePatterns::Run {
   std::string_view text_;
   Budget& budget_;
   std::vector<Choice> choices_;
+  std::vector<Looked> looked_;
   std::uint64_t steps_ = 0;
 };
 
 std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, std::size_t most, Budget& budget) const {
-  Run run(sets_, text, budget);
+  Run run(sets_, lookaheads_, text, budget);
   std::vector<Found> all;
   std::vector<std::size_t> ends(patterns_.size(), 0);  // by pattern, of the last match
   for (std::size_t position = 0; position < text.size(); ++position) {
     if (position % kStepsOfACheck == kStepsOfACheck - 1) budget.check();
-    const std::size_t before = position == 0 ? kStart : static_cast<std::uint8_t>(text[position - 1]);
+    const std::size_t before = position == 0 ? kNone : static_cast<std::uint8_t>(text[position - 1]);
     const std::uint64_t* const by_before = &by_before_[before * words_];
     const std::uint64_t* const by_first = &by_first_[static_cast<std::uint8_t>(text[position]) * words_];
+    const std::size_t second = position + 1 < text.size() ? static_cast<std::uint8_t>(text[position + 1]) : kNone;
+    const std::uint64_t* const by_second = &by_second_[second * words_];
     for (std::size_t word = 0; word < words_; ++word) {
-      for (std::uint64_t left = by_before[word] & by_first[word]; left != 0; left &= left - 1) {
+      for (std::uint64_t left = by_before[word] & by_first[word] & by_second[word]; left != 0; left &= left - 1) {
         const std::size_t number = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
         if (position < ends[number]) continue;
         const std::optional<std::size_t> end = run.matched(patterns_[number].program, 0, position);
