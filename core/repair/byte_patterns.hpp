@@ -7,7 +7,7 @@
 // How.  A pattern comes as a program.  It knows the bytes that it may begin with, and those that may stand before it.  At each
 // position three look-ups, by the byte before it, by its own and by the next one, give the patterns that may begin there, as
 // bits.  Those alone are run.  What may come second is read off the program: the quote of  "(?=\s*[,:}])  is followed by a
-// blank or one of these.  A program is run as `re` runs a pattern: alternatives and repetitions in their order, the latest
+// blank or one of these.  So is what a match needs: without a  (  in the text no call is looked for.  A program is run as `re` runs a pattern: alternatives and repetitions in their order, the latest
 // choice taken back first.  Patterns share lookaheads, such as what follows the end of a string, so the last outcome of each
 // is kept with its position.
 // As with `finditer`, a match begins at or after the end of the last one of the same pattern.
@@ -81,6 +81,9 @@ class BytePatterns {
  private:
   class Run;
   class Seconds;
+  class Befores;
+  class Need;
+  static constexpr unsigned kMostNeeded = 8;  // bytes of a set that is looked for in the text
   static constexpr std::size_t kNone = 256;  // instead of a byte before the first one, and after the last one
 
   void number_lookaheads();
@@ -89,6 +92,7 @@ class BytePatterns {
   std::vector<ByteSet> sets_;
   std::size_t words_;                                        // of 64 patterns each
   std::vector<std::uint64_t> by_first_, by_second_, by_before_;  // by byte, of each word
+  std::vector<std::vector<ByteSet>> needs_;                  // by pattern: its matches need a byte of each set in the text
   std::size_t lookaheads_ = 0;                               // their number; alike ones have one
 };
 
