@@ -64,9 +64,14 @@ class Words:
         return self._known == other._known and self._names_null == other._names_null
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there are none, as where any JSON is accepted."""
+        return not (self._known[0] or self._known[1])
+
+    @property
     def has_null(self) -> bool:
         """Whether null may stand for a value that is missing: it is named, or nothing is."""
-        return self._names_null or not (self._known[0] or self._known[1])
+        return self._names_null or self.is_empty
 
     def __hash__(self) -> int:
         return hash(self._known)

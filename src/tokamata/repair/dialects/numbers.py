@@ -28,7 +28,8 @@ def _whole(text: bytes) -> bytes | None:
         number = Decimal(text.decode())
         if not number.is_finite() or number.adjusted() > _MOST_DIGITS:
             return None
-        return str(int(number.to_integral_value(ROUND_HALF_EVEN))).encode()
+        whole = str(int(number.to_integral_value(ROUND_HALF_EVEN))).encode()
+        return None if whole == text else whole
     except (InvalidOperation, ValueError):
         return None
 
@@ -143,14 +144,14 @@ NUMBERS = (
     Rewrite(
         "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT
     ),
-    Rewrite("round a number", _START + rb"(-?\d+\.\d*(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 1000, _TEXT),
+    Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 1000, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
     Rewrite("malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT),
     Rewrite("quotient", _START + rb"(\d+)/(\d+)" + _AFTER, _quotient, 300, _TEXT),
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",
-        rb"(?<=\d)\s?(?:%|[$]|\xe2\x82\xac|\xc2\xa3|\xc2\xb0[A-Z]?|[A-Za-z]{1,12}(?:/[A-Za-z]{1,6})?)" + _AFTER,
+        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}" + _AFTER,
         b"",
         500,
         _TEXT,
@@ -161,6 +162,13 @@ NUMBERS = (
     Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
     Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
     Rewrite("string as a number", _QUOTED % _CONTINENTAL, _continental, 810, _TEXT),
+    Rewrite(
+        "string as a number",
+        _QUOTED % (_CONTINENTAL + rb"\s*(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac){1,14}"),
+        _continental,
+        990,
+        _TEXT,
+    ),
     Rewrite(
         "string as a number",
         _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /\x80-\xbf]{0,20})?"),

@@ -92,7 +92,8 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     if thought is not None:
         yield _dropped("drop a thought", 0, thought.end(), _THOUGHT)
         begin = thought.end()
-    last, last_end = b"", begin
+    last, last_end, unmatched = b"", begin, 0
+    has_schema = words is not None and not words.is_empty
     for match in _TOKEN.finditer(text, begin):
         token, kind = match[0], match[0][:1]
         top = stack[-1] if stack else None
@@ -108,7 +109,9 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             if top is not None or is_value:
                 stack.append(_Open(token, match.start()))
         elif token in (b"}", b"]", b")"):
-            if top is not None and _CLOSING[top.bracket] == token:
+            if top is None:
+                unmatched = match.end()
+            elif _CLOSING[top.bracket] == token:
                 if token == b"}":
                     yield _made_up(match.start(), bool(top.item or top.items))
                     if words is not None and words.has_null:
@@ -119,7 +122,7 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                     stack[-1].at(top.begin).is_broken = True
                 if not stack:
                     roots.append((top.begin, match.end()))
-                elif match.end() - top.begin <= _MOST_QUOTED:
+                elif has_schema and match.end() - top.begin <= _MOST_QUOTED:
                     yield _as_text(text, top.begin, match.end(), _AS_TEXT)
         elif top is None or token[:2] in (b"//", b"/*"):
             continue
@@ -147,6 +150,9 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             yield _dropped("drop prose", fence.start(), len(text), _PROSE)
         elif _AFTERWORD.fullmatch(text, tail):
             yield _dropped("drop prose", tail, len(text), _PROSE)
+    if unmatched > max((end for _, end in roots), default=0) and not stack:
+        if text[unmatched:].strip():
+            yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
     yield from _root(text, begin, roots)
     if words is None or words.has_null:
         yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))

@@ -97,7 +97,7 @@ _OPENING = (
     # The opening quote alone is lost.
     Rewrite(
         "quote before words",
-        rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
+        rb"(?<=[:\[,\s])[A-Za-z_\d\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
         rb'"\g<0>',
         500,
         (TEXT,),
@@ -133,10 +133,11 @@ _CLOSING = (
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
     # A name or a value begins after it.
     Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,{\[(]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
-    Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
+    Rewrite("close before the next member", rb',[ \t]*(?=["\'][\w $.-]+["\']\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
     Rewrite("close before the next member", rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])', b'", ', 800, (STRING,), TEXT),
     Rewrite("end of one string, beginning of another", rb'"\s+(?=[\w-]+"\s*[,\]])', b'", "', 710, (STRING,), STRING),
     Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
+    Rewrite("close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t\r]*\n\s*(?="[^\n"]*"\s*[,\]\n])', b'",', 500, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])', b'", ', 900, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*\n\s*[A-Za-z_$][\w$]*\s*:)', b'",', 200, (STRING,), TEXT),
@@ -145,8 +146,8 @@ _CLOSING = (
     Rewrite("comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
-    Rewrite("colon between a name and its value", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
-    Rewrite("colon between a name and its value", rb"'(?=\s+[\"'\d\[{])", b'":', 600, (SINGLE,), TEXT),
+    Rewrite("colon between a name and its value", rb'"(?=[ \t]+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
+    Rewrite("colon between a name and its value", rb"'(?=\s+(?:[\"'\d\[{-]|[tT]rue|[fF]alse|null|None))", b'":', 600, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*")', b'",', 1200, (STRING,), TEXT),
@@ -154,7 +155,8 @@ _CLOSING = (
 )
 
 _INNER = (
-    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 0, QUOTED[:-1]),
+    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 0, (SINGLE, BACK, TYPOGRAPHIC, FENCED)),
+    Rewrite("a quote within other quotes", rb'(?<!\\)"(?!"")(?<!""")', rb'\\"', 0, (TRIPLE,)),
     Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 200, (DOUBLED,)),
     Rewrite("a quote within escaped quotes", rb'\\\\\\"', rb'\\"', 0, (ESCAPED,)),
     Rewrite("an escape within escaped quotes", rb"\\\\(?=[\\/bfnrtu])", rb"\\", 0, (ESCAPED,)),
@@ -228,7 +230,7 @@ _ESCAPES = (
     Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
     Rewrite(
-        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)', rb'"\1', 600, (STRING,)
+        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)', rb'"\1', 300, (STRING,)
     ),
 )
 
