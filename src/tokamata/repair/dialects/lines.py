@@ -24,7 +24,7 @@ from tokamata.repair.words import Words
 
 __all__ = ["lines"]
 
-_JSON = re.compile(rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:|\w ?\([{\[\"']|[\w\"'][}\]]\s*\Z")
+_JSON = re.compile(rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z")
 _LINE = re.compile(rb"[^\n]*\n?")
 _BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
 _NAME = re.compile(
@@ -280,6 +280,8 @@ def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     if len(rows) < 2:
         return
     names = [cell[0].strip() for cell in re.finditer(rb"[^|]+", rows[0][1])]
+    if len(names) == 2:
+        yield from _table_of_members(text, rows[1:], words)
     position = 0
     for number, row in enumerate(rows[1:]):
         cells = [cell for cell in re.finditer(rb"[^|]+", text[: row.end(1)][row.start(1) :])]
@@ -302,6 +304,26 @@ def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             position = end
     for closing in (b"}]", b"}"):
         yield FoundRewrite("end of a table", position, len(text), closing, 5, (TEXT,))
+
+
+def _table_of_members(
+    text: bytes, rows: list[re.Match[bytes]], words: Words | None
+) -> Iterator[FoundRewrite]:
+    """Rows of names and values."""
+    position = 0
+    for number, row in enumerate(rows):
+        cells = list(re.finditer(rb"[^|]+", row[1]))
+        if len(cells) != 2:
+            return
+        content = cells[1][0]
+        begin = row.start(1) + cells[1].start() + len(content) - len(content.lstrip())
+        for written, dearer in _names(cells[0][0].strip(), words):
+            opening = b"{" if number == 0 else b","
+            cost = (_BASE if number == 0 else 5) + dearer
+            yield FoundRewrite("row as a member", position, begin, opening + written, cost, (TEXT,))
+        position = row.start(1) + cells[1].start() + len(content.rstrip())
+        yield from _value(text, begin, position)
+    yield FoundRewrite("end of a table", position, len(text), b"}", 5, (TEXT,))
 
 
 def _listed(text: bytes) -> Iterator[FoundRewrite]:

@@ -134,7 +134,7 @@ NUMBERS = (
     ),
     Rewrite(
         "comma as a decimal point",
-        _START + _CONTINENTAL + rb"(?=\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        _START + _CONTINENTAL + rb"(?=\s?(?:[A-Z]{3}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,
@@ -144,10 +144,11 @@ NUMBERS = (
     Rewrite(
         "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT
     ),
-    Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 1000, _TEXT),
+    Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 800, _TEXT),
+    Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
     Rewrite("malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT),
-    Rewrite("quotient", _START + rb"(\d+)/(\d+)" + _AFTER, _quotient, 300, _TEXT),
+    Rewrite("quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT),
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",

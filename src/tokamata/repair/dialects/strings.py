@@ -150,7 +150,7 @@ _CLOSING = (
     Rewrite("colon between a name and its value", rb"'(?=\s+(?:[\"'\d\[{-]|[tT]rue|[fF]alse|null|None))", b'":', 600, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
-    Rewrite("comma between values", rb'"(?=\s*")', b'",', 1200, (STRING,), TEXT),
+    Rewrite("comma between values", rb'"(?=\s*")', b'",', 1050, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]*\n\s*")', b'",', 300, (STRING,), TEXT),
 )
 
@@ -164,7 +164,7 @@ _INNER = (
     Rewrite("escaped quotation mark", rb'\\"', rb'\\"', 0, QUOTED),
     Rewrite("escaped backtick", rb"\\`", b"`", 5, (BACK, STRING)),
     Rewrite("escaped dollar", rb"\\\$", b"$", 5, (BACK,)),
-    Rewrite("doubled apostrophe", rb"''(?=[\w\s])", b"'", 100, (SINGLE,)),
+    Rewrite("doubled apostrophe", rb"''(?=[\w\s]|'\s*[,}\])])", b"'", 100, (SINGLE,)),
     Rewrite("doubled quotation mark", rb'""(?=[ \t]*\w)|(?<=\w)""(?=[ \t.,!?]*(?:\w|"))', rb'\\"', 400, (STRING,), STRING),
     # Neither what stands before it nor what follows it is structure; or the quote after it ends the string.
     Rewrite(
@@ -176,14 +176,14 @@ _INNER = (
         (STRING, BARE),
     ),
     Rewrite("escape an inner quote", rb'(?:(?<=[:\[,{]\s")|(?<=[:\[,{]"))"(?=\w)', rb"\\\g<0>", 700, (STRING, BARE)),
-    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]#/])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
-    Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])', rb"\\\g<0>", 1200, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])|"(?=[\]})]+"\s*[,}\]])', rb"\\\g<0>", 1200, (STRING, BARE)),
     Rewrite("object within a string", rb'\{[^{}\n"]*"[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*){0,9}\}', _escaped, 900, (STRING,), STRING),
     Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
     Rewrite("join strings", b'"' + _SPACE + rb"\+" + _SPACE + b'"', b"", 100, (STRING,), STRING),
-    Rewrite("join strings", rb'"\s+"', b"", 1400, (STRING,), STRING),
+    Rewrite("join strings", rb'"\s+"', b"", 1100, (STRING,), STRING),
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
     Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
 )
@@ -219,6 +219,7 @@ _ESCAPES = (
     Rewrite("escape a form feed", rb"\x0c", rb"\\f", 500, _WITHIN),
     Rewrite("escape a backspace", rb"\x08", rb"\\b", 500, _WITHIN),
     Rewrite("drop a backslash", rb"\\(?=[\x80-\xff])", b"", 30, _WITHIN),
+    Rewrite("drop half an escape", rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z", b"", 20, _WITHIN),
     Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),
@@ -228,6 +229,9 @@ _ESCAPES = (
     Rewrite("escape a backslash", rb"\\(?=[fb][A-Za-z])", rb"\\\\", 60, _WITHIN),
     Rewrite("white space in escaped JSON", rb"\\[nrt]", b" ", 20, (TEXT,)),
     Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
+    # JSON in a string, where the schema wants the value.
+    Rewrite("drop an outer quote", rb'"(?=\s*[{\[]\s*\\")', b"", 300, (TEXT,)),
+    Rewrite("drop an outer quote", rb'"(?<=[}\]]")(?=\s*[,}\]])', b"", 300, (TEXT,)),
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
     Rewrite(
         "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)', rb'"\1', 300, (STRING,)
