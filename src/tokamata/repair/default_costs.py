@@ -56,7 +56,7 @@ _CONTINUING = "".join(map(chr, range(0x80, 0xC0)))
 
 _IN_TEXT = (TEXT,)
 
-_SPACE = rb"(?:\s|/\*[^*]{0,500}\*/)*"  # with comments
+_SPACE = rb"(?:\s|/\*[^*]{0,500}\*/|//[^\n]{0,500}\n)*"  # with comments; each is read in one way alone
 
 _BEFORE_COMMENT = rb"(?<!:[/#])"
 
@@ -75,15 +75,15 @@ _LITERALS = (
     Rewrite("Python's False", rb"\b(?:False|FALSE)\b", b"false", 20, _IN_TEXT),
     Rewrite("Python's None", rb"\b(?:None|none|NULL|Null|nil|undefined)\b", b"null", 20, _IN_TEXT),
     Rewrite("no number", rb"-?\b(?:NaN|Infinity|nan|inf)\b", b"null", 600, _IN_TEXT),
-    Rewrite("unfinished literal", rb"(?<=[:\[,\s])tru?(?=\s*(?:[,}\]]|\Z))", b"true", 100, _IN_TEXT),
-    Rewrite("unfinished literal", rb"(?<=[:\[,\s])fal?s?(?=\s*(?:[,}\]]|\Z))", b"false", 100, _IN_TEXT),
-    Rewrite("unfinished literal", rb"(?<=[:\[,\s])nul?(?=\s*(?:[,}\]]|\Z))", b"null", 100, _IN_TEXT),
-    Rewrite("yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON)\b", b"true", 700, _IN_TEXT),
-    Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF)\b", b"false", 700, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])[tT]ru?(?=\s*(?:[,}\]]|\Z))", b"true", 100, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])[fF]al?s?(?=\s*(?:[,}\]]|\Z))", b"false", 100, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])(?:nul?|Non?)(?=\s*(?:[,}\]]|\Z))", b"null", 100, _IN_TEXT),
+    Rewrite("yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON|[Yy])\b", b"true", 700, _IN_TEXT),
+    Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF|[Nn])\b", b"false", 700, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])1(?=\s*(?:[,}\]]|\Z))", b"true", 1300, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])0(?=\s*(?:[,}\]]|\Z))", b"false", 1300, _IN_TEXT),
-    Rewrite("string as a literal", rb'"(?:[Tt]rue|TRUE)"', b"true", 500, _IN_TEXT),
-    Rewrite("string as a literal", rb'"(?:[Ff]alse|FALSE)"', b"false", 500, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Tt]rue|TRUE|[TtYy])"', b"true", 500, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Ff]alse|FALSE|[FfNn])"', b"false", 500, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Yy]es|[Oo]n|YES|ON|1)"', b"true", 900, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0)"', b"false", 900, _IN_TEXT),
     Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
@@ -94,7 +94,7 @@ _LITERALS = (
 
 _NAMES = (
     Rewrite(
-        "quote a name", rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff.-]*(?=\s*:)", rb'"\g<0>"', 29, _IN_TEXT
+        "quote a name", rb"(?<=[{,\s\x9b\x8c])[A-Za-z_$][\w$\x80-\xff.-]*(?=\s*(?::|\xef\xbc\x9a))|(?<=[{,\s])[\x80-\xff][\w$\x80-\xff.-]*(?=\s*:)", rb'"\g<0>"', 29, _IN_TEXT
     ),
     Rewrite(
         "quote a name",
@@ -143,10 +143,12 @@ _STRUCTURE = (
     Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b",", 30, _IN_TEXT),
     Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b" ", 40, _IN_TEXT),
     Rewrite("drop a name without a value", rb",\s*[\"']?-?\Z", b"", 20, _IN_TEXT),
+    Rewrite("drop a sign", rb"-\Z", b"", 20, _IN_TEXT),
+    Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*\Z", b"", 83, _IN_TEXT),
     Rewrite("drop an ellipsis", rb"(?:,|(?<!\s))" + _SPACE + rb"\.\.\." + _SPACE + rb"(?=[,\]}])", b"", 83, _IN_TEXT),
     Rewrite("drop an ellipsis", rb"(?<=[\[{])" + _SPACE + rb"\.\.\." + _SPACE + rb",?", b"", 100, _IN_TEXT),
     # A bracket that closes an object before its last members.
-    Rewrite("drop a closing bracket", rb"\}(?=[\s}]*,\s*\"[^\"\n]*\"\s*:?)", b"", 700, _IN_TEXT),
+    Rewrite("drop a closing bracket", rb"\}(?=[\s}]*,\s*\"[^\"\n]*\"\s*:?)", b"", 1700, _IN_TEXT),
     Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*(?=,)", b"", 50, _IN_TEXT),
 )
 
@@ -185,14 +187,14 @@ _WORDS = (
     ),
     Rewrite(
         "quote words",
-        rb"(?:(?<=[:\[,\n])|(?<=[-*]\s))[ \t]*(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}/\*)(?![\d.eE\s+-]+[\],}])([A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
+        rb"(?:(?<=[:\[,\n])|(?<=[-*]\s))[ \t]*(?=[A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:](?=[ \t]*(?:[,}\]\n]|\Z)))(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}(?:/\*|\s//))(?![\d.eE\s+-]+[\],}])([A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
         rb'"\1"',
         500,
         _IN_TEXT,
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[])[ \t]*(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}/\*)([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],])(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
+        rb"(?<=[:\[])[ \t]*(?=[A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],](?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z)))(?![A-Za-z_][\w.]*\()(?![^\n]{0,300}(?:/\*|\s//))([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],])(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
         rb'"\1"',
         2200,
         _IN_TEXT,
@@ -282,8 +284,8 @@ _MODES = (
         {"}": TEXT},
         inserted={"}": INVENTED},
         keep={_PRINTABLE.replace("}", "") + _BLANKS: None},
-        insert=_MADE_UP,
-        append=_MADE_UP,
+        insert={**_MADE_UP, "}]": 1200},
+        append={**_MADE_UP, "}]": 1200},
         remove={_PRINTABLE + _BLANKS: 50_000},
     ),
 )

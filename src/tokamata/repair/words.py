@@ -22,20 +22,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from unicodedata import normalize
 
 from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BoundedPatterns
 
 __all__ = ["Words"]
 
-_QUOTED = re.compile(rb"([\"'])(?=([^\"'\\\n]{2,80})\1(\s*:)?)")
+_QUOTED = re.compile(rb"(\\\"|[\"'])(?=([^\"'\\\n]{2,80})\1(\s*:)?)")
+_CUT_OFF = re.compile(rb"\"([^\"'\\\n]{2,80})\Z")
 _BARE = re.compile(rb"(?<![\w\"'.$-])(?=([A-Za-z_][\w-]{1,60})\s*(?:(:)|[,}\]\n]|\Z))")
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 4  # characters of a word that is recognized by its neighbours
 _MOST_WORDS = 20_000
 _LONGEST_PHRASE = 5  # words of a known word that is looked for within a longer string
 _WITHIN = 700  # a known word within a longer string is so much dearer than one that is mistyped
-_SEPARATORS = dict.fromkeys(map(ord, "_- "))
+_SEPARATORS: dict[int, str | None] = {
+    **dict.fromkeys(map(ord, "_- ")),
+    **{ord(umlaut): letters for umlaut, letters in zip("äöüøå", ("ae", "oe", "ue", "oe", "aa"), strict=True)},
+}
 
 Index = dict[str, list[str]]
 
@@ -64,9 +69,14 @@ class Words:
         return self._known == other._known and self._names_null == other._names_null
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there are none, as where any JSON is accepted."""
+        return not (self._known[0] or self._known[1])
+
+    @property
     def has_null(self) -> bool:
         """Whether null may stand for a value that is missing: it is named, or nothing is."""
-        return self._names_null or not (self._known[0] or self._known[1])
+        return self._names_null or self.is_empty
 
     def __hash__(self) -> int:
         return hash(self._known)
@@ -109,7 +119,7 @@ class Words:
             except UnicodeDecodeError:
                 continue
             kind = 0 if match[3] is not None else 1
-            begin, end = match.start(), match.end(2) + 1
+            begin, end = match.start(), match.end(2) + len(match[1])
             if match[1] == b'"' and word in self._known[kind]:
                 firm += range(begin + 1, end)
                 continue
@@ -119,6 +129,12 @@ class Words:
             kind = 0 if match[2] is not None else 1
             if word not in self._known[kind]:
                 spans += [(*match.span(1), _json(known), 0) for known in self._neighbours(word, kind)]
+        cut = _CUT_OFF.search(text, max(len(text) - 82, 0))
+        if cut is not None:
+            begun = _plain(cut[1].decode("utf-8", "replace"))
+            meant = [one for one in self._known[1] if _plain(one).startswith(begun)]
+            if len(meant) == 1 and not meant[0].startswith(cut[1].decode("utf-8", "replace")):
+                spans.append((*cut.span(), _json(meant[0]), 0))
         return spans, firm
 
     @property
@@ -198,7 +214,8 @@ def _variants(word: str) -> Iterator[str]:
 
 
 def _plain(word: str) -> str:
-    return word.casefold().translate(_SEPARATORS)
+    folded = word.casefold().translate(_SEPARATORS)
+    return folded if folded.isascii() else "".join(filter(str.isascii, normalize("NFKD", folded))) or folded
 
 
 def _is_near(one: str, other: str) -> bool:

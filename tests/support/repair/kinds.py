@@ -37,6 +37,12 @@ SPLITS = ("dev", "held_out")
 LIMITS = tk.Limits(states=600, seconds=120)
 AMPLE_LIMITS = tk.Limits(states=20_000, seconds=120)
 _FOLDER = DATA / "repair"
+_KINDS_FILES = {"dev": ("dev.json", "dev2.json"), "held_out": ("held_out.json",)}
+_FILES = {
+    "long": ("kinds/long.json",),
+    "pairs": ("kinds/pairs.json", "kinds/pairs2.json"),
+    "families": ("families.json",),
+}
 _WRONG = _FOLDER / "kinds" / "wrong.json"
 
 
@@ -183,14 +189,13 @@ def _constraint(schema: str) -> tk.Constraint[Any]:
 
 def _stored(collection: str, split: str) -> list[Any]:
     if collection == "kinds":
-        cases: list[Any] = _read(_FOLDER / "kinds" / f"{split}.json")
-        return cases
-    path = _FOLDER / ("families.json" if collection == "families" else f"kinds/{collection}.json")
-    return [case for case in _read(path) if case["split"] == split]
+        return [case for file in _KINDS_FILES[split] for case in _read(_FOLDER / "kinds" / file)]
+    return [case for file in _FILES[collection] for case in _read(_FOLDER / file) if case["split"] == split]
 
 
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text("utf-8"))["cases"]
+def _read(path: Path) -> list[Any]:
+    cases: list[Any] = json.loads(path.read_text("utf-8"))["cases"]
+    return cases
 
 
 def _numbered(cases: Iterable[Any]) -> Iterator[tuple[str, int, Any]]:

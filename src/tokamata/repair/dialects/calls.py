@@ -69,6 +69,8 @@ CALLS = (
     Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", b"]", 300, _TEXT),
     Rewrite("empty set", rb"\b(?:set|frozenset)\(\)", b"[]", 20, _TEXT),
     Rewrite("drop a call", rb"\b[A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),
+    Rewrite("drop quotes around JSON", rb"['`](?=\s*[{\[])", b"", 300, _TEXT),
+    Rewrite("drop quotes around JSON", rb"(?<=[}\]])['`]", b"", 300, _TEXT),
     Rewrite("drop a call", rb"\bnew [A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),
     Rewrite("call as an object", rb"\b[A-Za-z_][\w.]*\((?=\s*[A-Za-z_]\w*\s*=[^=])", b"{", 300, _TEXT),
     Rewrite("call as an object", rb"\)", b"}", 300, _TEXT),

@@ -24,13 +24,13 @@ from tokamata.repair.words import Words
 
 __all__ = ["lines"]
 
-_JSON = re.compile(rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:|\w ?\([{\[\"']")
+_JSON = re.compile(rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z")
 _LINE = re.compile(rb"[^\n]*\n?")
 _BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
 _NAME = re.compile(
     rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
 )
-_TAG = re.compile(rb"<(/?)([A-Za-z_][\w-]*)>")
+_TAG = re.compile(rb"<(/?)([A-Za-z_][\w-]*)(?:(?:=|\s+name=)[\"']?([\w.-]+)[\"']?)?>")
 _ATTRIBUTE = re.compile(rb"([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')")
 _ROW = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 _LITERAL = re.compile(rb"-?\d+(?:\.\d+)?\Z|true\Z|false\Z|null\Z|\".*\"\Z|\[.*\]\Z|\{.*\}\Z")
@@ -55,6 +55,8 @@ def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """The rewrites that make JSON of bullets, of names with values, of tags, tables and lists of words."""
     if len(text) > _MOST_BYTES or not text.strip():
         return
+    if text.lstrip().startswith(b"<"):
+        yield from _tags(text, words)
     if _JSON.search(text):
         cost = _AS_TEXT_OF_JSON + _BY_BYTE * len(text)
         yield FoundRewrite("text as a string", 0, len(text), _quoted(text), cost, (TEXT,))
@@ -66,7 +68,8 @@ def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         content = plain[1 if is_quoted else 0 : -1].replace(b'\\"', b'"')
         cost = _IN_QUOTES if is_quoted else _AS_TEXT - 100
         yield FoundRewrite("text as a string", 0, len(text), _quoted(content), cost, (TEXT,))
-    yield from _tags(text, words)
+    if not text.lstrip().startswith(b"<"):
+        yield from _tags(text, words)
     yield from _table(text, words)
     yield from _listed(text)
     yield from _alone(text, words)
@@ -100,9 +103,10 @@ def _readings(found: list[_Line]) -> Iterator[list[_Line]]:
     yield found
     items = [line for line in found if line.is_item]
     names = [line for line in found if line.name is not None]
-    if items and any(line.name is not None for line in found):
+    if items and names:
         yield [_element(line) for line in items]
-        # A title has no value.
+    if any(line.is_item or line.value[0] == line.value[1] for line in names):
+        # Bullets are marks, and a title has no value.
         named = [line for line in names if line.value[0] < line.value[1]]
         if named and len({line.name for line in named}) == len(named):
             yield [line._replace(is_item=False, indent=0) for line in named]
@@ -208,6 +212,7 @@ def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
 @dataclass
 class _Tag:
     name: bytes
+    kind: bytes  # what closes it
     begin: int  # of its content
     end: int = -1
     children: list[_Tag] = field(default_factory=list)
@@ -215,15 +220,14 @@ class _Tag:
 
 def _tree(text: bytes) -> _Tag:
     """The elements that are closed."""
-    open_ = [_Tag(b"", 0)]
+    open_ = [_Tag(b"", b"", 0)]
     for match in _TAG.finditer(text):
-        name = match[2]
         if not match[1]:
-            open_.append(_Tag(name, match.end()))
+            open_.append(_Tag(match[3] or match[2], match[2], match.end()))
             continue
         while len(open_) > 1:
             tag = open_.pop()
-            if tag.name == name:
+            if tag.kind == match[2]:
                 tag.end = match.start()
                 open_[-1].children.append(tag)
                 break
@@ -276,6 +280,8 @@ def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     if len(rows) < 2:
         return
     names = [cell[0].strip() for cell in re.finditer(rb"[^|]+", rows[0][1])]
+    if len(names) == 2:
+        yield from _table_of_members(text, rows[1:], words)
     position = 0
     for number, row in enumerate(rows[1:]):
         cells = [cell for cell in re.finditer(rb"[^|]+", text[: row.end(1)][row.start(1) :])]
@@ -298,6 +304,26 @@ def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             position = end
     for closing in (b"}]", b"}"):
         yield FoundRewrite("end of a table", position, len(text), closing, 5, (TEXT,))
+
+
+def _table_of_members(
+    text: bytes, rows: list[re.Match[bytes]], words: Words | None
+) -> Iterator[FoundRewrite]:
+    """Rows of names and values."""
+    position = 0
+    for number, row in enumerate(rows):
+        cells = list(re.finditer(rb"[^|]+", row[1]))
+        if len(cells) != 2:
+            return
+        content = cells[1][0]
+        begin = row.start(1) + cells[1].start() + len(content) - len(content.lstrip())
+        for written, dearer in _names(cells[0][0].strip(), words):
+            opening = b"{" if number == 0 else b","
+            cost = (_BASE if number == 0 else 5) + dearer
+            yield FoundRewrite("row as a member", position, begin, opening + written, cost, (TEXT,))
+        position = row.start(1) + cells[1].start() + len(content.rstrip())
+        yield from _value(text, begin, position)
+    yield FoundRewrite("end of a table", position, len(text), b"}", 5, (TEXT,))
 
 
 def _listed(text: bytes) -> Iterator[FoundRewrite]:

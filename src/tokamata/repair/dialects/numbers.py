@@ -28,7 +28,8 @@ def _whole(text: bytes) -> bytes | None:
         number = Decimal(text.decode())
         if not number.is_finite() or number.adjusted() > _MOST_DIGITS:
             return None
-        return str(int(number.to_integral_value(ROUND_HALF_EVEN))).encode()
+        whole = str(int(number.to_integral_value(ROUND_HALF_EVEN))).encode()
+        return None if whole == text else whole
     except (InvalidOperation, ValueError):
         return None
 
@@ -84,6 +85,8 @@ _WORDS = (
 ).split()
 _NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS[:20])}
 _NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS[20:])}
+# Words that begin as one of these does; :func:`_worded` knows which of them are numbers.
+_NUMBER_WORD = rb"([zotfsenhZOTFSENH][enwhoiluENWHOILU][A-Za-z]{1,7})"
 
 
 def _worded(match: re.Match[bytes]) -> bytes | None:
@@ -133,7 +136,7 @@ NUMBERS = (
     ),
     Rewrite(
         "comma as a decimal point",
-        _START + _CONTINENTAL + rb"(?=\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        _START + _CONTINENTAL + rb"(?=\s?(?:[A-Z]{3}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,
@@ -143,24 +146,32 @@ NUMBERS = (
     Rewrite(
         "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT
     ),
-    Rewrite("round a number", _START + rb"(-?\d+\.\d*(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 1000, _TEXT),
+    Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 800, _TEXT),
+    Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
     Rewrite("malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT),
-    Rewrite("quotient", _START + rb"(\d+)/(\d+)" + _AFTER, _quotient, 300, _TEXT),
+    Rewrite("quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT),
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",
-        rb"(?<=\d)\s?(?:%|[$]|\xe2\x82\xac|\xc2\xa3|\xc2\xb0[A-Z]?|[A-Za-z]{1,12}(?:/[A-Za-z]{1,6})?)" + _AFTER,
+        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}" + _AFTER,
         b"",
         500,
         _TEXT,
     ),
     Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
-    Rewrite("number word", rb"\b([A-Za-z]{3,9})\b" + _AFTER, _worded, 400, _TEXT),
+    Rewrite("number word", rb"\b" + _NUMBER_WORD + rb"\b" + _AFTER, _worded, 400, _TEXT),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
     Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
     Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
     Rewrite("string as a number", _QUOTED % _CONTINENTAL, _continental, 810, _TEXT),
+    Rewrite(
+        "string as a number",
+        _QUOTED % (_CONTINENTAL + rb"\s*(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac){1,14}"),
+        _continental,
+        990,
+        _TEXT,
+    ),
     Rewrite(
         "string as a number",
         _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /\x80-\xbf]{0,20})?"),
@@ -179,6 +190,6 @@ NUMBERS = (
     Rewrite("quotient", _START + rb"(\d+) (\d+)/(\d+)" + _AFTER, _mixed, 250, _TEXT),
     Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
-    Rewrite("number word", _QUOTED % rb"([A-Za-z]{3,9})", _worded, 800, _TEXT),
+    Rewrite("number word", _QUOTED % _NUMBER_WORD, _worded, 800, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )

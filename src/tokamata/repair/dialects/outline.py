@@ -34,6 +34,7 @@ _MEMBERS = re.compile(
     rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
 )
 _FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
+_BULLETS = re.compile(rb"(?m)^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+\S")
 _MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
 _COMMENT = re.compile(rb"/\*(?s:.*?)\*/|(?<!:)//[^\n]*")
 _THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
@@ -44,15 +45,15 @@ _MOST_ITEMS = 20_000
 _MOST_QUOTED = 4000
 
 _REPEATED = 30  # a member whose name comes again
-_MEMBER, _ELEMENT, _BY_BYTE = 2300, 2900, 12  # one that is whole, and more for each byte
+_MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
 _ALL = 2000  # more for all that there is
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
-_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 4000, 20
+_PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
-_MADE_UP = 2500
+_MADE_UP = 1500
 _AS_TEXT = 4600
 _NULL = 30  # rather than any value that is written byte by byte
 
@@ -93,7 +94,8 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     if thought is not None:
         yield _dropped("drop a thought", 0, thought.end(), _THOUGHT)
         begin = thought.end()
-    last, last_end = b"", begin
+    last, last_end, unmatched = b"", begin, 0
+    has_schema = words is not None and not words.is_empty
     for match in _TOKEN.finditer(text, begin):
         token, kind = match[0], match[0][:1]
         top = stack[-1] if stack else None
@@ -109,7 +111,9 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             if top is not None or is_value:
                 stack.append(_Open(token, match.start()))
         elif token in (b"}", b"]", b")"):
-            if top is not None and _CLOSING[top.bracket] == token:
+            if top is None:
+                unmatched = match.end()
+            elif _CLOSING[top.bracket] == token:
                 if token == b"}" and may_lack_members:
                     yield _made_up(match.start(), bool(top.item or top.items))
                     if words is not None and words.has_null:
@@ -120,7 +124,7 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                     stack[-1].at(top.begin).is_broken = True
                 if not stack:
                     roots.append((top.begin, match.end()))
-                elif match.end() - top.begin <= _MOST_QUOTED:
+                elif has_schema and match.end() - top.begin <= _MOST_QUOTED:
                     yield _as_text(text, top.begin, match.end(), _AS_TEXT)
         elif top is None or token[:2] in (b"//", b"/*"):
             continue
@@ -148,6 +152,9 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             yield _dropped("drop prose", fence.start(), len(text), _PROSE)
         elif _AFTERWORD.fullmatch(text, tail):
             yield _dropped("drop prose", tail, len(text), _PROSE)
+    if unmatched > max((end for _, end in roots), default=0) and not stack:
+        if text[unmatched:].strip():
+            yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
     yield from _root(text, begin, roots)
     if words is None or words.has_null:
         yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
@@ -168,7 +175,7 @@ def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
     last = {item.name: number for number, item in enumerate(one.items)}
     for number, item in enumerate(one.items):
         name, length = "drop a member" if is_object else "drop an element", min(item.end - item.begin, 500)
-        if item.name is not None and not item.is_broken and last[item.name] != number:
+        if item.name is not None and item.seems_whole(is_object) and last[item.name] != number:
             name, cost = "drop a repeated member", _REPEATED
         elif item.seems_whole(is_object):
             cost = (_MEMBER if is_object else _ELEMENT) + _BY_BYTE * length
@@ -228,6 +235,8 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[Fou
 
 
 def _prose(text: bytes) -> int:
+    if len(_BULLETS.findall(text)) > 1:
+        return _BULLETS_IN_PROSE
     return _MEMBERS_IN_PROSE if _MEMBERS.search(text) else _PROSE
 
 

@@ -67,7 +67,7 @@ def _octal(match: re.Match[bytes]) -> bytes:
 
 def _raw(match: re.Match[bytes]) -> bytes:
     """A raw string of Python, whose backslashes mean themselves."""
-    content = match[2].replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\t", b"\\t")
+    content = match[match.lastindex or 0].replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\t", b"\\t")
     return b'"' + content + b'"'
 
 
@@ -89,7 +89,7 @@ _OPENING = (
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
     Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]])', b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("raw string", rb"\b[rR]([\"'])([^\n]*?)\1" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("raw string", rb"\b[rR](?:\"([^\n]*?)\"|'([^\n]*?)')" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
     Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
@@ -97,7 +97,7 @@ _OPENING = (
     # The opening quote alone is lost.
     Rewrite(
         "quote before words",
-        rb"(?<=[:\[,\s])[A-Za-z_\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
+        rb"(?<=[:\[,\s])[A-Za-z_\d\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
         rb'"\g<0>',
         500,
         (TEXT,),
@@ -133,10 +133,11 @@ _CLOSING = (
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
     # A name or a value begins after it.
     Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,{\[(]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
-    Rewrite("close before the next member", rb',[ \t]*(?="[\w $.-]+"\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
+    Rewrite("close before the next member", rb',[ \t]*(?=["\'][\w $.-]+["\']\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
     Rewrite("close before the next member", rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])', b'", ', 800, (STRING,), TEXT),
     Rewrite("end of one string, beginning of another", rb'"\s+(?=[\w-]+"\s*[,\]])', b'", "', 710, (STRING,), STRING),
     Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
+    Rewrite("close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t\r]*\n\s*(?="[^\n"]*"\s*[,\]\n])', b'",', 500, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])', b'", ', 900, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*\n\s*[A-Za-z_$][\w$]*\s*:)', b'",', 200, (STRING,), TEXT),
@@ -145,16 +146,17 @@ _CLOSING = (
     Rewrite("comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
-    Rewrite("colon between a name and its value", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
-    Rewrite("colon between a name and its value", rb"'(?=\s+[\"'\d\[{])", b'":', 600, (SINGLE,), TEXT),
+    Rewrite("colon between a name and its value", rb'"(?=[ \t]+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
+    Rewrite("colon between a name and its value", rb"'(?=\s+(?:[\"'\d\[{-]|[tT]rue|[fF]alse|null|None))", b'":', 600, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
-    Rewrite("comma between values", rb'"(?=\s*")', b'",', 1200, (STRING,), TEXT),
+    Rewrite("comma between values", rb'"(?=\s*")', b'",', 1050, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]*\n\s*")', b'",', 300, (STRING,), TEXT),
 )
 
 _INNER = (
-    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 0, QUOTED[:-1]),
+    Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 0, (SINGLE, BACK, TYPOGRAPHIC, FENCED)),
+    Rewrite("a quote within other quotes", rb'(?<!\\)"(?!"")(?<!""")', rb'\\"', 0, (TRIPLE,)),
     Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 200, (DOUBLED,)),
     Rewrite("a quote within escaped quotes", rb'\\\\\\"', rb'\\"', 0, (ESCAPED,)),
     Rewrite("an escape within escaped quotes", rb"\\\\(?=[\\/bfnrtu])", rb"\\", 0, (ESCAPED,)),
@@ -162,7 +164,7 @@ _INNER = (
     Rewrite("escaped quotation mark", rb'\\"', rb'\\"', 0, QUOTED),
     Rewrite("escaped backtick", rb"\\`", b"`", 5, (BACK, STRING)),
     Rewrite("escaped dollar", rb"\\\$", b"$", 5, (BACK,)),
-    Rewrite("doubled apostrophe", rb"''(?=[\w\s])", b"'", 100, (SINGLE,)),
+    Rewrite("doubled apostrophe", rb"''(?=[\w\s]|'\s*[,}\])])", b"'", 100, (SINGLE,)),
     Rewrite("doubled quotation mark", rb'""(?=[ \t]*\w)|(?<=\w)""(?=[ \t.,!?]*(?:\w|"))', rb'\\"', 400, (STRING,), STRING),
     # Neither what stands before it nor what follows it is structure; or the quote after it ends the string.
     Rewrite(
@@ -174,14 +176,14 @@ _INNER = (
         (STRING, BARE),
     ),
     Rewrite("escape an inner quote", rb'(?:(?<=[:\[,{]\s")|(?<=[:\[,{]"))"(?=\w)', rb"\\\g<0>", 700, (STRING, BARE)),
-    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]#/])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
-    Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])', rb"\\\g<0>", 1200, (STRING, BARE)),
+    Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])|"(?=[\]})]+"\s*[,}\]])', rb"\\\g<0>", 1200, (STRING, BARE)),
     Rewrite("object within a string", rb'\{[^{}\n"]*"[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*){0,9}\}', _escaped, 900, (STRING,), STRING),
     Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
     Rewrite("join strings", b'"' + _SPACE + rb"\+" + _SPACE + b'"', b"", 100, (STRING,), STRING),
-    Rewrite("join strings", rb'"\s+"', b"", 1400, (STRING,), STRING),
+    Rewrite("join strings", rb'"\s+"', b"", 1100, (STRING,), STRING),
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
     Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
 )
@@ -217,6 +219,7 @@ _ESCAPES = (
     Rewrite("escape a form feed", rb"\x0c", rb"\\f", 500, _WITHIN),
     Rewrite("escape a backspace", rb"\x08", rb"\\b", 500, _WITHIN),
     Rewrite("drop a backslash", rb"\\(?=[\x80-\xff])", b"", 30, _WITHIN),
+    Rewrite("drop half an escape", rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z", b"", 20, _WITHIN),
     Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),
@@ -226,9 +229,12 @@ _ESCAPES = (
     Rewrite("escape a backslash", rb"\\(?=[fb][A-Za-z])", rb"\\\\", 60, _WITHIN),
     Rewrite("white space in escaped JSON", rb"\\[nrt]", b" ", 20, (TEXT,)),
     Rewrite("drop an outer quote", rb'\A\s*"(?=\s*(?:\\[nrt]\s*)*[{\[])', b"", 300, (TEXT,)),
+    # JSON in a string, where the schema wants the value.
+    Rewrite("drop an outer quote", rb'"(?=\s*[{\[]\s*\\")', b"", 300, (TEXT,)),
+    Rewrite("drop an outer quote", rb'"(?<=[}\]]")(?=\s*[,}\]])', b"", 300, (TEXT,)),
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
     Rewrite(
-        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)', rb'"\1', 600, (STRING,)
+        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)', rb'"\1', 300, (STRING,)
     ),
 )
 
