@@ -42,6 +42,8 @@ class BytePatterns::Seconds {
       : program_(program), sets_(sets), known_{std::vector<std::optional<Nexts>>(program.size()), std::vector<std::optional<Nexts>>(program.size())} {}
 
   Nexts all() { return from(0, 0); }
+  // The bytes that an instruction and what follows it may begin with.
+  Nexts at(std::size_t number) { return from(number, 1); }
 
  private:
   // Where so many bytes of the first two are read; what is being computed already adds nothing.
@@ -55,7 +57,7 @@ class BytePatterns::Seconds {
   }
 
   Nexts made(std::size_t at, std::size_t read) {
-    const auto& [op, a, b, c] = program_[at];
+    const auto& [op, a, b, c, gives_none_back] = program_[at];
     switch (op) {
       case Op::Match: return ~Nexts();
       case Op::Byte: return read == 1 ? nexts_of(sets_[a]) : from(at + 1, 1);
@@ -106,7 +108,7 @@ class BytePatterns::Befores {
   }
 
   Nexts made(std::size_t at, std::uint32_t read) {
-    const auto& [op, a, b, c] = program_[at];
+    const auto& [op, a, b, c, gives_none_back] = program_[at];
     switch (op) {
       case Op::Byte: return read == kNothingRead ? from(at + 1, a) : ~Nexts();
       case Op::Fork:
@@ -166,7 +168,7 @@ class BytePatterns::Need {
   }
 
   bool made(std::size_t at) {
-    const auto& [op, a, b, c] = program_[at];
+    const auto& [op, a, b, c, gives_none_back] = program_[at];
     switch (op) {
       case Op::Match: return true;
       case Op::Byte: return !sets_[a].is_subset_of(needed_) && ends(at + 1);
@@ -215,12 +217,16 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
   for (std::size_t number = 0; number < patterns_.size(); ++number) {
     const Pattern& pattern = patterns_[number];
     if (pattern.program.empty() || pattern.program.back().op != Op::Match) throw std::invalid_argument("a program without an end");
-    for (const auto& [op, a, b, c] : pattern.program) {
+    for (const auto& [op, a, b, c, gives_none_back] : pattern.program) {
       if (op > Op::NotBoundary) throw std::invalid_argument("an instruction that does not exist");
       if (op == Op::Byte || op == Op::Run ? a >= sets_.size() : a >= pattern.program.size()) throw std::invalid_argument("an operand that does not exist");
     }
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
-    const Nexts seconds = Seconds(pattern.program, sets_).all(), befores = Befores(pattern.program, sets_).all();
+    Seconds nexts(pattern.program, sets_);
+    for (std::size_t at = 0; at + 1 < pattern.program.size(); ++at)
+      if (Instruction& run = patterns_[number].program[at]; run.op == Op::Run)
+        run.gives_none_back = (nexts.at(at + 1) & nexts_of(sets_[run.a])).none();
+    const Nexts seconds = nexts.all(), befores = Befores(pattern.program, sets_).all();
     needs_.emplace_back();
     for (const Instruction& instruction : pattern.program)
       if (instruction.op == Op::Byte)
@@ -244,7 +250,7 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
 class BytePatterns::Run {
  public:
   Run(const std::vector<ByteSet>& sets, std::size_t lookaheads, std::string_view text, Budget& budget)
-      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads) {}
+      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads), extents_(sets.size()) {}
 
   // Where the match of a program ends that begins at a position.
   std::optional<std::size_t> matched(const std::vector<Instruction>& program, std::size_t at, std::size_t position) {
@@ -260,14 +266,10 @@ class BytePatterns::Run {
           ++position, ++at;
           break;
         case Op::Run: {
-          const ByteSet& set = sets_[instruction.a];
-          const std::size_t most = std::min<std::size_t>(text_.size() - position, instruction.c);
-          std::size_t count = 0;
-          while (count < most && set.contains(byte(position + count))) ++count;
-          steps_ += count / 16;
+          const std::size_t count = std::min<std::size_t>(run_end(instruction.a, position) - position, instruction.c);
           goes_on = count >= instruction.b;
           ++at;
-          if (goes_on && count > instruction.b) choices_.push_back({at, position + instruction.b, position + count - 1});
+          if (goes_on && count > instruction.b && !instruction.gives_none_back) choices_.push_back({at, position + instruction.b, position + count - 1});
           position += count;
           break;
         }
@@ -308,6 +310,10 @@ class BytePatterns::Run {
   struct Choice {
     std::size_t at, least, most;
   };
+  // Where the last run of a set was.
+  struct Extent {
+    std::size_t begin = ~std::size_t{0}, end = begin;
+  };
   // The outcome of a lookahead where it was last.
   struct Looked {
     std::size_t position = ~std::size_t{0};
@@ -315,6 +321,18 @@ class BytePatterns::Run {
   };
 
   std::uint8_t byte(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
+
+  // Where the bytes of a set end that begin at a position.
+  std::size_t run_end(std::uint32_t set, std::size_t position) {
+    Extent& last = extents_[set];
+    if (position >= last.begin && position < last.end) return last.end;
+    std::size_t end = position;
+    while (end < text_.size() && end != last.begin && sets_[set].contains(byte(end))) ++end;
+    steps_ += (end - position) / 16;
+    if (end == last.begin) end = last.end;
+    if (end > position) last = {position, end};
+    return end;
+  }
 
   void step() {
     if (++steps_ < kStepsOfACheck) return;
@@ -344,6 +362,7 @@ class BytePatterns::Run {
   Budget& budget_;
   std::vector<Choice> choices_;
   std::vector<Looked> looked_;
+  std::vector<Extent> extents_;
   std::uint64_t steps_ = 0;
 };
 
