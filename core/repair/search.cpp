@@ -37,10 +37,8 @@ RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string t
 
   Budget budget(limits_, cancel_, age_seconds());
   write_anew(budget);
-  std::optional<StateId>& relaxed = kept().relaxed_start();
-  if (!relaxed) relaxed = over_approximation(automaton(), automaton().start(), budget);
   nodes_.reserve(std::min<std::size_t>(2 * text_.size(), kNodesAtFirst));
-  begin(*relaxed, ByteAutomaton::kDead);
+  begin(kept().relaxed_start(budget), ByteAutomaton::kDead);
   spent_seconds_ = budget.spent_seconds();
   end_charging();
 }
