@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tokamata.repair.costs import FoundRewrite
@@ -53,7 +53,7 @@ _VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one 
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
-_MADE_UP = 1500
+_MADE_UP = 1200
 _AS_TEXT = 4600
 _NULL = 30  # rather than any value that is written byte by byte
 
@@ -95,6 +95,7 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         begin = thought.end()
     last, last_end, unmatched = b"", begin, 0
     has_schema = words is not None and not words.is_empty
+    names = words.few_names if words is not None else ()
     for match in _TOKEN.finditer(text, begin):
         token, kind = match[0], match[0][:1]
         top = stack[-1] if stack else None
@@ -113,8 +114,8 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             if top is None:
                 unmatched = match.end()
             elif _CLOSING[top.bracket] == token:
-                if token == b"}":
-                    yield _made_up(match.start(), bool(top.item or top.items))
+                if token == b"}" and names:
+                    yield from _made_up(match.start(), top, names)
                     if words is not None and words.has_null:
                         yield _null(match.start())
                 yield from _closed(stack.pop(), last_end)
@@ -265,7 +266,16 @@ def _null(position: int) -> FoundRewrite:
     return FoundRewrite(name, position, position, b"null", _NULL, (INVENTED,), INVENTED)
 
 
-def _made_up(position: int, has_members: bool) -> FoundRewrite:
-    """A repair may make up members before a closing brace."""
-    written = b"," if has_members else b""
-    return FoundRewrite("make up members", position, position, written, _MADE_UP, (TEXT,), INVENTED)
+def _made_up(position: int, one: _Open, names: Sequence[bytes]) -> Iterator[FoundRewrite]:
+    """Before a closing brace a repair may make up the members that the constraint knows and the object lacks."""
+    has_members = one.item is not None or bool(one.items)
+    present = {item.name for item in (*one.items, one.item) if item is not None}
+    for name in names:
+        if name in present:
+            continue
+        member = b'"%b":' % name
+        in_text = b"," + member if has_members else member
+        yield FoundRewrite("make up a member", position, position, in_text, _MADE_UP, (TEXT,), INVENTED)
+        yield FoundRewrite(
+            "make up a member", position, position, b"," + member, _MADE_UP, (INVENTED,), INVENTED
+        )
