@@ -284,8 +284,8 @@ _MODES = (
         {"}": TEXT},
         inserted={"}": INVENTED},
         keep={_PRINTABLE.replace("}", "") + _BLANKS: None},
-        insert={**_MADE_UP, "}]": 1200, ",": 2000},
-        append={**_MADE_UP, "}]": 1200, ",": 2000},
+        insert={**_MADE_UP, "}]": 1200, ",{": 3000},
+        append={**_MADE_UP, "}]": 1200, ",{": 3000},
         remove={_PRINTABLE + _BLANKS: 50_000},
     ),
 )
