@@ -90,7 +90,8 @@ class _Prefixes:
             if position >= dropped:
                 symbols.append(link[0])
             link = link[1]
-        self._account.add_states(0, members=len(symbols) + added)
+        self._account.add_states(0, members=len(symbols))
+        self._account.work(added)
         return tuple(symbols)
 
     def _shortest_outputs(self) -> list[int]:
