@@ -5,21 +5,20 @@ which may be empty.  The transducer also writes an *initial output* before it re
 has a *final output*, which is written where the input ends there.  So it writes at most one output for an
 input: it is a function, which need not be defined everywhere.  A general transducer is a relation.
 
-For example, a transducer that drops separators between digits and gives a point that ends the input a zero
-(004, appendix B)::
+For example, a transducer that drops separators between digits, and adds a zero to a point that ends the input
+(004, appendix B); d is any digit::
 
-    digit:itself                   ,:ε
-       ┌───┐                (1) ─────────▶ (2)        (2) ─digit:itself─▶ (1)
-       (1) ◀┘ ◀─digit:itself─ (0) ⟲ -:-
-       └───.:ε───▶ ((3)) → .0                         (3) ─digit:.digit─▶ (1)
+    (0) ⟲ -:-             (0) ─d:d─▶ ((1))
+    ((1)) ⟲ d:d           ((1)) ─,:ε─▶ (2)           ((1)) ─.:ε─▶ ((3)), whose final output is .0
+    (2) ─d:d─▶ ((1))      ((3)) ─d:.d─▶ ((1))
 
-State 1 accepts too, with an empty final output.  The input ``1,234.`` leads through 1, 2, 1, 1, 1, 3 and
-writes ``1234`` on the way and ``.0`` at the end.  State 3 holds the point back until it knows what
-follows; that is not necessary, as :func:`~tokamata.automata.onward` finds.
+The final output of state 1 is empty.  The input ``1,234.`` leads through 1, 2, 1, 1, 1, 3, and writes 1234
+on the way and .0 at the end.  State 3 holds the point back until it knows what follows; that is not
+necessary, as :func:`~tokamata.automata.onward` finds.
 
 Source.  Schützenberger, *Sur une variante des fonctions séquentielles*, 1977; with initial outputs, as in
 Choffrut, *Minimizing subsequential transducers: a survey*, 2003.  Definition 5 of 004 has no initial outputs;
-without them, no onward form exists for a function whose outputs all begin with the same symbol.
+without them, what all outputs of a function begin with could not be written before the first symbol is read.
 """
 
 from __future__ import annotations
