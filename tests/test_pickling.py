@@ -545,6 +545,7 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "NoValuesError": (),
     "NoncanonicalError": ("a", True),
     "NondeterministicError": (3, "a", (("b",), ("c", "d"))),
+    "NotSubsequentialError": ((1,), ((2,), (3,)), (), ((), ()), "two outputs"),
     "NotRegularError": ("a", 0, "no", "hint"),
     "ParseError": ("byte 3", "wrong"),
     "PatternError": ("a(", 1, "open", "close it"),

@@ -683,6 +683,36 @@ class NondeterministicError(MachineError):
         )
 
 
+class NotSubsequentialError(MachineError):
+    """A transducer that no subsequential transducer is equal to.
+
+    Attributes:
+        string: an input.
+        outputs: two different outputs for it; with a loop, what two runs have written after it.
+        loop: an input that may follow any number of times; empty if the transducer is not functional.
+        loop_outputs: what each run writes for one repetition of it.
+        reason: the same in words, with the names of symbols.
+    """
+
+    def __init__(
+        self,
+        string: tuple[int, ...],
+        outputs: tuple[tuple[int, ...], tuple[int, ...]],
+        loop: tuple[int, ...],
+        loop_outputs: tuple[tuple[int, ...], tuple[int, ...]],
+        reason: str,
+    ) -> None:
+        super().__init__(string, outputs, loop, loop_outputs, reason)
+        self.string = string
+        self.outputs = outputs
+        self.loop = loop
+        self.loop_outputs = loop_outputs
+        self.reason = reason
+
+    def _message(self) -> str:
+        return f"no subsequential transducer writes the same: {self.reason}"
+
+
 def shown_argument(value: object) -> str:
     """How a message shows the value of an argument: short values themselves, others by their type."""
     if value is None or isinstance(value, (bool, float, str, bytes)):
