@@ -29,7 +29,7 @@ from typing import IO, Any, Literal, NamedTuple, NoReturn, overload
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_whole
 from tokamata.compat.actions import action, actions
 from tokamata.compat.made_up import MadeUp, Path, made_up, shown_path
-from tokamata.compat.schema_values import filled_in, missing, proposed, schema_at
+from tokamata.compat.schema_values import filled_in, missing, proposed, schema_at, strings_for_containers
 from tokamata.errors import ArgumentError, LimitExceeded, ParseError, shown_argument
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.limits import CancelToken, Limits, Watch, checked_limits
@@ -54,20 +54,33 @@ _LAST_WEIGHT = 30.0
 _MOST_LENGTH = 1 << 62
 _ORDER_MARK = "\ufeff".encode()
 _CONTAINERS = {"type": ["object", "array"]}
-# With a schema, a member without a value may have one of any type.
-_COSTS = replace(
-    DEFAULT_COSTS,
+# With a schema, a member without a value may have one of any type, and words and numbers stand for booleans.
+_ENDS = rb"(?=\s*(?:[,}]|\Z))"
+_OF_SCHEMAS = (
+    *(
+        Rewrite("write a missing value", b":" + _ENDS, b":" + value, 1300)
+        for value in (b'""', b"0", b"false", b"[]", b"{}")
+    ),
+    Rewrite("a word as true", rb'"(?i:true|yes|y|on|1)"', b"true", 2500),
+    Rewrite("a word as false", rb'"(?i:false|no|n|off|0)"', b"false", 2500),
+    Rewrite("a number as true", rb"(?<=[:\[,\s])1(?:\.0+)?(?=\s*[,}\]])", b"true", 2500),
+    Rewrite("a number as false", rb"(?<=[:\[,\s])0(?:\.0+)?(?=\s*[,}\]])", b"false", 2500),
+)
+_COSTS = replace(DEFAULT_COSTS, rewrites=(*DEFAULT_COSTS.rewrites, *_OF_SCHEMAS))
+# To drop an element is cheaper than to write another one, and dearer than any edit that keeps what it says.
+_ELEMENT = rb'(?:\{[^{}\[\]]*\}|"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+)'
+_SALVAGE_COSTS = replace(
+    _COSTS,
     rewrites=(
-        *DEFAULT_COSTS.rewrites,
-        *(
-            Rewrite("write a missing value", rb":(?=\s*(?:[,}]|\Z))", b":" + value, 1300)
-            for value in (b'""', b"0", b"false", b"[]", b"{}")
-        ),
+        *_COSTS.rewrites,
+        Rewrite("drop an element", rb",\s*" + _ELEMENT + rb"(?=\s*[,\]])", b"", 5500),
+        Rewrite("drop an element", rb"(?<=\[)\s*" + _ELEMENT + rb"(?:\s*,|(?=\s*\]))", b"", 5500),
     ),
 )
 _NONE: Any = object()
 # What may be an object or an array: a bracket, a tuple, or members that lack the first bracket.
 _CONTAINER = re.compile(rb'[\[{]|\([^()]*,|\A\s*"[^"]*"\s*:[^}\]]*[}\]]')
+_MISSING = (b":", b"{", b"[")  # what strict mode does not insert
 _STRUCTURE = re.compile(rb'[\[\]{}"]')
 _CONTENT = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 _PROSE = re.compile(r"prose|comment|fence|ellipsis|escape")  # names of edits that may drop words or marks
@@ -475,8 +488,8 @@ def _refuse_if_strict(found: Repair[Any], lacking: list[MadeUp]) -> None:
     if lacking:
         _refuse(f"one that lacks the value of {shown_path(lacking[0].path)}")
     for edit in found.edits:
-        if edit.name == "insert" and edit.written == b":":
-            _refuse(f"one that lacks a colon at byte {edit.begin}")
+        if edit.name == "insert" and edit.written in _MISSING:
+            _refuse(f"one that lacks {edit.written.decode()!r} at byte {edit.begin}")
         if not _PROSE.search(edit.name) and _loses(edit):
             _refuse(
                 f"one with {edit.removed.decode('utf-8', 'replace')[:40]!r} at byte {edit.begin}, in excess"
@@ -532,28 +545,33 @@ def _under_schema(text: str | bytes, parsed: tuple[Any] | None, options: _Option
     search is made again with the schema.
     """
     constraint = _constraint(options.schema, options)
+    costs = _SALVAGE_COSTS if options.is_salvage else _COSTS
     log: Log = []
     if parsed is None:
         broken = _bytes_of(text)
         plain = _found(_constraint(True, options), broken, options)
-        if not _made_up(plain) and _accepts(constraint, plain.value, options):
-            log += actions(broken, plain.edits)
-            return _with_defaults(constraint, plain.value, options, log)
+        log += actions(broken, plain.edits)
+        if not _made_up(plain):
+            value = _unwrapped(plain.value, options, log)
+            if _accepts(constraint, value, options):
+                return _with_defaults(constraint, value, options, log)
         try:
-            found = _found(constraint, broken, options, _COSTS)
+            found = _found(constraint, broken, options, costs)
+            log.clear()
         except LimitExceeded:
             parsed = (plain.value,)  # its members, at least, are known
-            log += actions(broken, plain.edits)
     if parsed is not None:
         # The last of names that stand twice counts, as for json.loads.
-        value = _with_required(constraint, parsed[0], options, log)
+        value = _with_required(_unwrapped(parsed[0], options, log), options, log)
         broken = json.dumps(value).encode()
-        found = _found(constraint, broken, options, _COSTS)
+        found = _found(constraint, broken, options, costs)
         if not found.edits and not log:
             return _Answer(value, [])
     log += actions(broken, found.edits)
     value = found.value
     for one in _made_up(found):
+        if one.lost:
+            _refuse_value(one)
         is_missing = not one.has_name and not (one.path and isinstance(one.path[-1], int))
         if is_missing and not (one.path and options.is_salvage):
             _refuse_missing(one.path, options.is_salvage)
@@ -562,7 +580,24 @@ def _under_schema(text: str | bytes, parsed: tuple[Any] | None, options: _Option
     return _with_defaults(constraint, value, options, log)
 
 
-def _with_required(constraint: JsonConstraint[Any], value: Any, options: _Options, log: Log) -> Any:
+def _unwrapped(value: Any, options: _Options, log: Log) -> Any:
+    """A value in which JSON within a string is itself, where the schema wants an object or an array."""
+    for path in strings_for_containers(options.schema, value):
+        inner = _at(value, path)
+        parsed = _parsed(inner)
+        if parsed is None and options.is_salvage and _CONTAINER.match(inner.encode("utf-8", "replace")):
+            parsed = (_answer(inner, options._replace(schema=None)).value,)
+        if parsed is None or not isinstance(parsed[0], (dict, list)):
+            continue
+        log.append(action(f"read the JSON in the string at {shown_path(path)}"))
+        if not path:
+            return parsed[0]
+        *outer, last = path
+        _at(value, outer)[last] = parsed[0]
+    return value
+
+
+def _with_required(value: Any, options: _Options, log: Log) -> Any:
     """A value with the required members that it lacks, where no name in it can be meant.
 
     The search would make them up as well.  To write a member where the text has none is dear, so that all
@@ -603,6 +638,13 @@ def _with_defaults(constraint: JsonConstraint[Any], value: Any, options: _Option
         added = []
     log += [action(f"filled in the default of {shown_path(path)}") for path in added]
     return _Answer(value, log)
+
+
+def _refuse_value(one: MadeUp) -> NoReturn:
+    lost = one.lost.decode("utf-8", "replace")[:40]
+    hint = "use tokamata.json_schema(schema).repair(text), which replaces it and shows that in its edits"
+    found = f"one with {lost!r} at {shown_path(one.path)}"
+    raise ArgumentError("json_str", found, "a text whose values fit the schema", hint)
 
 
 def _refuse_missing(path: Path, is_salvage: bool) -> NoReturn:

@@ -12,7 +12,7 @@ the next byte of its span that was in the broken text is searched.  An edit that
 that are made up, only the outermost is reported.
 
 Cost.  Linear in the text, since a search ends at the first byte that is kept, and a made-up value is read
-once for each container around it that is made up too.
+once for each container around it that is made up too; and for each made-up value, the number of removals.
 
 Not taken.  To compare the values before and after: there is no value before.
 """
@@ -31,6 +31,7 @@ __all__ = ["MadeUp", "Path", "made_up", "shown_path"]
 Path = tuple[str | int, ...]
 """Names and indices that lead to a value from the root."""
 
+_CONTENT = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
 _LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 
 
@@ -41,11 +42,13 @@ class MadeUp(NamedTuple):
         path: where it is.
         has_name: whether it is that of a member whose name, at least in part, was in the broken text.
         is_last: whether nothing of the broken text follows it.
+        lost: the letters and digits that the broken text had in its place.
     """
 
     path: Path
     has_name: bool
     is_last: bool
+    lost: bytes
 
 
 class _Open:
@@ -67,7 +70,7 @@ def made_up(text: bytes, edits: Iterable[Edit]) -> list[MadeUp]:
         text: the repaired text, which is JSON.
         edits: those that have led to it.
     """
-    kept = _kept(len(text), edits)
+    kept, removals = _kept(len(text), edits)
     found: list[tuple[int, MadeUp]] = []
     containers: list[_Open] = []
     for lexeme in _LEXEME.finditer(text):
@@ -94,7 +97,8 @@ def made_up(text: bytes, edits: Iterable[Edit]) -> list[MadeUp]:
             around = containers[-1] if containers else None
             name = around.name if around is not None else None
             has_name = name is not None and kept.find(1, *name) >= 0
-            found.append((begin, MadeUp(_path(text, containers), has_name, kept.find(1, end) < 0)))
+            lost = b"".join(removed for position, removed in removals if begin <= position <= end)
+            found.append((begin, MadeUp(_path(text, containers), has_name, kept.find(1, end) < 0, lost)))
     return [one for _, one in found]
 
 
@@ -103,21 +107,26 @@ def shown_path(path: Path) -> str:
     return "$" + "".join(f".{one}" if isinstance(one, str) else f"[{one}]" for one in path)
 
 
-def _kept(size: int, edits: Iterable[Edit]) -> bytearray:
-    """1 for each byte of the repaired text that was in the broken one, or stands for something that was."""
+def _kept(size: int, edits: Iterable[Edit]) -> tuple[bytearray, list[tuple[int, bytes]]]:
+    """1 for each byte of the repaired text that was in the broken one, or stands for something that was.
+
+    And what was removed without a replacement, by its position in the repaired text.
+    """
     kept = bytearray(b"\x01") * size
+    removals: list[tuple[int, bytes]] = []
     shift = 0
     for edit in edits:
         removed, written = edit.removed, edit.written
         begin = edit.begin + shift
+        added = len(written) - len(removed)
+        shift += added
         if written.startswith(removed):
-            added = len(written) - len(removed)
             kept[begin + len(removed) : begin + len(written)] = bytes(added)
         elif written.endswith(removed):
-            added = len(written) - len(removed)
             kept[begin : begin + added] = bytes(added)
-        shift += len(written) - len(removed)
-    return kept
+        elif not written:
+            removals.append((begin, b"".join(_CONTENT.findall(removed))))
+    return kept, [one for one in removals if one[1]]
 
 
 def _path(text: bytes, containers: list[_Open]) -> Path:

@@ -26,7 +26,7 @@ from urllib.parse import unquote
 from tokamata.compat.made_up import Path
 from tokamata.limits import Watch
 
-__all__ = ["filled_in", "missing", "proposed", "schema_at"]
+__all__ = ["filled_in", "missing", "proposed", "schema_at", "strings_for_containers"]
 
 _MOST_COMPARED = 100  # names
 _MOST_SCHEMAS = 100  # of those that are followed for one step of a path
@@ -40,6 +40,7 @@ _OF_TYPE: dict[str, Any] = {
     "null": None,
 }
 _BYTES_FOR_EACH = 30  # of a value, for each character of its text: that of many small objects
+_KEYWORDS = (("object", "properties"), ("array", "items"))
 _EMPTY = ("array", "object")
 
 
@@ -67,9 +68,8 @@ def proposed(root: Any, schema: Any, *, is_safe: bool) -> Iterator[Any]:
         if isinstance(enum, list) and enum:
             yield copy.deepcopy(enum[0])
     for one in _alternatives(root, schema):
-        types = one.get("type", [])
-        for kind in types if isinstance(types, list) else [types]:
-            if isinstance(kind, str) and kind in _OF_TYPE and (kind in _EMPTY or not is_safe):
+        for kind in _types(one):
+            if kind in _EMPTY or not is_safe:
                 yield copy.deepcopy(_OF_TYPE[kind])
 
 
@@ -89,8 +89,22 @@ def filled_in(root: Any, value: Any, watch: Watch) -> list[Path]:
                 if name not in one:
                     one[name] = _copied(default, watch)
                     added.append((*path, name))
-        waiting += _containers(root, path, schema, one)
+        waiting += _steps(root, path, schema, one)
     return added
+
+
+def strings_for_containers(root: Any, value: Any) -> list[Path]:
+    """Where a value has a string, and the schema an object or an array and no string."""
+    found: list[Path] = []
+    waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
+    while waiting:
+        path, schema, one = waiting.pop()
+        if isinstance(one, str):
+            kinds = {kind for inner in _alternatives(root, schema) for kind in _types(inner)}
+            if kinds and kinds <= {*_EMPTY, "null"}:
+                found.append(path)
+        waiting += _steps(root, path, schema, one, (dict, list, str))
+    return found
 
 
 def missing(root: Any, value: Any) -> list[Path]:
@@ -101,7 +115,7 @@ def missing(root: Any, value: Any) -> list[Path]:
         path, schema, one = waiting.pop()
         if isinstance(one, dict):
             found += [(*path, name) for name in _missing_names(root, schema, one)]
-        waiting += _containers(root, path, schema, one)
+        waiting += _steps(root, path, schema, one)
     return found
 
 
@@ -116,11 +130,21 @@ def _missing_names(root: Any, schema: Any, value: dict[str, Any]) -> Iterator[st
                 yield name
 
 
-def _containers(root: Any, path: Path, schema: Any, value: Any) -> Iterator[tuple[Path, Any, Any]]:
-    """The objects and arrays in a value, with their schemas."""
+def _types(schema: dict[str, Any]) -> list[str]:
+    """The types that a schema names, or that its keywords are about."""
+    types = schema.get("type")
+    if types is None:
+        return [kind for kind, keyword in _KEYWORDS if keyword in schema]
+    return [one for one in (types if isinstance(types, list) else [types]) if one in list(_OF_TYPE)]
+
+
+def _steps(
+    root: Any, path: Path, schema: Any, value: Any, kinds: tuple[type, ...] = (dict, list)
+) -> Iterator[tuple[Path, Any, Any]]:
+    """The values of some kinds in an object or an array, with their schemas."""
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in steps:
-        if isinstance(inner, (dict, list)):
+        if isinstance(inner, kinds):
             below = next(_inner(root, schema, step), None)
             if isinstance(below, dict):
                 yield (*path, step), below, inner
