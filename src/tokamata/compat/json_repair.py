@@ -36,6 +36,7 @@ from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.repair.costs import EditCosts, Rewrite
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Edit, Repair
+from tokamata.values.forms import Reading
 
 __all__ = ["JSONReturnType", "from_file", "load", "loads", "repair_json"]
 
@@ -76,6 +77,15 @@ _SALVAGE_COSTS = replace(
         Rewrite("drop an element", rb",\s*" + _ELEMENT + rb"(?=\s*[,\]])", b"", 5500),
         Rewrite("drop an element", rb"(?<=\[)\s*" + _ELEMENT + rb"(?:\s*,|(?=\s*\]))", b"", 5500),
     ),
+)
+# For the first part of a text without mistakes: nothing but its end is edited.
+_CLOSING_COSTS = EditCosts(
+    other=1_000_000,
+    append=DEFAULT_COSTS.append,
+    resume=DEFAULT_COSTS.resume,
+    rewrites=[
+        one for one in DEFAULT_COSTS.rewrites if one.name in ("drop a last comma", "drop half an escape")
+    ],
 )
 _NONE: Any = object()
 # What may be an object or an array: a bracket, a tuple, or members that lack the first bracket.
@@ -408,7 +418,7 @@ def _answer(text: str | bytes, options: _Options) -> _Answer:
     if parsed is not None:
         return _Answer(parsed[0], [])
     broken = _bytes_of(text)
-    found = _found(_constraint(_CONTAINERS, options), broken, options) if _CONTAINER.search(broken) else None
+    found = _repaired(broken, options) if _CONTAINER.search(broken) else None
     lacking = _made_up(found) if found is not None else []
     if found is None or any(not one.path for one in lacking):
         return _Answer("", [], has_value=False)
@@ -416,6 +426,16 @@ def _answer(text: str | bytes, options: _Options) -> _Answer:
         _refuse_if_strict(found, lacking)
     log = actions(broken, found.edits)
     return _Answer(_without_made_up(found.value, lacking, options.is_stream, log), log)
+
+
+def _repaired(broken: bytes, options: _Options) -> Repair[Any]:
+    """The repair of a text without a schema; of the first part of a text, its end alone if that suffices."""
+    constraint, costs = _constraint(_CONTAINERS, options), DEFAULT_COSTS
+    if options.is_stream:
+        reading = Reading(constraint.pattern, options.limits, options.cancel)
+        if constraint._refused_at("read", broken, reading) == len(broken):
+            costs = _CLOSING_COSTS
+    return _found(constraint, broken, options, costs)
 
 
 def _parsed(text: str | bytes) -> tuple[Any] | None:
