@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tokamata.repair.results import Edit
@@ -32,6 +32,7 @@ Path = tuple[str | int, ...]
 """Names and indices that lead to a value from the root."""
 
 _CONTENT = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
+_VALUE = re.compile(rb'\w|".*"|\[.*\]|\{.*\}', re.DOTALL)
 _LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 
 
@@ -63,13 +64,15 @@ class _Open:
         self.name: tuple[int, int] | None = None  # of a member
 
 
-def made_up(text: bytes, edits: Iterable[Edit]) -> list[MadeUp]:
+def made_up(text: bytes, edits: Sequence[Edit]) -> list[MadeUp]:
     """The values of a repaired text that were made up, in the order of the text.
 
     Args:
         text: the repaired text, which is JSON.
         edits: those that have led to it.
     """
+    if not _may_be_value(edits):
+        return []
     kept, removals = _kept(len(text), edits)
     found: list[tuple[int, MadeUp]] = []
     containers: list[_Open] = []
@@ -105,6 +108,12 @@ def made_up(text: bytes, edits: Iterable[Edit]) -> list[MadeUp]:
 def shown_path(path: Path) -> str:
     """A path as messages show it: ``$.items[0].name``."""
     return "$" + "".join(f".{one}" if isinstance(one, str) else f"[{one}]" for one in path)
+
+
+def _may_be_value(edits: Iterable[Edit]) -> bool:
+    """Whether what was added has the bytes of any value: most repairs add marks of structure alone."""
+    added = b"".join([edit.written.replace(edit.removed, b"", 1) for edit in edits])
+    return _VALUE.search(added) is not None
 
 
 def _kept(size: int, edits: Iterable[Edit]) -> tuple[bytearray, list[tuple[int, bytes]]]:

@@ -31,7 +31,7 @@ import pytest
 
 from tests.support.paths import DATA
 from tests.support.repair.library_cases import LIMITS
-from tokamata.compat import json_repair as compat
+from tokamata.compat import searches
 
 FOLDER = DATA / "repair" / "json_repair" / "tests"
 DIFFERENCES = DATA / "repair" / "json_repair" / "differences.json"
@@ -96,7 +96,7 @@ def failures(tests: list[Test]) -> tuple[int, Differences]:
     Searches end by their number of states, and not by the clock, so that any machine has the same answers.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compat, "_WEIGHTS", tuple((weight, 60.0) for weight, _ in compat._WEIGHTS))
+        patch.setattr(searches, "_WEIGHTS", tuple((weight, 60.0) for weight, _ in searches._WEIGHTS))
         return _failures(tests)
 
 

@@ -1,0 +1,76 @@
+"""``tokamata.compat.json_repair.loads`` beside ``json_repair.loads``: times and right values, text by text."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import time
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import json_repair
+import numpy as np
+
+from benchmarks.common.program import progress
+from benchmarks.common.report import Report, Target
+from benchmarks.repair.corruptions import STRUCTURE, Corruption
+from benchmarks.repair.instances import Instance, drawn_cases, of_a_kilobyte
+from tokamata.compat import json_repair as compat
+
+__all__ = ["add_compat"]
+
+_MOST_RATIO = 5.0
+_LIBRARIES: dict[str, Callable[[str], Any]] = {"compat": compat.loads, "json_repair": json_repair.loads}
+
+
+def add_compat(report: Report, instances: Sequence[Instance], options: Namespace, count: int) -> None:
+    """The table; each text is repaired by both, one after the other, in an order that is drawn."""
+    short = [one for one in instances if 500 <= len(json.dumps(one.value, ensure_ascii=False))]
+    long = of_a_kilobyte(options.schemas, is_training=options.training)
+    rows = []
+    for size, some in (("500 to 600 characters", short), ("1 kB", long)):
+        for number in (1, 2, 3):
+            kinds = list(itertools.combinations(STRUCTURE, number))
+            seed = f"{options.seed} compat {size} {number}"
+            cases = [corruption for corruption, _ in drawn_cases(kinds, some, count, seed)]
+            rows.append({"texts of": size, "mistakes": number, **_row(cases, seed, f"compat, {size}")})
+        ratio = _median([row["ratio of p50"] for row in rows if row["texts of"] == size])
+        report.targets.append(
+            Target(f"compat.json_repair, {size}: p50 over json_repair's", ratio, _MOST_RATIO, "×")
+        )
+    report.add("The drop-in for json_repair, ms", rows, _NOTES)
+
+
+_NOTES = [
+    "p50, p99: of loads(text) until the value is there, in one process; the target is the median of the ratios",
+    "right: the value that was meant",
+]
+
+
+def _row(cases: Sequence[Corruption], seed: str, title: str) -> dict[str, Any]:
+    draw = random.Random(seed)
+    ms: dict[str, list[float]] = {name: [] for name in _LIBRARIES}
+    right = dict.fromkeys(_LIBRARIES, 0)
+    with progress(title, len(cases)) as step:
+        for case in cases:
+            meant = json.loads(case.meant)
+            for name in draw.sample(sorted(_LIBRARIES), len(_LIBRARIES)):
+                start = time.perf_counter()
+                value = _LIBRARIES[name](case.broken)
+                ms[name].append(1e3 * (time.perf_counter() - start))
+                right[name] += value == meant
+            step(case.kind)
+    cells: dict[str, Any] = {"count": len(cases)}
+    for name in _LIBRARIES:
+        cells |= {
+            f"{name} p50": _median(ms[name]),
+            f"{name} p99": float(np.percentile(ms[name], 99, method="inverted_cdf")),
+            f"{name}, right %": 100 * right[name] / len(cases),
+        }
+    return cells | {"ratio of p50": cells["compat p50"] / cells["json_repair p50"]}
+
+
+def _median(samples: Sequence[float]) -> float:
+    return float(np.percentile(samples, 50, method="inverted_cdf"))

@@ -1,0 +1,162 @@
+"""The searches for the nearest JSON text: the costs of each, and how long it may take.
+
+Weights.  A search that follows its best attempt has an answer sooner and its proof later.  On texts of 1 kB
+with one to three mistakes, the weight 2 proves its answer as fast as 1.  Where many edits are needed, it
+expands a million nodes before it has an answer, and 5 has one after some thousand.  So a text gets 0.25 s
+with the first and 1.75 s with the second; then comes the first answer of the third, which goes straight on.
+The answer depends on the clock only where the proof takes longer than that.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from tokamata.compat.made_up import MadeUp, made_up
+from tokamata.compat.options import Options
+from tokamata.errors import LimitExceeded, ParseError
+from tokamata.json_constraints import JsonConstraint, json_schema
+from tokamata.repair.costs import EditCosts, Rewrite
+from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.repair.results import Repair
+
+__all__ = [
+    "CLOSING_COSTS",
+    "CONTAINERS",
+    "PLAIN_COSTS",
+    "SALVAGE_COSTS",
+    "SCHEMA_COSTS",
+    "accepts",
+    "bytes_of",
+    "constraint_of",
+    "found_repair",
+    "made_up_in",
+    "parsed_json",
+]
+
+_WEIGHTS = ((2.0, 0.25), (5.0, 1.75))  # each with its seconds
+_LAST_WEIGHT = 30.0
+CONTAINERS = {"type": ["object", "array"]}  # what a text without a schema becomes
+_ORDER_MARK = "\ufeff".encode()
+
+# Without a schema there are no words to know.
+PLAIN_COSTS = replace(DEFAULT_COSTS, typo=None, firm=0)
+
+# For the first part of a text without mistakes: nothing but its end is edited.
+CLOSING_COSTS = EditCosts(
+    other=1_000_000,
+    append=DEFAULT_COSTS.append,
+    resume=DEFAULT_COSTS.resume,
+    rewrites=[
+        one for one in DEFAULT_COSTS.rewrites if one.name in ("drop a last comma", "drop half an escape")
+    ],
+)
+
+# With a schema, a member without a value may have one of any type, and words and numbers stand for booleans.
+SCHEMA_COSTS = replace(
+    DEFAULT_COSTS,
+    rewrites=(
+        *DEFAULT_COSTS.rewrites,
+        *(
+            Rewrite("write a missing value", rb":(?=\s*(?:[,}]|\Z))", b":" + value, 1300)
+            for value in (b'""', b"0", b"false", b"[]", b"{}")
+        ),
+        Rewrite("a word as true", rb'"(?i:true|yes|y|on|1)"', b"true", 2500),
+        Rewrite("a word as false", rb'"(?i:false|no|n|off|0)"', b"false", 2500),
+        Rewrite("a number as true", rb"(?<=[:\[,\s])1(?:\.0+)?(?=\s*[,}\]])", b"true", 2500),
+        Rewrite("a number as false", rb"(?<=[:\[,\s])0(?:\.0+)?(?=\s*[,}\]])", b"false", 2500),
+    ),
+)
+
+# To drop an element is cheaper than to write another one, and dearer than an edit that keeps what it says.
+_ELEMENT = rb'(?:\{[^{}\[\]]*\}|"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+)'
+SALVAGE_COSTS = replace(
+    SCHEMA_COSTS,
+    rewrites=(
+        *SCHEMA_COSTS.rewrites,
+        Rewrite("drop an element", rb",\s*" + _ELEMENT + rb"(?=\s*[,\]])", b"", 5500),
+        Rewrite("drop an element", rb"(?<=\[)\s*" + _ELEMENT + rb"(?:\s*,|(?=\s*\]))", b"", 5500),
+    ),
+)
+
+
+def parsed_json(text: str | bytes) -> tuple[Any] | None:
+    """What ``json.loads`` makes of a text; ``None`` if it refuses it."""
+    try:
+        return (json.loads(text),)
+    except (ValueError, RecursionError):
+        return None
+
+
+def bytes_of(text: str | bytes) -> bytes:
+    """A text as UTF-8, without a byte order mark; half of a surrogate pair is U+FFFD."""
+    if isinstance(text, bytes):
+        return text.removeprefix(_ORDER_MARK)
+    try:
+        return text.encode().removeprefix(_ORDER_MARK)
+    except UnicodeEncodeError:
+        pairs = text.encode("utf-16-le", "surrogatepass")
+        return pairs.decode("utf-16-le", "replace").encode().removeprefix(_ORDER_MARK)
+
+
+def constraint_of(schema: Any, options: Options) -> JsonConstraint[Any]:
+    """Of equal schemas it is the same one, with the automaton of the repairs before."""
+    return json_schema(
+        schema,
+        property_order="any",
+        whitespace="any",
+        spelling="any",
+        formats="annotate",
+        strict=False,
+        unknown="ignore",
+        limits=options.limits,
+        cancel=options.cancel,
+    )
+
+
+def found_repair(
+    constraint: JsonConstraint[Any], broken: bytes, options: Options, costs: EditCosts
+) -> Repair[Any]:
+    """The cheapest repair; where that takes longer than two seconds, the best or the first one.
+
+    Raises:
+        EmptyConstraintError: no text is accepted.
+        LimitExceeded, Cancelled: the search was stopped before it had an answer.
+    """
+    limits, cancel, best = options.limits, options.cancel, None
+    for weight, seconds in _WEIGHTS:
+        found = constraint.repair(
+            broken, costs=costs, weight=weight, deadline_seconds=seconds, limits=limits, cancel=cancel
+        )
+        if best is None or found.optimal or found.cost < best.cost:
+            best = found
+        if found.optimal:
+            break
+    assert best is not None
+    if _gave_up(best):
+        best = next(
+            constraint.repairs(broken, costs=costs, weight=_LAST_WEIGHT, limits=limits, cancel=cancel)
+        )
+        if _gave_up(best):
+            raise LimitExceeded("seconds", limits.seconds)
+    return best
+
+
+def _gave_up(found: Repair[Any]) -> bool:
+    """Whether the answer is the one that removes the whole text because the time was over."""
+    return found.first_feasible_us is None and not found.optimal
+
+
+def made_up_in(found: Repair[Any]) -> list[MadeUp]:
+    """The values of a repair that stand nowhere in the broken text."""
+    return made_up(found.text.encode(), found.edits) if found.edits else []
+
+
+def accepts(constraint: JsonConstraint[Any], value: Any, options: Options) -> bool:
+    """Whether a constraint has a value."""
+    try:
+        constraint.parse(json.dumps(value), limits=options.limits, cancel=options.cancel)
+    except ParseError:
+        return False
+    return True
