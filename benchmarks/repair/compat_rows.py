@@ -1,4 +1,4 @@
-"""``tokamata.compat.json_repair.loads`` beside ``json_repair.loads``: times and right values, text by text."""
+"""``tokamata.compat.json_repair.loads`` beside ``json_repair.loads``: times and right values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIBRARIES: dict[str, Callable[[str], Any]] = {"compat": compat.loads, "json_rep
 
 def add_compat(report: Report, instances: Sequence[Instance], options: Namespace, count: int) -> None:
     """The table; each text is repaired by both, one after the other, in an order that is drawn."""
-    short = [one for one in instances if 500 <= len(json.dumps(one.value, ensure_ascii=False))]
+    short = [one for one in instances if len(json.dumps(one.value, ensure_ascii=False)) >= 500]
     long = of_a_kilobyte(options.schemas, is_training=options.training)
     rows = []
     for size, some in (("500 to 600 characters", short), ("1 kB", long)):
@@ -44,7 +44,7 @@ def add_compat(report: Report, instances: Sequence[Instance], options: Namespace
 
 
 _NOTES = [
-    "p50, p99: of loads(text) until the value is there, in one process; the target is the median of the ratios",
+    "p50, p99: of loads(text), in one process; the target is for the median of the ratios",
     "right: the value that was meant",
 ]
 

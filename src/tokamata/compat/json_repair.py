@@ -27,17 +27,17 @@ from typing import IO, Any, Literal, overload
 
 from tokamata.arguments import checked_flag, checked_instance
 from tokamata.compat.actions import action, actions
-from tokamata.compat.made_up import MadeUp, shown_path
+from tokamata.compat.made_up import MadeUp, rewritten, shown_path
 from tokamata.compat.options import Answer, Options, SchemaRepairMode, checked_options, checked_text, read
 from tokamata.compat.searches import (
     CLOSING_COSTS,
-    CONTAINERS,
     PLAIN_COSTS,
     bytes_of,
-    constraint_of,
     found_repair,
+    json_grammar,
     made_up_in,
     parsed_json,
+    value_of,
 )
 from tokamata.compat.strict import refuse_if_strict
 from tokamata.compat.under_schema import answer_under_schema
@@ -313,12 +313,12 @@ def _answer(text: str | bytes, options: Options) -> Answer:
     if options.is_strict:
         refuse_if_strict(found, lacking)
     log = actions(broken, found.edits) if options.is_logged else []
-    return Answer(_without_made_up(found.value, lacking, options.is_stream, log), log)
+    return Answer(_without_made_up(found, lacking, options, log), log)
 
 
 def _repaired(broken: bytes, options: Options) -> Repair[Any]:
     """The repair of a text; of the first part of a text without mistakes, its end alone is edited."""
-    constraint, costs = constraint_of(CONTAINERS, options), PLAIN_COSTS
+    constraint, costs = json_grammar(options), PLAIN_COSTS
     if options.is_stream:
         reading = Reading(constraint.pattern, options.limits, options.cancel)
         if constraint._refused_at("read", broken, reading) == len(broken):
@@ -326,19 +326,18 @@ def _repaired(broken: bytes, options: Options) -> Repair[Any]:
     return found_repair(constraint, broken, options, costs)
 
 
-def _without_made_up(
-    value: Any, lacking: Sequence[MadeUp], is_stream: bool, log: list[dict[str, str]]
-) -> Any:
-    """The value with ``""`` in place of what was made up; without it, where nobody has named it."""
-    for one in reversed(lacking):  # so that indices before stay
-        *outer, last = one.path
-        container = value
-        for step in outer:
-            container = container[step]
-        if not one.has_name or (is_stream and one.is_last):
-            del container[last]
-            log.append(action(f"dropped {shown_path(one.path)}, which has no value"))
-        else:
-            container[last] = ""
-            log.append(action(f"wrote '' as the value of {shown_path(one.path)}, which has none"))
-    return value
+def _without_made_up(found: Repair[Any], lacking: Sequence[MadeUp], options: Options, log: Log) -> Any:
+    """The value with ``""`` in place of what was made up; without it, where nobody has named it.
+
+    The text is changed and not its value: of a name that stands twice, the value has one member.
+    """
+    if not lacking:
+        return value_of(found.text)
+    values: list[tuple[MadeUp, bytes | None]] = []
+    for one in lacking:
+        is_dropped = not one.has_name or (options.is_stream and one.is_last)
+        values.append((one, None if is_dropped else b'""'))
+        if options.is_logged:
+            what = "dropped it" if is_dropped else "wrote ''"
+            log.append(action(f"no value of {shown_path(one.path)}: {what}"))
+    return value_of(rewritten(found.text.encode(), values).decode())

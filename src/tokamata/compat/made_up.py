@@ -26,11 +26,12 @@ from typing import NamedTuple
 
 from tokamata.repair.results import Edit
 
-__all__ = ["MadeUp", "Path", "made_up", "shown_path"]
+__all__ = ["MadeUp", "Path", "made_up", "rewritten", "shown_path"]
 
 Path = tuple[str | int, ...]
 """Names and indices that lead to a value from the root."""
 
+_COMMA = re.compile(rb"\s*,")
 _CONTENT = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
 _VALUE = re.compile(rb'\w|".*"|\[.*\]|\{.*\}', re.DOTALL)
 _LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
@@ -44,23 +45,30 @@ class MadeUp(NamedTuple):
         has_name: whether it is that of a member whose name, at least in part, was in the broken text.
         is_last: whether nothing of the broken text follows it.
         lost: the letters and digits that the broken text had in its place.
+        member: its bytes in the repaired text, from its name on, or of an element.
+        begin: where the value itself begins; it ends with the member.
+        comma: the position of the comma before the member; -1: there is none.
     """
 
     path: Path
     has_name: bool
     is_last: bool
     lost: bytes
+    member: tuple[int, int]
+    begin: int
+    comma: int
 
 
 class _Open:
     """A container that is not closed yet: where it begins, and what is read of its current member."""
 
-    __slots__ = ("begin", "is_object", "key", "name")
+    __slots__ = ("begin", "comma", "is_object", "key", "name")
 
     def __init__(self, begin: int, is_object: bool) -> None:
         self.begin = begin
         self.is_object = is_object
         self.key = 0  # of an element
+        self.comma = -1  # before the member
         self.name: tuple[int, int] | None = None  # of a member
 
 
@@ -74,7 +82,7 @@ def made_up(text: bytes, edits: Sequence[Edit]) -> list[MadeUp]:
     if not _may_be_value(edits):
         return []
     kept, removals = _kept(len(text), edits)
-    found: list[tuple[int, MadeUp]] = []
+    found: list[MadeUp] = []
     containers: list[_Open] = []
     for lexeme in _LEXEME.finditer(text):
         begin, end = lexeme.span()
@@ -87,7 +95,7 @@ def made_up(text: bytes, edits: Sequence[Edit]) -> list[MadeUp]:
             continue
         if first == b",":
             assert around is not None
-            around.key, around.name = around.key + 1, None
+            around.key, around.name, around.comma = around.key + 1, None, begin
             continue
         if first in (b"}", b"]"):
             begin = containers.pop().begin
@@ -95,19 +103,64 @@ def made_up(text: bytes, edits: Sequence[Edit]) -> list[MadeUp]:
             around.name = begin, end
             continue
         if kept.find(1, begin, end) < 0:
-            while found and found[-1][0] >= begin:  # inside this one
+            while found and found[-1].begin >= begin:  # inside this one
                 found.pop()
-            around = containers[-1] if containers else None
-            name = around.name if around is not None else None
-            has_name = name is not None and kept.find(1, *name) >= 0
-            lost = b"".join(removed for position, removed in removals if begin <= position <= end)
-            found.append((begin, MadeUp(_path(text, containers), has_name, kept.find(1, end) < 0, lost)))
-    return [one for _, one in found]
+            found.append(_made_up_one(text, begin, end, containers, kept, removals))
+    return found
+
+
+def _made_up_one(
+    text: bytes,
+    begin: int,
+    end: int,
+    containers: list[_Open],
+    kept: bytearray,
+    removals: list[tuple[int, bytes]],
+) -> MadeUp:
+    around = containers[-1] if containers else None
+    name = around.name if around is not None else None
+    return MadeUp(
+        _path(text, containers),
+        name is not None and kept.find(1, *name) >= 0,
+        kept.find(1, end) < 0,
+        b"".join(removed for position, removed in removals if begin <= position <= end),
+        (begin if name is None else name[0], end),
+        begin,
+        -1 if around is None else around.comma,
+    )
 
 
 def shown_path(path: Path) -> str:
     """A path as messages show it: ``$.items[0].name``."""
     return "$" + "".join(f".{one}" if isinstance(one, str) else f"[{one}]" for one in path)
+
+
+def rewritten(text: bytes, values: Sequence[tuple[MadeUp, bytes | None]]) -> bytes:
+    """The text with other values in place of some that were made up; ``None``: without the member.
+
+    Of a member that is dropped, one of the commas beside it goes too.  From the end on, so that a member
+    knows which of those after it are dropped.
+    """
+    cuts: list[tuple[int, int, bytes]] = []  # the last first
+    for one, value in reversed(values):
+        begin, end = one.member
+        if value is not None:
+            cuts.append((one.begin, end, value))
+            continue
+        if one.comma >= 0:
+            begin = one.comma
+        else:
+            following = _COMMA.match(text, end)
+            while following and cuts and cuts[-1][0] == following.end() - 1:  # that member is dropped
+                end = cuts.pop()[1]
+                following = _COMMA.match(text, end)
+            end = following.end() if following else end
+        cuts.append((begin, end, b""))
+    pieces, position = [], 0
+    for begin, end, value in reversed(cuts):
+        pieces += [text[position:begin], value]
+        position = end
+    return b"".join([*pieces, text[position:]])
 
 
 def _may_be_value(edits: Iterable[Edit]) -> bool:

@@ -1,5 +1,9 @@
 """The searches for the nearest JSON text: the costs of each, and how long it may take.
 
+JSON.  Without a schema, it is a grammar.  :func:`tokamata.json` refuses names that stand twice, and so
+remembers the names of an object; each text then has states of its own, and a repair takes twice as long.
+Here, of names that stand twice the last one counts, as for ``json.loads``.
+
 Weights.  A search that follows its best attempt has an answer sooner and its proof later.  On texts of 1 kB
 with one to three mistakes, the weight 2 proves its answer as fast as 1.  Where many edits are needed, it
 expands a million nodes before it has an answer, and 5 has one after some thousand.  So a text gets 0.25 s
@@ -11,11 +15,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from tokamata.compat.made_up import MadeUp, made_up
 from tokamata.compat.options import Options
+from tokamata.constraint import Constraint
 from tokamata.errors import LimitExceeded, ParseError
+from tokamata.grammar_constraints import GrammarConstraint, grammar
 from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.repair.costs import EditCosts, Rewrite
 from tokamata.repair.default_costs import DEFAULT_COSTS
@@ -23,7 +29,6 @@ from tokamata.repair.results import Repair
 
 __all__ = [
     "CLOSING_COSTS",
-    "CONTAINERS",
     "PLAIN_COSTS",
     "SALVAGE_COSTS",
     "SCHEMA_COSTS",
@@ -31,14 +36,27 @@ __all__ = [
     "bytes_of",
     "constraint_of",
     "found_repair",
+    "json_grammar",
     "made_up_in",
     "parsed_json",
+    "value_of",
 ]
 
 _WEIGHTS = ((2.0, 0.25), (5.0, 1.75))  # each with its seconds
 _LAST_WEIGHT = 30.0
-CONTAINERS = {"type": ["object", "array"]}  # what a text without a schema becomes
 _ORDER_MARK = "\ufeff".encode()
+
+_JSON = r"""
+root   ::= ws (object | array) ws
+any    ::= ws value ws
+value  ::= object | array | string | number | "true" | "false" | "null"
+object ::= "{" ws (member ("," ws member)*)? "}"
+member ::= string ws ":" ws value ws
+array  ::= "[" ws (value ws ("," ws value ws)*)? "]"
+string ::= "\"" ([^"\\\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4}))* "\""
+number ::= "-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?
+ws     ::= [ \t\r\n]*
+"""
 
 # Without a schema there are no words to know.
 PLAIN_COSTS = replace(DEFAULT_COSTS, typo=None, firm=0)
@@ -115,8 +133,13 @@ def constraint_of(schema: Any, options: Options) -> JsonConstraint[Any]:
     )
 
 
+def json_grammar(options: Options, *, start: Literal["root", "any"] = "root") -> GrammarConstraint:
+    """All JSON texts, or those of objects and arrays; names may stand twice."""
+    return grammar(_JSON, syntax="gbnf", start=start, limits=options.limits, cancel=options.cancel)
+
+
 def found_repair(
-    constraint: JsonConstraint[Any], broken: bytes, options: Options, costs: EditCosts
+    constraint: Constraint[Any], broken: bytes, options: Options, costs: EditCosts
 ) -> Repair[Any]:
     """The cheapest repair; where that takes longer than two seconds, the best or the first one.
 
@@ -146,6 +169,20 @@ def found_repair(
 def _gave_up(found: Repair[Any]) -> bool:
     """Whether the answer is the one that removes the whole text because the time was over."""
     return found.first_feasible_us is None and not found.optimal
+
+
+def value_of(text: str) -> Any:
+    """The value of a repaired text.
+
+    Raises:
+        ParseError: Python makes no value of it: a number has too many digits, or it nests too deep.
+    """
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ParseError("", f"no value of Python: {error}") from None
+    except RecursionError:
+        raise ParseError("", "the value nests deeper than Python's stack") from None
 
 
 def made_up_in(found: Repair[Any]) -> list[MadeUp]:

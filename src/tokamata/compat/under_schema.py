@@ -17,7 +17,6 @@ from tokamata.compat.made_up import MadeUp, Path, shown_path
 from tokamata.compat.options import Answer, Options
 from tokamata.compat.schema_values import filled_in, missing, proposed, schema_at, strings_for_containers
 from tokamata.compat.searches import (
-    CONTAINERS,
     PLAIN_COSTS,
     SALVAGE_COSTS,
     SCHEMA_COSTS,
@@ -25,8 +24,10 @@ from tokamata.compat.searches import (
     bytes_of,
     constraint_of,
     found_repair,
+    json_grammar,
     made_up_in,
     parsed_json,
+    value_of,
 )
 from tokamata.errors import ArgumentError, LimitExceeded
 from tokamata.json_constraints import JsonConstraint
@@ -50,17 +51,17 @@ def answer_under_schema(text: str | bytes, parsed: tuple[Any] | None, options: O
     log: Log = []
     if parsed is None:
         broken = bytes_of(text)
-        plain = found_repair(constraint_of(True, options), broken, options, PLAIN_COSTS)
+        plain = found_repair(json_grammar(options, start="any"), broken, options, PLAIN_COSTS)
         log += actions(broken, plain.edits)
         if not made_up_in(plain):
-            value = _unwrapped(plain.value, options, log)
+            value = _unwrapped(value_of(plain.text), options, log)
             if accepts(constraint, value, options):
                 return _with_defaults(constraint, value, options, watch, log)
         try:
             found = found_repair(constraint, broken, options, costs)
             log.clear()
         except LimitExceeded:
-            parsed = (plain.value,)  # its members, at least, are known
+            parsed = (value_of(plain.text),)  # its members, at least, are known
     if parsed is not None:
         # The last of names that stand twice counts, as for json.loads.
         value = _with_required(_unwrapped(parsed[0], options, log), options, log)
@@ -69,7 +70,7 @@ def answer_under_schema(text: str | bytes, parsed: tuple[Any] | None, options: O
         if not found.edits and not log:
             return Answer(value, [])
     log += actions(broken, found.edits)
-    value = found.value
+    value = value_of(found.text)
     for one in made_up_in(found):
         watch.check()
         if one.lost:
@@ -88,8 +89,8 @@ def _unwrapped(value: Any, options: Options, log: Log) -> Any:
         inner = _at(value, path)
         parsed = parsed_json(inner)
         if parsed is None and options.is_salvage and inner.lstrip().startswith(("{", "[")):
-            constraint = constraint_of(CONTAINERS, options)
-            parsed = (found_repair(constraint, bytes_of(inner), options, PLAIN_COSTS).value,)
+            found = found_repair(json_grammar(options), bytes_of(inner), options, PLAIN_COSTS)
+            parsed = (value_of(found.text),)
         if parsed is None or not isinstance(parsed[0], (dict, list)):
             continue
         log.append(action(f"read the JSON in the string at {shown_path(path)}"))
