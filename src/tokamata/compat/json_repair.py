@@ -27,7 +27,8 @@ from typing import IO, Any, Literal, overload
 
 from tokamata.arguments import checked_flag, checked_instance
 from tokamata.compat.actions import action, actions
-from tokamata.compat.made_up import MadeUp, rewritten, shown_path
+from tokamata.compat.json_spans import shown_path
+from tokamata.compat.made_up import MadeUp, rewritten
 from tokamata.compat.options import Answer, Options, SchemaRepairMode, checked_options, checked_text, read
 from tokamata.compat.searches import (
     CLOSING_COSTS,

@@ -6,10 +6,10 @@ that anybody has written, and a library that has another convention for such val
 Example.  Of ``{"a": 1, "b":0}``, the edits have written the last two bytes.  The value of ``b`` has no other
 byte, so it is made up; its name is not.
 
-How.  One pass over the lexemes of the repaired text keeps the containers that are open.  Where a value ends,
-the next byte of its span that was in the broken text is searched.  An edit that only adds (``:`` becomes
-``:null``) makes up what it adds; one that replaces (``'`` becomes ``"``) makes up nothing.  Of nested values
-that are made up, only the outermost is reported.
+How.  One pass over the repaired text (:mod:`.json_spans`).  Where a value ends, the next byte of its span
+that was in the broken text is searched.  An edit that only adds (``:`` becomes ``:null``) makes up what it
+adds; one that replaces (``'`` becomes ``"``) makes up nothing.  Of nested values that are made up, only the
+outermost is reported.
 
 Cost.  Linear in the text, since a search ends at the first byte that is kept, and a made-up value is read
 once for each container around it that is made up too; and for each made-up value, the number of removals.
@@ -19,22 +19,18 @@ Not taken.  To compare the values before and after: there is no value before.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tokamata.compat.json_spans import Open, Path, path_of, spans
 from tokamata.repair.results import Edit
 
-__all__ = ["MadeUp", "Path", "made_up", "rewritten", "shown_path"]
-
-Path = tuple[str | int, ...]
-"""Names and indices that lead to a value from the root."""
+__all__ = ["MadeUp", "made_up", "rewritten"]
 
 _COMMA = re.compile(rb"\s*,")
 _CONTENT = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
 _VALUE = re.compile(rb'\w|".*"|\[.*\]|\{.*\}', re.DOTALL)
-_LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 
 
 class MadeUp(NamedTuple):
@@ -59,19 +55,6 @@ class MadeUp(NamedTuple):
     comma: int
 
 
-class _Open:
-    """A container that is not closed yet: where it begins, and what is read of its current member."""
-
-    __slots__ = ("begin", "comma", "is_object", "key", "name")
-
-    def __init__(self, begin: int, is_object: bool) -> None:
-        self.begin = begin
-        self.is_object = is_object
-        self.key = 0  # of an element
-        self.comma = -1  # before the member
-        self.name: tuple[int, int] | None = None  # of a member
-
-
 def made_up(text: bytes, edits: Sequence[Edit]) -> list[MadeUp]:
     """The values of a repaired text that were made up, in the order of the text.
 
@@ -83,25 +66,7 @@ def made_up(text: bytes, edits: Sequence[Edit]) -> list[MadeUp]:
         return []
     kept, removals = _kept(len(text), edits)
     found: list[MadeUp] = []
-    containers: list[_Open] = []
-    for lexeme in _LEXEME.finditer(text):
-        begin, end = lexeme.span()
-        first = text[begin : begin + 1]
-        around = containers[-1] if containers else None
-        if first in (b"{", b"["):
-            containers.append(_Open(begin, first == b"{"))
-            continue
-        if first == b":":
-            continue
-        if first == b",":
-            assert around is not None
-            around.key, around.name, around.comma = around.key + 1, None, begin
-            continue
-        if first in (b"}", b"]"):
-            begin = containers.pop().begin
-        elif around is not None and around.is_object and around.name is None:
-            around.name = begin, end
-            continue
+    for begin, end, containers in spans(text):
         if kept.find(1, begin, end) < 0:
             while found and found[-1].begin >= begin:  # inside this one
                 found.pop()
@@ -113,14 +78,14 @@ def _made_up_one(
     text: bytes,
     begin: int,
     end: int,
-    containers: list[_Open],
+    containers: Sequence[Open],
     kept: bytearray,
     removals: list[tuple[int, bytes]],
 ) -> MadeUp:
     around = containers[-1] if containers else None
     name = around.name if around is not None else None
     return MadeUp(
-        _path(text, containers),
+        path_of(text, containers),
         name is not None and kept.find(1, *name) >= 0,
         kept.find(1, end) < 0,
         b"".join(removed for position, removed in removals if begin <= position <= end),
@@ -128,11 +93,6 @@ def _made_up_one(
         begin,
         -1 if around is None else around.comma,
     )
-
-
-def shown_path(path: Path) -> str:
-    """A path as messages show it: ``$.items[0].name``."""
-    return "$" + "".join(f".{one}" if isinstance(one, str) else f"[{one}]" for one in path)
 
 
 def rewritten(text: bytes, values: Sequence[tuple[MadeUp, bytes | None]]) -> bytes:
@@ -189,7 +149,3 @@ def _kept(size: int, edits: Iterable[Edit]) -> tuple[bytearray, list[tuple[int, 
         elif not written:
             removals.append((begin, b"".join(_CONTENT.findall(removed))))
     return kept, [one for one in removals if one[1]]
-
-
-def _path(text: bytes, containers: list[_Open]) -> Path:
-    return tuple(one.key if one.name is None else json.loads(text[slice(*one.name)]) for one in containers)

@@ -23,10 +23,10 @@ from difflib import get_close_matches
 from typing import Any
 from urllib.parse import unquote
 
-from tokamata.compat.made_up import Path
+from tokamata.compat.json_spans import Path
 from tokamata.limits import Watch
 
-__all__ = ["filled_in", "missing", "proposed", "schema_at", "strings_for_containers"]
+__all__ = ["disallowed", "filled_in", "missing", "proposed", "schema_at", "strings_for_containers"]
 
 _MOST_COMPARED = 100  # names
 _MOST_SCHEMAS = 100  # of those that are followed for one step of a path
@@ -107,22 +107,49 @@ def strings_for_containers(root: Any, value: Any) -> list[Path]:
     return found
 
 
-def missing(root: Any, value: Any) -> list[Path]:
-    """Where a value lacks a required member, and has no undeclared name near it, which may be a typo."""
+def disallowed(root: Any, value: Any) -> list[Path]:
+    """Where a value has a member that its schema forbids, unless its name may be a typo."""
     found: list[Path] = []
     waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
     while waiting:
         path, schema, one = waiting.pop()
         if isinstance(one, dict):
-            found += [(*path, name) for name in _missing_names(root, schema, one)]
+            found += [(*path, name) for name in _disallowed_names(root, schema, one)]
         waiting += _steps(root, path, schema, one)
     return found
 
 
-def _missing_names(root: Any, schema: Any, value: dict[str, Any]) -> Iterator[str]:
+def _disallowed_names(root: Any, schema: Any, value: dict[str, Any]) -> Iterator[str]:
+    for one in _alternatives(root, schema, of_choices=False):
+        if one.get("additionalProperties") is False and not one.get("patternProperties"):
+            declared = one.get("properties")
+            names = declared if isinstance(declared, dict) else {}
+            absent = [name for name in names if name not in value][:_MOST_COMPARED]
+            for name in value:
+                if name not in names and not get_close_matches(name, absent, 1):
+                    yield name
+
+
+def missing(root: Any, value: Any, *, knows_typos: bool) -> list[Path]:
+    """Where a value lacks a required member.
+
+    With ``knows_typos``, members are left out for which the value has a near name that nobody declares.
+    """
+    found: list[Path] = []
+    waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
+    while waiting:
+        path, schema, one = waiting.pop()
+        if isinstance(one, dict):
+            found += [(*path, name) for name in _missing_names(root, schema, one, knows_typos)]
+        waiting += _steps(root, path, schema, one)
+    return found
+
+
+def _missing_names(root: Any, schema: Any, value: dict[str, Any], knows_typos: bool) -> Iterator[str]:
     alternatives = list(_alternatives(root, schema, of_choices=False))
     declared = [one["properties"] for one in alternatives if isinstance(one.get("properties"), dict)]
     others = [name for name in value if not any(name in one for one in declared)][:_MOST_COMPARED]
+    others = others if knows_typos else []
     for one in alternatives:
         required = one.get("required")
         for name in required if isinstance(required, list) else ():

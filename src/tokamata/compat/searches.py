@@ -29,9 +29,11 @@ from tokamata.repair.results import Repair
 
 __all__ = [
     "CLOSING_COSTS",
+    "FORBIDDEN",
     "PLAIN_COSTS",
-    "SALVAGE_COSTS",
+    "SALVAGE_VALUE_COSTS",
     "SCHEMA_COSTS",
+    "VALUE_COSTS",
     "accepts",
     "bytes_of",
     "constraint_of",
@@ -71,6 +73,8 @@ CLOSING_COSTS = EditCosts(
     ],
 )
 
+_SCALAR = rb'(?:"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+)'
+_VALUE = rb"(?<=[:\[,]\s)" + _SCALAR
 # With a schema, a member without a value may have one of any type, and words and numbers stand for booleans.
 SCHEMA_COSTS = replace(
     DEFAULT_COSTS,
@@ -87,14 +91,25 @@ SCHEMA_COSTS = replace(
     ),
 )
 
-# To drop an element is cheaper than to write another one, and dearer than an edit that keeps what it says.
-_ELEMENT = rb'(?:\{[^{}\[\]]*\}|"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+)'
-SALVAGE_COSTS = replace(
-    SCHEMA_COSTS,
+# For a text that is JSON already, whose values alone the schema refuses: no single byte is edited.
+FORBIDDEN = 10_000_000
+VALUE_COSTS = EditCosts(
+    other=FORBIDDEN,
+    typo=DEFAULT_COSTS.typo,
+    firm=DEFAULT_COSTS.firm,
     rewrites=(
         *SCHEMA_COSTS.rewrites,
-        Rewrite("drop an element", rb",\s*" + _ELEMENT + rb"(?=\s*[,\]])", b"", 5500),
-        Rewrite("drop an element", rb"(?<=\[)\s*" + _ELEMENT + rb"(?:\s*,|(?=\s*\]))", b"", 5500),
+        Rewrite("an array of one", _VALUE + rb"(?=\s*[,}\]])", rb"[\g<0>]", 4000),
+    ),
+)
+# An element is dropped where no other edit keeps what it says.
+_ELEMENT = rb"(?:\{[^{}\[\]]*\}|" + _SCALAR + rb")"
+SALVAGE_VALUE_COSTS = replace(
+    VALUE_COSTS,
+    rewrites=(
+        *VALUE_COSTS.rewrites,
+        Rewrite("drop an element", rb",\s*" + _ELEMENT + rb"(?=\s*[,\]])", b"", 20_000),
+        Rewrite("drop an element", rb"(?<=\[)" + _ELEMENT + rb"(?:\s*,|(?=\s*\]))", b"", 20_000),
     ),
 )
 

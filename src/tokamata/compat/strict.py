@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from tokamata.compat.made_up import MadeUp, shown_path
+from tokamata.compat.json_spans import shown_path
+from tokamata.compat.made_up import MadeUp
 from tokamata.errors import ArgumentError
 from tokamata.repair.results import Edit, Repair
 

@@ -31,7 +31,7 @@ import pytest
 
 from tests.support.paths import DATA
 from tests.support.repair.library_cases import LIMITS
-from tokamata.compat import searches
+from tokamata.compat import searches, under_schema
 
 FOLDER = DATA / "repair" / "json_repair" / "tests"
 DIFFERENCES = DATA / "repair" / "json_repair" / "differences.json"
@@ -97,6 +97,7 @@ def failures(tests: list[Test]) -> tuple[int, Differences]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searches, "_WEIGHTS", tuple((weight, 60.0) for weight, _ in searches._WEIGHTS))
+        patch.setattr(under_schema, "_SECONDS_FOR_VALUES", 60.0)
         return _failures(tests)
 
 
