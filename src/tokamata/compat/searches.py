@@ -63,9 +63,20 @@ ws     ::= [ \t\r\n]*
 # Without a schema there are no words to know.
 PLAIN_COSTS = replace(DEFAULT_COSTS, typo=None, firm=0)
 
+FORBIDDEN = 10_000_000  # what an edit of a byte costs that is not made
+_REWRITES_ALONE = replace(
+    DEFAULT_COSTS,
+    other=FORBIDDEN,
+    insert={},
+    prepend={},
+    append={},
+    resume={},
+    remove={},
+    doubts=(),
+)
 # For the first part of a text without mistakes: nothing but its end is edited.
-CLOSING_COSTS = EditCosts(
-    other=1_000_000,
+CLOSING_COSTS = replace(
+    _REWRITES_ALONE,
     append=DEFAULT_COSTS.append,
     resume=DEFAULT_COSTS.resume,
     rewrites=[
@@ -92,11 +103,8 @@ SCHEMA_COSTS = replace(
 )
 
 # For a text that is JSON already, whose values alone the schema refuses: no single byte is edited.
-FORBIDDEN = 10_000_000
-VALUE_COSTS = EditCosts(
-    other=FORBIDDEN,
-    typo=DEFAULT_COSTS.typo,
-    firm=DEFAULT_COSTS.firm,
+VALUE_COSTS = replace(
+    _REWRITES_ALONE,
     rewrites=(
         *SCHEMA_COSTS.rewrites,
         Rewrite("an array of one", _VALUE + rb"(?=\s*[,}\]])", rb"[\g<0>]", 4000),
