@@ -321,7 +321,7 @@ def _repaired(broken: bytes, options: Options) -> Repair[Any]:
     """The repair of a text; of the first part of a text without mistakes, its end alone is edited."""
     constraint, costs = json_grammar(options), PLAIN_COSTS
     if options.is_stream:
-        reading = Reading(constraint.pattern, options.limits, options.cancel)
+        reading = Reading(constraint.pattern, *options.watch.within(options.watch.limits))
         if constraint._refused_at("read", broken, reading) == len(broken):
             costs = CLOSING_COSTS
     return found_repair(constraint, broken, options, costs)

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_whole
 from tokamata.errors import ArgumentError, shown_argument
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits
+from tokamata.limits import CancelToken, Limits, Watch
 
 __all__ = [
     "Answer",
@@ -29,7 +29,7 @@ class Options(NamedTuple):
         skips_json_loads, is_logged, is_stream, is_strict: flags.
         schema: a ``bool`` or a ``dict``; ``None``: there is none.
         is_salvage: whether a required member may be made up, and an element dropped.
-        limits, cancel: bounds on the search.
+        watch: the limits of the call as a whole, from now on.
     """
 
     skips_json_loads: bool
@@ -38,8 +38,7 @@ class Options(NamedTuple):
     is_strict: bool
     schema: Any
     is_salvage: bool
-    limits: Limits
-    cancel: CancelToken | None
+    watch: Watch
 
 
 class Answer(NamedTuple):
@@ -85,8 +84,7 @@ def checked_options(
         strict,
         _checked_schema(schema),
         is_salvage,
-        checked_limits(limits),
-        checked_cancel(cancel),
+        Watch(limits, cancel),
     )
 
 

@@ -29,6 +29,7 @@ from tokamata.repair.results import Repair
 
 __all__ = [
     "CLOSING_COSTS",
+    "DROPPED",
     "FORBIDDEN",
     "PLAIN_COSTS",
     "SALVAGE_VALUE_COSTS",
@@ -110,14 +111,15 @@ VALUE_COSTS = replace(
         Rewrite("an array of one", _VALUE + rb"(?=\s*[,}\]])", rb"[\g<0>]", 4000),
     ),
 )
+DROPPED = "drop an element"
 # An element is dropped where no other edit keeps what it says.
 _ELEMENT = rb"(?:\{[^{}\[\]]*\}|" + _SCALAR + rb")"
 SALVAGE_VALUE_COSTS = replace(
     VALUE_COSTS,
     rewrites=(
         *VALUE_COSTS.rewrites,
-        Rewrite("drop an element", rb",\s*" + _ELEMENT + rb"(?=\s*[,\]])", b"", 20_000),
-        Rewrite("drop an element", rb"(?<=\[)" + _ELEMENT + rb"(?:\s*,|(?=\s*\]))", b"", 20_000),
+        Rewrite(DROPPED, rb",\s*" + _ELEMENT + rb"(?=\s*[,\]])", b"", 20_000),
+        Rewrite(DROPPED, rb"(?<=\[)" + _ELEMENT + rb"(?:\s*,|(?=\s*\]))", b"", 20_000),
     ),
 )
 
@@ -151,14 +153,16 @@ def constraint_of(schema: Any, options: Options) -> JsonConstraint[Any]:
         formats="annotate",
         strict=False,
         unknown="ignore",
-        limits=options.limits,
-        cancel=options.cancel,
+        limits=options.watch.limits,
+        cancel=options.watch.cancel,
     )
 
 
 def json_grammar(options: Options, *, start: Literal["root", "any"] = "root") -> GrammarConstraint:
     """All JSON texts, or those of objects and arrays; names may stand twice."""
-    return grammar(_JSON, syntax="gbnf", start=start, limits=options.limits, cancel=options.cancel)
+    return grammar(
+        _JSON, syntax="gbnf", start=start, limits=options.watch.limits, cancel=options.watch.cancel
+    )
 
 
 def found_repair(
@@ -170,8 +174,9 @@ def found_repair(
         EmptyConstraintError: no text is accepted.
         LimitExceeded, Cancelled: the search was stopped before it had an answer.
     """
-    limits, cancel, best = options.limits, options.cancel, None
+    watch, best = options.watch, None
     for weight, seconds in _WEIGHTS:
+        limits, cancel = watch.within(watch.limits)
         found = constraint.repair(
             broken, costs=costs, weight=weight, deadline_seconds=seconds, limits=limits, cancel=cancel
         )
@@ -181,11 +186,12 @@ def found_repair(
             break
     assert best is not None
     if _gave_up(best):
+        limits, cancel = watch.within(watch.limits)
         best = next(
             constraint.repairs(broken, costs=costs, weight=_LAST_WEIGHT, limits=limits, cancel=cancel)
         )
         if _gave_up(best):
-            raise LimitExceeded("seconds", limits.seconds)
+            raise LimitExceeded("seconds", watch.limits.seconds)
     return best
 
 
@@ -216,7 +222,8 @@ def made_up_in(found: Repair[Any]) -> list[MadeUp]:
 def accepts(constraint: JsonConstraint[Any], value: Any, options: Options) -> bool:
     """Whether a constraint has a value."""
     try:
-        constraint.parse(json.dumps(value), limits=options.limits, cancel=options.cancel)
+        limits, cancel = options.watch.within(options.watch.limits)
+        constraint.parse(json.dumps(value), limits=limits, cancel=cancel)
     except ParseError:
         return False
     return True

@@ -14,7 +14,7 @@ from tokamata.repair.results import Edit, Repair
 
 __all__ = ["refuse_if_strict"]
 
-_NEVER_INSERTED = (b":", b"{", b"[")
+_NEVER_ADDED = b":{["
 _STRUCTURE = re.compile(rb'[\[\]{}"]')
 _CONTENT = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 # The names of edits that may drop words or marks: what stands around a value, and ways of writing it.
@@ -31,8 +31,9 @@ def refuse_if_strict(found: Repair[Any], lacking: Sequence[MadeUp]) -> None:
     if lacking:
         _refuse(f"one that lacks the value of {shown_path(lacking[0].path)}")
     for edit in found.edits:
-        if edit.name == "insert" and edit.written in _NEVER_INSERTED:
-            _refuse(f"one that lacks {edit.written.decode()!r} at byte {edit.begin}")
+        for mark in _NEVER_ADDED:
+            if edit.written.count(mark) > edit.removed.count(mark):
+                _refuse(f"one that lacks {chr(mark)!r} at byte {edit.begin}")
         if not _HARMLESS.search(edit.name) and _loses(edit):
             shown = edit.removed.decode("utf-8", "replace")[:40]
             _refuse(f"one with {shown!r} in excess at byte {edit.begin}")

@@ -24,6 +24,7 @@ from tokamata.compat.schema_values import (
     strings_for_containers,
 )
 from tokamata.compat.searches import (
+    DROPPED,
     FORBIDDEN,
     PLAIN_COSTS,
     SALVAGE_VALUE_COSTS,
@@ -40,7 +41,6 @@ from tokamata.compat.searches import (
 )
 from tokamata.errors import ArgumentError, LimitExceeded
 from tokamata.json_constraints import JsonConstraint
-from tokamata.limits import Watch
 from tokamata.repair.results import Repair
 from tokamata.values.forms import Reading
 
@@ -51,15 +51,11 @@ _NONE: Any = object()
 
 
 class _Work(NamedTuple):
-    """A call: the constraint of its schema, its options, its time, and what it has done."""
+    """A call: the constraint of its schema, its options, and what it has done."""
 
     constraint: JsonConstraint[Any]
     options: Options
-    watch: Watch
     log: list[dict[str, str]]
-
-    def reading(self) -> Reading:
-        return Reading(self.constraint.pattern, self.options.limits, self.options.cancel)
 
 
 def answer_under_schema(text: str | bytes, parsed: tuple[Any] | None, options: Options) -> Answer:
@@ -68,7 +64,7 @@ def answer_under_schema(text: str | bytes, parsed: tuple[Any] | None, options: O
     The value of JSON is fitted to the schema.  So is that of broken JSON, as the cheapest repair has it.
     Where that fails, the schema takes part in the search: it may show what the text means.
     """
-    work = _Work(constraint_of(options.schema, options), options, Watch(options.limits, options.cancel), [])
+    work = _Work(constraint_of(options.schema, options), options, [])
     if parsed is not None:
         # The last of names that stand twice counts, as for json.loads.
         if not options.skips_json_loads and accepts(work.constraint, parsed[0], options):
@@ -107,21 +103,22 @@ def _fitted(value: Any, work: _Work) -> Any:
     value = _with_required(value, work)
     costs = SALVAGE_VALUE_COSTS if work.options.is_salvage else VALUE_COSTS
     while True:
-        work.watch.check()
         text = json.dumps(value).encode()
-        refused_at = work.constraint._refused_at("read", text, work.reading())
+        watch = work.options.watch
+        limits, cancel = watch.within(watch.limits)
+        refused_at = work.constraint._refused_at(
+            "read", text, Reading(work.constraint.pattern, limits, cancel)
+        )
         if refused_at is None:
             return value
         found = work.constraint.repair(
-            text,
-            costs=costs,
-            deadline_seconds=_SECONDS_FOR_VALUES,
-            limits=work.options.limits,
-            cancel=work.options.cancel,
+            text, costs=costs, deadline_seconds=_SECONDS_FOR_VALUES, limits=limits, cancel=cancel
         )
         if found.cost < FORBIDDEN:
             work.log.extend(actions(text, found.edits))
-            return value_of(found.text)
+            if not work.options.is_salvage:
+                _refuse_dropped(text, found)
+            return _completed(found, work)
         path = path_at(text, refused_at)
         element = max((place for place, step in enumerate(path) if isinstance(step, int)), default=-1)
         if element < 0 or not work.options.is_salvage:
@@ -138,7 +135,7 @@ def _completed(found: Repair[Any], work: _Work) -> Any:
     value = value_of(found.text)
     is_salvage = work.options.is_salvage
     for one in made_up_in(found):
-        work.watch.check()
+        work.options.watch.check()
         if one.lost:
             _refuse_value(one.path, one.lost.decode("utf-8", "replace"))
         is_missing = not one.has_name and not (one.path and isinstance(one.path[-1], int))
@@ -202,7 +199,7 @@ def _proposal_taken(value: Any, path: Path, is_safe: bool, work: _Work) -> bool:
 
 def _with_defaults(value: Any, work: _Work) -> Answer:
     """The answer, with the defaults of optional members that it lacks."""
-    added = filled_in(work.options.schema, value, work.watch)
+    added = filled_in(work.options.schema, value, work.options.watch)
     if added and not accepts(work.constraint, value, work.options):
         for *outer, last in reversed(added):
             _at(value, outer).pop(last, None)
@@ -216,6 +213,12 @@ def _refuse_value(path: Path, value: str) -> NoReturn:
     raise ArgumentError(
         "json_str", f"one with {value:.40} at {shown_path(path)}", "a text whose values fit the schema", hint
     )
+
+
+def _refuse_dropped(text: bytes, found: Repair[Any]) -> None:
+    for edit in found.edits:
+        if edit.name == DROPPED:
+            _refuse_value(path_at(text, edit.end - 1), edit.removed.strip(b" ,").decode())
 
 
 def _refuse_missing(path: Path, is_salvage: bool) -> NoReturn:
