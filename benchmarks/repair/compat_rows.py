@@ -1,4 +1,4 @@
-"""``tokamata.compat.json_repair.loads`` beside ``json_repair.loads``: times and right values."""
+"""``tokamata.compat.json_repair`` beside ``json_repair``: times, right values, and values that stay."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from benchmarks.common.program import progress
 from benchmarks.common.report import Report, Target
 from benchmarks.repair.corruptions import STRUCTURE, Corruption
 from benchmarks.repair.instances import Instance, drawn_cases, of_a_kilobyte
+from tests.support.repair.streams import grows
 from tokamata.compat import json_repair as compat
 
-__all__ = ["add_compat"]
+__all__ = ["add_compat", "add_streams"]
 
 _MOST_RATIO = 5.0
-_LIBRARIES: dict[str, Callable[[str], Any]] = {"compat": compat.loads, "json_repair": json_repair.loads}
+_LIBRARIES: dict[str, Callable[..., Any]] = {"compat": compat.loads, "json_repair": json_repair.loads}
 
 
 def add_compat(report: Report, instances: Sequence[Instance], options: Namespace, count: int) -> None:
@@ -41,6 +42,40 @@ def add_compat(report: Report, instances: Sequence[Instance], options: Namespace
             Target(f"compat.json_repair, {size}: p50 over json_repair's", ratio, _MOST_RATIO, "×")
         )
     report.add("The drop-in for json_repair, ms", rows, _NOTES)
+
+
+def add_streams(report: Report, instances: Sequence[Instance], options: Namespace, count: int) -> None:
+    """Texts of up to 160 characters, cut off after each: how often a value changes other than at its end."""
+    short = [one for one in instances if len(json.dumps(one.value)) <= 160]
+    draw = random.Random(f"{options.seed} streams")
+    valid = [json.dumps(draw.choice(short).value, ensure_ascii=False) for _ in range(count)]
+    kinds = [(kind,) for kind in STRUCTURE]
+    broken = [one.broken for one, _ in drawn_cases(kinds, short, count, f"{options.seed} streams")]
+    rows = []
+    for title, texts in (("no mistake", valid), ("one mistake", broken)):
+        for name, library in _LIBRARIES.items():
+            changes = [_changes(library, text) for text in texts]
+            cuts = sum(map(len, changes))
+            rows.append(
+                {
+                    "texts with": title,
+                    "library": name,
+                    "count": len(texts),
+                    "cuts": cuts,
+                    "changed %": 100 * sum(map(sum, changes)) / max(cuts, 1),
+                    "texts that never change %": 100 * sum(not any(one) for one in changes) / len(texts),
+                }
+            )
+    report.add("stream_stable=True, after each character", rows)
+    report.targets.append(
+        Target("compat.json_repair, streams without mistakes that change", rows[0]["changed %"], 0.0, "%")
+    )
+
+
+def _changes(library: Callable[..., Any], text: str) -> list[bool]:
+    """For each character but the first, whether the value before does not go on in the one after it."""
+    values = [library(text[:end], stream_stable=True) for end in range(1, len(text) + 1)]
+    return [before != "" and not grows(before, now) for before, now in itertools.pairwise(values)]
 
 
 _NOTES = [
