@@ -13,7 +13,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.repair.library_cases import suite_cases
-from tokamata.compat import json_repair
+from tokamata.compat import json_repair, searches
 
 
 def values(seed: str, count: int) -> list[Any]:
@@ -195,6 +195,12 @@ def test_texts_of_strangers(text: str) -> None:
     except (tk.ParseError, tk.LimitExceeded):
         return
     assert isinstance(value, (dict, list))
+
+
+def test_a_text_that_takes_longer_has_the_first_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "_WEIGHTS", ((2.0, 0.0), (5.0, 0.0)))
+    value = [{"a": number, "b": [str(number)]} for number in range(2000)]
+    assert json_repair.loads(json.dumps(value)[:-1]) == value
 
 
 def test_halves_of_surrogate_pairs() -> None:

@@ -46,7 +46,8 @@ from tokamata.values.forms import Reading
 
 __all__ = ["answer_under_schema"]
 
-_SECONDS_FOR_VALUES = 0.25
+_SECONDS_FOR_VALUES = 0.25  # and as much for every 20 kB
+_BYTES = 20_000
 _NONE: Any = object()
 
 
@@ -112,7 +113,7 @@ def _fitted(value: Any, work: _Work) -> Any:
         if refused_at is None:
             return value
         found = work.constraint.repair(
-            text, costs=costs, deadline_seconds=_SECONDS_FOR_VALUES, limits=limits, cancel=cancel
+            text, costs=costs, deadline_seconds=_seconds_for(text), limits=limits, cancel=cancel
         )
         if found.cost < FORBIDDEN:
             work.log.extend(actions(text, found.edits))
@@ -128,6 +129,10 @@ def _fitted(value: Any, work: _Work) -> Any:
         *outer, last = path[: element + 1]
         del _at(value, outer)[last]
         work.log.append(action(f"dropped {shown_path(path[: element + 1])}, which does not fit the schema"))
+
+
+def _seconds_for(text: bytes) -> float:
+    return _SECONDS_FOR_VALUES * (1 + len(text) / _BYTES)
 
 
 def _completed(found: Repair[Any], work: _Work) -> Any:
