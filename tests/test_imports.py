@@ -35,7 +35,7 @@ ROOMS = [
     ),
     *("form_members", "type_constraints", "tool_constraints", "trigger_constraints"),
     *("structural_tags", "tool_formats", "tool_calls", "reasoning"),
-    *("decoding", "integrations", "audit", "cli", "__main__"),
+    *("decoding", "integrations", "audit", "compat", "cli", "__main__"),
 ]
 # The same within folders.
 INNER_ROOMS = {
@@ -51,6 +51,10 @@ INNER_ROOMS = {
     "audit": [
         *("apart", "engines", "walks", "judging", "declared_order", "styles", "spelling", "findings"),
         *("sides", "auditing"),
+    ],
+    "compat": [
+        *("options", "json_spans", "made_up", "actions", "schema_values", "searches", "strict"),
+        *("under_schema", "json_repair"),
     ],
     "tokenization": [
         "papers",
