@@ -25,8 +25,9 @@ from tokamata.repair.words import Words
 __all__ = ["outline"]
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
-    rb"|<(think|thinking|reasoning|reflection|scratchpad|thought|analysis)>(?s:.*?)</\1>|[\w$.+-]+|[^\s`;]"
+    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z'
+    rb"|'(?:[^'\\\n]|\\.)*'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*"
+    rb"|<(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>|[\w$.+-]+|[^\s`;]"
 )
 _TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
 _AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
@@ -47,7 +48,7 @@ _MOST_QUOTED = 4000
 _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
-_ALL = 2000  # more for all that there is
+_ALL, _ALL_BROKEN = 2000, 15_000  # more for all that there is
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
@@ -96,19 +97,17 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     last, last_end, unmatched = b"", begin, 0
     has_schema = words is not None and not words.is_empty
     names = words.few_names if words is not None else ()
-    for match in _TOKEN.finditer(text, begin):
+    for match, is_thought in _tokens(text, begin):
         token, kind = match[0], match[0][:1]
         top = stack[-1] if stack else None
-        if match[1] is not None:
-            yield _dropped("drop a thought", *match.span(), _THOUGHT)
+        if is_thought:
+            end = text.index(b"</" + token[1:], match.end()) + len(token) + 1
+            yield _dropped("drop a thought", match.start(), end, _THOUGHT)
             continue
         if token in _CLOSING:
             if top is not None:
                 top.at(match.start()).values += 1
-            is_value = kind != b"(" or (
-                _TUPLE.match(text, match.start()) and not _line_before(text, match.start()).strip()
-            )
-            if top is not None or is_value:
+            if top is not None or kind != b"(" or _is_tuple(text, match.start()):
                 stack.append(_Open(token, match.start()))
         elif token in (b"}", b"]", b")"):
             if top is None:
@@ -126,7 +125,7 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                     roots.append((top.begin, match.end()))
                 elif has_schema and match.end() - top.begin <= _MOST_QUOTED:
                     yield _as_text(text, top.begin, match.end(), _AS_TEXT)
-        elif top is None or token[:2] in (b"//", b"/*"):
+        elif top is None or token[:2] == b"//":
             continue
         elif token == b",":
             if top.item is not None:
@@ -160,8 +159,31 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
 
 
-def _line_before(text: bytes, position: int) -> bytes:
-    return text[text.rfind(b"\n", max(position - 200, 0), position) + 1 : position]
+def _tokens(text: bytes, begin: int) -> Iterator[tuple[re.Match[bytes], bool]]:
+    """Each token, and whether it opens a thought that ends; what stands in thoughts and comments is left out."""
+    position = begin
+    endless = set[bytes]()  # what closes nothing from here on
+    for match in _TOKEN.finditer(text, begin):
+        if match.start() < position:
+            continue
+        token = match[0]
+        is_thought = token[:1] == b"<" and len(token) > 1
+        if is_thought or token == b"/*":
+            closing = b"</" + token[1:] if is_thought else b"*/"
+            end = -1 if closing in endless else text.find(closing, match.end())
+            if end < 0:
+                endless.add(closing)
+                continue
+            position = end + len(closing)
+            if not is_thought:
+                continue
+        yield match, is_thought
+
+
+def _is_tuple(text: bytes, position: int) -> bool:
+    """Whether parentheses fill a line."""
+    before = text[text.rfind(b"\n", max(position - 200, 0), position) + 1 : position]
+    return not before.strip() and _TUPLE.match(text, position) is not None
 
 
 def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
@@ -182,7 +204,7 @@ def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
         else:
             cost = _BROKEN + _BY_BROKEN_BYTE * length
         if len(one.items) == 1:
-            cost += _ALL
+            cost += _ALL if item.seems_whole(is_object) else _ALL_BROKEN
         if item.comma >= 0:
             yield _dropped(name, item.begin, item.comma + 1, cost)
         if item.comma < 0 or number == len(one.items) - 1:

@@ -29,7 +29,7 @@ __all__ = ["AFTER", "LATEX", "STRINGS", "beginning"]
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
 # What follows the end of a string, a name or another value.
 AFTER = rb"(?=\s*(?:[,:}\])]|\xef\xbc[\x8c\x9a\x9b\x9d\xbd]|\xe3\x80\x81|\Z))"
-_SPACE = rb"(?:\s|/\*[^*]{0,500}\*/)*"  # with comments
+_SPACE = rb"(?:\s|/\*[^*]{0,500}\*/){0,40}"  # with comments
 LATEX = (
     rb"(?:nabla|neq|notin|theta|times|tau|text|tilde|tfrac|triangle|tan|rho|right|rangle|rightarrow"
     rb"|beta|bar|begin|big|binom|boldsymbol|frac|forall)"
@@ -67,7 +67,7 @@ def _octal(match: re.Match[bytes]) -> bytes:
 
 def _raw(match: re.Match[bytes]) -> bytes:
     """A raw string of Python, whose backslashes mean themselves."""
-    content = match[2].replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\t", b"\\t")
+    content = match[1].replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\t", b"\\t")
     return b'"' + content + b'"'
 
 
@@ -89,7 +89,8 @@ _OPENING = (
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
     Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]])', b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("raw string", rb"\b[rR]([\"'])([^\n]*?)\1" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("raw string", rb"\b[rR]\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("raw string", rb"\b[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
     Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
@@ -124,7 +125,7 @@ _CLOSING = (
     Rewrite("typographic quotes", _RIGHT, b'"', 900, (TYPOGRAPHIC,), TEXT),
     Rewrite("backticks", b"`", b'"', 0, (BACK,), TEXT),
     Rewrite("tripled quotes", rb"\"\"\"|'''", b'"', 0, (TRIPLE,), TEXT),
-    Rewrite("fenced string", rb"\n?[ \t]*```", b'"', 0, (FENCED,), TEXT),
+    Rewrite("fenced string", rb"\n?[ \t]{0,40}```", b'"', 0, (FENCED,), TEXT),
     Rewrite("escaped quotes", rb'\\"', b'"', 0, (ESCAPED,), TEXT),
     Rewrite("escaped quotes", b'"' + AFTER, b'"', 700, (ESCAPED,), TEXT),
     Rewrite("doubled quotes", rb"''" + AFTER, b'"', 0, (DOUBLED,), TEXT),
@@ -136,9 +137,9 @@ _CLOSING = (
     Rewrite("close before the next member", rb',[ \t]*(?=["\'][\w $.-]+["\']\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
     Rewrite("close before the next member", rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])', b'", ', 800, (STRING,), TEXT),
     Rewrite("end of one string, beginning of another", rb'"\s+(?=[\w-]+"\s*[,\]])', b'", "', 710, (STRING,), STRING),
-    Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
+    Rewrite("close before the next line", rb',?[ \t\r]{0,40}\n\s{0,200}(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
     Rewrite("close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT),
-    Rewrite("close before the next element", rb',[ \t\r]*\n\s*(?="[^\n"]*"\s*[,\]\n])', b'",', 500, (STRING,), TEXT),
+    Rewrite("close before the next element", rb',[ \t\r]{0,40}\n\s{0,200}(?="[^\n"]*"\s*[,\]\n])', b'",', 500, (STRING,), TEXT),
     Rewrite("close before the next element", rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])', b'", ', 900, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*\n\s*[A-Za-z_$][\w$]*\s*:)', b'",', 200, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]+[A-Za-z_$\d][\w$]*\s*:)', b'",', 300, (STRING,), TEXT),
@@ -199,17 +200,17 @@ _ESCAPES = (
     Rewrite("continued line", rb"\\\r?\n", b"", 10, _WITHIN),
     Rewrite("escape a line break", rb"\n", rb"\\n", 0, (TRIPLE, BACK, FENCED)),
     Rewrite("escape a line break", rb"\n", rb"\\n", 1791, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED, BARE)),
-    Rewrite("escape a line break", rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)", rb"\\n", 400, (BARE,)),
+    Rewrite("escape a line break", rb"\n(?!\s{0,200}[\"'}\]]|\s{0,200}\w{1,60}\s{0,9}:)", rb"\\n", 400, (BARE,)),
     Rewrite(
         "escape a line break",
-        rb"\n(?=\s*(?:\w+\s*:|[\"'`]\s*[,}\]]))",
+        rb"\n(?=\s{0,200}(?:\w{1,60}\s{0,9}:|[\"'`]\s*[,}\]]))",
         rb"\\n",
         500,
         (STRING, SINGLE, TYPOGRAPHIC, ESCAPED),
     ),
     Rewrite(
         "escape a line break",
-        rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)",
+        rb"\n(?!\s{0,200}[\"'}\]]|\s{0,200}\w{1,60}\s{0,9}:)",
         rb"\\n",
         200,
         (STRING, SINGLE, TYPOGRAPHIC, ESCAPED),
