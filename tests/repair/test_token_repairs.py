@@ -12,7 +12,7 @@ import pytest
 import tokamata as tk
 from tests.support.masks import bits
 from tests.support.tokenizers.exhaustive_cases import cases as canonical_cases
-from tests.support.vocabularies import BYTES, bytes_and
+from tests.support.vocabularies import bytes_and
 from tokamata.automata.correction import Prices, correction
 
 Tokens = tuple[int, ...]
@@ -21,7 +21,7 @@ Tokens = tuple[int, ...]
 _SMALL = tk.Vocabulary.load([b"a", b"b", b"ab", b"ba", b"c", b"a", None], stop=6)
 _FINITE = ["ab", "a?b?c?", "(ab|ba|c){1,2}", "(a|b){2}c|", "(?=.*c)[abc]{1,3}", "(?!aa)[ab]{2,3}"]
 _ENDLESS = ["(ab)+", "[abc]*c", "(a|bc)*", "(?!.*aa)[ab]*", "c*(ab)*c"]
-_COSTS = [
+_COSTS: list[Any] = [
     tk.TokenCosts(),
     tk.TokenCosts(replace=None),
     tk.TokenCosts(insert=2, remove=3, replace=4),
@@ -44,7 +44,7 @@ def accepted(compiled: tk.CompiledConstraint[Any], longest: int) -> Iterator[Tok
             open_.append(further)
 
 
-def cheapest(given: Tokens, wanted: Tokens, costs: tk.TokenCosts) -> tuple[int, int]:
+def cheapest(given: Tokens, wanted: Tokens, costs: Any) -> tuple[int, int]:
     """The least cost of edits from one sequence to another; of these the fewest tokens that are not kept."""
     row = [(costs.insert * written, 0) for written in range(len(wanted) + 1)]
     for token in given:
@@ -62,7 +62,7 @@ def cheapest(given: Tokens, wanted: Tokens, costs: tk.TokenCosts) -> tuple[int, 
     return row[-1]
 
 
-def nearest(given: Tokens, sequences: Iterable[Tokens], costs: tk.TokenCosts) -> tuple[int, Tokens]:
+def nearest(given: Tokens, sequences: Iterable[Tokens], costs: Any) -> tuple[int, Tokens]:
     """The cost and the sequence that a repair must give."""
     (cost, _), _, found = min((cheapest(given, one, costs), len(one), one) for one in sequences)
     return cost, found
@@ -179,7 +179,7 @@ def test_ties() -> None:
 def test_forged_certificates() -> None:
     certificate = tk.regex("ab").compile(_SMALL).repair([0, 0, 1]).certificate
     assert certificate.verify()
-    forged = {
+    forged: dict[str, dict[str, Any]] = {
         "the lower bound is above the cost": {"lower_bound": 2},
         "the costs of the edits do not add up": {"cost": 3},
         "the edits do not lead to the repaired sequence": {"tokens": (2,)},

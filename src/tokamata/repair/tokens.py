@@ -69,8 +69,8 @@ class TokenCosts:
             edit is not made.
 
     Raises:
-        ArgumentError: a cost is no whole number from 0 to 1,000,000,000, or a mapping lacks ``"other"`` or has
-            a name that is no type.
+        ArgumentError: a cost is no whole number from 0 to 1,000,000,000; or a mapping lacks ``"other"``, or
+            has a name that is no type.
     """
 
     insert: int | Mapping[str, int] = 1
@@ -99,9 +99,8 @@ class TokenCosts:
         """Whether a cost depends on the type of a token."""
         return any(isinstance(getattr(self, name), Mapping) for name in _NAMES)
 
-    def _by_type(self, name: str) -> list[int | None]:
+    def _by_type(self, given: int | Mapping[str, int]) -> list[int]:
         """The costs of an edit: of each type, or one for all."""
-        given = getattr(self, name)
         if isinstance(given, Mapping):
             return [given.get(kind, given["other"]) for kind in TOKEN_TYPES]
         return [given] * (len(TOKEN_TYPES) if self.is_by_type else 1)
@@ -135,17 +134,23 @@ class TokenEdit(NamedTuple):
 class _Prices:
     """Costs as the engine has them, for one vocabulary."""
 
-    __slots__ = ("by_type", "types")
+    __slots__ = ("insert", "remove", "replace", "types")
 
     def __init__(self, costs: TokenCosts, compiled: RepairsTokens) -> None:
-        self.by_type = tuple(costs._by_type(name) for name in _NAMES)
+        self.insert = costs._by_type(costs.insert)
+        self.remove = costs._by_type(costs.remove)
+        self.replace: Sequence[int | None] = (
+            [None] * len(self.insert) if costs.replace is None else costs._by_type(costs.replace)
+        )
         self.types = compiled._types_of_tokens() if costs.is_by_type else b""
 
     def of(self, name: str, removed: int | None, written: int | None) -> int | None:
+        """The cost of an edit; ``None``: it is not made."""
         token = removed if name == "remove" else written
         if name not in _NAMES or token is None:
             return None
-        return self.by_type[_NAMES.index(name)][self.types[token] if self.types else 0]
+        by_type: Sequence[int | None] = getattr(self, name)
+        return by_type[self.types[token] if self.types else 0]
 
 
 @dataclass(frozen=True)
@@ -160,8 +165,8 @@ class TokenCertificate:
         lower_bound: no accepted sequence costs less.
         costs: of the edits.
         stops: how many stop tokens at the end were left as they are.
-        is_exact: whether the bound is proven among the sequences of the constraint; otherwise it is among those
-            of a set that includes them: any tokenization, and objects that may repeat a name.
+        is_exact: whether the bound is proven of the sequences of the constraint; otherwise it is of a set that
+            includes them: any tokenization, and objects that may repeat a name.
     """
 
     given: tuple[int, ...]
@@ -222,7 +227,9 @@ class TokenCertificate:
         return (
             places.flaw_of_bound(
                 self.given[:end],
-                *prices.by_type,
+                prices.insert,
+                prices.remove,
+                prices.replace,
                 prices.types,
                 self.lower_bound,
                 not self.is_exact,
@@ -296,8 +303,8 @@ class RepairsTokens:
         Args:
             tokens: the sequence, read from the start of a text.
             costs: of edits.
-            deadline_seconds: when to stop with what was found; what the first repair makes of the constraint is
-                not counted.  ``None``: when ``limits.seconds`` are over.
+            deadline_seconds: when to stop with what was found; what the first repair makes of the constraint
+                is not counted.  ``None``: when ``limits.seconds`` are over.
             weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
                 the optimum directly.
             limits: bounds on time, states and memory of the search; by default those of this constraint.  A
@@ -361,7 +368,9 @@ class RepairsTokens:
                 places,
                 core_limits(self.limits),
                 ids[:end],
-                *prices.by_type,
+                prices.insert,
+                prices.remove,
+                prices.replace,
                 prices.types,
                 hundredths,
                 core_limits(known),
