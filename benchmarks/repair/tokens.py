@@ -8,18 +8,22 @@ same on every machine.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import statistics
-import tempfile
+import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 from typing import Any, Literal
 
 import tokamata as tk
-from benchmarks.common.tokenizers import SHARED, Tokenizer, load_known
+from benchmarks.common import environment
+from benchmarks.common.program import parser_for, run
+from benchmarks.common.report import Report, ranks
+from benchmarks.common.tokenizers import load_known
 
+LENGTHS = (10, 100, 1000)
 SCHEMA: dict[str, Any] = {
     "type": "array",
     "items": {
@@ -74,56 +78,83 @@ def with_mistakes(ids: list[int], mistakes: int, draw: random.Random) -> list[in
     return ids
 
 
-def main() -> None:
-    """Prints a row for each constraint, length and number of mistakes."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tokenizer", default="llama-3.1")
-    parser.add_argument("--tokenizers", type=Path, default=SHARED, metavar="FOLDER")
-    parser.add_argument("--texts", type=int, default=20)
-    parser.add_argument("--deadline", type=float, default=10.0, metavar="S")
-    parser.add_argument("--lengths", type=int, nargs="*", default=[10, 100, 1000])
-    parser.add_argument("--canonical", action="store_true")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as work:  # the file is read again for canonical tokenization
-        _measure(given, load_known(given.tokenizer, given.tokenizers, Path(work)))
+def row_of(
+    compiled: tk.CompiledConstraint[Any], encode: Any, length: int, mistakes: int, texts: int, deadline: float
+) -> dict[str, Any]:
+    """One line of a table."""
+    first, whole, costs, steps, proven = [], [], [], [], 0
+    for seed in range(texts):
+        draw = random.Random(f"{length} {seed}")
+        ids = with_mistakes(encode(text_of(draw, length, encode)), mistakes, draw)
+        start, reached = time.perf_counter_ns(), None
+        for found in compiled.repairs(ids, deadline_seconds=deadline):
+            if reached is None and found.cost <= mistakes:
+                reached = time.perf_counter_ns() - start
+        whole.append(time.perf_counter_ns() - start)
+        first.append(whole[-1] if reached is None else reached)
+        proven += found.optimal
+        costs.append(found.cost)
+        steps.append(found.expansions)
+    times = {
+        f"{what} {rank}, ms": us / 1e3
+        for what, samples in (("answer", first), ("whole", whole))
+        for rank, us in ranks(samples, ("p50", "p99")).items()
+    }
+    return {
+        "tokens": length,
+        "mistakes": mistakes,
+        "texts": texts,
+        **times,
+        "proven %": 100 * proven / texts,
+        "cost, mean": statistics.mean(costs),
+        "expansions p50": statistics.median(steps),
+    }
 
 
-def _measure(given: argparse.Namespace, tokenizer: Tokenizer) -> None:
-    vocabulary, encode = tokenizer.vocabulary, tokenizer.encode_as_model
-    tokenization: Literal["any", "canonical"] = "canonical" if given.canonical else "any"
-    for name, constraint in (("schema", tk.json_schema(SCHEMA)), ("any JSON", tk.json())):
-        compiled = constraint.compile(vocabulary, tokenization=tokenization)
-        start = time.perf_counter()
-        compiled.repair([])
-        print(f"--- {name}: the first call took {1e3 * (time.perf_counter() - start):.0f} ms")
-        for length in given.lengths:
-            for mistakes in (1, 2, 3):
-                first, whole, proven, costs, steps = [], [], 0, [], []
-                for seed in range(given.texts):
-                    draw = random.Random(f"{length} {seed}")
-                    ids = with_mistakes(encode(text_of(draw, length, encode)), mistakes, draw)
-                    start, reached = time.perf_counter(), None
-                    for found in compiled.repairs(ids, deadline_seconds=given.deadline):
-                        if reached is None and found.cost <= mistakes:
-                            reached = time.perf_counter() - start
-                    whole.append(time.perf_counter() - start)
-                    first.append(reached if reached is not None else whole[-1])
-                    proven += found.optimal
-                    costs.append(found.cost)
-                    steps.append(found.expansions)
-                print(
-                    f"{length} tokens, {mistakes} mistakes: answer {_times(first)}; whole {_times(whole)}; "
-                    f"proven {proven} of {given.texts}; mean cost {statistics.mean(costs):.2f}; "
-                    f"expansions p50 {statistics.median(steps):,.0f}",
-                    flush=True,
+def measure(options: Namespace, work: Path) -> Report:
+    """A table for each constraint and tokenization."""
+    tokenizer = load_known(options.tokenizer, options.tokenizers, work)
+    report = Report(environment.describe())
+    lengths, texts = ((10, 100), 2) if options.quick else (LENGTHS, 30)
+    every: tuple[tuple[str, tk.Constraint[Any]], ...] = (
+        ("a schema", tk.json_schema(SCHEMA)),
+        ("any JSON", tk.json()),
+    )
+    for tokenization in _TOKENIZATIONS:
+        for name, constraint in every:
+            compiled = constraint.compile(tokenizer.vocabulary, tokenization=tokenization)
+            rows = [
+                row_of(
+                    compiled,
+                    tokenizer.encode_as_model,
+                    length,
+                    mistakes,
+                    options.count or texts,
+                    options.deadline,
                 )
+                for length in lengths
+                for mistakes in (1, 2, 3)
+            ]
+            report.add(f"Repairs of token sequences, {name}, {tokenization} tokenization", rows, _NOTES)
+    return report
 
 
-def _times(seconds: list[float]) -> str:
-    ordered = sorted(seconds)
-    high = ordered[min(len(ordered) - 1, round(0.99 * len(ordered)))]
-    return f"p50 {1e3 * statistics.median(ordered):.1f} ms, p99 {1e3 * high:.1f} ms"
+_TOKENIZATIONS: tuple[Literal["any", "canonical"], ...] = ("any", "canonical")
+_NOTES = [
+    "*Answer*: until there is one that costs no more than the mistakes.  *Whole*: until the proof, or the "
+    "deadline."
+]
+
+
+def main() -> int:
+    """The program."""
+    parser = parser_for(__doc__ or "")
+    parser.add_argument(
+        "--tokenizer", default="llama-3.1", metavar="NAME", help="which vocabulary (llama-3.1)"
+    )
+    parser.add_argument("--deadline", type=float, default=10.0, metavar="S", help="seconds for a repair (10)")
+    return run(measure, parser.parse_args())
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -49,7 +49,7 @@ def check(found: list[Incumbent], acceptor: Acceptor, string: list[int], prices:
     return sum(cost > least for cost in costs)
 
 
-def test_proposition_6_each_incumbent_is_within_its_weight() -> None:
+def test_004_proposition_6_each_incumbent_is_within_its_weight() -> None:
     above = 0
     for number, case in enumerate(cases(600, 47)):
         weights = _WEIGHTS[number % len(_WEIGHTS)]
@@ -78,10 +78,10 @@ def test_searching_again_expands_little() -> None:
 
 
 def test_004_proposition_6_needs_an_admissible_estimate() -> None:
-    """For `(` and {`()`, `x)`…}: with the sum of two estimates an incumbent is above its weight."""
+    """With an estimate that is too high on the optimal path, a correction is above its weight of 1."""
     acceptor = Acceptor.from_transitions([(0, 0, 1), (1, 1, 2), (0, 2, 3), (3, 2, 2)], [2])
     string, prices = [0], Prices(1, 1, 3)
-    # One symbol is missing, and one bracket: their sum says 2 after the bracket is kept, where 1 is left.
+    # After `0` is kept, one symbol is missing and 1 is to be paid; this estimate says 5.
     wrong = [row.copy() for row in by_length(acceptor, string, prices)]
     wrong[1][1] = 5.0
     found = list(anytime_correction(acceptor, string, prices, weights=(1,), estimate=wrong))

@@ -165,8 +165,8 @@ class TokenCertificate:
         lower_bound: no accepted sequence costs less.
         costs: of the edits.
         stops: how many stop tokens at the end were left as they are.
-        is_exact: whether the bound is proven of the sequences of the constraint; otherwise it is of a set that
-            includes them: any tokenization, and objects that may repeat a name.
+        is_exact: whether the bound is proven of the sequences of the constraint; otherwise it is of a set
+            that includes them: any tokenization, and objects that may repeat a name.
     """
 
     given: tuple[int, ...]
