@@ -75,6 +75,8 @@ class TokenPlaces : private Accounted {
   bool is_relaxed() const { return exact_start_ != relaxed_start_; }
 
   bool accepting(Place place) const;
+  // The place of the same sequence among the relaxed ones; itself, if it is one.
+  Place relaxed(Place place) const { return known_[place].relaxed; }
   // Where a token leads; kNone: it is refused.
   Place after(Place place, std::uint32_t token, Budget& budget);
   // No fewer tokens lead to an end.

@@ -103,7 +103,7 @@ std::optional<TokenRepairSearch::NodeNumber> TokenRepairSearch::find(std::uint32
 
 void TokenRepairSearch::begin(Place start, Budget& budget) {
   end_.reset();
-  least_refused_ = kNever;
+  least_refused_ = least_missing_ = kNever;
   nodes_.clear();
   queue_.clear();
   index_.clear();
@@ -111,13 +111,54 @@ void TokenRepairSearch::begin(Place start, Budget& budget) {
 }
 
 // What was proven in relaxed places holds.
-void TokenRepairSearch::begin_exactly(Budget& budget) {
-  lower_bound_ = std::max(lower_bound_, least_refused_);
+void TokenRepairSearch::begin_exactly(bool along_guide, Budget& budget) {
+  if (!is_exact_) lower_bound_ = std::max(lower_bound_, least_refused_);
+  if (!along_guide) guide_.reset();
   is_exact_ = true;
-  weight_ = given_weight_;
+  weight_ = along_guide ? kWithoutExcess : given_weight_;
   tried_from_ = expansions_;
   ties_ = 0;
   begin(places_.exact_start(), budget);
+}
+
+// No repair costs less than the refused one, so that one of that cost comes to each of its nodes at the least cost.  The edges
+// of such repairs lead to a greater cost or a later position, so that the latest nodes come first.
+void TokenRepairSearch::make_guide(Budget& budget) {
+  std::vector<NodeNumber> order;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number)
+    if (nodes_[number].reached.cost + nodes_[number].estimate.cost <= least_refused_) order.push_back(number);
+  std::ranges::sort(order, [&](NodeNumber one, NodeNumber other) {
+    const Node &a = nodes_[one], &b = nodes_[other];
+    return a.reached.cost != b.reached.cost ? a.reached.cost > b.reached.cost : a.position > b.position;
+  });
+  Guide made;
+  for (const NodeNumber number : order) {
+    const Node node = nodes_[number];
+    bool leads = is_end(node) && node.reached.cost == least_refused_;
+    visit_edges(node, budget, [&](std::uint32_t position, Place place, EditStep step) {
+      budget.step();
+      if (leads) return;
+      const auto target = find(position, place);
+      leads = target && nodes_[*target].is_cheapest && nodes_[*target].reached.cost == node.reached.cost + price(step, node.position).cost;
+    });
+    if (!leads) continue;
+    nodes_[number].is_cheapest = true;
+    made.index.reserve(1);
+    made.stops.push_back({node.position, node.place, node.reached.cost});
+    made.index.add(static_cast<std::uint32_t>(made.stops.size() - 1), hash_of(node.position, node.place));
+  }
+  guide_ = std::move(made);
+}
+
+bool TokenRepairSearch::is_along_guide(std::uint32_t position, Place place, std::uint64_t cost) const {
+  const Place relaxed = places_.relaxed(place);
+  return guide_->index
+      .find(hash_of(position, relaxed),
+            [&](std::uint32_t number) {
+              const Guide::Stop& stop = guide_->stops[number];
+              return stop.position == position && stop.place == relaxed && stop.cost == cost;
+            })
+      .has_value();
 }
 
 PathCost TokenRepairSearch::estimate(std::uint32_t position, Place place, Place kept) const {
@@ -156,7 +197,7 @@ void TokenRepairSearch::push(NodeNumber number) {
 }
 
 void TokenRepairSearch::relax(NodeNumber from, std::uint32_t position, Place place, PathCost reached, EditStep step, Budget& budget) {
-  if (is_hopeless(reached)) return;
+  if (is_hopeless(reached) || (guide_ && !is_along_guide(position, place, reached.cost))) return;
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
   queue_.reserve_one();
   index_.reserve(1);
@@ -268,6 +309,7 @@ void TokenRepairSearch::queue_again() {
 }
 
 std::uint64_t TokenRepairSearch::open_bound() const {
+  if (guide_) return lower_bound_;  // what is not along it may cost as little
   std::uint64_t least = std::min({best_.cost.cost, least_refused_, least_missing_});
   queue_.visit([&](const Entry& entry) {
     if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone) least = std::min(least, bound_of(node).cost);
@@ -303,10 +345,15 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
           weight_ = kWithoutExcess;
           queue_again();
         }
-        if (queue_.empty() || queue_.top().key >= least_refused_ * kPartsOfACost) {
-          begin_exactly(budget);
+        if (queue_.empty() || queue_.top().key > least_refused_ * kPartsOfACost) {
+          if (least_insert_ > 0) make_guide(budget);
+          begin_exactly(guide_.has_value(), budget);
           continue;
         }
+      }
+      if (guide_ && queue_.empty() && best_.cost.cost > lower_bound_) {  // all that is along it is refused, too
+        begin_exactly(false, budget);
+        continue;
       }
       if (queue_.empty() || (weight_ == kWithoutExcess && is_proven() && ++ties_ > kMostTies)) break;
       budget.step();
@@ -337,7 +384,14 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
 
 // ---- equal costs ------------------------------------------------------------------------------
 
-// Edges of a node that are on a cheapest path, to nodes that are.
+// The edges of a node that were made.
+template <class Visit>
+void TokenRepairSearch::visit_edges(const Node& node, Budget& budget, Visit&& visit) {
+  if (node.next > kFirst) visit_first(node, visit);
+  for (std::size_t price = 0; price < each_price_.size() && price + 1u < node.next; ++price) visit_priced(node, each_price_[price], budget, visit);
+}
+
+// Those that are on a cheapest path, to nodes that are.
 template <class Visit>
 void TokenRepairSearch::visit_cheapest(NodeNumber number, Budget& budget, Visit&& visit) {
   const Node node = nodes_[number];
@@ -346,8 +400,7 @@ void TokenRepairSearch::visit_cheapest(NodeNumber number, Budget& budget, Visit&
     const auto target = find(position, place);
     if (target && nodes_[*target].is_cheapest && nodes_[*target].reached == node.reached + price(step, node.position)) visit(*target, step);
   };
-  if (node.next > kFirst) visit_first(node, tight);
-  for (std::size_t price = 0; price < each_price_.size() && price + 1u < node.next; ++price) visit_priced(node, each_price_[price], budget, tight);
+  visit_edges(node, budget, tight);
 }
 
 // Every edge raises one of the three parts of a cost, so that the latest nodes come first.

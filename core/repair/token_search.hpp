@@ -15,8 +15,10 @@
 //     token that is unread adds to a node's key (ARA*: Likhachev, Gordon and Thrun 2003).
 //   - Bound.  The least of the open nodes' bounds, whatever the weight.
 //   - Two kinds of places.  The search begins in relaxed places.  An answer that is not accepted exactly is none; if the least
-//     cost is that of such an answer, the search is made again in exact places, and the bound so far stays.  Where rows are not
-//     whole, what they lack bounds the rest: it costs at least what was paid and the cheapest edit.
+//     cost is that of such an answer, the search is made again in exact places, and the bound so far stays.  Exact places
+//     remember what was written, so that after an edit in a name all are new.  Therefore it is first made along the nodes
+//     alone that are on a relaxed repair of that cost: an answer there is the optimum.  If there is none, it is made along
+//     all.  Where rows are not whole, what they lack bounds the rest: it costs at least what was paid and the cheapest edit.
 //   - Ties.  Of equal costs, the sequence that keeps more tokens, then the shorter one, then the first in the order of ids.  The
 //     first two are part of what a path costs.  Once the cost is proven, kMostTies nodes more are searched for them.  For the
 //     third, from the start, the set of nodes after the ids so far, on the cheapest paths alone, takes the least id that any of
@@ -113,7 +115,9 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   Answer answer_of(std::vector<EditStep> steps) const;
   std::optional<std::vector<EditStep>> accepted_steps_to(NodeNumber number, Budget& budget);
   void begin(Place start, Budget& budget);
-  void begin_exactly(Budget& budget);
+  void begin_exactly(bool along_guide, Budget& budget);
+  void make_guide(Budget& budget);
+  bool is_along_guide(std::uint32_t position, Place place, std::uint64_t cost) const;
   PathCost estimate(std::uint32_t position, Place place, Place kept) const;
   PathCost bound_of(const Node& node) const;
   std::uint64_t key_of(const Node& node, std::uint64_t cost) const;
@@ -139,6 +143,8 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   bool is_end(const Node& node) const { return node.position == tokens_.size() && places_.accepting(node.place); }
   void choose_among_equals(Budget& budget);
   void mark_cheapest(Budget& budget);
+  template <class Visit>
+  void visit_edges(const Node& node, Budget& budget, Visit&& visit);
   void take(std::vector<NodeNumber>& list, NodeNumber from, NodeNumber target, EditStep step);
 
   TokenPlaces& places_;  // that are borrowed
@@ -153,6 +159,17 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   counted::vector<Node> nodes_;
   NumberTable index_;
   OpenNodes<Entry> queue_;
+  // The nodes of relaxed repairs that cost no more than the refused one.
+  struct Guide {
+    struct Stop {
+      std::uint32_t position;
+      Place place;
+      std::uint64_t cost;
+    };
+    counted::vector<Stop> stops;
+    NumberTable index;
+  };
+  std::optional<Guide> guide_;
   bool is_exact_ = false;
   std::optional<NodeNumber> end_;       // of the best answer, if the search in these places has met it
   std::uint64_t least_refused_ = kNever;   // the least cost of an answer that is accepted in relaxed places alone
