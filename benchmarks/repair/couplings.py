@@ -122,7 +122,8 @@ def summary(length: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """One line of the table."""
     solved = [row for row in rows if "error" not in row]
     programs = [row for row in solved if row["programs"]]
-    branched = [row for row in programs if row["branch_nodes"]]
+    fractional = [row for row in programs if row["unimodular"] == "not totally unimodular"]
+    nodes = [row["branch_nodes"] for row in fractional]
 
     def median(name: str, of: list[dict[str, Any]]) -> float:
         return statistics.median(row[name] for row in of) if of else math.nan
@@ -133,13 +134,9 @@ def summary(length: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
         "no repair or limit": len(rows) - len(solved),
         "optimal %": _share(sum(row["cost"] == row["lower_bound"] for row in solved), len(solved)),
         "with a program %": _share(len(programs), len(solved)),
-        "not unimodular %": _share(
-            sum(row["unimodular"] == "not totally unimodular" for row in programs), len(programs)
-        ),
-        "branched": len(branched),
-        "their nodes, mean": statistics.mean(row["branch_nodes"] for row in branched)
-        if branched
-        else math.nan,
+        "not unimodular %": _share(len(fractional), len(programs)),
+        "nodes, mean": statistics.mean(nodes) if nodes else math.nan,
+        "nodes, most": max(nodes, default=math.nan),
         "programs p50, ms": median("ms_programs", programs),
         "whole p50, ms": median("ms", solved),
         "whole largest, ms": max((row["ms"] for row in solved), default=math.nan),
@@ -178,7 +175,8 @@ def main() -> int:
 _NOTES = [
     "*With a program*: the multipliers have left a gap, and an integer program was solved.  *Not "
     "unimodular*: of those, the share whose matrix is proven not to be totally unimodular.  For the others "
-    "the relaxation had a whole optimum, which proves nothing of the matrix."
+    "the relaxation had a whole optimum, which proves nothing of the matrix.  *Nodes*: of branch and bound, "
+    "for these; 0 where HiGHS closes the gap at the root, by cuts."
 ]
 
 

@@ -362,7 +362,7 @@ class Constraint:
         """
 
     def token_places(self) -> TokenPlaces:
-        """For repairs of token sequences; they share nothing with this constraint but what it was made from."""
+        """For repairs of token sequences: states of their own, made from the same."""
 
     def prepare(self, seconds: float, cancel: CancelToken | None) -> tuple[int, bool, float]:
         """The number of masks, whether all work was done, and the time in seconds."""
@@ -610,7 +610,9 @@ class TokenPlaces:
     ``core/repair/token_places.hpp``.  :meth:`Constraint.token_places` makes them.
     """
 
-    def accepts(self, tokens: Sequence[int], limits: Limits, cancel: CancelToken | None, pattern: str) -> bool:
+    def accepts(
+        self, tokens: Sequence[int], limits: Limits, cancel: CancelToken | None, pattern: str
+    ) -> bool:
         """Whether the constraint accepts a sequence without stop tokens.
 
         Raises:

@@ -445,3 +445,13 @@ def test_a_sequence_that_was_cut_off_is_closed() -> None:
     assert bytes(found.tokens) == b'{"a": [1, 2]}'
     assert (found.cost, found.optimal) == (2, True)
     assert next(iter(compiled.repairs(list(b'{"a": [1, 2')))).cost == 2  # the first answer is that already
+
+
+@pytest.mark.parametrize(("given", "cost"), [(b'{"a": 1, "a": 2}', 1), (b'{"a": 1 "a": 2}', 2)])
+def test_a_name_that_was_written_before(given: bytes, cost: int) -> None:
+    """Every letter of a name leads to a place of its own: not all are tried, and one edit is proven."""
+    compiled = tk.json().compile(bytes_and(b'":', b'", "'))
+    found = compiled.repair(list(given))
+    assert (found.cost, found.lower_bound) == (cost, 1)
+    assert matched(compiled, found.tokens)
+    assert found.certificate.flaw() is None
