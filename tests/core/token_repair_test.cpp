@@ -194,8 +194,8 @@ void for_random_cases(std::uint64_t count, Task&& task) {
   }
 }
 
-TEST(token_repairs_cost_what_the_oracle_says) { for_random_cases(400, check_repairs); }
-TEST(rows_have_the_least_token_of_each_target) { for_random_cases(800, check_rows); }
+TEST(token_repairs_cost_what_the_oracle_says) { for_random_cases(200, check_repairs); }
+TEST(rows_have_the_least_token_of_each_target) { for_random_cases(400, check_rows); }
 
 TEST(places_are_kept_between_repairs) {
   Choices choices(3);
