@@ -345,7 +345,8 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
           weight_ = kWithoutExcess;
           queue_again();
         }
-        if (queue_.empty() || queue_.top().key > least_refused_ * kPartsOfACost) {
+        const std::uint64_t refused = least_refused_ * kPartsOfACost;
+        if (queue_.empty() || queue_.top().key > refused || (queue_.top().key == refused && ++ties_ > kMostForAGuide)) {
           if (least_insert_ > 0) make_guide(budget);
           begin_exactly(guide_.has_value(), budget);
           continue;

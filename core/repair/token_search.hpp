@@ -17,8 +17,9 @@
 //   - Two kinds of places.  The search begins in relaxed places.  An answer that is not accepted exactly is none; if the least
 //     cost is that of such an answer, the search is made again in exact places, and the bound so far stays.  Exact places
 //     remember what was written, so that after an edit in a name all are new.  Therefore it is first made along the nodes
-//     alone that are on a relaxed repair of that cost: an answer there is the optimum.  If there is none, it is made along
-//     all.  Where rows are not whole, what they lack bounds the rest: it costs at least what was paid and the cheapest edit.
+//     alone that are on a relaxed repair of that cost, as far as these are found within kMostForAGuide nodes: an answer there
+//     is the optimum.  If there is none, it is made along all.  Where rows are not whole, what they lack bounds the rest: it
+//     costs at least what was paid and the cheapest edit.
 //   - Ties.  Of equal costs, the sequence that keeps more tokens, then the shorter one, then the first in the order of ids.  The
 //     first two are part of what a path costs.  Once the cost is proven, kMostTies nodes more are searched for them.  For the
 //     third, from the start, the set of nodes after the ids so far, on the cheapest paths alone, takes the least id that any of
@@ -82,6 +83,8 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   static constexpr std::uint16_t kFirst = 0, kDone = 0xFFFF;
   static constexpr std::uint64_t kMostTies = 4096;
+  // Nodes that are searched for other repairs of a cost whose first answer was refused.
+  static constexpr std::uint64_t kMostForAGuide = 50'000;
 
   struct Node {
     std::uint32_t position;
