@@ -703,10 +703,10 @@ class EditMachine:
     """The transducer of edits: its modes and the costs of single bytes; ``core/repair/edit_model.hpp``.
 
     Args:
-        after: for each mode 256 bytes: the mode that each byte leads to that is kept or written by a rewrite.
+        after: for each mode 256 bytes: the mode that each byte leads to that is kept or rewritten to.
         inserted: the same for each byte that is inserted or replaces another.
-        costs: for each mode six tables by byte, as ``uint32``: to prepend, insert, append, remove, replace and
-            keep one; 2^32 - 1: never.
+        costs: for each mode six tables by byte, as ``uint32``: to prepend, insert, append, remove, replace
+            and keep one; 2^32 - 1: never.
 
     Raises:
         ValueError: there are no modes, or more than 16, or a byte leads to none of them.
@@ -718,8 +718,8 @@ class Rewrites:
     """The rewrites that a text admits, by position; those of one position by the number of their pattern.
 
     Args:
-        rewrites: begin, end, what is written, the cost, the modes in which it may be taken as bits, and the mode
-            that it leads to; 255: the one that the written bytes lead to.  A list may stand for one of these.
+        rewrites: begin, end, what is written, the cost, the modes in which it may be taken as bits, and the
+            mode that it leads to; 255: the one that the written bytes lead to.  A list may stand for these.
     """
 
     def __init__(self, rewrites: list[tuple[int, int, bytes, int, int, int]]) -> None: ...
@@ -837,14 +837,13 @@ class RepairSearch:
     def proof(self) -> tuple[int, bytes, bool]:
         """The lower bound, what proves it, and whether its nodes are of the pattern itself."""
 
-    def graph(
-        self, bound: int, is_exact: bool, limits: Limits
-    ) -> tuple[bytes, bytes, bytes, bytes, bool]:
+    def graph(self, bound: int, is_exact: bool, limits: Limits) -> tuple[bytes, bytes, bytes, bytes, bool]:
         """All repairs that cost no more than a bound, as a graph; ``core/repair/graph.hpp`` has the details.
 
-        The position of each node (``uint32``) and its mode (``uint8``); the numbers of the end nodes (``uint32``); the edges, 24 bytes each:
-        from, to, 8 · operand + kind (``uint32``), 4 bytes of nothing, the cost (``uint64``), in the order
-        of the machine; and whether the bound has left out nothing.  The start is node 0.
+        The position of each node (``uint32``) and its mode (``uint8``); the numbers of the end nodes
+        (``uint32``); the edges, 24 bytes each: from, to, 8 · operand + kind (``uint32``), 4 bytes of
+        nothing, the cost (``uint64``), in the order of the machine; and whether the bound has left out
+        nothing.  The start is node 0.
 
         Args:
             bound: the most that a repair costs.

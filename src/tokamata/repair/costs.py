@@ -103,7 +103,7 @@ class Mode(NamedTuple):
 
     Attributes:
         name: what :attr:`.Rewrite.within` calls it.
-        after: characters that are kept, or written by a rewrite, and the names of the modes that they lead to.
+        after: characters that are kept, or written by a rewrite, and the names of the modes they lead to.
         otherwise: the mode that other bytes lead to; empty: this one.
         inserted: the same for characters that are inserted, where it differs.
         keep: costs of keeping characters of the text; ``None``: they may not be kept.
@@ -155,8 +155,8 @@ class Finder(NamedTuple):
 class Span(NamedTuple):
     """A rewrite that one text admits: ``text[begin:end]`` becomes ``written``.
 
-    ``within`` has a bit for each mode in which it may be taken; ``then`` is the number of the mode that it leads
-    to, or :data:`BY_WRITTEN`.
+    ``within`` has a bit for each mode in which it may be taken; ``then`` is the number of the mode that it
+    leads to, or :data:`BY_WRITTEN`.
     """
 
     begin: int
@@ -380,9 +380,9 @@ class EditCosts:
             for mapping in (mode.insert, mode.prepend, mode.append, mode.remove):
                 for cost in mapping.values():
                     _checked_cost("modes", cost)
-            for cost in mode.keep.values():
-                if cost is not None:
-                    _checked_cost("modes", cost)
+            for kept in mode.keep.values():
+                if kept is not None:
+                    _checked_cost("modes", kept)
         names = {mode.name for mode in self.modes}
         if len(names) != len(self.modes) or len(names) > _MOST_MODES:
             raise ArgumentError(
@@ -397,7 +397,8 @@ class EditCosts:
                 for name in (*mode.after.values(), *mode.inserted.values(), mode.otherwise)
                 if name
             ),
-            *(name for one in (*self.rewrites, *self.doubts) for name in one.within),
+            *(name for rewrite in self.rewrites for name in rewrite.within),
+            *(name for doubt in self.doubts for name in doubt.within),
             *(one.then for one in self.rewrites if one.then),
         ]
         for name in named:
@@ -422,9 +423,8 @@ class EditCosts:
             typos, positions = self.words.found(text, bounds)
             if typos and self.typo is not None:
                 modes = 1, BY_WRITTEN  # where texts begin
-                rewrites.add(
-                    [(*span, self.typo + more, *modes, len(self.rewrites)) for *span, more in typos]
-                )
+                number = len(self.rewrites)
+                rewrites.add([(*one[:3], self.typo + one[3], *modes, number) for one in typos])
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
         return TextCosts(text, self._machine(text), rewrites, names, doubts, firm)
@@ -515,7 +515,14 @@ class EditCosts:
                 number = numbers.setdefault(one.name, len(names))
                 if number == len(names):
                     names.append(one.name)
-                within = sum(1 << number_of[name] for name in one.within) or ALL_MODES
+                for name in (*one.within, one.then):
+                    if name and name not in number_of:
+                        raise ArgumentError(
+                            "EditCosts.finders",
+                            f"a rewrite of {finder.name!r} in {name!r}",
+                            "rewrites in modes that EditCosts.modes has",
+                        )
+                within = _bits(number_of, one.within)
                 then = number_of[one.then] if one.then else BY_WRITTEN
                 yield one.begin, one.end, one.written, one.cost, within, then, number
 
@@ -544,12 +551,17 @@ class EditCosts:
 
 
 def _seems_cut_off(text: bytes) -> bool:
-    """Whether it lacks brackets, or has none: one bracket may be lost anywhere, if the text ends in another."""
+    """Whether it lacks brackets, or has none; one may be lost anywhere, if the text ends in another."""
     brackets = _STRING.sub(b"", text)
     opened, closed = sum(map(brackets.count, _OPENING)), sum(map(brackets.count, _CLOSING))
     if text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
         return opened > closed + 1
     return opened == 0 or opened > closed
+
+
+def _bits(number_of: Mapping[str, int], names: Iterable[str]) -> int:
+    """A bit for each of some modes; all if there are none."""
+    return sum(1 << number_of[name] for name in set(names)) or ALL_MODES
 
 
 class _Patterns:
@@ -568,10 +580,13 @@ class _Patterns:
         number_of = {name: number for number, name in enumerate(names)}
         self.modes = [
             (
-                sum(1 << number_of[name] for name in set(one.within)) or ALL_MODES,
-                number_of[one.then] if isinstance(one, Rewrite) and one.then else BY_WRITTEN,
+                _bits(number_of, within),
+                number_of[then] if then else BY_WRITTEN,
             )
-            for one in [*rewrites, *self.doubts]
+            for within, then in [
+                *((one.within, one.then) for one in rewrites),
+                *((one.within, "") for one in self.doubts),
+            ]
         ]
         templates = [
             *(_template(one, *modes) for one, modes in zip(rewrites, self.modes, strict=False)),

@@ -199,7 +199,7 @@ class Certificate:
 
 
 def _kept(priced: TextCosts, modes: set[int], begin: int, end: int) -> tuple[set[int], int]:
-    """The modes after bytes that are kept for nothing; and the byte that none of them keeps so, if they end."""
+    """The modes after bytes that are kept for nothing; if there are none, the byte that ends them."""
     for position in range(begin, end):
         written = priced.text[position : position + 1]
         modes = {

@@ -79,12 +79,10 @@ def _percent(match: re.Match[bytes]) -> bytes | None:
         return None
 
 
-_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
-).split()
-_NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS[:20])}
-_NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS[20:])}
+_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_WORDS += " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS.split()[:20])}
+_NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS.split()[20:])}
 
 
 def _worded(match: re.Match[bytes]) -> bytes | None:
@@ -141,14 +139,16 @@ NUMBERS = (
     ),
     Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*(?:[,}\])]|\Z)|[eE])", b".0", 30, _TEXT),
     Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 20, _TEXT),
-    Rewrite(
-        "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT
-    ),
+    Rewrite("digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT),
     Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 800, _TEXT),
     Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
-    Rewrite("malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT),
-    Rewrite("quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT),
+    Rewrite(
+        "malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT
+    ),
+    Rewrite(
+        "quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT
+    ),
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",
@@ -179,7 +179,8 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
+        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)"
+        rb"[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
         _without_groups,
         1500,
         _TEXT,

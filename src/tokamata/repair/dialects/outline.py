@@ -1,18 +1,21 @@
 """What a broken text consists of, by its brackets: values at its root, prose between them, and members.
 
-Problem.  Some mistakes are of whole members or values: a name that an object has twice, a draft before the
-answer, a member that no schema knows.  Byte by byte they are dear, and no pattern finds where they end.
-Example.  ``Draft: {"a": 1} Final: {"a": 2, "a": 3}`` has two values and two pieces of prose at its root, and the
-second value two members of one name.  The rewrites drop the first value, either piece of prose, or the member
-``"a": 2,``.
-How.  One pass over strings, brackets, commas and colons, with a stack.  A bracket that closes nothing is passed
-over; what is open at the end ends there.
+Problem.  Some mistakes are of whole members or values: a name that an object has twice, a draft before
+the answer, a member that no schema knows.  Byte by byte they are dear, and no pattern finds where they
+end.
+Example.  ``Draft: {"a": 1} Final: {"a": 2, "a": 3}`` has two values and two pieces of prose at its
+root, and the second value two members of one name.  The rewrites drop the first value, either piece of
+prose, or the member ``"a": 2,``.
+How.  One pass over strings, brackets, commas and colons, with a stack.  A bracket that closes nothing
+is passed over; what is open at the end ends there.
 Cost.  Linear in the text.
-Not taken.  To decide here which value is the one that was meant: the search knows which fits the constraint.
+Not taken.  To decide here which value is the one that was meant: the search knows which fits the
+constraint.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +35,8 @@ _TOKEN = re.compile(
 _TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
 _AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
 _MEMBERS = re.compile(
-    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
+    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']"
+    rb"|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
 )
 _FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
 _BULLETS = re.compile(rb"(?m)^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+\S")
@@ -139,7 +143,9 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         else:
             item = top.at(match.start())
             item.values += 1
-            item.is_broken |= not (kind in b"\"'" and len(token) > 1) and not (kind.isalnum() or kind in b"_$-+.")
+            item.is_broken |= not (kind in b"\"'" and len(token) > 1) and not (
+                kind.isalnum() or kind in b"_$-+."
+            )
             last = token.strip(b"\"'")
         last_end = match.end()
     if stack:
@@ -151,16 +157,16 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             yield _dropped("drop prose", fence.start(), len(text), _PROSE)
         elif _AFTERWORD.fullmatch(text, tail):
             yield _dropped("drop prose", tail, len(text), _PROSE)
-    if unmatched > max((end for _, end in roots), default=0) and not stack:
-        if text[unmatched:].strip():
-            yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
+    is_last = unmatched > max((end for _, end in roots), default=0) and not stack
+    if is_last and text[unmatched:].strip():
+        yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
     yield from _root(text, begin, roots)
     if words is None or words.has_null:
         yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
 
 
 def _tokens(text: bytes, begin: int) -> Iterator[tuple[re.Match[bytes], bool]]:
-    """Each token, and whether it opens a thought that ends; what stands in thoughts and comments is left out."""
+    """Each token, and whether it opens a thought; what stands in thoughts and comments is left out."""
     position = begin
     endless = set[bytes]()  # what closes nothing from here on
     for match in _TOKEN.finditer(text, begin):
@@ -233,7 +239,6 @@ def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
             yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED_BRACKET)
 
 
-
 def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[FoundRewrite]:
     """Values at the root and what stands between them."""
     if not roots:
@@ -264,11 +269,21 @@ def _prose(text: bytes) -> int:
 
 def _listed(text: bytes, roots: list[tuple[int, int]], are_alone: bool) -> Iterator[FoundRewrite]:
     """Several values as a list."""
-    is_by_line = all(b"\n" in text[one[1] : other[0]] for one, other in zip(roots, roots[1:], strict=False))
-    is_by_comma = all(b"," in _COMMENT.sub(b"", text[one[1] : other[0]]) for one, other in zip(roots, roots[1:], strict=False))
-    cost = _LISTED if not are_alone else _LISTED_BY_COMMAS if is_by_comma else _LISTED_LINES if is_by_line else _LISTED
+    is_by_line = all(b"\n" in text[one[1] : other[0]] for one, other in itertools.pairwise(roots))
+    is_by_comma = all(
+        b"," in _COMMENT.sub(b"", text[one[1] : other[0]]) for one, other in itertools.pairwise(roots)
+    )
+    cost = (
+        _LISTED
+        if not are_alone
+        else _LISTED_BY_COMMAS
+        if is_by_comma
+        else _LISTED_LINES
+        if is_by_line
+        else _LISTED
+    )
     yield FoundRewrite("values as a list", roots[0][0], roots[0][0], b"[", cost, (TEXT,))
-    for one, other in zip(roots, roots[1:], strict=False):
+    for one, other in itertools.pairwise(roots):
         yield FoundRewrite("values as a list", one[1], other[0], b",", 5, (TEXT,))
     yield FoundRewrite("values as a list", roots[-1][1], roots[-1][1], b"]", 5, (TEXT,))
 
@@ -289,7 +304,7 @@ def _null(position: int) -> FoundRewrite:
 
 
 def _made_up(position: int, one: _Open, names: Sequence[bytes]) -> Iterator[FoundRewrite]:
-    """Before a closing brace a repair may make up the members that the constraint knows and the object lacks."""
+    """Before a closing brace a repair may make up members that the constraint knows and the object lacks."""
     has_members = one.item is not None or bool(one.items)
     present = {item.name for item in (*one.items, one.item) if item is not None}
     for name in names:
