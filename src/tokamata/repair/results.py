@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import EditCosts, TextCosts
+from tokamata.repair.json_losses import content_changes
+from tokamata.repair.losses import ContentChange, ContentChanges
 from tokamata.repair.programs import Program
 from tokamata.values.forms import Reading, accepted
 
-__all__ = ["Certificate", "Edit", "Edits", "Repair"]
+__all__ = ["Certificate", "Edit", "Edits", "Margin", "MarginOf", "Repair"]
 
 _T_co = TypeVar("_T_co", covariant=True)
+# What finds the margin of a repair within limits: a method of the constraint, so that repairs can be pickled.
+MarginOf: TypeAlias = "Callable[[Repair[Any], Limits | None, CancelToken | None], Margin]"
 # Of edits of single bytes: how many are read, and written.
 _LENGTHS = {"insert": (0, 1), "remove": (1, 0), "replace": (1, 1)}
 
@@ -200,6 +205,19 @@ class Certificate:
         return None if cost == self.cost else "the costs of the edits do not add up"
 
 
+class Margin(NamedTuple):
+    """How much dearer than a repair the nearest repair with another value is.
+
+    Attributes:
+        cost: the difference of both costs; ``None``: no accepted text has another value.
+        is_exact: whether the other value was found; otherwise a limit has stopped the search, and the
+            difference is at least ``cost``.
+    """
+
+    cost: int | None
+    is_exact: bool
+
+
 @dataclass(frozen=True)
 class Repair(Generic[_T_co]):
     """An accepted text near a broken one.
@@ -209,7 +227,9 @@ class Repair(Generic[_T_co]):
         edits: the edits that lead from the broken text to it, in their order; none if it was accepted.
         cost: the sum of their costs.
         lower_bound: no accepted text costs less.
-        optimal: whether the cost is the lower bound.
+        optimal: whether the cost is the lower bound: of all accepted texts this is the nearest *under the
+            costs*.  It does not mean that this is what the writer meant, that nothing was lost
+            (:attr:`lost`) or made up (:attr:`invented`), or that no other value is as near (:meth:`margin`).
         expansions: how many nodes the search has expanded.
         first_feasible_us: microseconds until the first answer of the search; ``None``: there was none, and
             this one removes the whole text and writes another.
@@ -226,9 +246,61 @@ class Repair(Generic[_T_co]):
     first_feasible_us: int | None
     certificate: Certificate = field(repr=False)
     _parse: Callable[[str], _T_co] = field(repr=False, compare=False)
+    _is_json: bool = field(repr=False, compare=False)
+    _margin: MarginOf = field(repr=False, compare=False)
     program: Program | None = None
 
     @property
     def value(self) -> _T_co:
         """The value of the text, as ``constraint.parse`` has it."""
         return self._parse(self.text)
+
+    @property
+    def lost(self) -> tuple[ContentChange, ...]:
+        """Content of the broken text that stands nowhere in the value: text, members, numbers.
+
+        Content are words, numbers and symbols; :mod:`tokamata.repair.losses` defines them with examples.
+        Quotes, brackets, commas, whitespace, escapes and the spelling of a number are none.  Of other
+        constraints than JSON each character is content.
+        """
+        return self._changes.lost
+
+    @property
+    def invented(self) -> tuple[ContentChange, ...]:
+        """Content of the value that stood nowhere in the broken text: members that were required, digits."""
+        return self._changes.invented
+
+    @property
+    def changed(self) -> tuple[ContentChange, ...]:
+        """Content that became other content at its place: 99.95 that is now 100, a corrected typo."""
+        return self._changes.changed
+
+    @kept_property
+    def _changes(self) -> ContentChanges:
+        edits = ((edit.begin, edit.removed, edit.written) for edit in self.edits)
+        return content_changes(self.certificate.broken, self.text.encode(), edits, self._is_json)
+
+    def margin(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Margin:
+        """How much dearer the nearest repair with another *value* is.
+
+            tk.json().repair("[1, 2,").margin().cost
+
+        A small margin says that another value is nearly as near; it is a difference of costs and no
+        probability.  :meth:`tokamata.Constraint.repairs` with ``distinct=True`` gives the other values, and
+        :class:`.NearestValues` says which count.  ``at_most`` does not bound the other value.  Where this
+        repair is not optimal, the margin may be negative.
+
+        Args:
+            limits: bounds of this call, which searches again; ``Limits()`` by default.
+            cancel: stops the search, from another thread.
+
+        Raises:
+            Cancelled: the search was cancelled.
+            LimitExceeded: a limit was passed before anything was found.
+            ArgumentError: an argument has another type or value.
+        """
+        return self._margin(self, limits, cancel)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: the fields, and not what is made from them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
