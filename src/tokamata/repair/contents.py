@@ -55,6 +55,7 @@ _LITERALS = {
     **dict.fromkeys(("false", "False", "FALSE"), "false"),
     **dict.fromkeys(("null", "Null", "NULL", "None", "nil", "undefined"), "null"),
 }
+_APART = "['\u2019\u00a0\u2009\u202f]"  # a plain blank parts two numbers
 _LONGEST_NUMBER = 300  # digits of other bases, which take quadratic time
 _LONGEST_EXPONENT = 18
 _DEEPEST = 100  # names and indexes of a path that are told
@@ -196,8 +197,13 @@ def _number(text: str) -> str:
 
 def number_readings(text: str) -> set[str]:
     """The keys of the numbers that a text may stand for, where marks of thousands and commas are read."""
-    plain = re.sub(r"[\s_'\u2019]", "", text.strip().rstrip("nL"))
-    found = {plain, plain.replace(",", ""), plain.replace(".", "").replace(",", ".")}
+    plain = text.strip().rstrip("nL")
+    found = {plain}
+    for thousands, point in (("[,]", "."), ("[.]", ","), (_APART, "."), (_APART, ",")):
+        grouped = rf"([+\-\u2212]?\d{{1,3}}(?:{thousands}\d{{3}})+|[+\-\u2212]?\d+)(?:[{point}](\d+))?"
+        match = re.fullmatch(grouped, plain)
+        if match is not None:
+            found.add(re.sub(thousands, "", match[1]) + "." + (match[2] or "0"))
     return {"#" + _number(one) for one in found if re.fullmatch(_NUMBER, one)}
 
 

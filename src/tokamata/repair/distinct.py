@@ -63,7 +63,9 @@ _BYTES_OF_AN_EDGE = 500  # of the graph, in Python
 _BYTES_OF_A_STEP = 400
 _BLANKS = b" \t\r\n"
 _QUOTE, _BACKSLASH = 0x22, 0x5C
-_OUTSIDE, _INSIDE, _ESCAPED = 0, 1, 2  # of strings of JSON
+_PRINTABLE = frozenset(map(chr, range(0x20, 0x7F))) - {'"', "\\"}
+# Of strings of JSON; after the u of an escape each digit is one more.
+_OUTSIDE, _INSIDE, _ESCAPED, _CODE, _LAST_DIGIT = 0, 1, 2, 3, 6
 # Costs come first, then bytes of the text that are given up, then bytes that are written.
 _COST, _LOST = 1 << 64, 1 << 32
 
@@ -477,7 +479,9 @@ class _Texts:
         if context == _OUTSIDE:
             return _INSIDE if byte == _QUOTE else _OUTSIDE
         if context == _ESCAPED:
-            return _INSIDE
+            return _CODE if byte == 0x75 else _INSIDE
+        if context >= _CODE:
+            return context + 1 if context < _LAST_DIGIT else _INSIDE
         return _OUTSIDE if byte == _QUOTE else _ESCAPED if byte == _BACKSLASH else _INSIDE
 
     def _following(
@@ -510,6 +514,8 @@ class _Texts:
                 if cost + more + self.left[target] >= self.most or self._returns(way, number, target):
                     continue
                 after = (way, number)
+                if context == _LAST_DIGIT and self._is_needless(after):
+                    continue
                 if is_blank:
                     written = written.lstrip(_BLANKS)
                 if written:
@@ -532,6 +538,16 @@ class _Texts:
             if source == target:
                 return True
         return False
+
+    def _is_needless(self, way: _Way) -> bool:
+        """Whether a whole escape was written for a character that needs none."""
+        escape = ""
+        while way is not None and len(escape) < len("\\u0000"):
+            way, number = way
+            if self.graph.kind[number] != STEPS.index("insert"):
+                return False
+            escape = chr(self.graph.operand[number]) + escape
+        return escape[:2] == "\\u" and chr(int(escape[2:], 16)) in _PRINTABLE
 
     def _followed(self, way: _Way) -> tuple[bytes, tuple[Edit, ...]]:
         numbers: list[int] = []

@@ -140,7 +140,7 @@ class _Comparison:
         left = self._compared(left)
         self._report_invented()
         self._report_lost(left)
-        order = (sorted(one) for one in (self.lost, self.invented, self.changed))
+        order = (sorted(one, key=_begin) for one in (self.lost, self.invented, self.changed))
         return ContentChanges(*map(tuple, order))
 
     # ---- alignment ----------------------------------------------------------------------------
@@ -304,24 +304,26 @@ class _Comparison:
         """Reports what was changed; what is left of the broken text was lost."""
         lost: list[_Open] = []
         index = 0
+        runs = [(one, own) for one in self.written for own in one.runs]
         for one in self.written:
-            runs, one.runs = one.runs, []
-            for own in runs:
-                while index < len(left) and (left[index].high < one.low or self._is_before(left[index], own)):
-                    lost.append(left[index])
-                    index += 1
-                run: list[_Open] = []
-                while (
-                    index < len(left) and left[index].low <= one.high and self._goes_on(run, left[index], own)
-                ):
-                    if not one.has_slot:
-                        break
-                    run.append(left[index])
-                    index += 1
-                if not run:
-                    one.runs.append(own)
-                elif not self._is_same(run, own):
-                    self._report_changed(run, own, one.token)
+            one.runs = []
+        for number, (one, own) in enumerate(runs):
+            while index < len(left) and (left[index].high < one.low or self._is_before(left[index], own)):
+                lost.append(left[index])
+                index += 1
+            following = runs[number + 1][1] if number + 1 < len(runs) else None
+            run: list[_Open] = []
+            while index < len(left) and left[index].low <= one.high and one.has_slot:
+                if following is not None and _overlap(left[index], following) > _overlap(left[index], own):
+                    break  # more of it became the next one
+                if not self._goes_on(run, left[index], own):
+                    break
+                run.append(left[index])
+                index += 1
+            if not run:
+                one.runs.append(own)
+            elif not self._is_same(run, own):
+                self._report_changed(run, own, one.token)
         return lost + left[index:]
 
     def _is_before(self, unit: _Open, own: Sequence[_Open]) -> bool:
@@ -424,7 +426,7 @@ class _Comparison:
         if depth.is_prose(begin):
             kind = "prose"
         else:
-            names = _NAME_ENDS.search(self.broken, begin, end + 3)
+            names = _NAME_ENDS.search(self.broken, begin, end)
             if names is not None and len(run) > 1:
                 kind = "member"
                 begin -= self.broken[begin - 1 : begin] in _QUOTES and begin > self.pieces[piece].begin
@@ -459,6 +461,15 @@ class _Depths:
             return False
         number = bisect_right(self._marks, position) - 1
         return number < 0 or self._depths[number] == 0
+
+
+def _overlap(unit: _Open, own: Sequence[_Open]) -> int:
+    """How many bytes of a unit of the text became some units of a token."""
+    return sum(max(0, min(unit.high, one.high) - max(unit.low, one.low)) for one in own)
+
+
+def _begin(change: ContentChange) -> int:
+    return change.begin
 
 
 def _key(unit: Unit) -> str | None:
