@@ -1,4 +1,4 @@
-"""The nearest different values: against all texts of small languages, and against one search for each value."""
+"""The nearest different values, against all texts of small languages and one search for each value."""
 
 from __future__ import annotations
 

@@ -197,7 +197,20 @@ def test_changes_of_characters_are_the_edits() -> None:
 # ---- the law of words -----------------------------------------------------------------------------
 
 WORD = re.compile(rb"[A-Za-z]+")
-NAMES = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omega".split()
+NAMES = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "omega",
+]
 STRUCTURE = "\"',:{}[] \n"
 
 
