@@ -143,7 +143,7 @@ def test_what_was_lost_and_invented() -> None:
     assert result.exit_code == 1, result.output
     assert re.search(r"1:1 │ lost +│ prose +│ +│ So +│ +│", result.stderr)
     assert re.search(r"│ lost +│ text +│ \$ +│ ok +│ +│", result.stderr)
-    assert re.search(r'│ invented │ member │ \$\.languages │ +│ "languages":\[.*\] │', result.stderr)
+    assert re.search(r'│ invented │ member │ \$\.languages +│ +│ "languages":\[.*\] │', result.stderr)
     none = call(text="{a: 1,}")
     assert "no content was lost, invented or changed" in none.stderr
     same = call(text="[1]")

@@ -23,6 +23,7 @@ __all__ = [
     "checked_search",
     "edit_of",
     "needs_none",
+    "repair_to",
     "searched_repair",
     "searched_repairs",
     "searched_reward",
@@ -126,6 +127,15 @@ def searched_to_end(
         first_us = first_us or round(1e6 * (time.perf_counter() - start))
     best = _unchanged(search, 0) if needs_none(search) else _best(search, priced, engine, first_us)
     return best, priced, engine
+
+
+def repair_to(search: Search[Any], priced: TextCosts, text: bytes) -> tuple[int, tuple[Edit, ...]]:
+    """The cost and the edits of the cheapest repair to one text that the limits of the search admit."""
+    alone = replace(search, automata=_core.KeptAutomata(_core.literal(text)))
+    engine = _begun(alone, priced, BoundedPatterns(search.limits, search.cancel))
+    while engine.improve() == "better":
+        pass
+    return engine.cost, tuple(edit_of(priced, *edit) for edit in engine.edits.all())
 
 
 def _answers(search: Search[_T]) -> Iterator[tuple[Callable[[], Repair[_T]], int | None]]:
