@@ -41,8 +41,8 @@ ROOMS = [
 INNER_ROOMS = {
     "repair": [
         *("byte_patterns", "bounded_patterns", "words", "costs", "default_costs", "unimodularity"),
-        *("programs", "contents", "losses", "json_losses", "results", "repair_bounds", "rewards"),
-        *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "distinct"),
+        *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
+        *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "variants", "distinct"),
         *("tokens",),
     ],
     "patterns": [

@@ -40,7 +40,6 @@ one value.  Determinizing the whole graph: the texts of interest pass a small pa
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -50,11 +49,12 @@ from typing import Generic, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata.errors import LimitExceeded
 from tokamata.limits import Watch, core_limits
-from tokamata.repair.contents import canonical_json, json_tokens
-from tokamata.repair.costs import NEVER, TextCosts
+from tokamata.repair.contents import canonical_json
+from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import STEPS, RepairGraph, followed, repair_graph
 from tokamata.repair.results import Edit, Edits, Margin, Repair
 from tokamata.repair.searching import Search, repair_to, searched_to_end
+from tokamata.repair.variants import Found, Variants
 
 __all__ = ["NearestValues", "margin_of"]
 
@@ -191,11 +191,11 @@ class _Values:
     ) -> None:
         self.search, self.priced, self.engine, self.watch = search, priced, engine, watch
         self.limits = core_limits(search.limits)  # of reading one text
-        self.variants = _Variants(search, priced)
+        self.variants = Variants(search, priced)
         self.texts: set[bytes] = set()  # those of graphs
         self.lower_bound = 0
 
-    def after(self, first: bytes) -> Iterator[_Found]:
+    def after(self, first: bytes) -> Iterator[Found]:
         """All values except that of the first text."""
         values, is_exact, refused = {_value_of(self.search, first)}, False, 0
         step, last = _FIRST_STEP, self.engine.cost
@@ -228,7 +228,7 @@ class _Values:
             self.lower_bound = max(self.lower_bound, target + 1)
             step *= _GROWTH
 
-    def _cheapest(self, found: _Found) -> _Found:
+    def _cheapest(self, found: Found) -> Found:
         """The cheapest repair to a text, which the graph may lack: where it writes more than it needs."""
         limits, _ = self.watch.within(self.search.limits)
         cost, edits = repair_to(replace(self.search, limits=limits), self.priced, found.text)
@@ -241,7 +241,7 @@ class _Values:
             raise LimitExceeded("memory_bytes", limits.memory_bytes)
         return graph
 
-    def _texts(self, graph: RepairGraph, target: int) -> Iterator[_Found]:
+    def _texts(self, graph: RepairGraph, target: int) -> Iterator[Found]:
         """The texts of a graph that no graph before had, and their variants, in the order of their costs."""
         is_path = len(graph.source) == len(graph.positions) - 1 and len(graph.ends) == 1
         if not (is_path and self.texts):
@@ -251,12 +251,12 @@ class _Values:
                 yield from self._variants_below(cost)
                 self.watch.hold(2 * len(text) + _BYTES_OF_A_STEP)
                 self.texts.add(text)
-                found = _Found(cost, text, edits, (), -1)
+                found = Found(cost, text, edits, (), -1)
                 self.variants.add(found)
                 yield found
         yield from self._variants_below(target + 1)
 
-    def _variants_below(self, cost: int) -> Iterator[_Found]:
+    def _variants_below(self, cost: int) -> Iterator[Found]:
         while (found := self.variants.next_below(cost)) is not None:
             self.watch.check()
             yield found
@@ -264,133 +264,6 @@ class _Values:
     def _is_accepted(self, text: bytes) -> bool:
         automata, pattern = self.search.automata, self.search.pattern
         return automata.refused_at(text, self.limits, self.search.cancel, pattern) is None
-
-
-class _Slot(NamedTuple):
-    """A byte of a text that an edit has written, or that was kept.
-
-    Attributes:
-        edit: the number of the edit that has written it; or of the edit before which one would stand.
-        at: where it stands in the text.
-        kept: where it stands in the broken text, if it was kept; otherwise -1.
-    """
-
-    edit: int
-    at: int
-    kept: int
-
-
-class _Found(NamedTuple):
-    """A text, and the edits that lead to it.
-
-    Attributes:
-        cost, text, edits: of the repair.
-        slots: bytes instead of which others may be written, where they are known.
-        changed: the number of the last slot where another byte is written; -1: none, as the graph has it.
-    """
-
-    cost: int
-    text: bytes
-    edits: tuple[Edit, ...]
-    slots: tuple[_Slot, ...]
-    changed: int
-
-
-class _Variants:
-    """Texts with other bytes where a text has written or kept one: those that the graph leaves out.
-
-    Of the bytes that lead from one node to another, the graph has the cheapest alone; and it has no
-    replacement that leads where the kept byte leads.  Each other byte is tried; the constraint says whether
-    it accepts the text.  They come in the order of their costs.
-    """
-
-    def __init__(self, search: Search[object], priced: TextCosts) -> None:
-        self._broken, self._is_json, self._priced = search.broken, search.is_json, priced
-        self._replaces = any(cost < NEVER for cost in priced.tables[-1])
-        # The cost, a number, a text, a slot of it, and how many other bytes were tried there.
-        self._queue: list[tuple[int, int, _Found, int, int]] = []
-        self._count = 0
-        self._prices: dict[tuple[str, int, int, int], list[tuple[int, int]]] = {}
-
-    def __len__(self) -> int:
-        return len(self._queue)
-
-    def add(self, found: _Found) -> None:
-        """Variants of a text, in the slots after the last one that is changed."""
-        found = found._replace(slots=tuple(self._slots_of(found.text, found.edits)))
-        for slot in range(found.changed + 1, len(found.slots)):
-            self._push(found, slot, 0)
-
-    def next_below(self, cost: int) -> _Found | None:
-        """The next one that costs less; whether it is accepted is not known."""
-        if not self._queue or self._queue[0][0] >= cost:
-            return None
-        own, _, found, number, rank = heapq.heappop(self._queue)
-        self._push(found, number, rank + 1)
-        slot, text = found.slots[number], bytearray(found.text)
-        price, byte = self._others(found, slot)[rank]
-        text[slot.at] = byte
-        edits, written = list(found.edits), bytes((byte,))
-        if slot.kept < 0:
-            edits[slot.edit] = edits[slot.edit]._replace(written=written, cost=price)
-        else:
-            removed = self._broken[slot.kept : slot.kept + 1]
-            edits.insert(slot.edit, Edit("replace", slot.kept, slot.kept + 1, removed, written, price))
-        return _Found(own, bytes(text), tuple(edits), (), number)
-
-    def _push(self, found: _Found, number: int, rank: int) -> None:
-        slot = found.slots[number]
-        others = self._others(found, slot)
-        if rank < len(others):
-            self._count += 1
-            before = found.edits[slot.edit].cost if slot.kept < 0 else 0
-            heapq.heappush(
-                self._queue, (found.cost - before + others[rank][0], self._count, found, number, rank)
-            )
-
-    def _others(self, found: _Found, slot: _Slot) -> list[tuple[int, int]]:
-        """What may be written instead of a byte, the cheapest first: costs and bytes."""
-        name, begin, least = "replace", slot.kept, 0
-        if slot.kept < 0:
-            edit = found.edits[slot.edit]
-            name, begin, least = edit.name, edit.begin, edit.cost
-        own = found.text[slot.at]
-        position = 0 if begin == 0 else 2 if begin == len(self._broken) else 1
-        key = name, position, self._priced.firm.get(begin, 0), own
-        if key not in self._prices:
-            prices = ((self._priced.of_byte(name, begin, bytes((byte,))), byte) for byte in range(256))
-            self._prices[key] = sorted(one for one in prices if one[0] < NEVER and one[1] != own)
-        others = self._prices[key]
-        return others[bisect_left(others, (least, 0)) :] if least else others
-
-    def _slots_of(self, text: bytes, edits: tuple[Edit, ...]) -> Iterator[_Slot]:
-        """The bytes that may be others; of JSON those within names, strings, numbers and literals."""
-        slots = self._all_slots(edits)
-        if not self._is_json:
-            yield from slots
-            return
-        slot = next(slots, None)
-        for token in json_tokens(text) if slot is not None else ():
-            margin = 1 if token.kind in ("name", "text") else 0  # quotes
-            is_scalar = margin or token.kind in ("number", "literal")
-            while slot is not None and slot.at < token.end:
-                if is_scalar and token.begin + margin <= slot.at < token.end - margin:
-                    yield slot
-                slot = next(slots, None)
-
-    def _all_slots(self, edits: tuple[Edit, ...]) -> Iterator[_Slot]:
-        shift = position = 0
-        for number, edit in enumerate((*edits, None)):
-            begin = len(self._broken) if edit is None else edit.begin
-            if self._replaces:
-                for kept in range(position, begin):
-                    yield _Slot(number, kept + shift, kept)
-            if edit is None:
-                return
-            if edit.name in ("insert", "replace") and len(edit.written) == 1:
-                yield _Slot(number, edit.begin + shift, -1)
-            shift += len(edit.written) - len(edit.removed)
-            position = edit.end
 
 
 class _Edge(NamedTuple):

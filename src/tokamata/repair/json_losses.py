@@ -22,6 +22,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import cast
 
 from tokamata.repair.contents import (
@@ -34,6 +35,7 @@ from tokamata.repair.contents import (
     number_readings,
     units,
 )
+from tokamata.repair.depths import Depths
 from tokamata.repair.losses import (
     BareEdit,
     ContentChange,
@@ -50,7 +52,6 @@ __all__ = ["content_changes"]
 # What lies between two units that are one piece of content.
 _BREAKS = re.compile(rb"[\"'`{}\[\]:\n]|,\s")
 _NAME_ENDS = re.compile(rb"[\"'`\s]*[:=]")
-_MARKS = re.compile(rb"[{}\[\]]")
 _QUOTES = (b'"', b"'", b"`")
 
 
@@ -140,7 +141,7 @@ class _Comparison:
         left = self._compared(left)
         self._report_invented()
         self._report_lost(left)
-        order = (sorted(one, key=_begin) for one in (self.lost, self.invented, self.changed))
+        order = (sorted(one, key=attrgetter("begin")) for one in (self.lost, self.invented, self.changed))
         return ContentChanges(*map(tuple, order))
 
     # ---- alignment ----------------------------------------------------------------------------
@@ -402,7 +403,7 @@ class _Comparison:
 
     def _report_lost(self, left: Sequence[_Open]) -> None:
         """The units that are left, those that no other content parts as one entry."""
-        depth = _Depths(self.broken, self.value)
+        depth = Depths(self.broken, self.value)
         run: list[_Open] = []
         for unit in left:
             if run and not self._is_one(run[-1], unit, depth):
@@ -412,13 +413,13 @@ class _Comparison:
         if run:
             self._report_run(run, depth)
 
-    def _is_one(self, last: _Open, unit: _Open, depth: _Depths) -> bool:
+    def _is_one(self, last: _Open, unit: _Open, depth: Depths) -> bool:
         """Whether all between two units was removed, and both are prose or neither is."""
         number = bisect_right(self.of_broken, last.high - 1) - 1
         is_whole = unit.high <= self.pieces[number].end and unit.before == last.before
         return is_whole and depth.is_prose(last.low) == depth.is_prose(unit.low)
 
-    def _report_run(self, run: Sequence[_Open], depth: _Depths) -> None:
+    def _report_run(self, run: Sequence[_Open], depth: Depths) -> None:
         begin, end = run[0].low, run[-1].high
         piece = bisect_right(self.of_broken, begin) - 1
         is_outside = depth.is_outside(begin)
@@ -437,39 +438,9 @@ class _Comparison:
         self.lost.append(ContentChange(begin, end, self.broken[begin:end], b"", path, kind, len(run)))
 
 
-class _Depths:
-    """Which bytes stand outside of the value, and which of these within no brackets."""
-
-    def __init__(self, broken: bytes, value: tuple[int, int] | None) -> None:
-        self._begin, self._end = value or (len(broken), len(broken))
-        self._marks: list[int] = []
-        self._depths: list[int] = []
-        for begin, end in ((0, self._begin), (self._end, len(broken))):
-            depth = 0
-            for match in _MARKS.finditer(broken, begin, end):
-                depth = max(0, depth + (1 if match.group() in b"{[" else -1))
-                self._marks.append(match.start())
-                self._depths.append(depth)
-            self._marks.append(end)
-            self._depths.append(0)
-
-    def is_outside(self, position: int) -> bool:
-        return position < self._begin or position >= self._end
-
-    def is_prose(self, position: int) -> bool:
-        if not self.is_outside(position):
-            return False
-        number = bisect_right(self._marks, position) - 1
-        return number < 0 or self._depths[number] == 0
-
-
 def _overlap(unit: _Open, own: Sequence[_Open]) -> int:
     """How many bytes of a unit of the text became some units of a token."""
     return sum(max(0, min(unit.high, one.high) - max(unit.low, one.low)) for one in own)
-
-
-def _begin(change: ContentChange) -> int:
-    return change.begin
 
 
 def _key(unit: Unit) -> str | None:
