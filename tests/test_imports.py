@@ -41,8 +41,9 @@ ROOMS = [
 INNER_ROOMS = {
     "repair": [
         *("byte_patterns", "bounded_patterns", "words", "costs", "default_costs", "unimodularity"),
-        *("programs", "results", "rewards", "searching", "raised_costs", "coupled_certificates"),
-        *("couplings", "tokens"),
+        *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
+        *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "variants", "distinct"),
+        *("tokens",),
     ],
     "patterns": [
         *("unicode", "regex", "extensions", "phrase_trie", "free_text"),

@@ -551,6 +551,7 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "PatternError": ("a(", 1, "open", "close it"),
     "PatternSyntaxError": ("a(", 1, "open"),
     "PicklingError": ("a Matcher", "fork it"),
+    "RepairRefusedError": (tk.json().repair("[1, 2 //x"), {"lost": (1, 0)}),
     "SchemaError": ("/a", "type", "7", "a string"),
     "SchemaWarning": ("/a", "minLenght", "minLength", "a slip", 2),
     "UnknownPropertyError": ("no such property",),
