@@ -34,7 +34,7 @@ from tokamata.matching import CompiledConstraint
 from tokamata.recipes import Call
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.couplings import coupled_repairs
-from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.repair.default_costs import DEFAULT_COSTS, costs_without_finders
 from tokamata.repair.distinct import NearestValues, margin_of
 from tokamata.repair.repair_bounds import RepairBounds
 from tokamata.repair.results import Margin, Repair
@@ -583,7 +583,7 @@ class Constraint(Denotation[_T_co]):
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """The costs, with what only the constraint knows."""
-        return costs
+        return costs if is_json(self._form) else costs_without_finders(costs)
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""

@@ -22,6 +22,8 @@ or takes all that it has read; then a function of the match says whether that is
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tokamata.repair.costs import Doubt, EditCosts, Finder, Mode
 from tokamata.repair.dialects.calls import CALLS
 from tokamata.repair.dialects.lines import lines
@@ -45,7 +47,7 @@ from tokamata.repair.dialects.structure import STRUCTURE
 from tokamata.repair.dialects.surroundings import SURROUNDINGS
 from tokamata.repair.dialects.words import NAMES, WORDS
 
-__all__ = ["DEFAULT_COSTS"]
+__all__ = ["DEFAULT_COSTS", "costs_without_finders"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = "0123456789"
@@ -143,3 +145,10 @@ DEFAULT_COSTS = EditCosts(
     ),
     finders=(Finder("outline", outline), Finder("lines", lines)),
 )
+
+_WITHOUT_FINDERS = replace(DEFAULT_COSTS, finders=())
+
+
+def costs_without_finders(costs: EditCosts) -> EditCosts:
+    """The default costs without what reads a text as JSON as a whole; other costs as they are."""
+    return _WITHOUT_FINDERS if costs is DEFAULT_COSTS else costs

@@ -43,6 +43,13 @@ SURROUNDINGS = (
     ),
     Rewrite("drop prose before", rb'\A[^{\["]+(?="[^"\n]*"\s*:)', b"", 700, _IN_TEXT),
     Rewrite("drop prose before", rb"\A[^{\[\"'\n]+:\s*\n(?=\s*['\"\w][^\n]*:)", b"", 300, _IN_TEXT),
+    # Bytes that are no text: of no character, of half of one, of a surrogate.
+    Rewrite(
+        "drop a byte",
+        rb"[\xc0\xc1\xf5-\xff]|(?<![\x80-\xff])[\x80-\xbf]|[\xc2-\xf4](?![\x80-\xbf])|\xed[\xa0-\xbf][\x80-\xbf]",
+        b"",
+        300,
+    ),
     Rewrite(
         "drop a character",
         rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}",
