@@ -130,7 +130,7 @@ def test_a_line_break_that_no_text_ends_with_belongs_to_the_file() -> None:
 def test_bytes_that_are_no_text() -> None:
     result = call(text=b'["a\xff\x1b[2J"]')
     assert result.exit_code == 1
-    assert json.loads(result.stdout) == ["a[2J"]
+    assert json.loads(result.stdout) == ["a\x1b[2J"]  # escaped
     assert "<FF>␛" in result.stderr
     assert "\x1b" not in result.stderr
 
