@@ -40,7 +40,8 @@ ROOMS = [
 # The same within folders.
 INNER_ROOMS = {
     "repair": [
-        *("byte_patterns", "bounded_patterns", "words", "costs", "default_costs", "unimodularity"),
+        *("byte_patterns", "bounded_patterns", "words", "costs", "dialects", "default_costs"),
+        "unimodularity",
         *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
         *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "variants", "distinct"),
         *("tokens",),

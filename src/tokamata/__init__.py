@@ -82,7 +82,14 @@ from tokamata.matching import CompiledConstraint, Matcher, Preparation
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.process_rewards import ProcessRewards
 from tokamata.reasoning import think_first
-from tokamata.repair.costs import Doubt, EditCosts, Rewrite
+from tokamata.repair.costs import (
+    Doubt,
+    EditCosts,
+    EditMode,
+    FoundRewrite,
+    Rewrite,
+    RewriteFinder,
+)
 from tokamata.repair.coupled_certificates import CoupledCertificate
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.distinct import NearestValues
@@ -129,10 +136,12 @@ __all__ = [
     "Doubt",
     "Edit",
     "EditCosts",
+    "EditMode",
     "EmptyConstraintError",
     "Event",
     "Explanation",
     "ForkError",
+    "FoundRewrite",
     "Generation",
     "GenerationError",
     "GrammarConstraint",
@@ -167,6 +176,7 @@ __all__ = [
     "RepairRefusedError",
     "Reward",
     "Rewrite",
+    "RewriteFinder",
     "RollbackError",
     "Rule",
     "Sampling",

@@ -30,10 +30,10 @@ __all__ = [
     "NEVER",
     "Doubt",
     "EditCosts",
-    "Finder",
+    "EditMode",
     "FoundRewrite",
-    "Mode",
     "Rewrite",
+    "RewriteFinder",
     "Span",
     "Tables",
     "TextCosts",
@@ -68,7 +68,7 @@ class Rewrite(NamedTuple):
         replacement: what is written instead, as for ``re.sub``: a template, or a function of the match.  A
             function may return ``None``: what it was given is not rewritten.
         cost: what it costs.
-        within: names of the :class:`.Mode` in which it may be taken; empty: in all of them.
+        within: names of the :class:`.EditMode` in which it may be taken; empty: in all of them.
         then: the mode that it leads to; empty: the one that the bytes that it writes lead to.
     """
 
@@ -89,7 +89,7 @@ class Doubt(NamedTuple):
         name: what an :class:`.Edit` says about it.
         pattern: for :mod:`re`, of bytes; the first byte of each match is in doubt.
         cost: what it costs to keep it.
-        within: names of the :class:`.Mode` in which it is in doubt; empty: in all of them.
+        within: names of the :class:`.EditMode` in which it is in doubt; empty: in all of them.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Doubt(NamedTuple):
     within: tuple[str, ...] = ()
 
 
-class Mode(NamedTuple):
+class EditMode(NamedTuple):
     """A state of the transducer of edits: where an edit stands, such as within a string.
 
     Attributes:
@@ -122,7 +122,7 @@ class Mode(NamedTuple):
 
 
 class FoundRewrite(NamedTuple):
-    """A rewrite that a :class:`Finder` has found in a text: ``text[begin:end]`` may become ``written``.
+    """A rewrite that a :class:`RewriteFinder` has found: ``text[begin:end]`` may become ``written``.
 
     Attributes:
         name: what an :class:`.Edit` says about it.
@@ -140,7 +140,7 @@ class FoundRewrite(NamedTuple):
     then: str = ""
 
 
-class Finder(NamedTuple):
+class RewriteFinder(NamedTuple):
     """Finds the rewrites of a text that no pattern finds, since it counts brackets or indentation.
 
     Attributes:
@@ -329,8 +329,8 @@ class EditCosts:
     replace: int | None = None
     rewrites: Sequence[Rewrite] = ()
     doubts: Sequence[Doubt] = ()
-    finders: Sequence[Finder] = ()
-    modes: Sequence[Mode] = ()
+    finders: Sequence[RewriteFinder] = ()
+    modes: Sequence[EditMode] = ()
     typo: int | None = None
     firm: int = 0
     words: Words | None = None
@@ -376,7 +376,7 @@ class EditCosts:
         checked_instance("EditCosts.modes", self.modes, (list, tuple))
         object.__setattr__(self, "modes", tuple(self.modes))
         for mode in self.modes:
-            checked_instance("EditCosts.modes", mode, Mode)
+            checked_instance("EditCosts.modes", mode, EditMode)
             for mapping in (mode.insert, mode.prepend, mode.append, mode.remove):
                 for cost in mapping.values():
                     _checked_cost("modes", cost)
@@ -459,7 +459,7 @@ class EditCosts:
     @kept_property
     def _machines(self) -> tuple[_Machine, _Machine]:
         """Of a text that is closed, and of one that seems cut off."""
-        modes = self.modes or (Mode("any"),)
+        modes = self.modes or (EditMode("any"),)
         number_of = {mode.name: number for number, mode in enumerate(modes)}
 
         def leading(base: list[int], names: Mapping[str, str]) -> list[int]:
@@ -478,7 +478,7 @@ class EditCosts:
         closed, cut_off = (_Machine(tables, tables.machine()) for tables in both)
         return closed, cut_off
 
-    def _of_mode(self, mode: Mode, resume: Mapping[str, int]) -> list[list[int]]:
+    def _of_mode(self, mode: EditMode, resume: Mapping[str, int]) -> list[list[int]]:
         insert = _by_byte(_by_byte([self.other] * 256, self.insert), mode.insert)
         prepend, append = (
             _by_byte(_by_byte(insert, costs), own)

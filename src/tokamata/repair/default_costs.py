@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tokamata.repair.costs import Doubt, EditCosts, Finder, Mode
+from tokamata.repair.costs import Doubt, EditCosts, EditMode, RewriteFinder
 from tokamata.repair.dialects.calls import CALLS
 from tokamata.repair.dialects.lines import lines
 from tokamata.repair.dialects.literals import LITERALS
@@ -62,10 +62,10 @@ _CONTINUING = "".join(map(chr, range(0x80, 0xC0)))
 _KEPT = {ESCAPED: {"\\": 300}, BACK: {"`": 600}}
 
 _MODES = (
-    Mode(TEXT, {'"': STRING}, inserted={'"': BARE}),
-    Mode(STRING, {'"': TEXT, "\\": "escape"}, insert={_LETTERS + _DIGITS: 7000}),
-    Mode("escape", otherwise=STRING),
-    Mode(
+    EditMode(TEXT, {'"': STRING}, inserted={'"': BARE}),
+    EditMode(STRING, {'"': TEXT, "\\": "escape"}, insert={_LETTERS + _DIGITS: 7000}),
+    EditMode("escape", otherwise=STRING),
+    EditMode(
         BARE,
         {'"': TEXT},
         keep={":": 1500, "{}[]": 2500, "\n": None, "'": 500},
@@ -74,14 +74,14 @@ _MODES = (
     # What is written within other quotes leads nowhere; a closing quote of that kind does, or one that
     # is inserted.
     *(
-        Mode(
+        EditMode(
             name,
             inserted={'"': TEXT},
             keep={'"': None, "\n": None, **_KEPT.get(name, {})},
         )
         for name in (*QUOTED, ESCAPED)
     ),
-    Mode(
+    EditMode(
         INVENTED,
         {"}": TEXT},
         inserted={"}": INVENTED},
@@ -143,7 +143,7 @@ DEFAULT_COSTS = EditCosts(
         Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),
         Doubt("a form feed", rb"\\[fb](?=[A-Za-z])", 200, (STRING, *QUOTED)),
     ),
-    finders=(Finder("outline", outline), Finder("lines", lines)),
+    finders=(RewriteFinder("outline", outline), RewriteFinder("lines", lines)),
 )
 
 _WITHOUT_FINDERS = replace(DEFAULT_COSTS, finders=())
