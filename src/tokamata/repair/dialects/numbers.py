@@ -112,6 +112,7 @@ NUMBERS = (
         20,
         _TEXT,
     ),
+    Rewrite("another decimal point", "(?<=[0-9])(?:。|．|·)(?=[0-9])".encode(), b".", 20, _TEXT),
     Rewrite("another minus sign", _MINUS + rb"(?=\d|\.\d|\xef\xbc)", b"-", 20, _TEXT),
     Rewrite("drop a plus sign", _START + rb"\+(?=[\d.])", b"", 20, _TEXT),
     Rewrite("drop leading zeros", _START + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
@@ -132,7 +133,7 @@ NUMBERS = (
     ),
     Rewrite(
         "comma as a decimal point",
-        _START + _CONTINENTAL + rb"(?=\s?(?:[A-Z]{3}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        _START + _CONTINENTAL + rb"(?=\s?(?:[A-Za-z]{1,12}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,

@@ -60,6 +60,7 @@ _PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
 _MADE_UP = 1200
 _AS_TEXT = 4600
+_SINGLE = 700  # of a value that becomes the only element of a list
 _NULL = 30  # rather than any value that is written byte by byte
 
 
@@ -128,6 +129,8 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                 if not stack:
                     roots.append((top.begin, match.end()))
                 elif has_schema and match.end() - top.begin <= _MOST_QUOTED:
+                    yield FoundRewrite("single value as a list", top.begin, top.begin, b"[", _SINGLE, (TEXT,))
+                    yield FoundRewrite("single value as a list", match.end(), match.end(), b"]", 5, (TEXT,))
                     yield _as_text(text, top.begin, match.end(), _AS_TEXT)
         elif top is None or token[:2] == b"//":
             continue

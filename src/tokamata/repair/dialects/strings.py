@@ -264,7 +264,7 @@ _INNER = (
     Rewrite(
         "escape an inner quote",
         rb'"(?:(?<=[^\s\[{,:"]")(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] ")(?=[^\s,:}\]"])'
-        rb'|(?<=\w")(?="\s*(?:[,:}\]]|\Z)))',
+        rb'|(?<=[\w\x80-\xff]")(?="\s*(?:[,:}\]]|\Z)))',
         rb"\\\g<0>",
         700,
         (STRING, BARE),
@@ -347,6 +347,7 @@ _ESCAPES = (
         20,
         _WITHIN,
     ),
+    Rewrite("escape of Markdown", rb"\\_", b"_", 20, _WITHIN),
     Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),

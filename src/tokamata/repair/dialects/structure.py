@@ -86,4 +86,23 @@ _WIDE = (
     ),
 )
 
-STRUCTURE = (*_PUNCTUATION, *_WIDE)
+
+def _elements(match: re.Match[bytes]) -> bytes | None:
+    """A text with commas as a list of its parts."""
+    parts = [part.strip() for part in match[1].split(b",")]
+    return b"[" + b", ".join(b'"' + part + b'"' for part in parts) + b"]" if all(parts) else None
+
+
+_VALUE_END = rb"(?=\s*(?:[,}\n]|\Z))"
+_SINGLE = (
+    Rewrite(
+        "single value as a list", rb'(?<=[:\s])"(?:[^"\\\n]|\\.)*"' + _VALUE_END, rb"[\g<0>]", 700, _IN_TEXT
+    ),
+    Rewrite("single value as a list", rb"(?<=[:\s])-?\d+(?:\.\d+)?" + _VALUE_END, rb"[\g<0>]", 700, _IN_TEXT),
+    Rewrite("text as a list", rb'(?<=[:\s])"([^"\\\n]*,[^"\\\n]*)"' + _VALUE_END, _elements, 650, _IN_TEXT),
+    Rewrite(
+        "list as a single value", rb'\[\s*("(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?)\s*\]', rb"\1", 800, _IN_TEXT
+    ),
+)
+
+STRUCTURE = (*_PUNCTUATION, *_WIDE, *_SINGLE)
