@@ -15,13 +15,17 @@ LITERALS = (
     Rewrite("unfinished literal", rb"(?<=[:\[,\s])[tT]ru?(?=\s*(?:[,}\]]|\Z))", b"true", 100, _IN_TEXT),
     Rewrite("unfinished literal", rb"(?<=[:\[,\s])[fF]al?s?(?=\s*(?:[,}\]]|\Z))", b"false", 100, _IN_TEXT),
     Rewrite("unfinished literal", rb"(?<=[:\[,\s])(?:nul?|Non?)(?=\s*(?:[,}\]]|\Z))", b"null", 100, _IN_TEXT),
-    Rewrite("yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON|[Yy]|[Oo]ui|[Jj]a|[Ss]i)\b", b"true", 700, _IN_TEXT),
+    Rewrite(
+        "yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON|[Yy]|[Oo]ui|[Jj]a|[Ss]i)\b", b"true", 700, _IN_TEXT
+    ),
     Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF|[Nn]|[Nn]on|[Nn]ein)\b", b"false", 700, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])1(?=\s*(?:[,}\]]|\Z))", b"true", 1300, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])0(?=\s*(?:[,}\]]|\Z))", b"false", 1300, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Tt]rue|TRUE|[TtYy])"', b"true", 500, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Ff]alse|FALSE|[FfNn])"', b"false", 500, _IN_TEXT),
-    Rewrite("string as a literal", rb'"(?:[Yy]es|[Oo]n|YES|ON|1|[Oo]ui|[Jj]a|[Ss]i)"', b"true", 900, _IN_TEXT),
+    Rewrite(
+        "string as a literal", rb'"(?:[Yy]es|[Oo]n|YES|ON|1|[Oo]ui|[Jj]a|[Ss]i)"', b"true", 900, _IN_TEXT
+    ),
     Rewrite("string as a literal", rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0|[Nn]on|[Nn]ein)"', b"false", 900, _IN_TEXT),
     Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
     Rewrite("string as null", rb'(?<=[:\[,\s])""', b"null", 900, _IN_TEXT),

@@ -133,7 +133,9 @@ NUMBERS = (
     ),
     Rewrite(
         "comma as a decimal point",
-        _START + _CONTINENTAL + rb"(?=\s?(?:[A-Za-z]{1,12}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        _START
+        + _CONTINENTAL
+        + rb"(?=\s?(?:[A-Za-z]{1,12}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,

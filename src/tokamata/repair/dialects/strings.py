@@ -151,6 +151,25 @@ _CLOSING = (
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 0, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'"' + AFTER, b'"', 300, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
+    # A quote that ends a line, and should not have been escaped.
+    Rewrite(
+        "escaped closing quote",
+        rb'\\"(?=[ \t]{0,9},?[ \t]{0,9}\r?\n\s{0,200}["}\]])',
+        b'"',
+        250,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite("escaped closing quote", rb'\\":(?=[ \t]{0,9}\r?\n\s{0,200}")', b'",', 280, (STRING,), TEXT),
+    Rewrite(
+        "escaped closing quote",
+        rb"\\'(?=[ \t]{0,9},?[ \t]{0,9}\r?\n\s{0,200}['}\]])",
+        b'"',
+        250,
+        (SINGLE,),
+        TEXT,
+    ),
+    Rewrite("escaped closing quote", rb"\\':(?=[ \t]{0,9}\r?\n\s{0,200}')", b'",', 280, (SINGLE,), TEXT),
     # A name or a value begins after it.
     Rewrite(
         "end of one string, beginning of another",
