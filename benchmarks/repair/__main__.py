@@ -24,6 +24,7 @@ from benchmarks.repair.engines import OURS, Answer, Engine, node_peer, ours, pyt
 from benchmarks.repair.instances import load
 from benchmarks.repair.kept_rows import add_truncated, add_written
 from benchmarks.repair.kind_rows import add_kinds
+from benchmarks.repair.large_schemas import add_large_schema
 from benchmarks.repair.library_rows import add_libraries, add_valid_texts
 from benchmarks.repair.search_rows import add_kilobytes, add_long_texts, add_programs
 
@@ -62,6 +63,7 @@ def measure(options: Namespace, work: Path) -> Report:
     add_compat(report, instances, options, count)
     add_streams(report, instances, options, max(count // 2, 5))
     add_long_texts(report, instances, options, 2 if options.quick else 10)
+    add_large_schema(report, options)
     add_programs(report, options, 3 if options.quick else count)
     return report
 

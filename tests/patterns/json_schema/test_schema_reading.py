@@ -7,6 +7,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
+import jsonschema
 import pytest
 
 import tokamata as tk
@@ -136,6 +137,18 @@ def test_one_of_without_negation_where_a_property_tells_schemas_apart() -> None:
     assert "one_of" not in [node[0] for node in nodes(schema)]
     values = [{"kind": "a"}, {"kind": "b"}, {"kind": "c", "x": 1}, {"kind": "d"}, {"kind": "e"}, {}]
     assert verdicts(schema, *values) == [True, False, True, True, False, False]
+
+
+def test_one_of_objects_by_themselves_where_all_else_is_in_every_schema() -> None:
+    """Variants that do not say that they are objects hold of everything else together."""
+    variants = [{"properties": {"kind": {"const": kind}}, "required": ["kind"]} for kind in ("a", "b")]
+    schema = {"oneOf": [*variants, {"type": "string"}]}
+    constraint = tk.json_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for value in ({"kind": "a"}, {"kind": "b", "x": 1}, {"kind": "c"}, {}, [], 1, None, "a"):
+        assert constraint.accepts(json.dumps(value, separators=(",", ":"))) == validator.is_valid(value), (
+            value
+        )
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ _BY_PYTHON_TYPE = {
 }
 
 
-def apart(reader: KeywordReader, schemas: list[Any]) -> list[list[Any]]:
-    """The schemas in groups, such that no value is in schemas of different groups."""
-    masks = [types_of(reader, schema) for schema in schemas]
+def apart(reader: KeywordReader, schemas: list[Any], types: int = ALL_TYPES) -> list[list[Any]]:
+    """The schemas in groups, such that no value of some types is in schemas of different groups."""
+    masks = [types & types_of(reader, schema) for schema in schemas]
     kinds: list[dict[str, set[Any]] | None] = [
         _required_values(reader, schema) if mask & OBJECT else None
         for schema, mask in zip(schemas, masks, strict=True)

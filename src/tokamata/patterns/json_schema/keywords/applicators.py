@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata.patterns.json_schema.apart import apart
 from tokamata.patterns.json_schema.faults import Fault
+from tokamata.patterns.json_schema.table import ALL_TYPES, OBJECT
 
 if TYPE_CHECKING:
     from tokamata.patterns.json_schema.keyword_reader import KeywordReader
@@ -60,10 +61,19 @@ def one_of(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: 
     """Exactly one of the schemas.
 
     Schemas that share no type never hold together, so that one of them is as good as exactly one of them.
+    Variants of an object mostly do not say ``"type": "object"``, so that they all hold of anything else: then
+    objects are read by themselves.
     """
     schemas = _schemas(schema, "oneOf")
     groups = apart(reader, schemas) if len(schemas) > 1 else [schemas]
-    operands.append(reader.any_of([_exactly_one(reader, group) for group in groups]))
+    of_objects = apart(reader, schemas, OBJECT) if len(groups) == 1 and len(schemas) > 1 else groups
+    if len(of_objects) == len(groups):
+        operands.append(reader.any_of([_exactly_one(reader, group) for group in groups]))
+        return
+    table = reader.table
+    objects = reader.any_of([_exactly_one(reader, group) for group in of_objects])
+    others = table.all_of([table.types(ALL_TYPES ^ OBJECT), _exactly_one(reader, schemas)])
+    operands.append(table.any_of([table.all_of([table.types(OBJECT), objects]), others]))
 
 
 def negation(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
