@@ -18,11 +18,7 @@ from benchmarks.common.report import Report, Target
 __all__ = ["add_large_schema", "large_schema"]
 
 _RESOURCES, _TYPES, _MEMBERS, _PARTS = 60, 40, 18, 3
-_WORDS = (
-    "status code system value display text period start end reference identifier type subject encounter "
-    "performer note category priority reason location contact address telecom given family birth active "
-    "organization part link language contained meta version profile security source author date title"
-).split()
+_WORDS = ["status", "code", "system", "value", "display", "text", "period", "start", "end", "reference", "identifier", "type", "subject", "encounter", "performer", "note", "category", "priority", "reason", "location", "contact", "address", "telecom", "given", "family", "birth", "active", "organization", "part", "link", "language", "contained", "meta", "version", "profile", "security", "source", "author", "date", "title"]
 _PRIMITIVES: dict[str, Any] = {
     "string": {"type": "string", "pattern": "^[ \\r\\n\\t\\S]+$"},
     "code": {"type": "string", "pattern": "^[^\\s]+(\\s[^\\s]+)*$"},
