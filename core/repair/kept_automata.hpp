@@ -18,9 +18,11 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "expression/byte_automaton.hpp"
+#include "repair/writings.hpp"
 
 namespace tokamata {
 
@@ -33,6 +35,20 @@ class KeptAutomaton : private Accounted {
   ~KeptAutomaton() { begin_charging(); }
 
   ByteAutomaton& automaton() { return automaton_; }
+  // Of a machine; the latest few are kept.
+  std::shared_ptr<Writings> writings(const std::shared_ptr<const EditMachine>& machine) {
+    for (const std::shared_ptr<Writings>& one : writings_)
+      if (&one->machine() == machine.get()) return one;
+    if (writings_.size() == kMostMachines) writings_.erase(writings_.begin());
+    writings_.push_back(std::allocate_shared<Writings>(CountedAllocator<Writings>(), machine, automaton_.byte_classes()));
+    return writings_.back();
+  }
+  // The state that its over-approximation starts in.
+  StateId relaxed_start(Budget& budget);
+  void keep_only(std::span<StateId* const> states) {
+    automaton_.keep_only(states);
+    relaxed_start_.reset();
+  }
   // Of the automaton, and of the search that has borrowed it.
   MemoryAccount& account() { return account_; }
   // Whether a search with these limits may use it.
@@ -41,8 +57,12 @@ class KeptAutomaton : private Accounted {
   }
 
  private:
+  static constexpr std::size_t kMostMachines = 4;
+
   std::uint32_t depth_;
   ByteAutomaton automaton_;
+  counted::vector<std::shared_ptr<Writings>> writings_;
+  std::optional<StateId> relaxed_start_;
 };
 
 class KeptAutomata {
@@ -80,6 +100,7 @@ class BorrowedAutomaton {
   BorrowedAutomaton& operator=(const BorrowedAutomaton&) = delete;
 
   ByteAutomaton& automaton() const { return kept_->automaton(); }
+  KeptAutomaton& kept() const { return *kept_; }
   MemoryAccount& account() const { return kept_->account(); }
   double age_seconds() const { return std::chrono::duration<double>(Budget::Clock::now() - begun_).count(); }
 
@@ -99,5 +120,10 @@ class BorrowedAutomaton {
 // LimitExceeded, Cancelled or std::bad_alloc.
 std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
                                       const std::shared_ptr<const CancelToken>& cancel);
+
+// Whether the pattern accepts a text.  A broken text is mostly refused by the over-approximation, which knows its states from
+// other texts: the states of a pattern that remembers what is written are those of one text.
+bool is_accepted(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
+                 const std::shared_ptr<const CancelToken>& cancel);
 
 }  // namespace tokamata
