@@ -323,7 +323,9 @@ _INNER = (
     Rewrite("join strings", b'"' + SPACE + rb"\+" + SPACE + b'"', b"", 100, (STRING,), STRING),
     Rewrite("join strings", rb'"\s+"', b"", 1100, (STRING,), STRING),
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
+    Rewrite("comma between values", rb"'(?=\s+'[^'\n]*'\s*[,\]])", b'",', 1000, (SINGLE,), TEXT),
     Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
+    Rewrite("join strings", b"'" + SPACE + rb"#[^\n#]{0,300}\n\s*'", b"", 900, (SINGLE,), SINGLE),
 )
 
 _ESCAPES = (

@@ -87,10 +87,10 @@ WORDS = (
         "drop a word",
         rb"(?<=[,{\s])[A-Za-z_]+\s+(?=[\"'][\w $.-]+[\"']\s*:)",
         b"",
-        800,
+        900,
         _IN_TEXT,
     ),
-    Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 700, _IN_TEXT),
+    Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 900, _IN_TEXT),
     Rewrite(
         "quote an address",
         rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[A-Za-z]:\\|\.{0,2}/(?![/*]))[^\s,\"'{}\[\]]+(?=\s*(?:[,}\]\n]|\Z))",
