@@ -74,6 +74,7 @@ class BytePatterns {
   std::vector<Found> found(std::string_view text, std::size_t most, Budget& budget) const;
 
  private:
+  friend class StreamedPatterns;
   class Run;
   static constexpr std::size_t kStart = 256;  // instead of a byte before the first one
 
