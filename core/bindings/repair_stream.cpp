@@ -4,7 +4,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -60,9 +59,9 @@ nb::list feed_stream(BoundStream& self, const nb::bytes& given) {
   return found;
 }
 
-// `open_words`: where a word may still be found, and what its rewrite would cost.
+// `open_rewrites`: where rewrites of words and finders may still begin, and what they would cost.
 nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStream>& rewrites, const std::vector<GivenDoubtOfStream>& doubts,
-                         const std::vector<std::pair<std::uint32_t, EditCost>>& firm, const std::vector<GivenDoubtOfStream>& open_words,
+                         const std::vector<std::pair<std::uint32_t, EditCost>>& firm, const std::vector<GivenDoubtOfStream>& open_rewrites,
                          std::size_t settled, std::size_t withheld) {
   std::vector<Rewrite> made;
   for (const auto& [begin, end, written, cost, within, then] : rewrites) {
@@ -86,7 +85,7 @@ nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStre
       else
         open.push_back({position, cost, within});
     }
-    for (const auto& [position, cost, within] : open_words) open.push_back({position, cost, within});
+    for (const auto& [position, cost, within] : open_rewrites) open.push_back({position, cost, within});
     return self.search->advance(certain, std::move(open), withheld);
   });
   return nb::bytes(decided.data(), decided.size());
@@ -108,14 +107,12 @@ void bind_repair_stream(nb::module_& m) {
            },
            "automata"_a, "machine"_a, "patterns"_a, "prices"_a, "slack"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("feed", &feed_stream, "bytes"_a)
-      .def("advance", &advance_stream, "rewrites"_a, "doubts"_a, "firm"_a, "open_words"_a, "settled"_a, "withheld"_a)
+      .def("advance", &advance_stream, "rewrites"_a, "doubts"_a, "firm"_a, "open_rewrites"_a, "settled"_a, "withheld"_a)
       .def("undecided",
            [](BoundStream& self) {
              const std::string text = searching(self.pattern, [&] { return self.search->undecided(); });
              return nb::bytes(text.data(), text.size());
            })
-      .def("opened", [](const BoundStream& self) { std::vector<std::pair<std::uint32_t,std::uint32_t>> all; for (const auto& [pattern, position] : self.matches.open(self.search->decided_until())) all.emplace_back(self.patterns->numbers[pattern], position); return all; })
-      .def("dbg", [](const BoundStream& self) { return self.search->dbg(); })
       .def_prop_ro("follows", [](const BoundStream& self) { return self.search->follows(); })
       .def_prop_ro("decided_until", [](const BoundStream& self) { return self.search->decided_until(); })
       .def_prop_ro("cost",
@@ -123,6 +120,7 @@ void bind_repair_stream(nb::module_& m) {
                      const std::uint64_t cost = self.search->cost();
                      return cost == StreamSearch::kNoCost ? std::nullopt : std::optional(cost);
                    })
+      .def_prop_ro("missed", [](const BoundStream& self) { return self.search->missed(); })
       .def_prop_ro("expansions", [](const BoundStream& self) { return self.search->expansions(); })
       .def_prop_ro("memory_bytes", [](const BoundStream& self) { return self.search->memory_bytes(); });
 }

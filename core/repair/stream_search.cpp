@@ -41,7 +41,11 @@ void StreamSearch::feed(std::string_view bytes) {
 }
 
 void StreamSearch::add(Rewrite rewrite) {
-  if (!follows_ || rewrite.begin < base_) return;
+  if (!follows_) return;
+  if (rewrite.begin < base_) {
+    ++missed_;
+    return;
+  }
   const Charge charge(account());
   const auto index = static_cast<std::uint32_t>(rewrites_.size());
   Place& here = place(rewrite.begin);
@@ -115,9 +119,12 @@ void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
   });
   if (known) {
     Node& node = nodes_[*known];
-    if (reached >= node.reached) {
-      if (reached == node.reached && node.from == from && node.step.kind == step.kind && step.kind != EditKind::Rewrite)
-        node.step.operand = std::min(node.step.operand, step.operand);
+    if (reached > node.reached) return;
+    if (reached == node.reached) {
+      if (from != kNone && node.from != kNone && is_edited_later({from, step}, {node.from, node.step})) {
+        node.from = from;
+        node.step = step;
+      }
       return;
     }
     node.reached = reached;
@@ -136,6 +143,25 @@ void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
   here.first = number;
   node_index_.add(number, hash);
   push(number);
+}
+
+// Of two paths to one node at one cost, the one that keeps the text longer before an edit, as the search for a whole text finds it
+// first: the last edits are compared, then those before.  Of the same edit the least byte is written.
+bool StreamSearch::is_edited_later(Arrival one, Arrival other) const {
+  const auto back = [&](Arrival& at) {
+    while (at.from != kNone && at.step.kind == EditKind::Keep) at = {nodes_[at.from].from, nodes_[at.from].step};
+  };
+  for (;;) {
+    back(one);
+    back(other);
+    if (one.from == kNone || other.from == kNone) return false;
+    const std::uint32_t mine = nodes_[one.from].position, others = nodes_[other.from].position;
+    if (mine != others) return mine > others;
+    if (one.from == other.from)
+      return one.step.kind == other.step.kind && one.step.kind != EditKind::Rewrite && one.step.operand < other.step.operand;
+    one = {nodes_[one.from].from, nodes_[one.from].step};
+    other = {nodes_[other.from].from, nodes_[other.from].step};
+  }
 }
 
 void StreamSearch::take_rewrite(NodeNumber from, std::uint32_t index, Budget& budget) {
@@ -327,6 +353,7 @@ void StreamSearch::begin_at(NodeNumber start) {
   }
   const auto renumbered = [](const std::vector<std::uint32_t>& numbers, std::uint32_t number) { return number == kNone ? kNone : numbers[number]; };
   for (HeldRewrite& held : rewrites) held.next = renumbered(rewrite_of, held.next);
+  rewrites_ = std::move(rewrites);
   places_.erase(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(base - base_));
   base_ = base;
   for (Place& one : places_) {

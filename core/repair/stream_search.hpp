@@ -70,7 +70,6 @@ class StreamSearch : private BorrowedAutomaton {
   // is taken beyond `withheld`.  Returns what has been decided of the repaired text.
   std::string advance(std::size_t settled, std::vector<OpenRewrite> open, std::size_t withheld);
 
-  std::vector<std::tuple<std::uint32_t,int,std::uint64_t>> dbg() const { std::vector<std::tuple<std::uint32_t,int,std::uint64_t>> a; for (auto n : waiting_) { for (auto m = n; m != kNone; m = nodes_[m].from) a.emplace_back(nodes_[m].position, nodes_[m].mode, nodes_[m].reached.cost); a.emplace_back(0,99,0);} return a; }
   bool follows() const { return follows_; }
   // How much of the text the decided part of the repaired text has read.
   std::size_t decided_until() const { return base_; }
@@ -78,6 +77,8 @@ class StreamSearch : private BorrowedAutomaton {
   std::uint64_t cost() const { return least_waiting_; }
   // The cheapest repair of the text so far after what is decided, as far as bytes go on from it.
   std::string undecided();
+  // How many rewrites were added too late: of what was decided.
+  std::uint64_t missed() const { return missed_; }
   std::size_t memory_bytes() const { return account().bytes(); }
   std::uint64_t expansions() const { return expansions_; }
 
@@ -143,6 +144,11 @@ class StreamSearch : private BorrowedAutomaton {
   const std::vector<Writing>& writings_at(bool is_begin, Mode mode, StateId state);
   void push(NodeNumber node);
   void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached, EditStep step);
+  struct Arrival {
+    NodeNumber from;
+    EditStep step;
+  };
+  bool is_edited_later(Arrival one, Arrival other) const;
   void take_rewrite(NodeNumber from, std::uint32_t index, Budget& budget);
   void expand(NodeNumber node, std::uint64_t price, Budget& budget);
   bool search(Budget& budget);
@@ -184,7 +190,7 @@ class StreamSearch : private BorrowedAutomaton {
   StateId same_;         // after the text as it is; dead: no accepted text begins so
   std::size_t same_read_ = 0;
   bool follows_ = true;
-  std::uint64_t expansions_ = 0;
+  std::uint64_t expansions_ = 0, missed_ = 0;
 };
 
 }  // namespace tokamata

@@ -12,7 +12,7 @@ long after its beginning was decided.  :class:`.RepairStream` says so, and what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from tokamata.repair.costs import Finder, FoundRewrite
@@ -43,7 +43,7 @@ _MAY_BEGIN_A_TOKEN = re.compile(rb"[\"'/<]")
 _STRING = {
     quote: re.compile(rb"%b(?:[^%b\\\n]|\\.)*" % (quote, quote), re.DOTALL) for quote in (b'"', b"'")
 }
-_SHORT = 64
+_SHORT = 8
 NOWHERE = 1 << 62
 
 
@@ -52,9 +52,11 @@ class StreamedFinder(Protocol):
 
     Attributes:
         withheld: nothing from this position on is to be decided yet.
+        open: rewrites that may turn out to begin somewhere, by what they are by now.
     """
 
     withheld: int
+    open: list[FoundRewrite]
 
     def feed(self, text: bytearray) -> Iterable[FoundRewrite]:
         """The rewrites that a text has made known, which begins with that of the last call."""
@@ -76,6 +78,7 @@ class Reread:
         self._finder = finder
         self._next = 1
         self.withheld = NOWHERE
+        self.open: list[FoundRewrite] = []
 
     def feed(self, text: bytearray) -> Iterable[FoundRewrite]:
         """None; the place of the first one counts."""
@@ -96,6 +99,7 @@ class StreamedOutline:
         self._tags_read = 0
         self._waits_for = 0  # the length of the text at which the next token is tried again
         self.withheld = 0
+        self.open: list[FoundRewrite] = []
         self._begin_at(0)
 
     def _begin_at(self, position: int) -> None:
@@ -117,7 +121,26 @@ class StreamedOutline:
         while len(text) >= self._waits_for and self._read(text, found):
             pass
         self.withheld = self._withheld(text)
+        self.open = list(self._open())
         return found
+
+    def _open(self) -> Iterator[FoundRewrite]:
+        """What the end of the text, or of what is open, may give up as a whole."""
+        number = len(self._roots)
+        if not self._stack:
+            if number > 0:
+                yield _dropped("drop prose", self._root_end, self._root_end, _PROSE)
+            return
+        if number > 0:
+            begin = self._stack[0].begin
+            yield _dropped("drop a value", begin, begin, _VALUE + _LATER * min(number, 10))
+        for one in self._stack:
+            item = one.item
+            if item is not None:
+                begin = one.items[-1].comma if one.items else item.begin
+                cost = _MEMBER if one.bracket == b"{" else _ELEMENT
+                yield _dropped("drop a member", item.begin, item.begin, cost)
+                yield _dropped("drop a member", begin, begin, cost)
 
     def _withheld(self, text: bytearray) -> int:
         """Nothing is decided of a thought that is open, or of prose that may stand before a value."""
@@ -145,7 +168,7 @@ class StreamedOutline:
     def _wait(self, text: bytearray, position: int) -> bool:
         self._at = position
         length = len(text) - position
-        self._waits_for = len(text) + (length // 4 if length > _SHORT else 1)
+        self._waits_for = len(text) + (length // 4 + 1)
         return False
 
     def _take(self, text: bytearray, match: re.Match[bytes], found: list[FoundRewrite]) -> None:

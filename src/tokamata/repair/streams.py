@@ -109,22 +109,25 @@ class _Followed:
             if written is not None:
                 rewrites.append((begin, end, written, rewrite.cost, *self._patterns.modes[number]))
         withheld = NOWHERE
+        open_rewrites: list[tuple[int, int, int]] = []
         for finder in self._finders:
             rewrites += map(self._rewrite, self._bounds.counted(finder.feed(text)))
             withheld = min(withheld, finder.withheld)
+            for one in finder.open:
+                begin, _, _, cost, within, _ = self._rewrite(one)
+                open_rewrites.append((begin, cost, within))
         firm: list[tuple[int, int]] = []
-        open_words: list[tuple[int, int, int]] = []
         settled = len(text)
         if self._words is not None:
             found = self._words.feed(text, self._bounds)
             typo = self._costs.typo
             if typo is not None:
                 rewrites += [(*one, typo, _FIRST_MODE, BY_WRITTEN) for one in found.typos]
-                open_words = [(quote, typo, _FIRST_MODE) for quote in found.open]
+                open_rewrites += [(quote, typo, _FIRST_MODE) for quote in found.open]
             if self._costs.firm > 0:
                 firm = [(position, self._costs.firm) for position in found.firm]
                 settled = found.settled
-        return self._engine.advance(rewrites, doubts, firm, open_words, settled, min(withheld, NOWHERE))
+        return self._engine.advance(rewrites, doubts, firm, open_rewrites, settled, min(withheld, NOWHERE))
 
     def _rewrite(self, one: FoundRewrite) -> tuple[int, int, bytes, int, int, int]:
         within = sum(1 << self._number_of[name] for name in one.within) or ALL_MODES
