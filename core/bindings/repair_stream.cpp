@@ -120,7 +120,6 @@ void bind_repair_stream(nb::module_& m) {
                      const std::uint64_t cost = self.search->cost();
                      return cost == StreamSearch::kNoCost ? std::nullopt : std::optional(cost);
                    })
-      .def_prop_ro("missed", [](const BoundStream& self) { return self.search->missed(); })
       .def_prop_ro("expansions", [](const BoundStream& self) { return self.search->expansions(); })
       .def_prop_ro("memory_bytes", [](const BoundStream& self) { return self.search->memory_bytes(); });
 }

@@ -41,11 +41,7 @@ void StreamSearch::feed(std::string_view bytes) {
 }
 
 void StreamSearch::add(Rewrite rewrite) {
-  if (!follows_) return;
-  if (rewrite.begin < base_) {
-    ++missed_;
-    return;
-  }
+  if (!follows_ || rewrite.begin < base_) return;
   const Charge charge(account());
   const auto index = static_cast<std::uint32_t>(rewrites_.size());
   Place& here = place(rewrite.begin);

@@ -77,8 +77,6 @@ class StreamSearch : private BorrowedAutomaton {
   std::uint64_t cost() const { return least_waiting_; }
   // The cheapest repair of the text so far after what is decided, as far as bytes go on from it.
   std::string undecided();
-  // How many rewrites were added too late: of what was decided.
-  std::uint64_t missed() const { return missed_; }
   std::size_t memory_bytes() const { return account().bytes(); }
   std::uint64_t expansions() const { return expansions_; }
 
@@ -190,7 +188,7 @@ class StreamSearch : private BorrowedAutomaton {
   StateId same_;         // after the text as it is; dead: no accepted text begins so
   std::size_t same_read_ = 0;
   bool follows_ = true;
-  std::uint64_t expansions_ = 0, missed_ = 0;
+  std::uint64_t expansions_ = 0;
 };
 
 }  // namespace tokamata

@@ -62,6 +62,7 @@ class _Followed:
         self._costs, self._patterns = costs, patterns
         self._bounds = BoundedPatterns(limits, cancel)
         self._number_of = {mode.name: number for number, mode in enumerate(costs.modes)}
+        self._bits: dict[tuple[str, ...], int] = {}
         prices = [
             *((one.cost, modes[0], False) for one, modes in zip(costs.rewrites, patterns.modes, strict=False)),
             *((0, ALL_MODES, True) for _ in patterns.doubts),
@@ -108,14 +109,15 @@ class _Followed:
             written = _written(rewrite, Found(number, begin, end, None), text)
             if written is not None:
                 rewrites.append((begin, end, written, rewrite.cost, *self._patterns.modes[number]))
-        withheld = NOWHERE
+        withheld, decided = NOWHERE, self._engine.decided_until
         open_rewrites: list[tuple[int, int, int]] = []
         for finder in self._finders:
-            rewrites += map(self._rewrite, self._bounds.counted(finder.feed(text)))
+            found_by = self._bounds.counted(finder.feed(text))
+            rewrites += [self._rewrite(one) for one in found_by if one.begin >= decided]
             withheld = min(withheld, finder.withheld)
-            for one in finder.open:
-                begin, _, _, cost, within, _ = self._rewrite(one)
-                open_rewrites.append((begin, cost, within))
+            open_rewrites += [
+                (one.begin, one.cost, self._within(one.within)) for one in finder.open if one.begin >= decided
+            ]
         firm: list[tuple[int, int]] = []
         settled = len(text)
         if self._words is not None:
@@ -130,9 +132,15 @@ class _Followed:
         return self._engine.advance(rewrites, doubts, firm, open_rewrites, settled, min(withheld, NOWHERE))
 
     def _rewrite(self, one: FoundRewrite) -> tuple[int, int, bytes, int, int, int]:
-        within = sum(1 << self._number_of[name] for name in one.within) or ALL_MODES
         then = self._number_of[one.then] if one.then else BY_WRITTEN
-        return one.begin, one.end, one.written, one.cost, within, then
+        return one.begin, one.end, one.written, one.cost, self._within(one.within), then
+
+    def _within(self, names: tuple[str, ...]) -> int:
+        bits = self._bits.get(names)
+        if bits is None:
+            bits = sum(1 << self._number_of[name] for name in names) or ALL_MODES
+            self._bits[names] = bits
+        return bits
 
 
 class RepairStream(Generic[_T_co]):
