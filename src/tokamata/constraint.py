@@ -406,7 +406,7 @@ class Constraint(Denotation[_T_co]):
             cancel: stops the work, from another thread.
 
         Raises:
-            EmptyConstraintError: no text is accepted.
+            EmptyConstraintError: no text is accepted; :meth:`.RepairStream.finish` says so where it is found later.
             AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
             ArgumentError: an argument has another type or value.
             LimitExceeded, Cancelled: the work was stopped.

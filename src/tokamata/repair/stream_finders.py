@@ -12,7 +12,8 @@ long after its beginning was decided.  :class:`.RepairStream` says so, and what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable
 from typing import Protocol
 
 from tokamata.repair.costs import Finder, FoundRewrite
@@ -44,6 +45,7 @@ _STRING = {
     quote: re.compile(rb"%b(?:[^%b\\\n]|\\.)*" % (quote, quote), re.DOTALL) for quote in (b'"', b"'")
 }
 _SHORT = 8
+_MOST_OPEN = 64
 NOWHERE = 1 << 62
 
 
@@ -58,8 +60,11 @@ class StreamedFinder(Protocol):
     withheld: int
     open: list[FoundRewrite]
 
-    def feed(self, text: bytearray) -> Iterable[FoundRewrite]:
-        """The rewrites that a text has made known, which begins with that of the last call."""
+    def feed(self, text: bytearray, decided: int) -> Iterable[FoundRewrite]:
+        """The rewrites that a text has made known, which begins with that of the last call.
+
+        What begins before ``decided`` comes too late, and may be left out.
+        """
 
 
 def streamed(finder: Finder) -> StreamedFinder:
@@ -80,7 +85,7 @@ class Reread:
         self.withheld = NOWHERE
         self.open: list[FoundRewrite] = []
 
-    def feed(self, text: bytearray) -> Iterable[FoundRewrite]:
+    def feed(self, text: bytearray, decided: int) -> Iterable[FoundRewrite]:
         """None; the place of the first one counts."""
         if len(text) >= self._next:
             self._next = len(text) + max(len(text) // 2, _SHORT)
@@ -109,7 +114,7 @@ class StreamedOutline:
         self._names: list[dict[bytes | None, _Item]] = []
         self._roots: list[tuple[int, int]] = []
 
-    def feed(self, text: bytearray) -> Iterable[FoundRewrite]:
+    def feed(self, text: bytearray, decided: int) -> Iterable[FoundRewrite]:
         """The rewrites that have become known."""
         found: list[FoundRewrite] = []
         for tag in _THOUGHT_END.finditer(text, max(self._tags_read - _LONGEST_TAG, self._at)):
@@ -121,26 +126,31 @@ class StreamedOutline:
         while len(text) >= self._waits_for and self._read(text, found):
             pass
         self.withheld = self._withheld(text)
-        self.open = list(self._open())
+        self._find_open(decided)
         return found
 
-    def _open(self) -> Iterator[FoundRewrite]:
+    def _find_open(self, decided: int) -> None:
         """What the end of the text, or of what is open, may give up as a whole."""
+        self.open = []
         number = len(self._roots)
         if not self._stack:
             if number > 0:
-                yield _dropped("drop prose", self._root_end, self._root_end, _PROSE)
+                self.open.append(_dropped("drop prose", self._root_end, self._root_end, _PROSE))
             return
         if number > 0:
             begin = self._stack[0].begin
-            yield _dropped("drop a value", begin, begin, _VALUE + _LATER * min(number, 10))
-        for one in self._stack:
+            cost = _VALUE + _LATER * min(number, 10)
+            self.open.append(_dropped("drop a value", begin, begin, cost))
+        for one in self._stack[bisect_left(self._stack, decided, key=_begin_of) :]:
             item = one.item
-            if item is not None:
-                begin = one.items[-1].comma if one.items else item.begin
-                cost = _MEMBER if one.bracket == b"{" else _ELEMENT
-                yield _dropped("drop a member", item.begin, item.begin, cost)
-                yield _dropped("drop a member", begin, begin, cost)
+            if item is None:
+                continue
+            if len(self.open) > _MOST_OPEN:  # what is nested that deep is decided when its end is there
+                self.withheld = min(self.withheld, one.begin)
+                return
+            cost = _MEMBER if one.bracket == b"{" else _ELEMENT
+            for begin in {item.begin, one.items[-1].comma if one.items else item.begin}:
+                self.open.append(_dropped("drop a member", begin, begin, cost))
 
     def _withheld(self, text: bytearray) -> int:
         """Nothing is decided of a thought that is open, or of prose that may stand before a value."""
@@ -243,6 +253,10 @@ class StreamedOutline:
         if earlier is not None and earlier.comma >= 0:
             found.append(_dropped("drop a repeated member", earlier.begin, earlier.comma + 1, _REPEATED))
         self._names[-1][item.name] = item
+
+
+def _begin_of(one: _Open) -> int:
+    return one.item.begin if one.item is not None else one.begin
 
 
 def _is_open(text: bytearray, position: int) -> bool:

@@ -112,7 +112,7 @@ class _Followed:
         withheld, decided = NOWHERE, self._engine.decided_until
         open_rewrites: list[tuple[int, int, int]] = []
         for finder in self._finders:
-            found_by = self._bounds.counted(finder.feed(text))
+            found_by = self._bounds.counted(finder.feed(text, decided))
             rewrites += [self._rewrite(one) for one in found_by if one.begin >= decided]
             withheld = min(withheld, finder.withheld)
             open_rewrites += [
