@@ -4,8 +4,8 @@ python -m benchmarks.repair --jsonrepair FOLDER    # where `npm install jsonrepa
 python -m benchmarks.repair --quick
 
 JSON texts are instances of MaskBench with mistakes (corruptions.py) from the half of the schemas on which
-costs were not tuned, texts of Gemma 3 270M for schemas, and the cases of the peers' own tests.  Programs are
-made by a seed (programs.py).
+costs were not tuned, texts of Gemma 3 270M for schemas, the cases of the peers' own tests, and texts by kind
+of mistake (kind_rows.py).  Programs are made by a seed (programs.py).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks.repair.corruption_rows import add_corruptions
 from benchmarks.repair.engines import OURS, Answer, Engine, node_peer, ours, python_peer
 from benchmarks.repair.instances import load
 from benchmarks.repair.kept_rows import add_truncated, add_written
+from benchmarks.repair.kind_rows import add_kinds
 from benchmarks.repair.library_rows import add_libraries, add_valid_texts
 from benchmarks.repair.search_rows import add_kilobytes, add_long_texts, add_programs
 
@@ -53,7 +54,8 @@ def measure(options: Namespace, work: Path) -> Report:
     _add_times(report, add_corruptions(report, instances, engines, with_schema, options, count))
     add_truncated(report, instances, engines, with_schema, options, 2 * count)
     add_written(report, with_schema, options, most)
-    add_libraries(report, engines, most)
+    add_libraries(report, {**engines, "json_repair": python_peer(True)}, most)
+    add_kinds(report, with_schema, 1 if options.quick else None)
     add_valid_texts(report, instances, engines, most)
     add_kilobytes(report, options, count)
     add_long_texts(report, instances, options, 2 if options.quick else 10)

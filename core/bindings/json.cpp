@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <set>
@@ -27,6 +28,7 @@ using json::ValueTable;
 struct TableBuilder {
   std::shared_ptr<ValueTable> table = std::make_shared<ValueTable>();
   std::set<std::string> strings = {};  // that are constants, or stand within one
+  bool names_null = false;             // whether null is named as a type or a constant
 
   std::uint32_t add(ValueTable::Node node) { return table->add(std::move(node)).value; }
   ValueNode node(std::uint32_t number) const {
@@ -46,6 +48,7 @@ std::string utf8(nb::handle text);
 // Of a value that canonical_of has taken: that bounds its depth.
 void note_strings(TableBuilder& builder, nb::handle value) {
   if (PyUnicode_Check(value.ptr())) builder.strings.insert(utf8(value));
+  builder.names_null |= value.is_none();
   if (PyList_Check(value.ptr()))
     for (const nb::handle part : nb::borrow<nb::list>(value)) note_strings(builder, part);
   if (PyDict_Check(value.ptr()))
@@ -225,7 +228,10 @@ void bind_json(nb::module_& m) {
       .def("any_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::AnyOf{b.nodes(nodes)}); })
       .def("one_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::OneOf{b.nodes(nodes)}); })
       .def("negate", [](B& b, N node) { return b.add(ValueTable::Negation{b.node(node)}); })
-      .def("types", [](B& b, unsigned mask) { return b.add(ValueTable::Types{static_cast<std::uint8_t>(mask)}); })
+      .def("types", [](B& b, unsigned mask) {
+        b.names_null |= (mask & json::kNull) != 0;
+        return b.add(ValueTable::Types{static_cast<std::uint8_t>(mask)});
+      })
       .def("integral", [](B& b) { return b.add(ValueTable::Integral{}); })
       .def("number_range", &add_range, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none())
       .def("string", [](B& b, ExpressionPtr texts) { return b.add(ValueTable::String{b.table->language(std::move(texts))}); })
@@ -279,7 +285,7 @@ void bind_json(nb::module_& m) {
            [](const B& b) {
              std::vector<std::string> names;
              for (std::uint32_t name = 0; name < b.table->name_count(); ++name) names.push_back(b.table->text({name}));
-             return std::pair(names, std::vector<std::string>(b.strings.begin(), b.strings.end()));
+             return std::tuple(names, std::vector<std::string>(b.strings.begin(), b.strings.end()), b.names_null);
            })
       .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a, "most_blanks"_a.none() = nb::none(), "within"_a.none() = nb::none())
       .def("tagged_texts", &tagged_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a, "most_blanks"_a.none(), "pieces"_a);

@@ -74,9 +74,9 @@ std::vector<EditCost> firm_of(const GivenFirm& given, std::size_t length) {
   return all;
 }
 
-EditModel model_of(const MachinePtr& machine, const std::vector<Rewrite>& rewrites, const GivenDoubts& doubts, const GivenFirm& firm,
-                   std::size_t length) {
-  return {machine, rewrites, doubts_of(doubts, machine->costs.size(), length), firm_of(firm, length)};
+std::shared_ptr<const EditModel> model_of(const MachinePtr& machine, const std::vector<Rewrite>& rewrites, const GivenDoubts& doubts,
+                                          const GivenFirm& firm, std::size_t length) {
+  return shared_model({machine, rewrites, doubts_of(doubts, machine->costs.size(), length), firm_of(firm, length)});
 }
 
 // 16 bytes for each node: whence, the kind and the operand of the step, the cost.
@@ -146,16 +146,26 @@ Rewrites rewrites_of(const nb::list& given) {
 
 // With more of them.
 void add(Rewrites& to, const std::vector<GivenNumbered>& given) {
-  std::vector<std::pair<Rewrite, std::uint32_t>> merged;
-  for (std::size_t index = 0; index < to.all.size(); ++index) merged.emplace_back(std::move(to.all[index]), to.numbers[index]);
-  for (const auto& [begin, end, written, cost, within, then, number] : given)
-    merged.emplace_back(Rewrite{begin, end, std::string(written.c_str(), written.size()), cost, within, then}, number);
-  std::ranges::stable_sort(merged, {}, [](const auto& one) { return std::pair(one.first.begin, one.second); });
-  to = {};
-  for (auto& [rewrite, number] : merged) {
-    to.all.push_back(std::move(rewrite));
-    to.numbers.push_back(number);
+  const auto number_of = [](const GivenNumbered& one) { return std::get<6>(one); };
+  std::vector<std::uint32_t> order(given.size());
+  for (std::uint32_t index = 0; index < order.size(); ++index) order[index] = index;
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t index) { return std::pair(std::get<0>(given[index]), number_of(given[index])); });
+  Rewrites merged;
+  merged.all.reserve(to.all.size() + given.size());
+  merged.numbers.reserve(to.all.size() + given.size());
+  std::size_t at = 0;
+  const auto take = [&] {
+    merged.all.push_back(std::move(to.all[at]));
+    merged.numbers.push_back(to.numbers[at++]);
+  };
+  for (const std::uint32_t index : order) {
+    const auto& [begin, end, written, cost, within, then, number] = given[index];
+    while (at < to.all.size() && std::pair(to.all[at].begin, to.numbers[at]) <= std::pair(begin, number)) take();
+    merged.all.push_back({begin, end, std::string(written.c_str(), written.size()), cost, within, then});
+    merged.numbers.push_back(number);
   }
+  while (at < to.all.size()) take();
+  to = std::move(merged);
 }
 
 nb::tuple item(const Rewrites& self, std::size_t index) {
@@ -321,11 +331,10 @@ void bind_repair(nb::module_& m) {
            [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const MachinePtr& machine,
               const Rewrites& rewrites, const GivenDoubts& doubts, const GivenFirm& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             EditModel model = model_of(machine, rewrites.all, doubts, firm, text.size());
-             auto given = std::make_shared<const GivenEdits>(model);
+             std::shared_ptr<const EditModel> given = model_of(machine, rewrites.all, doubts, firm, text.size());
              std::string bytes(text.c_str(), text.size());
              auto search = searching(pattern, [&] {
-               return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), std::move(model), weight, limits, std::move(cancel));
+               return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), given, weight, limits, std::move(cancel));
              });
              new (self) BoundSearch{std::move(search), std::move(given), std::move(pattern)};
            },
@@ -364,11 +373,11 @@ void bind_repair(nb::module_& m) {
         [](const ExpressionPtr& expression, const nb::bytes& text, const MachinePtr& machine,
            const Rewrites& rewrites, const GivenDoubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
            std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-          EditModel model = model_of(machine, rewrites.all, doubts, firm, text.size());
+          const std::shared_ptr<const EditModel> model = model_of(machine, rewrites.all, doubts, firm, text.size());
           const std::string bytes(text.c_str(), text.size());
           const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
           return searching(pattern, [&] {
-            return flaw_of_bound(*expression, bytes, std::move(model), proof, limits, std::move(cancel));
+            return flaw_of_bound(*expression, bytes, *model, proof, limits, std::move(cancel));
           });
         },
         "expression"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);

@@ -5,13 +5,16 @@
 // Example.  A name without quotes begins with a letter, after a blank, a comma or a bracket.  In  {a: "no", b: 1}  four
 // positions are tried: those of a, n of "no" is not (a quote comes before it), b, and no other.
 // How.  A pattern comes as a program.  It knows the bytes that it may begin with, and those that may stand before it.  At each
-// position two look-ups, by the byte before it and by its own, give the patterns that may begin there, as bits.  Those alone are
-// run.  A program is run as `re` runs a pattern: alternatives and repetitions in their order, the latest choice taken back first.
+// position three look-ups, by the byte before it, by its own and by the next one, give the patterns that may begin there, as
+// bits.  Those alone are run.  What may come second is read off the program: the quote of  "(?=\s*[,:}])  is followed by a
+// blank or one of these.  So is what a match needs: without a  (  in the text no call is looked for.  A program is run as `re` runs a pattern: alternatives and repetitions in their order, the latest
+// choice taken back first.  Patterns share lookaheads, such as what follows the end of a string, so the last outcome of each
+// is kept with its position.
 // As with `finditer`, a match begins at or after the end of the last one of the same pattern.
 // Programs are made from the syntax trees of regular expressions (src/tokamata/repair/byte_patterns.py).  They have no groups and
 // no backreferences, and what they repeat is never empty, where implementations of backtracking differ most.
 //
-// Cost.  Two look-ups for each byte, and what backtracking costs where a pattern may begin.  Time and memory are bounded within
+// Cost.  Three look-ups for each byte, and what backtracking costs where a pattern may begin.  Time and memory are bounded within
 // a match too.
 // Source.  Backtracking over a program: R. Cox, Regular expression matching: the virtual machine approach, 2009; sets of
 // first bytes: Go's and RE2's prefilters, here for all patterns at once.
@@ -22,6 +25,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
@@ -56,6 +60,7 @@ class BytePatterns {
   struct Instruction {
     Op op;
     std::uint32_t a = 0, b = 0, c = 0;
+    friend auto operator<=>(const Instruction&, const Instruction&) = default;
   };
   struct Pattern {
     std::vector<Instruction> program;  // it reads at least one byte
@@ -76,12 +81,20 @@ class BytePatterns {
  private:
   friend class StreamedPatterns;
   class Run;
-  static constexpr std::size_t kStart = 256;  // instead of a byte before the first one
+  class Seconds;
+  class Befores;
+  class Need;
+  static constexpr unsigned kMostNeeded = 8;  // bytes of a set that is looked for in the text
+  static constexpr std::size_t kNone = 256;  // instead of a byte before the first one, and after the last one
+
+  void number_lookaheads();
 
   std::vector<Pattern> patterns_;
   std::vector<ByteSet> sets_;
   std::size_t words_;                                        // of 64 patterns each
-  std::vector<std::uint64_t> by_first_, by_before_;          // by byte, of each word
+  std::vector<std::uint64_t> by_first_, by_second_, by_before_;  // by byte, of each word
+  std::vector<std::vector<ByteSet>> needs_;                  // by pattern: its matches need a byte of each set in the text
+  std::size_t lookaheads_ = 0;                               // their number; alike ones have one
 };
 
 }  // namespace tokamata

@@ -235,12 +235,11 @@ class BoundCheck {
 
 }  // namespace
 
-std::string flaw_of_bound(const Expression& pattern, const std::string& text, EditModel model,
+std::string flaw_of_bound(const Expression& pattern, const std::string& text, const EditModel& model,
                           const RepairSearch::Proof& proof, const Limits& limits,
                           std::shared_ptr<const CancelToken> cancel) {
   MemoryAccount account;
   const Charge charge(account);
-  std::ranges::stable_sort(model.rewrites, {}, &Rewrite::begin);
   return BoundCheck(pattern, text, model, proof.is_exact, limits, std::move(cancel)).flaw(proof.reached, proof.bound);
 }
 

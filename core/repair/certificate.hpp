@@ -25,8 +25,8 @@
 
 namespace tokamata {
 
-// What is wrong with the proof; empty where it holds.
-std::string flaw_of_bound(const Expression& pattern, const std::string& text, EditModel model,
+// What is wrong with the proof; empty where it holds.  The rewrites of the model are sorted (shared_model).
+std::string flaw_of_bound(const Expression& pattern, const std::string& text, const EditModel& model,
                           const RepairSearch::Proof& proof, const Limits& limits,
                           std::shared_ptr<const CancelToken> cancel);
 

@@ -20,6 +20,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tokamata {
@@ -60,6 +61,24 @@ struct EditMachine {
   std::vector<ModeCosts> costs;              // by mode
 };
 
+// Of all modes of a machine.
+struct LeastCosts {
+  EditCost append = kNoEdit;
+  EditCost write = kNoEdit;   // a byte anywhere
+  EditCost change = kNoEdit;  // an insertion or a removal that is not free
+
+  LeastCosts() = default;
+  explicit LeastCosts(const EditMachine& machine) {
+    for (const ModeCosts& mode : machine.costs) {
+      append = std::min(append, *std::ranges::min_element(mode.append));
+      write = std::min({write, append, *std::ranges::min_element(mode.insert), *std::ranges::min_element(mode.prepend)});
+      for (const ByteCosts* const costs : {&mode.insert, &mode.remove})
+        for (const EditCost cost : *costs)
+          if (cost > 0) change = std::min(change, cost);
+    }
+  }
+};
+
 struct Rewrite {
   static constexpr Mode kByWritten = 0xFF;  // it leads where the bytes that it writes lead
 
@@ -74,7 +93,7 @@ struct Rewrite {
 
 struct EditModel {
   std::shared_ptr<const EditMachine> machine;
-  std::vector<Rewrite> rewrites;
+  std::vector<Rewrite> rewrites;  // by their beginnings
   std::vector<std::vector<EditCost>> doubts;  // by mode and position: the cost of keeping the byte; empty: there are none
   // By position: what it costs more to remove or replace the byte, or to insert one before it; empty: nothing.
   std::vector<EditCost> firm;
@@ -103,6 +122,12 @@ struct EditStep {
   EditKind kind;
   std::uint32_t operand;  // Insert, Replace: the byte written; Rewrite: its number
 };
+
+// With its rewrites in their order; of those that begin at one position, the order stays.
+inline std::shared_ptr<const EditModel> shared_model(EditModel model) {
+  if (!std::ranges::is_sorted(model.rewrites, {}, &Rewrite::begin)) std::ranges::stable_sort(model.rewrites, {}, &Rewrite::begin);
+  return std::make_shared<const EditModel>(std::move(model));
+}
 
 // The text, or the model, is not one that can be searched.
 struct BadEditModel : std::invalid_argument {

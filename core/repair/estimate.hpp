@@ -24,16 +24,14 @@ namespace tokamata {
 
 class Estimate {
  public:
-  Estimate(const EditModel& model, std::size_t length) : length_(length) {
-    append_ = kNoEdit;
-    growth_ = kNoEdit;
-    for (const ModeCosts& costs : model.machine->costs) {
-      append_ = std::min(append_, *std::ranges::min_element(costs.append));
-      growth_ = std::min({growth_, append_, *std::ranges::min_element(costs.insert), *std::ranges::min_element(costs.prepend)});
-    }
-    for (const Rewrite& rewrite : model.rewrites)
+  Estimate(const EditModel& model, std::size_t length) : Estimate(model, LeastCosts(*model.machine), length) {}
+  Estimate(const EditModel& model, const LeastCosts& least, std::size_t length) : length_(length), append_(least.append), growth_(least.write) {
+    for (const Rewrite& rewrite : model.rewrites) {
+      if (rewrite.begin == length && !rewrite.written.empty())
+        append_ = std::min<EditCost>(append_, static_cast<EditCost>(rewrite.cost / rewrite.written.size()));
       if (const std::size_t read = rewrite.end - rewrite.begin; rewrite.written.size() > read)
         growth_ = std::min<EditCost>(growth_, static_cast<EditCost>(rewrite.cost / (rewrite.written.size() - read)));
+    }
   }
 
   struct Bound {

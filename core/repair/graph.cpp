@@ -112,9 +112,8 @@ class RepairSearch::GraphMaker {
            std::uint64_t{model.costs(place.mode).remove[byte]} + model.firmness(place.position));
     }
     take_rewrites(number, place);
-    const Node node{place.position, place.state, place.mode, {}, {}, kNoNode, {EditKind::Keep, 0}, ByteAutomaton::kDead};
     const ByteSet readable = search_.automaton().may_read(place.state, budget_);
-    for (const Writing& writing : search_.writings_of(node)) {
+    for (const Writing& writing : search_.writings_at(search_.where(place.position), place.mode, place.state)) {
       const std::uint64_t cost = std::uint64_t{writing.cost} + model.firmness(place.position);
       if (place.reached + cost > bound_) {  // the cheapest come first
         is_whole_ = false;

@@ -97,7 +97,7 @@ std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& autom
     budget.step();
     if (at % kBetween == 0 && (borrowed.account().bytes() >= limits.memory_bytes / 2 || automaton.state_count() >= limits.states / 2)) {
       StateId* const in_use[] = {&state};
-      automaton.keep_only(in_use);
+      borrowed.kept().keep_only(in_use);
     }
     state = automaton.next(state, static_cast<std::uint8_t>(text[at]), budget);
     if (state == ByteAutomaton::kDead) return at;

@@ -18,9 +18,11 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "expression/byte_automaton.hpp"
+#include "repair/writings.hpp"
 
 namespace tokamata {
 
@@ -33,6 +35,20 @@ class KeptAutomaton : private Accounted {
   ~KeptAutomaton() { begin_charging(); }
 
   ByteAutomaton& automaton() { return automaton_; }
+  // Of a machine; the latest few are kept.
+  std::shared_ptr<Writings> writings(const std::shared_ptr<const EditMachine>& machine) {
+    for (const std::shared_ptr<Writings>& one : writings_)
+      if (&one->machine() == machine.get()) return one;
+    if (writings_.size() == kMostMachines) writings_.erase(writings_.begin());
+    writings_.push_back(std::allocate_shared<Writings>(CountedAllocator<Writings>(), machine, automaton_.byte_classes()));
+    return writings_.back();
+  }
+  // The state that its over-approximation starts in, once it is known.
+  std::optional<StateId>& relaxed_start() { return relaxed_start_; }
+  void keep_only(std::span<StateId* const> states) {
+    automaton_.keep_only(states);
+    relaxed_start_.reset();
+  }
   // Of the automaton, and of the search that has borrowed it.
   MemoryAccount& account() { return account_; }
   // Whether a search with these limits may use it.
@@ -41,8 +57,12 @@ class KeptAutomaton : private Accounted {
   }
 
  private:
+  static constexpr std::size_t kMostMachines = 4;
+
   std::uint32_t depth_;
   ByteAutomaton automaton_;
+  counted::vector<std::shared_ptr<Writings>> writings_;
+  std::optional<StateId> relaxed_start_;
 };
 
 class KeptAutomata {
@@ -80,6 +100,7 @@ class BorrowedAutomaton {
   BorrowedAutomaton& operator=(const BorrowedAutomaton&) = delete;
 
   ByteAutomaton& automaton() const { return kept_->automaton(); }
+  KeptAutomaton& kept() const { return *kept_; }
   MemoryAccount& account() const { return kept_->account(); }
   double age_seconds() const { return std::chrono::duration<double>(Budget::Clock::now() - begun_).count(); }
 

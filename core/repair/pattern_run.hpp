@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "repair/byte_patterns.hpp"
 
 namespace tokamata {
+
+inline bool is_word_byte(std::uint8_t byte) {
+  return byte == '_' || (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
+}
 
 // One search over one text.
 class BytePatterns::Run {
@@ -15,7 +20,8 @@ class BytePatterns::Run {
   // The clock of short texts is not read, so that they have an answer at any deadline.
   static constexpr std::uint64_t kStepsOfACheck = 1 << 16;
 
-  Run(const std::vector<ByteSet>& sets, std::string_view text, Budget& budget) : sets_(sets), text_(text), budget_(budget) {}
+  Run(const std::vector<ByteSet>& sets, std::size_t lookaheads, std::string_view text, Budget& budget)
+      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads) {}
 
   // Whether what was matched since the last call has read where the text ends: with more text it might go on otherwise.
   bool has_touched_end() { return std::exchange(touches_end_, false); }
@@ -51,13 +57,24 @@ class BytePatterns::Run {
         case Op::LazyFork: choices_.push_back({at + 1, position, position}), at = instruction.a; break;
         case Op::Jump: at = instruction.a; break;
         case Op::Ahead:
-        case Op::NotAhead:
+        case Op::NotAhead: {
+          Looked& last = looked_[instruction.c];
+          if (last.position != position) {
+            const bool has_touched = std::exchange(touches_end_, false);
+            const bool matches = matched(program, at + 1, position).has_value();
+            looked_[instruction.c] = {position, matches, touches_end_};
+            touches_end_ |= has_touched;
+          } else {
+            touches_end_ |= last.touches_end;
+          }
+          goes_on = last.matches == (instruction.op == Op::Ahead);
+          at = instruction.a;
+          break;
+        }
         case Op::Behind:
         case Op::NotBehind: {
-          const bool is_behind = instruction.op == Op::Behind || instruction.op == Op::NotBehind;
-          const bool is_wanted = instruction.op == Op::Ahead || instruction.op == Op::Behind;
-          const bool has_room = !is_behind || position >= instruction.c;
-          goes_on = (has_room && matched(program, at + 1, position - (is_behind ? instruction.c : 0))) == is_wanted;
+          const bool has_room = position >= instruction.c;
+          goes_on = (has_room && matched(program, at + 1, position - instruction.c)) == (instruction.op == Op::Behind);
           at = instruction.a;
           break;
         }
@@ -80,6 +97,11 @@ class BytePatterns::Run {
   struct Choice {
     std::size_t at, least, most;
   };
+  // The outcome of a lookahead where it was last.
+  struct Looked {
+    std::size_t position = ~std::size_t{0};
+    bool matches = false, touches_end = false;
+  };
 
   std::uint8_t byte(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
 
@@ -89,10 +111,6 @@ class BytePatterns::Run {
     budget_.check();
     if (choices_.size() * sizeof(Choice) > budget_.limits().memory_bytes)
       throw LimitExceeded("memory_bytes", static_cast<double>(budget_.limits().memory_bytes));
-  }
-
-  static bool is_word(std::uint8_t byte) {
-    return byte == '_' || (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
   }
 
   bool holds(Op op, std::size_t position) {
@@ -105,7 +123,7 @@ class BytePatterns::Run {
       case Op::LineStart: return position == 0 || text_[position - 1] == '\n';
       case Op::LineEnd: return position == length || text_[position] == '\n';
       default: {
-        const bool is_after_word = position > 0 && is_word(byte(position - 1)), is_before_word = position < length && is_word(byte(position));
+        const bool is_after_word = position > 0 && is_word_byte(byte(position - 1)), is_before_word = position < length && is_word_byte(byte(position));
         return (is_after_word != is_before_word) == (op == Op::Boundary);
       }
     }
@@ -115,6 +133,7 @@ class BytePatterns::Run {
   std::string_view text_;
   Budget& budget_;
   std::vector<Choice> choices_;
+  std::vector<Looked> looked_;
   std::uint64_t steps_ = 0;
   bool touches_end_ = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <queue>
+#include <tuple>
 #include <unordered_map>
 
 namespace tokamata {
@@ -17,33 +18,29 @@ constexpr std::uint64_t kExpansionsOfATry = 2000;
 // edit more than one that is some dozen bytes behind.
 constexpr std::uint64_t kBytesForAnEdit = 12;
 constexpr std::size_t kLongestText = std::size_t{1} << 28;
-
-EditCost least_above_zero(const EditMachine& machine) {
-  EditCost least = kNoEdit;
-  for (const ModeCosts& mode : machine.costs)
-    for (const ByteCosts* const costs : {&mode.insert, &mode.remove})
-      for (const EditCost cost : *costs)
-        if (cost > 0) least = std::min(least, cost);
-  return least;
-}
+constexpr std::size_t kNodesAtFirst = 4000;
 
 }  // namespace
 
-RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, EditModel model, std::uint32_t weight,
-                           const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : BorrowedAutomaton(std::move(automata), limits, cancel), text_(std::move(text)), model_(std::move(model)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
-      estimate_(model_, text_.size()) {
+RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, std::shared_ptr<const EditModel> model,
+                           std::uint32_t weight, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+    : BorrowedAutomaton(std::move(automata), limits, cancel), text_(std::move(text)), given_(std::move(model)), model_(*given_),
+      writings_(kept().writings(model_.machine)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
+      estimate_(model_, writings_->least(), text_.size()) {
   check_model();
-  std::ranges::stable_sort(model_.rewrites, {}, &Rewrite::begin);
   first_rewrite_.assign(text_.size() + 2, 0);
   for (const Rewrite& rewrite : model_.rewrites) ++first_rewrite_[rewrite.begin + 1];
   for (std::size_t at = 1; at < first_rewrite_.size(); ++at) first_rewrite_[at] += first_rewrite_[at - 1];
-  const EditCost cheapest = least_above_zero(*model_.machine);
+  const EditCost cheapest = writings_->least().change;
   cheapest_ = cheapest == kNoEdit ? 1 : cheapest;
+  pull_ = std::max<std::uint64_t>(cheapest_ / kBytesForAnEdit, 1);
 
   Budget budget(limits_, cancel_, age_seconds());
   write_anew(budget);
-  begin(over_approximation(automaton(), automaton().start(), budget), ByteAutomaton::kDead);
+  std::optional<StateId>& relaxed = kept().relaxed_start();
+  if (!relaxed) relaxed = over_approximation(automaton(), automaton().start(), budget);
+  nodes_.reserve(std::min<std::size_t>(2 * text_.size(), kNodesAtFirst));
+  begin(*relaxed, ByteAutomaton::kDead);
   spent_seconds_ = budget.spent_seconds();
   end_charging();
 }
@@ -82,6 +79,7 @@ void RepairSearch::begin(StateId start, StateId guiding) {
 
 void RepairSearch::check_model() const {
   if (text_.size() > kLongestText) throw BadEditModel("the text is longer than 2^28 bytes");
+  if (!std::ranges::is_sorted(model_.rewrites, {}, &Rewrite::begin)) throw BadEditModel("rewrites are not in the order of their beginnings");
   if (weight_ < kWithoutExcess) throw BadEditModel("the weight is below 1");
   for (const ModeCosts& costs : model_.machine->costs) {
     if (std::ranges::find(costs.remove, kNoEdit) != costs.remove.end())
@@ -101,6 +99,7 @@ void RepairSearch::check_model() const {
 void RepairSearch::write_anew(Budget& budget) {
   std::optional<std::string> text = some_text(automaton().start(), budget);
   if (!text) throw EmptyLanguage();
+  best_.steps.reserve(text_.size() + text->size());
   for (std::size_t position = 0; position < text_.size(); ++position) {
     best_.cost.cost += std::uint64_t{model_.costs(kStartMode).remove[static_cast<std::uint8_t>(text_[position])]} + model_.firmness(position);
     best_.steps.push_back({EditKind::Remove, 0});
@@ -179,72 +178,53 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
   return false;
 }
 
-// The insertions and replacements in a mode, the cheapest first: of each class of bytes the cheapest that leads to each mode,
-// or every byte.
-std::vector<RepairSearch::Writing> RepairSearch::writings(Mode mode, Where where, bool each_byte) const {
-  std::vector<Writing> all;
-  const auto add = [&](const ByteCosts& costs, EditKind kind) {
-    const std::vector<std::uint8_t>& classes = automaton().byte_classes();
-    for (std::size_t number = 0; number < classes.size(); ++number) {
-      const unsigned end = number + 1 < classes.size() ? classes[number + 1] : 256;
-      const std::size_t first = all.size();
-      for (unsigned value = classes[number]; value < end; ++value) {
-        const Writing one{costs[value], kind, static_cast<std::uint8_t>(value)};
-        if (one.cost == kNoEdit) continue;
-        const auto alike = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(each_byte ? all.size() : first), all.end(), [&](const Writing& other) {
-          return model_.inserted(mode, other.byte) == model_.inserted(mode, one.byte);
-        });
-        if (alike == all.end())
-          all.push_back(one);
-        else if (one.cost < alike->cost)
-          *alike = one;
-      }
-    }
-  };
-  const ModeCosts& costs = model_.costs(mode);
-  add(where == Where::End ? costs.append : where == Where::Begin ? costs.prepend : costs.insert, EditKind::Insert);
-  if (where != Where::End) add(costs.replace, EditKind::Replace);
-  std::ranges::sort(all);
-  return all;
-}
-
-const std::vector<RepairSearch::Writing>& RepairSearch::writings_at(Where where, Mode mode, StateId state) const {
-  const bool each_byte = automaton().node(state).by_byte;
-  std::optional<std::vector<Writing>>& known = writings_[(mode * 3u + static_cast<std::size_t>(where)) * 2 + each_byte];
-  if (!known) known = writings(mode, where, each_byte);
-  return *known;
-}
-
-const std::vector<RepairSearch::Writing>& RepairSearch::writings_of(const Node& node) const {
-  const Where where = node.position == text_.size() ? Where::End : node.position == 0 ? Where::Begin : Where::Within;
-  return writings_at(where, node.mode, node.state);
-}
-
 // No answer through the edges that the node has left costs less.
-PathCost RepairSearch::bound_of(const Node& node) const {
-  PathCost bound = node.reached;
-  bound.cost += node.estimate.cost;
-  bound.written += node.estimate.written;
-  if (node.next != kFirst) {
-    const std::uint64_t next = node.reached.cost + writings_of(node)[node.next - 1].cost + model_.firmness(node.position);
-    if (next >= bound.cost) bound = {next, node.reached.lost, node.reached.written + std::max(node.estimate.written, 1u)};
+std::uint64_t RepairSearch::bound_of(const Node& node) const {
+  return node.next == kDone ? kDone : node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, node.next);
+}
+
+// Visits each edge that the node may have, but the one that keeps a byte: its price, how many bytes it loses and writes.
+template <class Visit>
+void RepairSearch::visit_prices(const Node& node, Visit&& visit) const {
+  const EditCost firmness = model_.firmness(node.position);
+  if (node.position < text_.size())
+    visit(std::uint64_t{model_.costs(node.mode).remove[static_cast<std::uint8_t>(text_[node.position])]} + firmness, 1u, 0u);
+  for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index)
+    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode))
+      visit(std::uint64_t{rewrite.cost}, rewrite.end - rewrite.begin, static_cast<std::uint32_t>(rewrite.written.size()));
+  for (const Writing& writing : writings_at(where(node.position), node.mode, node.state))
+    visit(std::uint64_t{writing.cost} + firmness, writing.kind == EditKind::Replace ? 1u : 0u, 1u);
+}
+
+// Whether no answer through the edges that the node has left is better.
+bool RepairSearch::has_no_better(const Node& node) const {
+  const std::uint64_t bound = bound_of(node);
+  if (bound != best_.cost.cost) return bound > best_.cost.cost;
+  PathCost least{bound, node.reached.lost, node.reached.written + node.estimate.written};
+  if (node.next > 0 && node.next >= node.estimate.cost) {  // only the edges of this price can lead to so cheap an answer
+    std::uint32_t lost = ~std::uint32_t{0}, written = 0;
+    visit_prices(node, [&](std::uint64_t price, std::uint32_t loses, std::uint32_t writes) {
+      if (price == node.next && std::tie(loses, writes) < std::tie(lost, written)) std::tie(lost, written) = std::tie(loses, writes);
+    });
+    if (node.position < text_.size() && model_.keeping(node.mode, node.position, static_cast<std::uint8_t>(text_[node.position])) == node.next)
+      lost = written = 0;
+    if (lost == ~std::uint32_t{0}) return true;
+    least = {bound, node.reached.lost + lost, node.reached.written + std::max(node.estimate.written, written)};
   }
-  return bound;
+  return is_hopeless(least);
 }
 
 // Its order in the queue, by the cost of its bound.
 std::uint64_t RepairSearch::key_of(const Node& node, std::uint64_t cost) const {
   const std::uint64_t unread = text_.size() - node.position;
-  const std::uint64_t pull = std::max<std::uint64_t>(cheapest_ / kBytesForAnEdit, 1);
-  return cost + unread * pull * (weight_ - kWithoutExcess) / kWithoutExcess;
+  return cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
 }
 
 // If it can lead to a better answer.
 void RepairSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
-  const PathCost bound = bound_of(node);
-  if (is_hopeless(bound)) return;
-  queue_.push({key_of(node, bound.cost), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
+  if (has_no_better(node)) return;
+  queue_.push({key_of(node, bound_of(node)), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
 }
 
 // A way to a node, whose number is made where it is new.
@@ -278,92 +258,73 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
     if (const std::uint64_t left = guide_->least_left(position, mode, guiding); left > estimate.cost) estimate = {left, 0};
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
-  nodes_.push_back({position, state, mode, reached, estimate, from, step, guiding});
+  nodes_.push_back({position, state, reached, estimate, step, from, guiding, kFirst, 0, mode});
   node_index_.add(number, hash);
   push(number);
 }
 
+// The edges of one price; and an answer, if the text ends here.  The queue prefers the latest of equal nodes, so that what is
+// to come first is made last.
 void RepairSearch::expand(NodeNumber number, Budget& budget) {
   ++expansions_;
-  if (nodes_[number].next == kFirst)
-    expand_first(number, budget);
-  else
-    expand_writings(number, budget);
-}
-
-// What removes, rewrites or keeps bytes of the text; and an answer, if the text ends here.  The queue prefers the latest of
-// equal nodes, so that what is to come first is made last.
-void RepairSearch::expand_first(NodeNumber number, Budget& budget) {
   const Node node = nodes_[number];
-  if (node.position == text_.size()) {
-    if (automaton().accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
-  } else {
-    const auto byte = static_cast<std::uint8_t>(text_[node.position]);
-    PathCost reached = node.reached;
-    reached.cost += std::uint64_t{model_.costs(node.mode).remove[byte]} + model_.firmness(node.position);
-    ++reached.lost;
-    relax(number, node.position + 1, node.mode, node.state, node.guiding, reached, {EditKind::Remove, 0});
+  const std::uint64_t price = node.next;
+  const EditCost firmness = model_.firmness(node.position);
+  std::uint64_t next = kDone;
+  const auto is_due = [&](std::uint64_t cost) {
+    if (cost > price) next = std::min(next, cost);
+    return cost == price;
+  };
+  const Writings::List& writings = writings_at(where(node.position), node.mode, node.state);
+  const auto is_cheaper = [&](const Writing& writing, std::uint64_t cost) { return std::uint64_t{writing.cost} + firmness < cost; };
+  auto end = std::lower_bound(writings.begin(), writings.end(), price + 1, is_cheaper);
+  if (end != writings.end()) next = std::uint64_t{end->cost} + firmness;
+  if (end != writings.begin() && std::uint64_t{(end - 1)->cost} + firmness == price) {
+    const ByteSet readable = automaton().may_read(node.state, budget);
+    for (auto at = end; at != writings.begin() && std::uint64_t{(at - 1)->cost} + firmness == price; --at)
+      if (readable.contains((at - 1)->byte)) take_writing(number, *(at - 1), budget);
   }
-  expand_rewrites(number, budget);
-  if (node.position < text_.size()) {
-    const auto byte = static_cast<std::uint8_t>(text_[node.position]);
-    if (const std::uint64_t keeping = model_.keeping(node.mode, node.position, byte); keeping != kNoEdit) {
-      PathCost kept = node.reached;
-      kept.cost += keeping;
+  const bool is_end = node.position == text_.size();
+  const std::uint8_t byte = is_end ? 0 : static_cast<std::uint8_t>(text_[node.position]);
+  if (is_end) {
+    if (price == kFirst && automaton().accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
+  } else if (is_due(std::uint64_t{model_.costs(node.mode).remove[byte]} + firmness)) {
+    relax(number, node.position + 1, node.mode, node.state, node.guiding, node.reached + PathCost{price, 1, 0}, {EditKind::Remove, 0});
+  }
+  for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];)
+    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode) && is_due(rewrite.cost)) take_rewrite(number, index, budget);
+  if (!is_end)
+    if (const std::uint64_t keeping = model_.keeping(node.mode, node.position, byte); keeping != kNoEdit && is_due(keeping))
       relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget),
-            guiding_after(node.guiding, byte, budget), kept, {EditKind::Keep, 0});
-    }
-  }
-  Node& after = nodes_[number];
-  after.next = writings_of(after).empty() ? kDone : 1;
-  if (after.next != kDone) push(number);
-}
-
-void RepairSearch::expand_rewrites(NodeNumber number, Budget& budget) {
-  const Node node = nodes_[number];
-  for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];) {
-    const Rewrite& rewrite = model_.rewrites[index];
-    if (!rewrite.may_be_taken(node.mode)) continue;
-    PathCost rewritten = node.reached;
-    rewritten.cost += rewrite.cost;
-    rewritten.lost += rewrite.end - rewrite.begin;
-    rewritten.written += static_cast<std::uint32_t>(rewrite.written.size());
-    if (is_hopeless(rewritten)) continue;
-    StateId state = node.state, guiding = node.guiding;
-    for (const char written : rewrite.written) {
-      state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
-      guiding = guiding_after(guiding, static_cast<std::uint8_t>(written), budget);
-    }
-    relax(number, rewrite.end, model_.after(node.mode, rewrite), state, guiding, rewritten, {EditKind::Rewrite, index});
-  }
-}
-
-// The insertions and replacements of one price.
-void RepairSearch::expand_writings(NodeNumber number, Budget& budget) {
-  const Node node = nodes_[number];
-  const std::vector<Writing>& all = writings_of(node);
-  const ByteSet readable = automaton().may_read(node.state, budget);
-  const EditCost price = all[node.next - 1].cost;
-  std::uint32_t end = node.next - 1;
-  while (end < all.size() && all[end].cost == price) ++end;
-  for (std::uint32_t index = end; index-- > node.next - 1;) {
-    const Writing& writing = all[index];
-    if (!readable.contains(writing.byte)) continue;
-    budget.step();
-    const bool replaces = writing.kind == EditKind::Replace;
-    PathCost reached = node.reached;
-    reached.cost += std::uint64_t{writing.cost} + model_.firmness(node.position);
-    reached.lost += replaces;
-    ++reached.written;
-    const StateId target = automaton().next(node.state, writing.byte, budget);
-    if (target == ByteAutomaton::kDead) continue;
-    relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte), target, guiding_after(node.guiding, writing.byte, budget), reached,
-          {writing.kind, writing.byte});
-  }
+            guiding_after(node.guiding, byte, budget), node.reached + PathCost{price, 0, 0}, {EditKind::Keep, 0});
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these: queued anew
-  after.next = end == all.size() ? kDone : end + 1;
-  if (after.next != kDone) push(number);
+  after.next = next;
+  if (next != kDone) push(number);
+}
+
+void RepairSearch::take_rewrite(NodeNumber number, std::uint32_t index, Budget& budget) {
+  const Node node = nodes_[number];
+  const Rewrite& rewrite = model_.rewrites[index];
+  const PathCost rewritten = node.reached + PathCost{rewrite.cost, rewrite.end - rewrite.begin, static_cast<std::uint32_t>(rewrite.written.size())};
+  if (is_hopeless(rewritten)) return;
+  StateId state = node.state, guiding = node.guiding;
+  for (const char written : rewrite.written) {
+    state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
+    if (state == ByteAutomaton::kDead) return;
+    guiding = guiding_after(guiding, static_cast<std::uint8_t>(written), budget);
+  }
+  relax(number, rewrite.end, model_.after(node.mode, rewrite), state, guiding, rewritten, {EditKind::Rewrite, index});
+}
+
+void RepairSearch::take_writing(NodeNumber number, const Writing& writing, Budget& budget) {
+  const Node node = nodes_[number];
+  budget.step();
+  const bool replaces = writing.kind == EditKind::Replace;
+  const StateId target = automaton().next(node.state, writing.byte, budget);
+  if (target == ByteAutomaton::kDead) return;
+  relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte), target, guiding_after(node.guiding, writing.byte, budget),
+        node.reached + PathCost{std::uint64_t{writing.cost} + model_.firmness(node.position), replaces, 1}, {writing.kind, writing.byte});
 }
 
 // An answer, unless the pattern refuses what its over-approximation accepts.
@@ -454,13 +415,13 @@ RepairSearch::Outcome RepairSearch::improve() {
 bool RepairSearch::is_stale(const Entry& entry) const {
   const Node& node = nodes_[entry.node];
   if (node.version != entry.version || node.next == kDone) return true;
-  return entry.key >= best_.cost.cost && is_hopeless(bound_of(node));  // no key is below the cost of the bound
+  return entry.key >= best_.cost.cost && has_no_better(node);  // no key is below the cost of the bound
 }
 
 // With another weight, and without what cannot lead to a better answer.
 void RepairSearch::queue_again() {
   queue_.rebuild([this](const Entry& entry) { return is_stale(entry); },
-                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node], bound_of(nodes_[entry.node]).cost); });
+                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node], bound_of(nodes_[entry.node])); });
 }
 
 RepairSearch::Proof RepairSearch::proof() const {
@@ -472,7 +433,7 @@ std::uint64_t RepairSearch::open_bound() const {
   std::uint64_t least = std::min(best_.cost.cost, least_refused_);
   queue_.visit([&](const Entry& entry) {
     if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone)
-      least = std::min(least, bound_of(node).cost);
+      least = std::min(least, bound_of(node));
   });
   return least;
 }

@@ -9,9 +9,9 @@
 // a state of the automaton.  An edge keeps a byte, or is an edit (edit_model.hpp).  Bytes of one class lead to one state, so an
 // insertion is one edge for each class: its cheapest byte, of these the least.  Where a state keeps what is read, each byte is
 // an edge.
-//   - Order.  A* with the estimate of estimate.hpp.  A node's edges are made in steps of their cost: first what is kept,
-//     removed and rewritten, then the insertions and replacements of each price, when the search has come to that price.  So
-//     transitions that no cheap repair takes are not computed.
+//   - Order.  A* with the estimate of estimate.hpp.  A node's edges are made in steps of their cost, when the search has come to
+//     that price: first what costs nothing, mostly the byte that is kept.  So neither nodes nor transitions are made that no
+//     cheap repair takes.
 //   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue, so
 //     that the search follows its best attempt and returns to near alternatives only.  With each answer, and where there is
 //     none for some thousand steps, the excess of the weight is halved, and what was searched is used again; at 1 it is A*
@@ -55,6 +55,7 @@
 #include "repair/kept_automata.hpp"
 #include "repair/open_nodes.hpp"
 #include "repair/path_cost.hpp"
+#include "repair/writings.hpp"
 
 namespace tokamata {
 
@@ -69,8 +70,8 @@ StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budg
 class RepairSearch : private BorrowedAutomaton {
  public:
   // `weight` is in hundredths, at least 100.  `limits.seconds` bounds the search as a whole.
-  RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, EditModel model, std::uint32_t weight, const Limits& limits,
-               std::shared_ptr<const CancelToken> cancel);
+  RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, std::shared_ptr<const EditModel> model, std::uint32_t weight,
+               const Limits& limits, std::shared_ptr<const CancelToken> cancel);
   ~RepairSearch() { begin_charging(); }
 
   enum class Outcome : std::uint8_t { Better, Optimal, Stopped };
@@ -112,24 +113,26 @@ class RepairSearch : private BorrowedAutomaton {
   using NodeNumber = std::uint32_t;
   static constexpr NodeNumber kNoNode = ~NodeNumber{0};
   static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};
-  static constexpr std::uint32_t kFirst = 0, kDone = ~std::uint32_t{0};
+  static constexpr std::uint64_t kFirst = 0, kDone = ~std::uint64_t{0};
+  using Where = Writings::Where;
   static constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
 
+  // Texts are at most 2^28 bytes long, and there are at most 16 modes.
   static std::uint64_t hash_of(std::uint32_t position, Mode mode, StateId state) {
-    return mix(mix(0x9e3779b97f4a7c15, std::uint64_t{mode} << 32 | position), state.value);
+    return mix(0x9e3779b97f4a7c15, std::uint64_t{mode} << 60 | std::uint64_t{position} << 32 | state.value);
   }
 
   struct Node {
     std::uint32_t position;
     StateId state;
-    Mode mode;
     PathCost reached;         // from the start
     Estimate::Bound estimate;
-    NodeNumber from;
     EditStep step;
+    NodeNumber from;
     StateId guiding;          // of the over-approximation, after the same text; dead: nothing guides
-    std::uint32_t next = kFirst;  // which edges come next: kFirst, or 1 + an index into the writings, or kDone
+    std::uint64_t next = kFirst;  // what its next edges cost; kDone: it has no more
     std::uint32_t version = 0;    // how often it was reached more cheaply
+    Mode mode;
   };
   // What is left to pay in the over-approximation from each node that is near the start.
   struct Guide {
@@ -145,13 +148,6 @@ class RepairSearch : private BorrowedAutomaton {
 
     // A lower bound of what is left in the pattern; 0 for other nodes.
     std::uint64_t least_left(std::uint32_t position, Mode mode, StateId state) const;
-  };
-  // An insertion or a replacement that states may take.
-  struct Writing {
-    EditCost cost;
-    EditKind kind;
-    std::uint8_t byte;
-    friend auto operator<=>(const Writing&, const Writing&) = default;
   };
   struct Entry {
     std::uint64_t key;
@@ -170,16 +166,16 @@ class RepairSearch : private BorrowedAutomaton {
   std::optional<std::string> some_text(StateId start, Budget& budget);
   bool descend(StateId& at, std::string& text, Budget& budget);
   bool is_accepted(const std::string& text, Budget& budget);
-  enum class Where : std::uint8_t { Begin, Within, End };
-  std::vector<Writing> writings(Mode mode, Where where, bool each_byte) const;
-  const std::vector<Writing>& writings_at(Where where, Mode mode, StateId state) const;
-  const std::vector<Writing>& writings_of(const Node& node) const;
+  Where where(std::uint32_t position) const { return position == text_.size() ? Where::End : position == 0 ? Where::Begin : Where::Within; }
+  const Writings::List& writings_at(Where where, Mode mode, StateId state) const { return writings_->at(where, mode, automaton().node(state).by_byte); }
   void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding, PathCost reached, EditStep step);
   void expand(NodeNumber node, Budget& budget);
-  void expand_first(NodeNumber node, Budget& budget);
-  void expand_rewrites(NodeNumber node, Budget& budget);
-  void expand_writings(NodeNumber node, Budget& budget);
-  PathCost bound_of(const Node& node) const;
+  void take_rewrite(NodeNumber number, std::uint32_t index, Budget& budget);
+  void take_writing(NodeNumber number, const Writing& writing, Budget& budget);
+  template <class Visit>
+  void visit_prices(const Node& node, Visit&& visit) const;
+  PathCost next_of(const Node& node) const;
+  std::uint64_t bound_of(const Node& node) const;
   std::uint64_t key_of(const Node& node, std::uint64_t cost) const;
   void push(NodeNumber node);
   bool is_stale(const Entry& entry) const;
@@ -195,18 +191,20 @@ class RepairSearch : private BorrowedAutomaton {
   std::uint64_t open_bound() const;
   std::vector<Reached> reached(std::uint64_t bound) const;
   bool is_hopeless(const PathCost& bound) const { return bound >= best_.cost; }
+  bool has_no_better(const Node& node) const;
 
   std::string text_;
-  EditModel model_;
+  std::shared_ptr<const EditModel> given_;
+  const EditModel& model_;
+  std::shared_ptr<Writings> writings_;
   std::uint32_t weight_, given_weight_;  // in hundredths
   EditCost cheapest_;  // of the edits of single bytes that are not free
+  std::uint64_t pull_;  // of an unread byte on the place in the queue, at a weight of 2
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
   double spent_seconds_ = 0;
   Estimate estimate_;
-  std::vector<std::uint32_t> first_rewrite_;       // by position; model_.rewrites are sorted
-  // By mode; at the begin, within, at the end; by class, by byte.  Each is made when it is read.
-  mutable std::array<std::optional<std::vector<Writing>>, kMostModes * 3 * 2> writings_;
+  std::vector<std::uint32_t> first_rewrite_;       // by position
   counted::vector<Node> nodes_;
   NumberTable node_index_;
   OpenNodes<Entry> queue_;

@@ -22,6 +22,7 @@ StreamSearch::StreamSearch(std::shared_ptr<KeptAutomata> automata, std::shared_p
     : BorrowedAutomaton(std::move(automata), limits, cancel), machine_(std::move(machine)), slack_(slack), limits_(limits), cancel_(std::move(cancel)),
       allowed_(kExpansionsAtOnce) {
   model_.machine = machine_;
+  writings_ = kept().writings(machine_);
   Budget budget(limits_, cancel_, age_seconds());
   const StateId start = over_approximation(automaton(), automaton().start(), budget);
   if (start == ByteAutomaton::kDead || (!automaton().accepting(start) && automaton().may_read(start, budget).empty())) throw EmptyLanguage();
@@ -67,37 +68,6 @@ std::uint64_t StreamSearch::keeping(Mode mode, std::uint32_t position) {
   for (const Doubt& doubt : doubts_[position])
     if ((doubt.within >> mode) & 1) dearest = std::max(dearest, doubt.cost);
   return std::uint64_t{base} + dearest;
-}
-
-// As RepairSearch::writings: the cheapest of each class of bytes that leads to each mode, or every byte; the cheapest first.
-const std::vector<StreamSearch::Writing>& StreamSearch::writings_at(bool is_begin, Mode mode, StateId state) {
-  const bool each_byte = automaton().node(state).by_byte;
-  std::optional<std::vector<Writing>>& known = writings_[(mode * 2u + is_begin) * 2 + each_byte];
-  if (known) return *known;
-  std::vector<Writing> all;
-  const std::vector<std::uint8_t>& classes = automaton().byte_classes();
-  const auto add = [&](const ByteCosts& costs, EditKind kind) {
-    for (std::size_t number = 0; number < classes.size(); ++number) {
-      const unsigned end = number + 1 < classes.size() ? classes[number + 1] : 256;
-      const std::size_t first = all.size();
-      for (unsigned value = classes[number]; value < end; ++value) {
-        const Writing one{costs[value], kind, static_cast<std::uint8_t>(value)};
-        if (one.cost == kNoEdit) continue;
-        const auto alike = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(each_byte ? all.size() : first), all.end(), [&](const Writing& other) {
-          return model_.inserted(mode, other.byte) == model_.inserted(mode, one.byte);
-        });
-        if (alike == all.end())
-          all.push_back(one);
-        else if (one.cost < alike->cost)
-          *alike = one;
-      }
-    }
-  };
-  const ModeCosts& costs = model_.costs(mode);
-  add(is_begin ? costs.prepend : costs.insert, EditKind::Insert);
-  add(costs.replace, EditKind::Replace);
-  std::ranges::sort(all);
-  return known.emplace(std::move(all));
 }
 
 void StreamSearch::push(NodeNumber number) {
@@ -205,7 +175,8 @@ void StreamSearch::expand(NodeNumber number, std::uint64_t price, Budget& budget
     relax(number, node.position + 1, node.mode, node.state, reached, {EditKind::Remove, 0});
   }
   std::optional<ByteSet> readable;
-  for (const Writing& writing : writings_at(node.position == 0, node.mode, node.state)) {
+  const Writings::Where where = node.position == 0 ? Writings::Where::Begin : Writings::Where::Within;
+  for (const Writing& writing : writings_->at(where, node.mode, automaton().node(node.state).by_byte)) {
     const std::uint64_t cost = std::uint64_t{writing.cost} + firm;
     if (!is_made(cost)) {
       if (cost > most) break;  // the cheapest come first

@@ -44,6 +44,7 @@
 #include "repair/edit_model.hpp"
 #include "repair/kept_automata.hpp"
 #include "repair/path_cost.hpp"
+#include "repair/writings.hpp"
 
 namespace tokamata {
 
@@ -99,12 +100,6 @@ class StreamSearch : private BorrowedAutomaton {
     bool is_begun = false;
     std::uint64_t next = 0;    // the least price of its edges that are not made; kNothingLeft: all are
   };
-  struct Writing {
-    EditCost cost;
-    EditKind kind;
-    std::uint8_t byte;
-    friend auto operator<=>(const Writing&, const Writing&) = default;
-  };
   struct Entry {
     std::uint64_t key;
     std::uint32_t position;
@@ -139,7 +134,6 @@ class StreamSearch : private BorrowedAutomaton {
   Place& place(std::size_t position) { return places_[position - base_]; }
   std::uint8_t byte_at(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
   std::uint64_t keeping(Mode mode, std::uint32_t position);
-  const std::vector<Writing>& writings_at(bool is_begin, Mode mode, StateId state);
   void push(NodeNumber node);
   void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached, EditStep step);
   struct Arrival {
@@ -172,7 +166,7 @@ class StreamSearch : private BorrowedAutomaton {
   std::vector<OpenRewrite> open_;    // before settled_, by position
   std::vector<std::uint32_t> late_;  // rewrites that nodes do not have yet
   std::unordered_map<std::uint32_t, std::vector<Doubt>> doubts_;
-  std::array<std::optional<std::vector<Writing>>, kMostModes * 4> writings_;
+  std::shared_ptr<Writings> writings_;
 
   counted::vector<Node> nodes_;
   NumberTable node_index_;

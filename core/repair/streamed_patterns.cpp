@@ -39,12 +39,12 @@ void StreamedPatterns::try_again(BytePatterns::Run& run, std::size_t pattern, st
 }
 
 std::vector<BytePatterns::Found> StreamedPatterns::feed(std::string_view text, Budget& budget) {
-  BytePatterns::Run run(patterns_.sets_, text, budget);
+  BytePatterns::Run run(patterns_.sets_, patterns_.lookaheads_, text, budget);
   std::vector<BytePatterns::Found> all;
   for (const std::uint32_t pattern : with_pending_) try_again(run, pattern, text.size(), all);
   for (std::size_t position = read_; position < text.size(); ++position) {
     if (position % BytePatterns::Run::kStepsOfACheck == BytePatterns::Run::kStepsOfACheck - 1) budget.check();
-    const std::size_t before = position == 0 ? BytePatterns::kStart : static_cast<std::uint8_t>(text[position - 1]);
+    const std::size_t before = position == 0 ? BytePatterns::kNone : static_cast<std::uint8_t>(text[position - 1]);
     const std::uint64_t* const by_before = &patterns_.by_before_[before * patterns_.words_];
     const std::uint64_t* const by_first = &patterns_.by_first_[static_cast<std::uint8_t>(text[position]) * patterns_.words_];
     for (std::size_t word = 0; word < patterns_.words_; ++word) {

@@ -189,7 +189,7 @@ class ValueTable:
     def include(self, other: ValueTable, root: int, /) -> int:
         """Copies the nodes of another table; returns the number of its ``root`` in this one."""
 
-    def words(self) -> tuple[list[str], list[str]]:
+    def words(self) -> tuple[list[str], list[str], bool]:
         """The names of members, and the strings that are constants, or stand within one."""
 
     def texts(

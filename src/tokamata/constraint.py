@@ -380,7 +380,7 @@ class Constraint(Denotation[_T_co]):
         self,
         *,
         costs: EditCosts = DEFAULT_COSTS,
-        slack: int = 1000,
+        slack: int = 400,
         weight: float = 3.0,
         limits: Limits | None = None,
         cancel: CancelToken | None = None,

@@ -62,7 +62,7 @@ EditModel random_model(Choices& choices, std::size_t length) {
   }
   if (choices.one_in(2))
     for (std::size_t at = 0; at < length; ++at) model.firm.push_back(static_cast<EditCost>(choices.one_in(2) ? choices.below(5) : 0));
-  return model;
+  return *shared_model(std::move(model));
 }
 
 std::string random_bytes(Choices& choices) {
@@ -171,10 +171,10 @@ TEST(random_repairs_cost_what_the_judge_says) {
       continue;
     }
     if (!expected) {
-      CHECK_THROWS(EmptyLanguage, RepairSearch(std::make_shared<KeptAutomata>(pattern), text, model, 100, {}, nullptr));
+      CHECK_THROWS(EmptyLanguage, RepairSearch(std::make_shared<KeptAutomata>(pattern), text, shared_model(model), 100, {}, nullptr));
       continue;
     }
-    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, model, 100 + 100 * choices.below(3), {}, nullptr);
+    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, shared_model(model), 100 + 100 * choices.below(3), {}, nullptr);
     std::uint64_t before = search.best().cost.cost;
     while (search.improve() == RepairSearch::Outcome::Better) {
       CHECK(search.best().cost.cost <= before);
@@ -203,7 +203,7 @@ TEST(kept_automata_change_no_repair) {
     Limits limits;
     limits.states = 3000;
     const auto found = [&](const std::shared_ptr<KeptAutomata>& automata, const std::string& text, const EditModel& model) {
-      RepairSearch search(automata, text, model, 300, limits, nullptr);
+      RepairSearch search(automata, text, shared_model(model), 300, limits, nullptr);
       const RepairSearch::Outcome outcome = [&] {
         auto one = search.improve();
         while (one == RepairSearch::Outcome::Better) one = search.improve();
@@ -217,7 +217,7 @@ TEST(kept_automata_change_no_repair) {
         const EditModel model = random_model(choices, text.size());
         const auto expected = found(std::make_shared<KeptAutomata>(pattern), text, model);
         if (std::get<3>(expected) == RepairSearch::Outcome::Stopped) continue;
-        const RepairSearch beside(kept, other, random_model(choices, other.size()), 100, limits, nullptr);
+        const RepairSearch beside(kept, other, shared_model(random_model(choices, other.size())), 100, limits, nullptr);
         CHECK(found(kept, text, model) == expected);
         CHECK(!refused_at(kept, std::get<0>(expected), limits, nullptr));
         CHECK(refused_at(kept, text, limits, nullptr) == refused_at(std::make_shared<KeptAutomata>(pattern), text, limits, nullptr));
@@ -270,7 +270,7 @@ TEST(graphs_of_repairs_hold_the_cheapest_one) {
       continue;
     }
     if (!expected) continue;
-    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, model, 100, {}, nullptr);
+    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, shared_model(model), 100, {}, nullptr);
     std::size_t edges = 0;
     for (const std::uint64_t more : {0, 1, 3}) {
       const RepairGraph graph = search.graph(*expected + more, true, {});

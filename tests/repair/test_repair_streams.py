@@ -121,7 +121,7 @@ def test_values_are_final_while_the_text_goes_on() -> None:
         stream.feed(piece)
         assert (stream.final, stream.value) == (final, value)
     assert [event.pointer for event in stream.events()] == ["/a", "/b", "/c"]
-    assert stream.holds_until == stream.cost + 1000 if stream.cost is not None else False
+    assert stream.holds_until == stream.cost + 400 if stream.cost is not None else False
     assert stream.text.startswith('{"a": 1, "b": true, "c": "its", ')
     assert stream.finish().text == '{"a": 1, "b": true, "c": "its", "d": {}}'
     assert stream.value == stream.final[""] == {"a": 1, "b": True, "c": "its", "d": {}}
@@ -300,16 +300,17 @@ def test_the_outline_of_a_stream_is_that_of_the_whole() -> None:
     draw = random.Random(5)
     for _ in range(60):
         text = broken_text(draw).encode() + b"\n{}\n"
-        finder = StreamedOutline()
+        finder = StreamedOutline(None)
         read, found = bytearray(), set()
         while len(read) < len(text):
             read += text[len(read) : len(read) + draw.choice([1, 3, 20])]
-            found |= set(finder.feed(read, 0))
-        whole = set(outline(text))
-        # What is open at the end ends there; a member that comes again was dropped as any member before.
-        assert {one for one in found - whole if one.name not in ("drop a member", "drop a value")} == set()
-        if not finder._stack and finder._at == len(text):
-            assert {one for one in whole - found if one.end < len(text) - 4 and "</" not in text.decode()} == set()
+            found |= {one._replace(cost=0) for one in finder.feed(read, 0)}
+        whole = {one._replace(cost=0) for one in outline(text, None)}
+        # Every item may turn out to be the last one; a member that comes again was dropped as any member before.
+        assert {one.name for one in found - whole} <= {"drop a member", "drop an element", "drop a value"}
+        if not finder._stack and finder._at == len(text) and b"</" not in text:
+            ends = {"values as a list", "null for a missing value", "value as a text"}
+            assert {one for one in whole - found if one.end < len(text) - 4 and one.name not in ends} == set()
 
 
 def test_words_of_a_stream_are_those_of_the_whole() -> None:
@@ -318,7 +319,7 @@ def test_words_of_a_stream_are_those_of_the_whole() -> None:
         parts = ['"name"', '"nmae"', ' : "cubsm"', '"na', '" ', "\n", '"cubism" ,', '"born_on":', "x" * 50, "\\", '"']
         text = "".join(draw.choices(parts, k=draw.randrange(12))).encode()
         streamed, read = StreamedWords(words), bytearray()
-        typos: list[tuple[int, int, bytes]] = []
+        typos: list[tuple[int, int, bytes, int]] = []
         firm: list[int] = []
         settled = 0
         while len(read) < len(text):
@@ -387,8 +388,8 @@ def test_a_cancelled_piece_was_not_taken() -> None:
     with pytest.raises(tk.Cancelled):
         stream.feed("'a'" * 3000)
     assert bytes(stream._text) == b"[1, "
-    with pytest.raises(tk.Cancelled):
-        JSON.repair_stream(cancel=token).finish() and stream.finish()
+    stream.feed("2]")
+    assert stream.finish().text == "[1, 2]"
 
 
 def test_wrong_arguments_are_refused() -> None:

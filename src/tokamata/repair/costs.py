@@ -145,11 +145,11 @@ class Finder(NamedTuple):
 
     Attributes:
         name: what errors say about it.
-        find: returns the rewrites of a text, in any order.
+        find: returns the rewrites of a text, in any order; it is given the words of the constraint.
     """
 
     name: str
-    find: Callable[[bytes], Iterable[FoundRewrite]]
+    find: Callable[[bytes, Words | None], Iterable[FoundRewrite]]
 
 
 class Span(NamedTuple):
@@ -301,8 +301,8 @@ class EditCosts:
         insert: of a byte written within the text.
         prepend: of a byte written before the text; ``insert`` where it is not named.
         append: of a byte written after the end of the text; ``insert`` where it is not named.
-        resume: the same for a text that seems cut off, because it does not end in a closing bracket, or in
-            one with a Markdown fence, or lacks two; ``append`` where it is not named.
+        resume: the same for a text that seems cut off, because it lacks closing brackets, more than one where
+            it ends in a closing bracket or a Markdown fence after one; ``append`` where it is not named.
         remove: of a byte of the text.
         replace: of a byte written in place of one of the text; ``None``: this edit is not made.
         rewrites: named edits of more than one byte.
@@ -422,7 +422,9 @@ class EditCosts:
             typos, positions = self.words.found(text, bounds)
             if typos and self.typo is not None:
                 modes = 1, BY_WRITTEN  # where texts begin
-                rewrites.add([(*typo, self.typo, *modes, len(self.rewrites)) for typo in typos])
+                rewrites.add(
+                    [(*span, self.typo + more, *modes, len(self.rewrites)) for *span, more in typos]
+                )
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
         return TextCosts(text, self._machine(text), rewrites, names, doubts, firm)
@@ -509,7 +511,7 @@ class EditCosts:
         number_of = {mode.name: number for number, mode in enumerate(self.modes)}
         numbers: dict[str, int] = {}
         for finder in self.finders:
-            for one in bounds.counted(finder.find(text)):
+            for one in bounds.counted(finder.find(text, self.words)):
                 number = numbers.setdefault(one.name, len(names))
                 if number == len(names):
                     names.append(one.name)
@@ -542,11 +544,12 @@ class EditCosts:
 
 
 def _seems_cut_off(text: bytes) -> bool:
-    """Whether it ends in no closing bracket, or lacks more than the one that may be lost anywhere."""
-    if not text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
-        return True
+    """Whether it lacks brackets, or has none: one bracket may be lost anywhere, if the text ends in another."""
     brackets = _STRING.sub(b"", text)
-    return sum(map(brackets.count, _OPENING)) > sum(map(brackets.count, _CLOSING)) + 1
+    opened, closed = sum(map(brackets.count, _OPENING)), sum(map(brackets.count, _CLOSING))
+    if text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
+        return opened > closed + 1
+    return opened == 0 or opened > closed
 
 
 class _Patterns:

@@ -70,7 +70,7 @@ class _Followed:
         self._words: StreamedWords | None = None
         if costs.words is not None and any(costs.words._known) and (costs.typo is not None or costs.firm > 0):
             self._words = StreamedWords(costs.words)
-        self._finders = [streamed(finder) for finder in costs.finders]
+        self._finders = [streamed(finder, costs.words) for finder in costs.finders]
         # What is appended at the end plays no part: there is no end yet.
         machine = costs._machine(b"").engine
         self._engine = _core.StreamSearch(
@@ -124,7 +124,7 @@ class _Followed:
             found = self._words.feed(text, self._bounds)
             typo = self._costs.typo
             if typo is not None:
-                rewrites += [(*one, typo, _FIRST_MODE, BY_WRITTEN) for one in found.typos]
+                rewrites += [(*span, typo + more, _FIRST_MODE, BY_WRITTEN) for *span, more in found.typos]
                 open_rewrites += [(quote, typo, _FIRST_MODE) for quote in found.open]
             if self._costs.firm > 0:
                 firm = [(position, self._costs.firm) for position in found.firm]

@@ -122,28 +122,31 @@ def _name_of(made: Any) -> str:
 
 
 def _partial_type(given: Any, made: dict[type[Any], Any]) -> Any:
-    """The type of values that may not be complete."""
+    """The type of values that may not be complete: ``None`` stands for what is no such value, or not yet."""
+    return _lenient(_inner_type(given, made))
+
+
+def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
     from pydantic import BaseModel
 
     if isinstance(given, type) and issubclass(given, BaseModel):
-        return Optional[_add(given, made)]
+        return _add(given, made)
     origin, arguments = get_origin(given), get_args(given)
     if origin is Annotated:
-        return _partial_type(arguments[0], made)
+        return _inner_type(arguments[0], made)
     if origin in (list, set, frozenset, Sequence) and arguments:
-        return Optional[list[_partial_type(arguments[0], made)]]  # type: ignore[misc]
+        return list[_partial_type(arguments[0], made)]  # type: ignore[misc]
     if origin is tuple and arguments:
-        inner = [_partial_type(one, made) for one in arguments if one is not ...]
-        return Optional[list[Union[tuple(inner)]]]  # type: ignore[misc]
+        inner = tuple(_inner_type(one, made) for one in arguments if one is not ...)
+        return list[_lenient(Union[inner])]  # type: ignore[misc]
     if origin in (dict, Mapping) and arguments:
-        return Optional[dict[arguments[0], _partial_type(arguments[1], made)]]  # type: ignore[misc,valid-type]
+        return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
     if origin in (Union, UnionType):
-        return Union[tuple(_partial_type(one, made) for one in arguments)]
-    return _lenient(given)
+        return Union[tuple(_inner_type(one, made) for one in arguments)]
+    return given
 
 
 def _lenient(given: Any) -> Any:
-    """A type, or ``None`` where the value is not one of it, or not yet."""
     from pydantic import ValidationError, WrapValidator
 
     def validated(value: Any, validate: Any) -> Any:

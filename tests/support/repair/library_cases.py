@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,10 +25,30 @@ from typing import Any, NamedTuple
 import tokamata as tk
 from tests.support.paths import DATA
 
-LIBRARIES = ("json_repair", "jsonrepair", "baml")
+LIBRARIES = (
+    "json_repair",
+    "jsonrepair",
+    "baml",
+    "best_effort_json_parser",
+    "jaison",
+    "json5",
+    "json_fixer",
+    "langchain",
+    "partial_json_parser",
+    "vercel_ai",
+)
 # The bound on states makes the answers of searches that do not end the same on any machine.
 LIMITS = tk.Limits(states=3000, seconds=120)
-REASONS: dict[str, str] = {}
+REASONS = {
+    "ambiguous": "the text does not decide between the two values",
+    "as it stands": "the text, or the part in question, is JSON, and the library changes its value",
+    "content": "the library drops content that the writer wrote, or finds no value in it",
+    "convention": "nothing is written, and what stands for it is the library's own convention",
+    "garbage": "no reader can say what was meant; the library's value does not count",
+    "invented": "the library's value holds content that nobody wrote",
+    "type": "the text is a spelling of another type: a number with zeros before it, a null of Python",
+    "white space": "the library strips white space within a string",
+}
 """Why a reader takes another value than the library's."""
 _WRONG = DATA / "repair" / "wrong.json"
 
@@ -42,7 +63,7 @@ class LibraryCase(NamedTuple):
         schema: the JSON Schema that the library's test has, as a JSON text; ``None``: any JSON.
         expected: the JSON text that the library makes of it; ``None``: it raises, or finds nothing.
         readings: JSON texts of other values that both readers accept.
-        reason: why they do, of ``REASONS``; ``None`` if there are no readings.
+        reason: why they do, of ``REASONS``; ``None`` if they agree with the library.
     """
 
     library: str
@@ -60,8 +81,8 @@ class LibraryCase(NamedTuple):
 
     @property
     def has_value(self) -> bool:
-        """Whether anybody says what the value is."""
-        return self.expected is not None or bool(self.readings)
+        """Whether the library or a reader says what the value is."""
+        return self.reason != "garbage" and (self.expected is not None or bool(self.readings))
 
     def is_expected(self, text: str | None) -> bool:
         """Whether a text has the value that the library expects."""
@@ -92,11 +113,13 @@ class Judgement(NamedTuple):
     @property
     def verdict(self) -> str:
         """``expected``, ``read``, ``wrong``, or ``no value`` where nobody says what the value is."""
+        if not self.case.has_value:
+            return "no value"
         if self.case.is_expected(self.text):
             return "expected"
         if self.case.is_read(self.text):
             return "read"
-        return "wrong" if self.case.has_value else "no value"
+        return "wrong"
 
 
 @cache
@@ -202,17 +225,18 @@ def wrong_cases() -> dict[str, list[str]]:
 def _print_table() -> None:
     columns = ["cases", "no value", "expected", "read", "wrong"]
     print(
-        f"{'library':20}"
-        + "".join(f"{column:>10}" for column in columns)
-        + "  expected %    read %   right %"
+        f"{'library':24}" + "".join(f"{title:>12}" for title in (*columns, "expected %", "read %", "right %"))
     )
     for library in LIBRARIES:
-        verdicts = [found.verdict for found in judged(library_cases(library))]
+        judgements = list(judged(library_cases(library)))
+        verdicts = [found.verdict for found in judgements]
         counts = [len(verdicts), *(verdicts.count(column) for column in columns[1:])]
         valued = max(counts[0] - counts[1], 1)
         shares = [100 * right / valued for right in (counts[2], counts[3], counts[2] + counts[3])]
-        print(f"{library:20}" + "".join(f"{count:12}" for count in counts), end="")
-        print("".join(f"{share:12.1f}" for share in shares), flush=True)
+        print(f"{library:24}" + "".join(f"{count:12}" for count in counts), end="")
+        print("".join(f"{share:12.1f}" for share in shares), end="  ")
+        reasons = Counter(found.case.reason for found in judgements if found.verdict == "read")
+        print(", ".join(f"{reason} {count}" for reason, count in reasons.most_common()), flush=True)
 
 
 def _print_failing(library: str) -> None:
@@ -228,21 +252,35 @@ def _print_failing(library: str) -> None:
             _print_lines("ours", "passed a limit")
             continue
         _print_lines("ours", repair.text)
-        edits = "; ".join(
-            f"{edit.name} {edit.begin}:{edit.end} {_shown(edit.removed)}->{_shown(edit.written)}"
-            for edit in repair.edits
-        )
-        _print_lines("edits", f"cost {repair.cost}{'' if repair.optimal else ' unproven'}: {edits}")
+        title = f"cost {repair.cost}{'' if repair.optimal else ' unproven'}"
+        _print_lines("edits", f"{title}: {'; '.join(map(_shown, _runs(repair.edits)))}")
+
+
+def _runs(edits: Iterable[tk.Edit]) -> Iterator[tk.Edit]:
+    """The edits; neighbours of one name are one."""
+    before: tk.Edit | None = None
+    for edit in edits:
+        if before is not None and (before.name, before.end) == (edit.name, edit.begin):
+            before = before._replace(
+                end=edit.end, removed=before.removed + edit.removed, written=before.written + edit.written
+            )
+            continue
+        if before is not None:
+            yield before
+        before = edit
+    if before is not None:
+        yield before
+
+
+def _shown(edit: tk.Edit) -> str:
+    removed, written = (part.decode("utf-8", "replace") or "∅" for part in (edit.removed, edit.written))
+    return f"{edit.name} at {edit.begin}: {removed} → {written}"
 
 
 def _print_lines(title: str, *texts: str) -> None:
     for text in texts:
         shown = text.replace("\n", "⏎")
         print(f"{title:7}{shown if len(shown) <= 600 else shown[:400] + ' […] ' + shown[-200:]}")
-
-
-def _shown(part: bytes) -> str:
-    return part.decode("utf-8", "replace").replace("\n", "⏎") or "∅"
 
 
 def _renew() -> None:

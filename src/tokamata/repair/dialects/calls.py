@@ -30,9 +30,32 @@ def _moment(match: re.Match[bytes]) -> bytes | None:
     return json.dumps(made).encode()
 
 
+def _moment_utc(match: re.Match[bytes]) -> bytes | None:
+    """The same with a zone, as JSON Schema's date-time needs it."""
+    made = _moment(match)
+    return made[:-1] + b'Z"' if made is not None and match[1] == b"datetime" and not match[3] else None
+
+
+def _name_of_pair(match: re.Match[bytes]) -> bytes:
+    return b'"' + (match[1] or match[2] or b"") + b'":'
+
+
+_MOMENT = rb"\b(?:datetime\.)?(datetime|date|time)\(((?:\s*\d+\s*,?)+)((?:,?\s*tzinfo=[\w.()]*)?)\s*\)"
+
 CALLS = (
-    Rewrite("tuple as a list", rb"\(", b"[", 150, _TEXT),
-    Rewrite("tuple as a list", rb"\)", b"]", 150, _TEXT),
+    Rewrite("tuple as a list", rb"\(", b"[", 170, _TEXT),
+    Rewrite("tuple as a list", rb"\)", b"]", 170, _TEXT),
+    Rewrite(
+        "drop parentheses",
+        rb"\((?=\s*(?:\"[^\"\n]*\"|'[^'\n]*'|[\w.+-]+)\s*\))",
+        b"",
+        10,
+        _TEXT,
+    ),
+    # Pairs of names and values are a mapping.
+    Rewrite("pairs as an object", rb"\[(?=\s*\(\s*['\"])", b"{", 200, _TEXT),
+    Rewrite("pairs as an object", rb"\](?<=\)\])", b"}", 200, _TEXT),
+    Rewrite("pairs as an object", rb"\(\s*(?:'([^'\n\"\\]*)'|\"([^\n\"\\]*)\")\s*,", _name_of_pair, 200, _TEXT),
     Rewrite("drop parentheses", rb"\((?<![\w]\()", b"", 300, _TEXT),
     Rewrite("drop parentheses", rb"\)", b"", 300, _TEXT),
     Rewrite(
@@ -42,20 +65,18 @@ CALLS = (
         100,
         _TEXT,
     ),
+    Rewrite("set as a list", rb"\{(?=\s*[(\[])", b"[", 150, _TEXT),
     Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", b"]", 300, _TEXT),
     Rewrite("empty set", rb"\b(?:set|frozenset)\(\)", b"[]", 20, _TEXT),
     Rewrite("drop a call", rb"\b[A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),
+    Rewrite("drop quotes around JSON", rb"['`](?=\s*[{\[])", b"", 300, _TEXT),
+    Rewrite("drop quotes around JSON", rb"(?<=[}\]])['`]", b"", 300, _TEXT),
     Rewrite("drop a call", rb"\bnew [A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),
     Rewrite("call as an object", rb"\b[A-Za-z_][\w.]*\((?=\s*[A-Za-z_]\w*\s*=[^=])", b"{", 300, _TEXT),
     Rewrite("call as an object", rb"\)", b"}", 300, _TEXT),
     Rewrite("name of an argument", rb"(?<=[(,\s])([A-Za-z_]\w*)\s*=(?!=)", rb'"\1":', 60, _TEXT),
-    Rewrite(
-        "date and time",
-        rb"\b(?:datetime\.)?(datetime|date|time)\(((?:\s*\d+\s*,?)+)((?:,?\s*tzinfo=[\w.()]*)?)\s*\)",
-        _moment,
-        20,
-        _TEXT,
-    ),
+    Rewrite("date and time", _MOMENT, _moment, 20, _TEXT),
+    Rewrite("date and time", _MOMENT, _moment_utc, 40, _TEXT),
     Rewrite("member of an enumeration", rb"<[A-Za-z_][\w.]*: ([^<>\n]*)>", rb"\1", 20, _TEXT),
     Rewrite("member of an enumeration", rb"<[A-Za-z_][\w.]*\.(\w+): [^<>\n]*>", rb'"\1"', 100, _TEXT),
     Rewrite(

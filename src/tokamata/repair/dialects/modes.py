@@ -3,7 +3,9 @@
 __all__ = [
     "BACK",
     "BARE",
+    "DOUBLED",
     "ESCAPED",
+    "FENCED",
     "INVENTED",
     "QUOTED",
     "SINGLE",
@@ -20,6 +22,8 @@ SINGLE = "string in single quotes"
 BACK = "string in backticks"
 TRIPLE = "string in tripled quotes"
 TYPOGRAPHIC = "string in typographic quotes"
+FENCED = "string in a fence"
+DOUBLED = "string in doubled quotes"
 ESCAPED = "string in escaped quotes"
 INVENTED = "invented member"  # in members that a repair makes up
-QUOTED = (SINGLE, BACK, TRIPLE, TYPOGRAPHIC)
+QUOTED = (SINGLE, BACK, TRIPLE, TYPOGRAPHIC, FENCED, DOUBLED)

@@ -28,7 +28,8 @@ def _whole(text: bytes) -> bytes | None:
         number = Decimal(text.decode())
         if not number.is_finite() or number.adjusted() > _MOST_DIGITS:
             return None
-        return str(int(number.to_integral_value(ROUND_HALF_EVEN))).encode()
+        whole = str(int(number.to_integral_value(ROUND_HALF_EVEN))).encode()
+        return None if whole == text else whole
     except (InvalidOperation, ValueError):
         return None
 
@@ -53,7 +54,7 @@ def _without_groups(match: re.Match[bytes]) -> bytes:
 
 
 def _continental(match: re.Match[bytes]) -> bytes:
-    return match[1].replace(b".", b"").replace(b",", b".")
+    return match[1].translate(None, b". ").replace(b",", b".")
 
 
 def _quotient(match: re.Match[bytes]) -> bytes | None:
@@ -63,23 +64,64 @@ def _quotient(match: re.Match[bytes]) -> bytes | None:
         return None
 
 
-_QUOTED = rb"\"\s*%b\s*\""
-_GROUPED = rb"(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?)"
-_CONTINENTAL = rb"(-?\d{1,3}(?:\.\d{3})+,\d+|-?\d+,\d{1,2})"
+def _mixed(match: re.Match[bytes]) -> bytes | None:
+    """A whole number and a quotient."""
+    try:
+        return repr(float(int(match[1]) + Fraction(int(match[2]), int(match[3])))).encode()
+    except (ZeroDivisionError, OverflowError):
+        return None
+
+
+def _percent(match: re.Match[bytes]) -> bytes | None:
+    try:
+        return format((Decimal(match[1].decode()) / 100).normalize(), "f").encode()
+    except InvalidOperation:
+        return None
+
+
+_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
+).split()
+_NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS[:20])}
+_NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS[20:])}
+# Words that begin as one of these does; :func:`_worded` knows which of them are numbers.
+_NUMBER_WORD = rb"([zotfsenhZOTFSENH][enwhoiluENWHOILU][A-Za-z]{1,7})"
+
+
+def _worded(match: re.Match[bytes]) -> bytes | None:
+    value = _NUMBER_OF.get(match[1].lower())
+    return None if value is None else str(value).encode()
+
+
+def _malformed(match: re.Match[bytes]) -> bytes | None:
+    """What looks like a number and is none."""
+    return None if _NUMBER.fullmatch(match[0]) or not re.search(rb"\d", match[0]) else b'"' + match[0] + b'"'
+
+
+_NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
+_QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
+_QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
+_GROUPED = rb"(-?\d{1,3}(?:[,'\x20]\d{3})+(?:\.\d+)?)"
+_CONTINENTAL = rb"(-?\d{1,3}(?:[.\x20]\d{3})+,\d+|-?\d+,\d{1,2})"
+_UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2[\xa3\xa5]|USD|EUR|CHF|GBP|~)"
+_MINUS = rb"(?:\xe2\x88\x92|\xe2\x80[\x90-\x95]|\xef\xbc\x8d)"
 
 NUMBERS = (
     Rewrite(
         "full-width number",
-        rb"(?:\xef\xbc[\x8d-\x99]|\xe2\x88\x92|[\d.])*(?:\xef\xbc[\x8d-\x99]|\xe2\x88\x92)(?:\xef\xbc[\x8d-\x99]|[\d.])*",
+        rb"(?:\xef\xbc[\x8e-\x99]|[\d.])*\xef\xbc[\x90-\x99](?:\xef\xbc[\x8e-\x99]|[\d.])*",
         _narrow,
         20,
         _TEXT,
     ),
-    Rewrite("drop a plus sign", _BEFORE + rb"\+(?=[\d.])", b"", 20, _TEXT),
-    Rewrite("drop leading zeros", _BEFORE + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
+    Rewrite("another minus sign", _MINUS + rb"(?=\d|\.\d|\xef\xbc)", b"-", 20, _TEXT),
+    Rewrite("drop a plus sign", _START + rb"\+(?=[\d.])", b"", 20, _TEXT),
+    Rewrite("drop leading zeros", _START + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
     Rewrite(
         "number in another base",
-        _BEFORE + rb"-?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?![\w.])",
+        _START + rb"[-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?![\w.])",
         _based,
         20,
         _TEXT,
@@ -87,51 +129,67 @@ NUMBERS = (
     Rewrite("separator of digits", rb"_(?<=\d_)(?=\d)", b"", 20, _TEXT),
     Rewrite(
         "separators of digits",
-        _BEFORE + _GROUPED + rb"(?=\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        _START + _GROUPED + rb"(?=\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _without_groups,
         250,
         _TEXT,
     ),
     Rewrite(
         "comma as a decimal point",
-        _BEFORE + _CONTINENTAL + rb"(?=\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        _START + _CONTINENTAL + rb"(?=\s?(?:[A-Z]{3}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,
     ),
-    Rewrite("digit after a point", rb"\.(?<=\d\.)" + rb"(?=\s*(?:[,}\])]|\Z))", b".0", 30, _TEXT),
-    Rewrite("digit after a point", rb"\.(?<=\d\.)(?=[eE])", b".0", 30, _TEXT),
+    Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*(?:[,}\])]|\Z)|[eE])", b".0", 30, _TEXT),
     Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 20, _TEXT),
-    Rewrite("digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 500, _TEXT),
-    Rewrite("round a number", _BEFORE + rb"(-?\d+\.\d*(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 1000, _TEXT),
-    Rewrite("number as a string", _BEFORE + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 1000, _TEXT),
     Rewrite(
-        "quote a number with marks",
-        _BEFORE + rb"[$\xe2\x82\xac]{0,3}[-+]?\d[\d.,]*[\w/:%.-][\w/:%.,-]*[\w%]" + _AFTER,
-        rb'"\g<0>"',
-        400,
+        "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT
+    ),
+    Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 800, _TEXT),
+    Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
+    Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
+    Rewrite("malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT),
+    Rewrite("quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT),
+    Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
+    Rewrite(
+        "drop a unit",
+        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}" + _AFTER,
+        b"",
+        500,
         _TEXT,
     ),
-    Rewrite(
-        "number as a string",
-        _BEFORE + rb"(?:0\d+|\d+[/:-]\d[\d/:.-]*|\d+(?:\.\d+){2,})" + _AFTER,
-        rb'"\g<0>"',
-        120,
-        _TEXT,
-    ),
-    Rewrite("quotient", _BEFORE + rb"(\d+)/(\d+)" + _AFTER, _quotient, 700, _TEXT),
-    Rewrite("drop a unit", _BEFORE + rb"(?:[$]|\xe2\x82\xac|\xc2\xa3)\s?(?=[\d.])", b"", 500, _TEXT),
-    Rewrite("drop a unit", rb"(?<=\d)\s?(?:%|[$]|\xe2\x82\xac|[A-Za-z]{1,12})" + _AFTER, b"", 700, _TEXT),
+    Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
+    Rewrite("number word", rb"\b" + _NUMBER_WORD + rb"\b" + _AFTER, _worded, 400, _TEXT),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
-    Rewrite("string as a number", rb'"\s*\+?(\d+(?:\.\d+)?)\s*"', rb"\1", 720, _TEXT),
+    Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
     Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
     Rewrite("string as a number", _QUOTED % _CONTINENTAL, _continental, 810, _TEXT),
     Rewrite(
         "string as a number",
-        rb'"\s*(?:[$]|\xe2\x82\xac|\xc2\xa3)?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /\x80-\xbf]{0,20})?"',
+        _QUOTED % (_CONTINENTAL + rb"\s*(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac){1,14}"),
+        _continental,
+        990,
+        _TEXT,
+    ),
+    Rewrite(
+        "string as a number",
+        _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /\x80-\xbf]{0,20})?"),
         _without_groups,
         1000,
         _TEXT,
     ),
-    Rewrite("round a number", rb'"(-?\d+\.\d+)"', _rounded, 1700, _TEXT),
+    Rewrite(
+        "string as a number",
+        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
+        _without_groups,
+        1500,
+        _TEXT,
+    ),
+    Rewrite("quotient", _QUOTED % rb"(\d+)/(\d+)", _quotient, 900, _TEXT),
+    Rewrite("quotient", _START + rb"(\d+) (\d+)/(\d+)" + _AFTER, _mixed, 250, _TEXT),
+    Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
+    Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
+    Rewrite("number word", _QUOTED % _NUMBER_WORD, _worded, 800, _TEXT),
+    Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )

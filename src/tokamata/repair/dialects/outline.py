@@ -13,26 +13,49 @@ Not taken.  To decide here which value is the one that was meant: the search kno
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tokamata.repair.costs import FoundRewrite
 from tokamata.repair.dialects.modes import INVENTED, TEXT
+from tokamata.repair.words import Words
 
 __all__ = ["outline"]
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|//[^\n]*|/\*(?s:.*?)\*/'
-    rb"|<(think|thinking|reasoning|reflection|scratchpad)>(?s:.*?)</\1>|[\w$.-]+"
+    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
+    rb"|<(think|thinking|reasoning|reflection|scratchpad|thought|analysis)>(?s:.*?)</\1>|[\w$.+-]+|[^\s`;]"
 )
-_THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad)>")
+_TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
+_AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
+_MEMBERS = re.compile(
+    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
+)
+_FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
+_BULLETS = re.compile(rb"(?m)^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+\S")
+_MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
+_COMMENT = re.compile(rb"/\*(?s:.*?)\*/|(?<!:)//[^\n]*")
+_THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
+_NAME = re.compile(rb"[\"']?[\w $.-]{1,60}[\"']?\s*:")
+_UNFINISHED_MEMBER = re.compile(rb"[\"']?[^\"'\n:]*[\"']?\s*:?\s*")
 _CLOSING = {b"{": b"}", b"[": b"]", b"(": b")"}
-_MOST_MEMBERS = 20_000
+_MOST_ITEMS = 20_000
+_MOST_QUOTED = 4000
 
-# Of the name that comes again; of the earlier of several values; of a piece of prose.
-_REPEATED, _MEMBER, _ELEMENT, _VALUE, _PROSE, _THOUGHT, _MADE_UP = 30, 2300, 2900, 900, 250, 20, 2500
-_LATER = 60  # a later value is dearer to drop than an earlier one
+_REPEATED = 30  # a member whose name comes again
+_MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for each byte
+_BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
+_ALL = 2000  # more for all that there is
+_UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
+_VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
+_SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
+_PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
+_LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
+_MADE_UP = 1500
+_AS_TEXT = 4600
+_NULL = 30  # rather than any value that is written byte by byte
 
 
 @dataclass
@@ -41,6 +64,11 @@ class _Item:
     end: int = -1
     comma: int = -1  # after it
     name: bytes | None = None
+    values: int = 0  # tokens and brackets at its level, after the colon
+    is_broken: bool = False
+
+    def seems_whole(self, is_member: bool) -> bool:
+        return not self.is_broken and self.values == 1 and (self.name is not None or not is_member)
 
 
 @dataclass
@@ -50,9 +78,15 @@ class _Open:
     items: list[_Item] = field(default_factory=list)
     item: _Item | None = None
 
+    def at(self, position: int) -> _Item:
+        if self.item is None:
+            self.item = _Item(position)
+        return self.item
 
-def outline(text: bytes) -> Iterator[FoundRewrite]:
+
+def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """The rewrites of whole values, members and pieces of prose."""
+    may_lack_members = words is None or words.has_names
     stack: list[_Open] = []
     roots: list[tuple[int, int]] = []
     begin = 0
@@ -60,67 +94,122 @@ def outline(text: bytes) -> Iterator[FoundRewrite]:
     if thought is not None:
         yield _dropped("drop a thought", 0, thought.end(), _THOUGHT)
         begin = thought.end()
-    last, last_end = b"", begin
+    last, last_end, unmatched = b"", begin, 0
+    has_schema = words is not None and not words.is_empty
     for match in _TOKEN.finditer(text, begin):
-        token = match[0]
+        token, kind = match[0], match[0][:1]
         top = stack[-1] if stack else None
         if match[1] is not None:
             yield _dropped("drop a thought", *match.span(), _THOUGHT)
             continue
         if token in _CLOSING:
-            if top is not None and top.item is None:
-                top.item = _Item(match.start())
-            stack.append(_Open(token, match.start()))
+            if top is not None:
+                top.at(match.start()).values += 1
+            is_value = kind != b"(" or (
+                _TUPLE.match(text, match.start()) and not _line_before(text, match.start()).strip()
+            )
+            if top is not None or is_value:
+                stack.append(_Open(token, match.start()))
         elif token in (b"}", b"]", b")"):
-            if top is not None and _CLOSING[top.bracket] == token:
-                if token == b"}":
+            if top is None:
+                unmatched = match.end()
+            elif _CLOSING[top.bracket] == token:
+                if token == b"}" and may_lack_members:
                     yield _made_up(match.start(), bool(top.item or top.items))
-                yield from _closed(text, stack.pop(), last_end)
+                    if words is not None and words.has_null:
+                        yield _null(match.start())
+                yield from _closed(stack.pop(), last_end)
+                is_object = top.bracket == b"{"
+                if stack and not all(item.seems_whole(is_object) for item in top.items):
+                    stack[-1].at(top.begin).is_broken = True
                 if not stack:
                     roots.append((top.begin, match.end()))
-        elif top is None:
-            pass
+                elif has_schema and match.end() - top.begin <= _MOST_QUOTED:
+                    yield _as_text(text, top.begin, match.end(), _AS_TEXT)
+        elif top is None or token[:2] in (b"//", b"/*"):
+            continue
         elif token == b",":
             if top.item is not None:
                 top.item.end, top.item.comma = last_end, match.start()
                 top.items.append(top.item)
                 top.item = None
         elif token == b":":
-            if top.item is not None and top.bracket == b"{" and top.item.name is None:
-                top.item.name = last
-        elif token[:2] not in (b"//", b"/*"):
-            if top.item is None:
-                top.item = _Item(match.start())
+            item = top.at(match.start())
+            if top.bracket == b"{" and item.name is None:
+                item.name, item.values = last, 0
+        else:
+            item = top.at(match.start())
+            item.values += 1
+            item.is_broken |= not (kind in b"\"'" and len(token) > 1) and not (kind.isalnum() or kind in b"_$-+.")
             last = token.strip(b"\"'")
         last_end = match.end()
     if stack:
         roots.append((stack[0].begin, len(text)))
-        while stack:
-            yield from _closed(text, stack.pop(), last_end)
+        yield from _cut_off(text, stack)
+        tail = max(text.rfind(b"}"), text.rfind(b"]")) + 1
+        fence = _FENCE_END.search(text, tail)
+        if fence is not None:
+            yield _dropped("drop prose", fence.start(), len(text), _PROSE)
+        elif _AFTERWORD.fullmatch(text, tail):
+            yield _dropped("drop prose", tail, len(text), _PROSE)
+    if unmatched > max((end for _, end in roots), default=0) and not stack:
+        if text[unmatched:].strip():
+            yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
     yield from _root(text, begin, roots)
+    if words is None or words.has_null:
+        yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
 
 
-def _closed(text: bytes, one: _Open, end: int) -> Iterator[FoundRewrite]:
+def _line_before(text: bytes, position: int) -> bytes:
+    return text[text.rfind(b"\n", max(position - 200, 0), position) + 1 : position]
+
+
+def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
     """Members that may be dropped."""
     if one.item is not None:
         one.item.end = end
         one.items.append(one.item)
-    if len(one.items) > _MOST_MEMBERS:
+    if len(one.items) > _MOST_ITEMS:
         return
+    is_object = one.bracket == b"{"
     last = {item.name: number for number, item in enumerate(one.items)}
     for number, item in enumerate(one.items):
-        is_repeated = item.name is not None and last[item.name] != number
-        is_member = one.bracket == b"{"
-        name = (
-            "drop a repeated member" if is_repeated else "drop a member" if is_member else "drop an element"
-        )
-        cost = _REPEATED if is_repeated else _MEMBER if is_member else _ELEMENT
+        name, length = "drop a member" if is_object else "drop an element", min(item.end - item.begin, 500)
+        if item.name is not None and item.seems_whole(is_object) and last[item.name] != number:
+            name, cost = "drop a repeated member", _REPEATED
+        elif item.seems_whole(is_object):
+            cost = (_MEMBER if is_object else _ELEMENT) + _BY_BYTE * length
+        else:
+            cost = _BROKEN + _BY_BROKEN_BYTE * length
+        if len(one.items) == 1:
+            cost += _ALL
         if item.comma >= 0:
             yield _dropped(name, item.begin, item.comma + 1, cost)
-        elif number > 0:
-            yield _dropped(name, one.items[number - 1].comma, item.end, cost)
-        else:
-            yield _dropped(name, item.begin, item.end, cost)
+        if item.comma < 0 or number == len(one.items) - 1:
+            begin = one.items[number - 1].comma if number > 0 else item.begin
+            yield _dropped(name, begin, item.end, cost)
+
+
+def _cut_off(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
+    """What the end of the text has left unfinished: a name without a value, a bracket with nothing in it."""
+    end = len(text)
+    if not text.rstrip().endswith((b"}", b"]")):
+        yield from _unfinished(text, stack)
+    for one in stack:
+        yield from _closed(one, end)
+
+
+def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
+    top, end = stack[-1], len(text)
+    if top.item is not None and top.bracket == b"{" and _UNFINISHED_MEMBER.fullmatch(text, top.item.begin):
+        begin = top.items[-1].comma if top.items else top.item.begin
+        cost = _UNFINISHED_VALUE if top.item.name is not None else _UNFINISHED
+        yield _dropped("drop an unfinished member", begin, end, cost)
+    if top.item is None and not top.items and len(stack) > 1:
+        outer = stack[-2]
+        if outer.items and outer.item is not None:
+            yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED_BRACKET)
+
 
 
 def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[FoundRewrite]:
@@ -128,22 +217,56 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[Fou
     if not roots:
         return
     position = begin
+    are_alone = True
     for number, (first, end) in enumerate(roots):
-        if text[position:first].strip():
-            yield _dropped("drop prose", position, first, _PROSE)
+        between = _COMMENT.sub(b"", text[position:first]).strip()
+        if between:
+            yield _dropped("drop prose", position, first, _prose(between))
+            are_alone = are_alone and _MARK.fullmatch(between) is not None
         if len(roots) > 1:
-            yield _dropped("drop a value", first, end, _VALUE + _LATER * min(number, 10))
+            cost = _SHORT_VALUE if end - first <= _SHORT else _VALUE
+            yield _dropped("drop a value", first, end, cost + _LATER * min(number, 10))
         position = end
     if text[position:].strip():
-        yield _dropped("drop prose", position, len(text), _PROSE)
+        yield _dropped("drop prose", position, len(text), _prose(text[position:]))
+        are_alone = False
+    if len(roots) > 1:
+        yield from _listed(text, roots, are_alone)
+
+
+def _prose(text: bytes) -> int:
+    if len(_BULLETS.findall(text)) > 1:
+        return _BULLETS_IN_PROSE
+    return _MEMBERS_IN_PROSE if _MEMBERS.search(text) else _PROSE
+
+
+def _listed(text: bytes, roots: list[tuple[int, int]], are_alone: bool) -> Iterator[FoundRewrite]:
+    """Several values as a list."""
+    is_by_line = all(b"\n" in text[one[1] : other[0]] for one, other in zip(roots, roots[1:], strict=False))
+    is_by_comma = all(b"," in _COMMENT.sub(b"", text[one[1] : other[0]]) for one, other in zip(roots, roots[1:], strict=False))
+    cost = _LISTED if not are_alone else _LISTED_BY_COMMAS if is_by_comma else _LISTED_LINES if is_by_line else _LISTED
+    yield FoundRewrite("values as a list", roots[0][0], roots[0][0], b"[", cost, (TEXT,))
+    for one, other in zip(roots, roots[1:], strict=False):
+        yield FoundRewrite("values as a list", one[1], other[0], b",", 5, (TEXT,))
+    yield FoundRewrite("values as a list", roots[-1][1], roots[-1][1], b"]", 5, (TEXT,))
+
+
+def _as_text(text: bytes, begin: int, end: int, cost: int) -> FoundRewrite:
+    quoted = json.dumps(text[begin:end].decode("utf-8", "replace"), ensure_ascii=False).encode()
+    return FoundRewrite("value as a text", begin, end, quoted, cost, (TEXT,))
 
 
 def _dropped(name: str, begin: int, end: int, cost: int) -> FoundRewrite:
     return FoundRewrite(name, begin, end, b"", cost, (TEXT,))
 
 
+def _null(position: int) -> FoundRewrite:
+    """As the value of a member that a repair makes up."""
+    name = "null for a missing value"
+    return FoundRewrite(name, position, position, b"null", _NULL, (INVENTED,), INVENTED)
+
+
 def _made_up(position: int, has_members: bool) -> FoundRewrite:
     """A repair may make up members before a closing brace."""
-    return FoundRewrite(
-        "make up members", position, position, b"," if has_members else b"", _MADE_UP, (TEXT,), INVENTED
-    )
+    written = b"," if has_members else b""
+    return FoundRewrite("make up members", position, position, written, _MADE_UP, (TEXT,), INVENTED)
