@@ -397,16 +397,18 @@ class Constraint(Denotation[_T_co]):
 
         Args:
             costs: what each edit costs.
-            slack: a value is final when all repairs have it that cost at most this much more than the cheapest
-                one so far.  More slack lets fewer values be final, and takes more time.
+            slack: a value is final when all repairs have it that cost at most this much more than the
+                cheapest one so far.  More slack lets fewer values be final, and takes more time.
             weight: as for :meth:`repair`, of the repair at the end.
-            limits: those of the stream: ``states``, ``memory_bytes`` and ``seconds`` bound what follows the text,
-                all pieces together, and then the repair at the end.  A limit that is passed before the end is no
-                error; the rest of the events come at the end.  ``memory_bytes`` bounds the text as well.
+            limits: those of the stream: ``states``, ``memory_bytes`` and ``seconds`` bound what follows the
+                text, all pieces together, and then the repair at the end.  A limit that is passed before
+                the end is no error; the rest of the events come at the end.  ``memory_bytes`` bounds the
+                text as well.
             cancel: stops the work, from another thread.
 
         Raises:
-            EmptyConstraintError: no text is accepted; :meth:`.RepairStream.finish` says so where it is found later.
+            EmptyConstraintError: no text is accepted; :meth:`.RepairStream.finish` says so where it is
+            found later.
             AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
             ArgumentError: an argument has another type or value.
             LimitExceeded, Cancelled: the work was stopped.

@@ -54,7 +54,10 @@ CASES: list[tuple[tk.Constraint[Any], str | bytes]] = [
     (tk.grammar('start: "a" b+\nb: "b" | "(" start ")"'), "ab(abb"),
     (tk.text_until("END").captured("head") + tk.json(), "no JSON END [1, 2"),
 ]
-CONSTRAINTS = "json fenced bytes valid empty schema values type regex grammar sequence".split()
+CONSTRAINTS = [
+    *("json", "fenced", "bytes", "valid", "empty", "schema"),
+    *("values", "type", "regex", "grammar", "sequence"),
+]
 
 
 def cuts_of(text: bytes, draw: random.Random) -> Iterator[list[bytes]]:
@@ -97,7 +100,8 @@ def test_the_end_is_the_repair_of_the_whole(constraint: tk.Constraint[Any], text
         reported += stream.events()
         taken_back = Counter(map(key, stream.retracted))
         assert Counter(map(key, reported)) == known + taken_back, pieces
-        assert repair is stream.finish() and stream.events() == []
+        assert repair is stream.finish()
+        assert stream.events() == []
         assert stream.text == whole.text
 
 
@@ -121,7 +125,8 @@ def test_values_are_final_while_the_text_goes_on() -> None:
         stream.feed(piece)
         assert (stream.final, stream.value) == (final, value)
     assert [event.pointer for event in stream.events()] == ["/a", "/b", "/c"]
-    assert stream.holds_until == stream.cost + 400 if stream.cost is not None else False
+    assert stream.cost is not None
+    assert stream.holds_until == stream.cost + 400
     assert stream.text.startswith('{"a": 1, "b": true, "c": "its", ')
     assert stream.finish().text == '{"a": 1, "b": true, "c": "its", "d": {}}'
     assert stream.value == stream.final[""] == {"a": 1, "b": True, "c": "its", "d": {}}
@@ -179,8 +184,10 @@ def broken_text(draw: random.Random) -> str:
 _FOUND_LATE = re.compile("drop (a|an|pro)|make up|line|list|tag")
 
 
-def check_what_was_decided(constraint: tk.Constraint[Any], text: bytes, draw: random.Random, **given: Any) -> str:
-    """The claim of core/repair/stream_search.hpp, for every piece.  Returns which of its conditions failed, if any."""
+def check_what_was_decided(
+    constraint: tk.Constraint[Any], text: bytes, draw: random.Random, **given: Any
+) -> str:
+    """The claim of core/repair/stream_search.hpp, after each piece; which condition failed, if any."""
     stream = constraint.repair_stream(**given)
     given.pop("slack", None)
     repair = constraint.repair(text, deadline_seconds=5, **given)
@@ -198,7 +205,8 @@ def check_what_was_decided(constraint: tk.Constraint[Any], text: bytes, draw: ra
         until, bound = followed._engine.decided_until, stream.holds_until
         assert bound is not None
         came_late = any(
-            edit.begin < until and (edit.end > position or _FOUND_LATE.match(edit.name)) for edit in repair.edits
+            edit.begin < until and (edit.end > position or _FOUND_LATE.match(edit.name))
+            for edit in repair.edits
         )
         assert not repair.optimal or repair.cost > bound or came_late, (text, decided, whole, repair.edits)
         return "late" if came_late else "dear"
@@ -224,7 +232,7 @@ def test_what_is_decided_stays_at_random_costs() -> None:
     constraints = [tk.regex("(ab|c{2})*"), tk.regex("[ab]+c?"), tk.json(), tk.regex(r'\[1(,1)*\]|"a*"')]
     verdicts: Counter[str] = Counter()
     for _ in range(150):
-        text = "".join(draw.choices("aabbc[1],\" é", k=draw.randrange(14))).encode()
+        text = "".join(draw.choices('aabbc[1]," é', k=draw.randrange(14))).encode()
         constraint = draw.choice(constraints)
         costs = random_costs(draw)
         verdict = check_unless_tied(constraint, text, draw, costs, draw.choice([0, 1, 2, 1000]))
@@ -269,13 +277,14 @@ def test_patterns_are_certain_when_nothing_that_follows_changes_them() -> None:
     """Against the patterns of the whole text, and of other texts that begin alike."""
     draw = random.Random(4)
     sources = [
-        rb"a+", rb"ab?", rb"a(?=\s*b)", rb"a(?!b)", rb"(?<=a)b", rb"\ba\b", rb"a\Z", rb"a$", rb"(?m:a$)", rb"/\*.*?\*/",
-        rb"\Ab+", rb"a{2,3}", rb"(?:ab|a)(?:c|bcd)", rb"[^b]{2}",
+        rb"a+", rb"ab?", rb"a(?=\s*b)", rb"a(?!b)", rb"(?<=a)b", rb"\ba\b", rb"a\Z", rb"a$", rb"(?m:a$)",
+        rb"/\*.*?\*/", rb"\Ab+", rb"a{2,3}", rb"(?:ab|a)(?:c|bcd)", rb"[^b]{2}",
     ]  # fmt: skip
     patterns = BytePatterns(sources, [None] * len(sources))
     prices = [(1, 0xFFFF, False)] * len(sources)
     machine, automata = tk.EditCosts()._machine(b"").engine, JSON._automata("read").automata
-    assert patterns.others == [] and automata is not None
+    assert patterns.others == []
+    assert automata is not None
     for _ in range(150):
         text = "".join(draw.choices("aabbc \n/*d", k=draw.randrange(40))).encode()
         stream = _core.StreamSearch(
@@ -306,7 +315,8 @@ def test_the_outline_of_a_stream_is_that_of_the_whole() -> None:
             read += text[len(read) : len(read) + draw.choice([1, 3, 20])]
             found |= {one._replace(cost=0) for one in finder.feed(read, 0)}
         whole = {one._replace(cost=0) for one in outline(text, None)}
-        # Every item may turn out to be the last one; a member that comes again was dropped as any member before.
+        # Every item may turn out to be the last one; a member that comes again was dropped as any member
+        # before.
         assert {one.name for one in found - whole} <= {"drop a member", "drop an element", "drop a value"}
         if not finder._stack and finder._at == len(text) and b"</" not in text:
             ends = {"values as a list", "null for a missing value", "value as a text"}
@@ -316,7 +326,19 @@ def test_the_outline_of_a_stream_is_that_of_the_whole() -> None:
 def test_words_of_a_stream_are_those_of_the_whole() -> None:
     words, draw = Words(["name", "born on"], ["impressionism", "cubism", "na"]), random.Random(6)
     for _ in range(100):
-        parts = ['"name"', '"nmae"', ' : "cubsm"', '"na', '" ', "\n", '"cubism" ,', '"born_on":', "x" * 50, "\\", '"']
+        parts = [
+            '"name"',
+            '"nmae"',
+            ' : "cubsm"',
+            '"na',
+            '" ',
+            "\n",
+            '"cubism" ,',
+            '"born_on":',
+            "x" * 50,
+            "\\",
+            '"',
+        ]
         text = "".join(draw.choices(parts, k=draw.randrange(12))).encode()
         streamed, read = StreamedWords(words), bytearray()
         typos: list[tuple[int, int, bytes, int]] = []
@@ -330,7 +352,10 @@ def test_words_of_a_stream_are_those_of_the_whole() -> None:
         read += b"\n" + b"x" * 100
         found = streamed.feed(read, BoundedPatterns(tk.Limits(), None))
         whole = words.found(bytes(read), BoundedPatterns(tk.Limits(), None))
-        assert (sorted(typos + found.typos), sorted(set(firm + found.firm))) == (sorted(whole[0]), sorted(set(whole[1])))
+        assert (sorted(typos + found.typos), sorted(set(firm + found.firm))) == (
+            sorted(whole[0]),
+            sorted(set(whole[1])),
+        )
 
 
 @pytest.mark.parametrize("length", [500, 4000])
@@ -342,7 +367,8 @@ def test_work_and_memory_do_not_grow_with_the_text(length: int) -> None:
         most = 0
         for at in range(0, len(text), 20):
             stream.feed(text[at : at + 20])
-            assert stream._followed is not None and stream._followed.follows
+            assert stream._followed is not None
+            assert stream._followed.follows
             most = max(most, stream._followed._engine.memory_bytes)
         assert stream._followed._engine.expansions < 2 * len(text) + 500
         assert most < 1 << 23
@@ -407,7 +433,8 @@ def test_wrong_arguments_are_refused() -> None:
         (tk.regex("a") & tk.regex("b")).repair_stream().finish()
     with pytest.raises(tk.AlgebraError):
         tk.control_token("<x>").repair_stream()
-    assert isinstance(stream, RepairStream) and "after 0 bytes" in repr(stream)
+    assert isinstance(stream, RepairStream)
+    assert "after 0 bytes" in repr(stream)
 
 
 def test_patterns_that_only_re_searches_have_their_events_at_the_end() -> None:

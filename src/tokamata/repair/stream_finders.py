@@ -1,12 +1,14 @@
 """What finders find in a text that still arrives.
 
 Problem.  A :class:`.Finder` reads a whole text.  While a text arrives it would be read again with each piece.
-How.  The outline of the default costs goes on where it stopped (:class:`StreamedOutline`).  Any other finder reads the
-text again when it has grown by half, so that all its calls together cost three times the last one (:class:`Reread`).
+How.  The outline of the default costs goes on where it stopped (:class:`StreamedOutline`).  Any other
+finder reads the text again when it has grown by half, so that all its calls together cost three times the
+last one (:class:`Reread`).
 
 What finders find has no bounded reach: an object that has a name again gives up the earlier member, a second
 value at the root the first one, the end of a thought all that stands before it.  So a rewrite may be found
-long after its beginning was decided.  :class:`.RepairStream` says so, and what was decided is taken back at the end.
+long after its beginning was decided.  :class:`.RepairStream` says so, and what was decided is taken back at
+the end.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ from tokamata.repair.dialects.outline import (
     _MEMBER,
     _PROSE,
     _REPEATED,
+    _SHORT_VALUE,
     _THOUGHT,
     _TOKEN,
     _UNFINISHED,
     _UNFINISHED_BRACKET,
     _UNFINISHED_MEMBER,
-    _SHORT_VALUE,
     _dropped,
     _Item,
     _made_up,
@@ -106,9 +108,9 @@ class Reread:
 class StreamedOutline:
     """:func:`.outline`, token by token.
 
-    A token is read when nothing that follows can change where it ends.  Rewrites of members are known at the comma or the
-    bracket after them, and of the earlier of two members with one name when the name comes again.  What the end of the
-    text alone can show, such as that a member is not finished, is open.
+    A token is read when nothing that follows can change where it ends.  Rewrites of members are known at
+    the comma or the bracket after them, and of the earlier of two members with one name when the name comes
+    again.  What the end of the text alone can show, such as that a member is not finished, is open.
     """
 
     def __init__(self, words: Words | None) -> None:
@@ -170,7 +172,11 @@ class StreamedOutline:
         if self._roots:
             yield _dropped("drop a value", self._stack[0].begin, self._stack[0].begin, _SHORT_VALUE)
         top = self._stack[-1]
-        if top.item is not None and top.bracket == b"{" and _UNFINISHED_MEMBER.fullmatch(text, top.item.begin):
+        if (
+            top.item is not None
+            and top.bracket == b"{"
+            and _UNFINISHED_MEMBER.fullmatch(text, top.item.begin)
+        ):
             begin = top.items[-1].comma if top.items else top.item.begin
             yield _dropped("drop an unfinished member", begin, begin, _UNFINISHED)
         if top.item is None and not top.items and len(self._stack) > 1 and self._stack[-2].items:

@@ -1,11 +1,13 @@
-"""Words of a constraint in a text that still arrives: :mod:`.words`, as far as nothing that follows changes them.
+"""Words of a constraint in a text that still arrives: :mod:`.words`, as far as they are certain.
 
-Problem.  A string is a known word, or nearly one, once its closing quote is there; whether it is a name is known
-at the first byte after it that is no blank.
-Example.  Of ``{"name" `` the quote at 1 is open; with ``:`` the string is a known name, so that its bytes are firm.
-How.  Quotes and words without quotes are judged in their order, when all bytes are there that their judgement may
-need: 82 bytes at most, and the blanks after them.  What follows the first one that is open waits only where a
-string may turn out to be a known word, whose bytes are firm: as far as it goes it is one.
+Problem.  A string is a known word, or nearly one, once its closing quote is there; whether it is a name is
+known at the first byte after it that is no blank.
+Example.  Of ``{"name" `` the quote at 1 is open; with ``:`` the string is a known name, and its bytes are
+firm.
+How.  Quotes and words without quotes are judged in their order, when all bytes are there that their
+judgement may need: 82 bytes at most, and the blanks after them.  What follows the first one that is open
+waits only where a string may turn out to be a known word, whose bytes are firm: as far as it goes it is
+one.
 Cost.  Linear in the text.
 """
 
@@ -33,7 +35,8 @@ class FoundWords(NamedTuple):
     """What has become known.
 
     Attributes:
-        typos: spans of strings that are nearly words, each with the word in quotes, and what it costs more than a typo.
+        typos: spans of strings that are nearly words, each with the word in quotes, and what it costs more
+            than a typo.
         firm: positions within strings that are words, closing quotes included.
         open: where words may begin that are not judged.
         settled: after it, bytes may turn out to be firm.
@@ -50,7 +53,9 @@ class StreamedWords:
 
     def __init__(self, words: Words) -> None:
         self._words = words
-        self._all = sorted({word.encode("utf-8", "surrogatepass") for known in words._known for word in known})
+        self._all = sorted(
+            {word.encode("utf-8", "surrogatepass") for known in words._known for word in known}
+        )
         self._judged = 0  # all places before it
         self._firm = -1  # the last position that is known to be firm
 
@@ -81,7 +86,7 @@ class StreamedWords:
         return FoundWords(typos, firm, open_, settled)
 
     def _may_be_word(self, text: bytearray, quote: int) -> bool:
-        """Whether the string that begins with a quote may turn out to be a word: as far as it goes it is one."""
+        """Whether the string after a quote may turn out to be a word: as far as it goes it is one."""
         read = bytes(text[quote + 1 : quote + 1 + _LONGEST])
         content = read.partition(b'"')[0]
         place = bisect_left(self._all, content)

@@ -1,22 +1,25 @@
 """The repair of a text that still arrives: values as soon as they are final.
 
-Problem.  A model's answer is to be used while it is written.  Half of a broken text has a repair too, but the other half
-may change it.  Which values stand, whatever comes?
-Example.  ``{'a': 1, 'b': tru`` has the final value ``/a`` = 1; ``/b`` is not final, and ``true`` its nearest value.
+Problem.  A model's answer is to be used while it is written.  Half of a broken text has a repair too, but
+the other half may change it.  Which values stand, whatever comes?
+Example.  ``{'a': 1, 'b': tru`` has the final value ``/a`` = 1; ``/b`` is not final, and ``true`` its
+nearest value.
 
-How.  ``core/repair/stream_search.hpp`` searches on with each piece, and finds which beginning of the repaired text all
-repairs share that cost at most ``slack`` more than the cheapest one so far.  Patterns are judged where the bytes
-that they read are there (``core/repair/streamed_patterns.hpp``), words and finders as far as they are known
-(:mod:`.stream_words`, :mod:`.stream_finders`).  The trackers of :mod:`tokamata.values.events` turn the decided text
-into events.  At the end the whole text is repaired, as by :meth:`tokamata.Constraint.repair`.
+How.  ``core/repair/stream_search.hpp`` searches on with each piece, and finds which beginning of the
+repaired text all repairs share that cost at most ``slack`` more than the cheapest one so far.  Patterns are
+judged where the bytes that they read are there (``core/repair/streamed_patterns.hpp``), words and finders
+as far as they are known (:mod:`.stream_words`, :mod:`.stream_finders`).  The trackers of
+:mod:`tokamata.values.events` turn the decided text into events.  At the end the whole text is repaired, as
+by :meth:`tokamata.Constraint.repair`.
 
-What is proven.  Let P be the decided beginning when the cheapest repair of what had arrived cost C.  The repair of the
-whole text begins with P if it is optimal, costs at most C + slack, is the only one of its cost, and takes no rewrite of what
-P was made from that only later bytes brought.  Without the last condition hardly anything is final: ``"a": 2`` later in
-an object gives up its first member ``a``.
+What is proven.  Let P be the decided beginning when the cheapest repair of what had arrived cost C.  The
+repair of the whole text begins with P if it is optimal, costs at most C + slack, is the only one of its
+cost, and takes no rewrite of what P was made from that only later bytes brought.  Without the last
+condition hardly anything is final: ``"a": 2`` later in an object gives up its first member ``a``.
 
 Cost.  In proportion to the text, however it is cut; a value that is read costs what it holds.
-Not taken.  The repair of all that has arrived, with each piece: quadratic, and it says nothing about the next piece.
+Not taken.  The repair of all that has arrived, with each piece: quadratic, and it says nothing about the
+next piece.
 """
 
 from __future__ import annotations
@@ -43,6 +46,7 @@ from tokamata.values.partial_values import PartialJson
 __all__ = ["RepairStream"]
 
 _T_co = TypeVar("_T_co", covariant=True)
+_Rewrite = tuple[int, int, bytes, int, int, int]  # as the engine takes it
 _FIRST_MODE = 1  # where texts begin, as a bit
 
 
@@ -64,7 +68,10 @@ class _Followed:
         self._number_of = {mode.name: number for number, mode in enumerate(costs.modes)}
         self._bits: dict[tuple[str, ...], int] = {}
         prices = [
-            *((one.cost, modes[0], False) for one, modes in zip(costs.rewrites, patterns.modes, strict=False)),
+            *(
+                (one.cost, modes[0], False)
+                for one, modes in zip(costs.rewrites, patterns.modes, strict=False)
+            ),
             *((0, ALL_MODES, True) for _ in patterns.doubts),
         ]
         self._words: StreamedWords | None = None
@@ -97,7 +104,7 @@ class _Followed:
 
     def feed(self, chunk: bytes, text: bytearray) -> bytes:
         """What more is decided of the repaired text; ``text`` ends with the chunk."""
-        rewrites: list[tuple[int, int, bytes, int, int, int]] = []
+        rewrites: list[_Rewrite] = []
         doubts: list[tuple[int, int, int]] = []
         for number, begin, end in self._engine.feed(chunk):
             if number >= len(self._costs.rewrites):
@@ -106,7 +113,7 @@ class _Followed:
                     doubts.append((begin, doubt.cost, self._patterns.modes[number][0]))
                 continue
             rewrite = self._costs.rewrites[number]
-            written = _written(rewrite, Found(number, begin, end, None), text)
+            written = _written(rewrite, Found(number, begin, end, None), text)  # type: ignore[arg-type]
             if written is not None:
                 rewrites.append((begin, end, written, rewrite.cost, *self._patterns.modes[number]))
         withheld, decided = NOWHERE, self._engine.decided_until
@@ -124,14 +131,17 @@ class _Followed:
             found = self._words.feed(text, self._bounds)
             typo = self._costs.typo
             if typo is not None:
-                rewrites += [(*span, typo + more, _FIRST_MODE, BY_WRITTEN) for *span, more in found.typos]
+                rewrites += [
+                    (begin, end, word, typo + more, _FIRST_MODE, BY_WRITTEN)
+                    for begin, end, word, more in found.typos
+                ]
                 open_rewrites += [(quote, typo, _FIRST_MODE) for quote in found.open]
             if self._costs.firm > 0:
                 firm = [(position, self._costs.firm) for position in found.firm]
                 settled = found.settled
         return self._engine.advance(rewrites, doubts, firm, open_rewrites, settled, min(withheld, NOWHERE))
 
-    def _rewrite(self, one: FoundRewrite) -> tuple[int, int, bytes, int, int, int]:
+    def _rewrite(self, one: FoundRewrite) -> _Rewrite:
         then = self._number_of[one.then] if one.then else BY_WRITTEN
         return one.begin, one.end, one.written, one.cost, self._within(one.within), then
 
@@ -155,16 +165,18 @@ class RepairStream(Generic[_T_co]):
 
     A value that :meth:`events` reports is *final*: the repair of the whole text has it too, unless
 
-    - that repair costs more than :attr:`holds_until` did when the value was reported: the rest of the text is so
-      broken that another reading of its beginning has become cheaper; or it is not optimal, or not the only one of
-      its cost;
-    - or a later byte brings an edit of what was final: a member whose name comes again gives up the first one,
-      another value at the root the one before it, the end of a thought all that stands before it.
+    - that repair costs more than :attr:`holds_until` did when the value was reported: the rest of the text
+      is so broken that another reading of its beginning has become cheaper; or it is not optimal, or not
+      the only one of its cost;
+    - or a later byte brings an edit of what was final: a member whose name comes again gives up the first
+      one, another value at the root the one before it, the end of a thought all that stands before it.
 
-    Both are rare, and neither is silent: :attr:`retracted` has the values that were reported and did not stay.
+    Both are rare, and neither is silent: :attr:`retracted` has the values that were reported and did not
+    stay.
 
     A text that the engine cannot follow has all of its events at the end: costs with patterns that only
-    :mod:`re` can search, a limit that was passed, or prose that goes on for long where the constraint has a value.
+    :mod:`re` can search, a limit that was passed, or prose that goes on for long where the constraint has a
+    value.
 
     Threads take turns.  A stream cannot be pickled.
     """
@@ -205,10 +217,11 @@ class RepairStream(Generic[_T_co]):
             chunk: the piece; bytes that are not UTF-8 are repaired too.
 
         Raises:
-            ArgumentError: the chunk is no text, or the stream is finished; a function of a rewrite returned something
-                else than bytes or ``None``.
+            ArgumentError: the chunk is no text, or the stream is finished; a function of a rewrite returned
+                something else than bytes or ``None``.
             LimitExceeded: the text is longer than ``limits.memory_bytes``; the chunk was not taken.
-            Cancelled: the work was stopped; the chunk was not taken, and what follows has its events at the end.
+            Cancelled: the work was stopped; the chunk was not taken, and what follows has its events at the
+            end.
         """
         checked_instance("chunk", chunk, (str, bytes, bytearray, memoryview), "a str, or bytes")
         # A surrogate is no text; its three bytes are removed like any others.
@@ -245,7 +258,7 @@ class RepairStream(Generic[_T_co]):
             try:
                 found = self._reader.feed(decided)
             except (ParseError, RecursionError):
-                self._reader = None  # the relaxed text is not one of the constraint: its events come at the end
+                self._reader = None  # what is decided has no value yet: the events come at the end
                 return
             self._events += found
             self._unread += found
@@ -270,7 +283,7 @@ class RepairStream(Generic[_T_co]):
 
     @property
     def text(self) -> str:
-        """The repaired text as far as it is read: the decided part, then what is nearest; at the end all of it.
+        """The repaired text as far as it is read: the decided part, then what is nearest to the rest.
 
         A code point that is not complete is left out.
         """
@@ -281,9 +294,9 @@ class RepairStream(Generic[_T_co]):
     def value(self) -> Any:
         """The nearest value so far, of a constraint whose texts are JSON; otherwise :attr:`text`.
 
-        What is open is taken as it is: strings as far as they go, numbers as far as they are numbers, objects and
-        arrays with what is in them.  ``None``: nothing of a value is there yet.  It is what ``json.loads`` would
-        return, and no instance of a type; :func:`tokamata.partial` makes one.
+        What is open is taken as it is: strings as far as they go, numbers as far as they are numbers,
+        objects and arrays with what is in them.  ``None``: nothing of a value is there yet.  It is what
+        ``json.loads`` would return, and no instance of a type; :func:`tokamata.partial` makes one.
         """
         with self._lock:
             if not _is_json(self._form):
@@ -309,7 +322,7 @@ class RepairStream(Generic[_T_co]):
 
     @property
     def retracted(self) -> tuple[Event, ...]:
-        """Events that were reported, and that the repair of the whole text does not have; known at the end."""
+        """Events that were reported and that the repair of the whole text does not have; known at the end."""
         return self._retracted
 
     def finish(self) -> Repair[_T_co]:
@@ -361,9 +374,7 @@ class RepairStream(Generic[_T_co]):
         return f"<RepairStream for {self._reading.pattern!r} after {len(self._text)} bytes>"
 
 
-def _compared(
-    found: list[Event], reported: list[Event]
-) -> tuple[list[Event], tuple[Event, ...]]:
+def _compared(found: list[Event], reported: list[Event]) -> tuple[list[Event], tuple[Event, ...]]:
     """The events that were not reported, and the reported ones that are not there, by pointer and value."""
     left: dict[str, list[Event]] = {}
     for event in reported:

@@ -46,7 +46,7 @@ _VALUE, _FIRST_VALUE, _NAME, _COLON, _COMMA, _STRING, _NAME_STRING, _SCALAR, _EN
 
 _QUOTE_OR_BACKSLASH = re.compile(rb'["\\]')
 _NO_NUMBER = re.compile(rb"[^-+.0-9Ee]")
-_WHOLE_CHARACTERS = re.compile(rb'(?:[^\\]|\\(?:[^u]|u[0-9a-fA-F]{4}))*', re.DOTALL)
+_WHOLE_CHARACTERS = re.compile(rb"(?:[^\\]|\\(?:[^u]|u[0-9a-fA-F]{4}))*", re.DOTALL)
 _HALF_OF_A_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _LITERALS = {b"t": True, b"f": False, b"n": None}
@@ -174,7 +174,7 @@ class JsonTracker:
         self._state = _followed(self._state, text, until, self._root, events)
 
     def value_so_far(self, text: bytes | bytearray) -> Any:
-        """The value of a text that was read to its end, with what is open in it; ``None``: there is none yet."""
+        """The value of a text that was read to its end, with what is open in it; ``None``: there is none."""
         state = self._state
         if state.mode == _END:
             return state.value

@@ -1,11 +1,11 @@
 """Values of texts that are not complete: :func:`partial_value`, and models for them: :func:`partial`.
 
-Problem.  A form is to show an answer while it is written.  ``{"name": "Paul Kl`` is no JSON, and no instance of a model
-that requires more.
-Example.  The value of that text is ``{"name": "Paul Kl"}``, and ``partial(Painter)`` makes an instance of it whose other
-fields are ``None``.
-How.  The tracker of :mod:`.json_events` knows which containers are open and what is in them.  A partial model is one
-with the same fields, each of which may be missing.
+Problem.  An application shows an answer while it is written.  ``{"name": "Paul Kl`` is no JSON, and no
+instance of a model that requires more.
+Example.  The value of that text is ``{"name": "Paul Kl"}``, and ``partial(Painter)`` makes an instance of it
+whose other fields are ``None``.
+How.  The tracker of :mod:`.json_events` knows which containers are open and what is in them.  A partial
+model is one with the same fields, each of which may be missing.
 Cost.  Linear in the text, and a copy of the open containers.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import UnionType
-from typing import Annotated, Any, ForwardRef, Optional, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Union, get_args, get_origin
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
 from tokamata.values.json_events import JsonTracker
@@ -23,12 +23,12 @@ __all__ = ["PartialJson", "partial", "partial_value"]
 
 
 def partial_value(text: str | bytes) -> Any:
-    """The value of a JSON text that is not complete, such as that of a :class:`.Matcher`; ``None``: there is none yet.
+    """The value of a JSON text that is not complete; ``None``: there is none yet.
 
         tk.partial_value('{"name": "Paul Kl')        # {"name": "Paul Kl"}
 
-    What is open is taken as it is: strings as far as they go, numbers as far as they are numbers, literals by their first
-    letter, objects and arrays with what is in them.  A member without a value is left out.
+    What is open is taken as it is: strings as far as they go, numbers as far as they are numbers, literals
+    by their first letter, objects and arrays with what is in them.  A member without a value is left out.
 
     Args:
         text: a beginning of a JSON text; one that no JSON begins with has no particular value.
@@ -67,9 +67,10 @@ def partial(model: type[Any]) -> type[Any]:
         Partial = tk.partial(Painter)
         Partial.model_validate(stream.value)         # Painter's fields as far as they are there
 
-    Models within it are partial too: in lists, dictionaries and unions; tuples and sets become lists.  The validators of
-    a model do not hold for what is not complete, and are left out.  A value that its field does not take, or not yet, is
-    ``None``, such as ``"expr"`` of ``Literal["expressionism"]``.  Two calls return one class.
+    Models within it are partial too: in lists, dictionaries and unions; tuples and sets become lists.  The
+    validators of a model do not hold for what is not complete, and are left out.  A value that its field
+    does not take, or not yet, is ``None``, such as ``"expr"`` of ``Literal["expressionism"]``.  Two calls
+    return one class.
 
     Args:
         model: a class of pydantic's ``BaseModel``.
@@ -108,7 +109,7 @@ def _add(model: type[Any], made: dict[type[Any], Any]) -> Any:
         name += "_"
     made[model] = ForwardRef(name)
     fields: dict[str, Any] = {}
-    for field_name, field in model.model_fields.items():  # type: ignore[attr-defined]
+    for field_name, field in model.model_fields.items():
         alias = field.validation_alias or field.alias
         given = Field(default=None, validation_alias=alias) if alias else Field(default=None)
         fields[field_name] = _partial_type(field.annotation, made), given
@@ -138,11 +139,11 @@ def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
         return list[_partial_type(arguments[0], made)]  # type: ignore[misc]
     if origin is tuple and arguments:
         inner = tuple(_inner_type(one, made) for one in arguments if one is not ...)
-        return list[_lenient(Union[inner])]  # type: ignore[misc]
+        return list[_lenient(Union[inner])]  # type: ignore[misc]  # noqa: UP007 - of a tuple of types
     if origin in (dict, Mapping) and arguments:
         return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
     if origin in (Union, UnionType):
-        return Union[tuple(_inner_type(one, made) for one in arguments)]
+        return Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
     return given
 
 
@@ -155,4 +156,4 @@ def _lenient(given: Any) -> Any:
         except ValidationError:
             return None
 
-    return Annotated[Optional[given], WrapValidator(validated)]
+    return Annotated[Union[given, None], WrapValidator(validated)]  # noqa: UP007 - of a ForwardRef too
