@@ -40,9 +40,10 @@ ROOMS = [
 # The same within folders.
 INNER_ROOMS = {
     "repair": [
-        *("byte_patterns", "bounded_patterns", "words", "costs", "default_costs", "unimodularity"),
+        *("byte_patterns", "bounded_patterns", "words", "costs", "dialects", "default_costs"),
+        "unimodularity",
         *("programs", "results", "rewards", "searching", "raised_costs", "coupled_certificates"),
-        *("couplings", "tokens"),
+        *("couplings", "tokens", "stream_words", "stream_finders", "streams"),
     ],
     "patterns": [
         *("unicode", "regex", "extensions", "phrase_trie", "free_text"),

@@ -414,7 +414,8 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded, Cancelled: the work was stopped.
         """
         search = self._search(b"", costs, None, weight, limits, cancel)
-        slack = int(checked_number("slack", slack, 0, _MOST_SLACK))
+        checked_instance("slack", slack, int, "a whole number")
+        checked_number("slack", slack, 0, _MOST_SLACK)
 
         def repair(text: bytes) -> Repair[_T_co]:
             with self._explaining_emptiness(search.limits, search.cancel):
