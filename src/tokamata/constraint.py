@@ -391,7 +391,7 @@ class Constraint(Denotation[_T_co]):
             for piece in ["{'na", "me': 'Ann', 'born"]:
                 stream.feed(piece)
                 stream.events()                        # [], then [Event("/name", "Ann", …)]
-            stream.finish().value                      # {"name": "Ann", "born": None}
+            stream.finish().value                      # {"name": "Ann"}
 
         :class:`.RepairStream` defines what is final.
 
