@@ -120,6 +120,11 @@ void bind_repair_stream(nb::module_& m) {
                      const std::uint64_t cost = self.search->cost();
                      return cost == StreamSearch::kNoCost ? std::nullopt : std::optional(cost);
                    })
+      .def_prop_ro("bound",
+                   [](const BoundStream& self) -> std::optional<std::uint64_t> {
+                     const std::uint64_t bound = self.search->decided_bound();
+                     return bound == StreamSearch::kNoCost ? std::nullopt : std::optional(bound);
+                   })
       .def_prop_ro("expansions", [](const BoundStream& self) { return self.search->expansions(); })
       .def_prop_ro("memory_bytes", [](const BoundStream& self) { return self.search->memory_bytes(); });
 }

@@ -205,7 +205,7 @@ void StreamSearch::wait_for(const OpenRewrite& open, const Node& node) {
   if ((open.within >> node.mode) & 1) least_waiting_ = std::min(least_waiting_, node.reached.cost + open.cost);
 }
 
-// Makes all edges up to the least cost of a node that waits and the slack.  Whether it could.
+// Makes all edges up to the bound.  Whether it could.
 bool StreamSearch::search(Budget& budget) {
   for (const NodeNumber number : waiting_) push(number);
   waiting_.clear();
@@ -223,7 +223,7 @@ bool StreamSearch::search(Budget& budget) {
   }
   while (!queue_.empty()) {
     const Entry entry = queue_.front();
-    if (least_waiting_ != kNoCost && entry.key > least_waiting_ + slack_) return true;
+    if (least_waiting_ != kNoCost && entry.key > bound()) return true;
     const bool is_stale = nodes_[entry.node].version != entry.version || nodes_[entry.node].next != entry.price;
     const bool is_waiting = !is_stale && entry.position >= settled_;
     if (!is_stale && !is_waiting) {
@@ -256,7 +256,7 @@ std::optional<StreamSearch::NodeNumber> StreamSearch::ancestor() const {
   for (const NodeNumber number : waiting_) add(number);
   for (const auto& [position, cost, within] : open_) {
     for (NodeNumber number = places_[position - base_].first; number != kNone; number = nodes_[number].next_here)
-      if (((within >> nodes_[number].mode) & 1) && nodes_[number].reached.cost + cost <= least_waiting_ + slack_) add(number);
+      if (((within >> nodes_[number].mode) & 1) && nodes_[number].reached.cost + cost <= bound()) add(number);
   }
   while (left.size() > 1) {
     const auto last = std::prev(left.end());
@@ -311,6 +311,7 @@ void StreamSearch::begin_at(NodeNumber start) {
     nodes.push_back(nodes_[number]);
   }
   const std::size_t base = nodes_[start].position;
+  start_cost_ = nodes_[start].reached.cost;
   std::vector<std::uint32_t> rewrite_of(rewrites_.size(), kNone);
   counted::vector<HeldRewrite> rewrites;
   for (std::uint32_t index = 0; index < rewrites_.size(); ++index) {
@@ -349,7 +350,7 @@ void StreamSearch::begin_at(NodeNumber start) {
 // A limit was passed: the text is followed no longer.
 void StreamSearch::lose() {
   follows_ = false;
-  least_waiting_ = kNoCost;
+  least_waiting_ = decided_bound_ = kNoCost;
   nodes_ = {};
   queue_ = {};
   places_ = {};
@@ -375,7 +376,9 @@ std::string StreamSearch::advance(std::size_t settled, std::vector<OpenRewrite> 
     std::ranges::sort(open_, {}, &OpenRewrite::position);
     const bool may_decide = withheld > base_ || same_ != ByteAutomaton::kDead;
     if (!may_decide) least_waiting_ = kNoCost;
-    if (may_decide && search(budget)) {
+    const bool has_searched = may_decide && search(budget);
+    decided_bound_ = least_waiting_ == kNoCost ? kNoCost : bound();
+    if (has_searched) {
       given_up_ = kNothingLeft;
       allowed_ = std::max(allowed_, kExpansionsAtOnce);
       if (credit_ + kVisitsAtOnce >= nodes_.size()) {

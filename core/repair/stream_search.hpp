@@ -7,12 +7,14 @@
 //
 // How.  The graph is that of search.hpp.  Dijkstra's algorithm, resumed with each piece: nodes that need bytes or rewrites
 // which are not there *wait*.  Let C be the least cost of a node that waits, or that a rewrite
-// might leave which is still open (streamed_patterns.hpp).  All edges up to C + slack are made.  Those of these nodes that are
-// within C + slack have a nearest common ancestor in the tree of cheapest paths.
-//   - Claim.  The cheapest repair of any continuation passes the ancestor, if it costs at most C + slack, takes no rewrite that
+// might leave which is still open (streamed_patterns.hpp), and C0 that of the start.  All edges up to the bound
+// C + slack + 2 (C - C0) are made: where a mistake is near, it may be another one than it seems, so that more alternatives are kept
+// until the start has left it behind.  Those of these nodes that are
+// within the bound have a nearest common ancestor in the tree of cheapest paths.
+//   - Claim.  The cheapest repair of any continuation passes the ancestor, if it costs at most the bound, takes no rewrite that
 //     was made known later than its beginning was *settled* (`add` with an earlier begin), and is the only one of its cost.
 //   - Proof.  Its path leaves the part of the graph that is known through a node that waits, or through an open rewrite.  What it
-//     paid until there is at most C + slack, so that node is among those above, and the cheapest path to it passes the ancestor.
+//     paid until there is at most the bound, so that node is among those above, and the cheapest path to it passes the ancestor.
 //     In the search, patterns that remember what was written are over-approximated, which adds paths and takes none.
 //   - A text that is accepted is its own repair, whatever looks doubtful in it.  So while what has arrived may become an
 //     accepted text, nothing is decided but what it says itself.
@@ -76,6 +78,8 @@ class StreamSearch : private BorrowedAutomaton {
   std::size_t decided_until() const { return base_; }
   // What the cheapest repair costs at least, of what is settled; kNoCost where the search has stopped for a time.
   std::uint64_t cost() const { return least_waiting_; }
+  // What the repair of the whole text may cost, for which all holds that was decided by the last call; kNoCost as `cost`.
+  std::uint64_t decided_bound() const { return decided_bound_; }
   // The cheapest repair of the text so far after what is decided, as far as bytes go on from it.
   std::string undecided();
   std::size_t memory_bytes() const { return account().bytes(); }
@@ -86,6 +90,7 @@ class StreamSearch : private BorrowedAutomaton {
  private:
   using NodeNumber = std::uint32_t;
   static constexpr NodeNumber kNone = ~NodeNumber{0};
+  static constexpr std::uint64_t kCaution = 2;
   static constexpr std::uint64_t kNothingLeft = ~std::uint64_t{0};
 
   struct Node {
@@ -134,6 +139,7 @@ class StreamSearch : private BorrowedAutomaton {
   Place& place(std::size_t position) { return places_[position - base_]; }
   std::uint8_t byte_at(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
   std::uint64_t keeping(Mode mode, std::uint32_t position);
+  std::uint64_t bound() const { return least_waiting_ + slack_ + kCaution * (least_waiting_ - std::min(least_waiting_, start_cost_)); }
   void push(NodeNumber node);
   void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached, EditStep step);
   struct Arrival {
@@ -173,6 +179,8 @@ class StreamSearch : private BorrowedAutomaton {
   counted::vector<Entry> queue_;  // a heap
   std::vector<NodeNumber> waiting_;
   std::uint64_t least_waiting_ = kNoCost;
+  std::uint64_t decided_bound_ = kNoCost;
+  std::uint64_t start_cost_ = 0;           // what the start was reached at
   std::uint64_t given_up_ = kNothingLeft;  // no edge of this key or above is made
   std::uint64_t allowed_ = 0;              // expansions
   std::uint64_t credit_ = 0;               // of nodes that may be visited for an ancestor

@@ -763,6 +763,10 @@ class StreamSearch:
         """What the cheapest repair of what is settled costs at least; ``None``: no cheap one is known."""
 
     @property
+    def bound(self) -> int | None:
+        """What a whole repair may cost for which all holds that is decided; ``None`` where ``cost`` is."""
+
+    @property
     def expansions(self) -> int:
         """How many nodes were expanded."""
 

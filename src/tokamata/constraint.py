@@ -398,7 +398,8 @@ class Constraint(Denotation[_T_co]):
         Args:
             costs: what each edit costs.
             slack: a value is final when all repairs have it that cost at most this much more than the
-                cheapest one so far.  More slack lets fewer values be final, and takes more time.
+                cheapest one so far, and still more where a mistake is near.  More slack lets fewer values be
+                final, and takes more time.
             weight: as for :meth:`repair`, of the repair at the end.
             limits: those of the stream: ``states``, ``memory_bytes`` and ``seconds`` bound what follows the
                 text, all pieces together, and then the repair at the end.  A limit that is passed before

@@ -6,16 +6,16 @@ Example.  ``{'a': 1, 'b': tru`` has the final value ``/a`` = 1; ``/b`` is not fi
 nearest value.
 
 How.  ``core/repair/stream_search.hpp`` searches on with each piece, and finds which beginning of the
-repaired text all repairs share that cost at most ``slack`` more than the cheapest one so far.  Patterns are
-judged where the bytes that they read are there (``core/repair/streamed_patterns.hpp``), words and finders
-as far as they are known (:mod:`.stream_words`, :mod:`.stream_finders`).  The trackers of
-:mod:`tokamata.values.events` turn the decided text into events.  At the end the whole text is repaired, as
-by :meth:`tokamata.Constraint.repair`.
+repaired text all repairs share that cost at most ``slack`` more than the cheapest one so far, and twice as
+much more as that one has just paid for mistakes.  Patterns are judged where the bytes that they read are
+there (``core/repair/streamed_patterns.hpp``), words and finders as far as they are known
+(:mod:`.stream_words`, :mod:`.stream_finders`).  The trackers of :mod:`tokamata.values.events` turn the
+decided text into events.  At the end the whole text is repaired, as by :meth:`tokamata.Constraint.repair`.
 
-What is proven.  Let P be the decided beginning when the cheapest repair of what had arrived cost C.  The
-repair of the whole text begins with P if it is optimal, costs at most C + slack, is the only one of its
-cost, and takes no rewrite of what P was made from that only later bytes brought.  Without the last
-condition hardly anything is final: ``"a": 2`` later in an object gives up its first member ``a``.
+What is proven.  Let P be the decided beginning when :attr:`RepairStream.holds_until` was B.  The repair of
+the whole text begins with P if it is optimal, costs at most B, is the only one of its cost, and takes no
+rewrite of what P was made from that only later bytes brought.  Without the last condition hardly anything is
+final: ``"a": 2`` later in an object gives up its first member ``a``.
 
 Cost.  In proportion to the text, however it is cut; a value that is read costs what it holds.
 Not taken.  The repair of all that has arrived, with each piece: quadratic, and it says nothing about the
@@ -94,6 +94,10 @@ class _Followed:
     @property
     def cost(self) -> int | None:
         return self._engine.cost
+
+    @property
+    def bound(self) -> int | None:
+        return self._engine.bound
 
     @property
     def follows(self) -> bool:
@@ -196,7 +200,7 @@ class RepairStream(Generic[_T_co]):
         self._repair = repair
         self._form = form
         self._reading = Reading(pattern, limits, cancel)
-        self._limits, self._cancel, self._slack = limits, cancel, slack
+        self._limits = limits
         self._text = bytearray()
         self._decided = bytearray()
         self._reader: EventReader | None = EventReader(form, self._reading)
@@ -316,9 +320,12 @@ class RepairStream(Generic[_T_co]):
 
     @property
     def holds_until(self) -> int | None:
-        """The cost of a whole repair up to which all values stand that are reported now: ``cost + slack``."""
-        cost = self.cost
-        return None if cost is None else cost + self._slack
+        """The cost of a whole repair up to which all values stand that are reported now.
+
+        It is ``cost + slack``, and more where a mistake is near.  ``None`` where ``cost`` is, and at the end.
+        """
+        with self._lock:
+            return None if self._followed is None else self._followed.bound
 
     @property
     def retracted(self) -> tuple[Event, ...]:
