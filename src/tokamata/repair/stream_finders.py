@@ -172,12 +172,9 @@ class StreamedOutline:
         if self._roots:
             yield _dropped("drop a value", self._stack[0].begin, self._stack[0].begin, _SHORT_VALUE)
         top = self._stack[-1]
-        if (
-            top.item is not None
-            and top.bracket == b"{"
-            and _UNFINISHED_MEMBER.fullmatch(text, top.item.begin)
-        ):
-            begin = top.items[-1].comma if top.items else top.item.begin
+        begin = top.item.begin if top.item is not None else self._at
+        if top.bracket == b"{" and _UNFINISHED_MEMBER.fullmatch(text, begin):
+            begin = top.items[-1].comma if top.items else begin
             yield _dropped("drop an unfinished member", begin, begin, _UNFINISHED)
         if top.item is None and not top.items and len(self._stack) > 1 and self._stack[-2].items:
             begin = self._stack[-2].items[-1].comma
