@@ -30,6 +30,7 @@ __all__ = ["add_streams"]
 _PIECE = 20
 _LONGEST_OF_PEERS = 10_000  # bytes: they take quadratic time
 _RUNS = 3
+_LIMITS = tk.Limits(memory_bytes=1 << 32)  # rewrites of a megabyte
 Peer = Callable[[str], Iterator[Any]]
 """What it shows of a text after each piece, and at the end."""
 
@@ -120,10 +121,10 @@ def _times(size: int, peers: dict[str, Peer]) -> dict[str, Any]:
     found: dict[str, list[float]] = {"repair at once": [], "following": [], "whole stream": []}
     for _ in range(_RUNS):
         start = time.perf_counter()
-        constraint.repair(text)
+        constraint.repair(text, limits=_LIMITS)
         found["repair at once"].append(time.perf_counter() - start)
         start = time.perf_counter()
-        stream = constraint.repair_stream()
+        stream = constraint.repair_stream(limits=_LIMITS)
         for piece in _pieces(text):
             stream.feed(piece)
             stream.events()
