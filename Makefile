@@ -10,7 +10,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo wheel wheel-of-compiled-core exactness test test-core test-threads test-python test-fast test-vllm test-vllm-next coverage types lint site bench bench-vllm clean
+.PHONY: demo wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -42,18 +42,22 @@ coverage: $(VENV)/test.stamp
 	TOKAMATA_CACHE=$(abspath build/cache-of-coverage) $(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
 	@echo 'The core, which is C++, is not in this table.'
 
-test-core: $(VENV)/build.stamp
-	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
-	  -DTOKAMATA_SANITIZE=address,undefined
-	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)
+test-core: compile-test-core
 	$(BIN)/ctest --test-dir $(SANITIZED) --output-on-failure --parallel $(PROCESSORS)
 
 # The threads, under the sanitizer that sees races.
-test-threads: $(VENV)/build.stamp
+test-threads: compile-test-threads
+	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure --parallel $(PROCESSORS) -R core.threads
+
+compile-test-core: $(VENV)/build.stamp
+	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
+	  -DTOKAMATA_SANITIZE=address,undefined
+	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)
+
+compile-test-threads: $(VENV)/build.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED)-threads -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \
 	  -DTOKAMATA_SANITIZE=thread
 	MAKEFLAGS= $(BIN)/cmake --build $(SANITIZED)-threads --target core_threads
-	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure --parallel $(PROCESSORS) -R core.threads
 
 # All of what tests/canonical/test_exactness.py takes a tenth of, as a table; MaskBench, where it is at hand; texts of
 # grammars.
@@ -102,6 +106,9 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.grammars.reading --markdown $(RESULTS)/grammar_reading.md
 	$(BIN)/python -m benchmarks.drafts --markdown $(RESULTS)/drafts.md
 	$(BIN)/python -m benchmarks.repair --markdown $(RESULTS)/repair.md
+	$(BIN)/python -m benchmarks.repair.tokens --markdown $(RESULTS)/repair_tokens.md
+	$(BIN)/python -m benchmarks.repair.couplings --markdown $(RESULTS)/repair_couplings.md
+	$(BIN)/python -m benchmarks.repair.heuristics --markdown $(RESULTS)/repair_heuristics.md
 	$(BIN)/python -m benchmarks.server --markdown $(RESULTS)/server.md --plot docs/server.svg
 	$(BIN)/python -m benchmarks.repeats --markdown $(RESULTS)/repeats.md
 	$(BIN)/python -m benchmarks.growth --markdown $(RESULTS)/growth.md --plot $(RESULTS)/growth.svg --summary-plot docs/growth.svg

@@ -265,8 +265,13 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         {"text": "1"},
         {"text": (5, None, 1.5, STRANGE, [1], b"\xff", "x", "\ud800"), **STOPS},
     ),
-    A.repair: ({"text": "a"}, {**REPAIR, **BOUNDS}),
-    A.repairs: ({"text": "a"}, {**REPAIR, **BOUNDS}),
+    A.repair: ({"text": "a"}, {**REPAIR, **BOUNDS, "strict": (5, True, "lost", {"lost": 0}, STRANGE)}),
+    A.repairs: ({"text": "a"}, {**REPAIR, **BOUNDS, "distinct": FLAGS, "n": ("5", 1.5, STRANGE, 0, 3)}),
+    A.repair("b").margin: ({}, STOPS),
+    tk.RepairBounds: (
+        {},
+        dict.fromkeys(("lost", "invented", "changed", "prose"), ("5", 1.5, STRANGE, -1, True)),
+    ),
     A.reward: ({"text": "a"}, REPAIR),
     A.repair_stream: (
         {},

@@ -38,25 +38,25 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def test_patterns_vocabularies_and_calls() -> None:
-    tally = fuzz_patterns.run(seconds=4, seed=20261121)
+    tally = fuzz_patterns.run(seconds=2, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.judged > 0
 
 
 def test_lookaround() -> None:
-    tally = fuzz_lookaround.run(seconds=4, seed=20261121)
+    tally = fuzz_lookaround.run(seconds=2, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.texts > tally.confirmed > 0
 
 
 def test_files_of_compiled_constraints() -> None:
-    tally = fuzz_kept.run(seconds=4, seed=20261126)
+    tally = fuzz_kept.run(seconds=2, seed=20261126)
     assert tally.changed > 0
 
 
 @pytest.mark.slow
 def test_canonical_constraints_of_small_tokenizers() -> None:
-    tally = fuzz_canonical.run(seconds=5, seed=20261121)
+    tally = fuzz_canonical.run(seconds=3, seed=20261121)
     assert tally.tried > 0
     assert min(tally.masks, tally.walks, tally.texts) > 0
 
@@ -65,14 +65,14 @@ def test_canonical_constraints_of_small_tokenizers() -> None:
 def test_texts_sampled_from_schemas() -> None:
     """Of vocabularies that have every byte; those that lack some come to limits, and are for long runs."""
     loaded = fuzz_schemas.vocabularies()[:2]
-    tally = fuzz_schemas.run(seconds=4, seed=20261121, loaded=loaded, source=Schemas())
+    tally = fuzz_schemas.run(seconds=2, seed=20261121, loaded=loaded, source=Schemas())
     assert tally.tried > tally.refused + tally.empty + tally.limited
     assert min(tally.texts, tally.judged, tally.compared) > 0
 
 
 @pytest.mark.slow
 def test_values_drawn_of_schemas() -> None:
-    tally = fuzz_instances.run(seconds=8, seed=20261121, source=Schemas())
+    tally = fuzz_instances.run(seconds=4, seed=20261121, source=Schemas())
     assert tally.tried > tally.refused + tally.undrawn + tally.limited
     assert min(tally.valid, tally.invalid) > 0
 
@@ -90,12 +90,12 @@ def test_what_is_wrong_with_values_is_found(other: Any, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_usual_texts_of_values() -> None:
-    tally = fuzz_faithful.run(seconds=4, seed=20261121)
+    tally = fuzz_faithful.run(seconds=2, seed=20261121)
     assert tally.accepted > tally.led_on > 0
 
 
 def test_values_of_compositions() -> None:
-    tally = fuzz_values.run(seconds=4, seed=20261121)
+    tally = fuzz_values.run(seconds=2, seed=20261121)
     assert tally.tried > 0
     assert min(tally.values, tally.refused, tally.events) > 0
 
@@ -103,14 +103,14 @@ def test_values_of_compositions() -> None:
 @pytest.mark.slow
 def test_small_limits() -> None:
     """A crash of the process that works fails the test, and does not end this one."""
-    tally = fuzz_limits.run(seconds=6, seed=20261121, real=False)
+    tally = fuzz_limits.run(seconds=3, seed=20261121, real=False)
     assert tally.tried > tally.skipped
     assert tally.attempts > tally.exceeded > 0
 
 
 @pytest.mark.slow
 def test_repairs() -> None:
-    tally = fuzz_repair.run(seconds=6, seed=20261121, real=False)
+    tally = fuzz_repair.run(seconds=3, seed=20261121, real=False)
     assert tally.tried > tally.skipped
     assert min(tally.answers, tally.optimal, tally.judged, tally.exact) > 0
 
@@ -127,18 +127,18 @@ def test_what_is_wrong_with_a_repair_is_found() -> None:
 
 
 def test_drafts() -> None:
-    tally = fuzz_drafts.run(seconds=4, seed=20261125)
+    tally = fuzz_drafts.run(seconds=2, seed=20261125)
     assert min(tally.legal, tally.refused, tally.within) > 100
 
 
 def test_budgets() -> None:
-    tally = fuzz_budgets.run(seconds=4, seed=20261125)
+    tally = fuzz_budgets.run(seconds=2, seed=20261125)
     assert tally.texts > 3
     assert tally.followed > tally.masks > 30
 
 
 def test_grammars() -> None:
-    tally = fuzz_grammars.run(seconds=4, seed=20261125)
+    tally = fuzz_grammars.run(seconds=2, seed=20261125)
     assert tally.texts > tally.judged > 0
 
 

@@ -35,15 +35,16 @@ ROOMS = [
     ),
     *("form_members", "type_constraints", "tool_constraints", "trigger_constraints"),
     *("structural_tags", "tool_formats", "tool_calls", "reasoning"),
-    *("decoding", "integrations", "audit", "cli", "__main__"),
+    *("decoding", "integrations", "audit", "compat", "cli", "__main__"),
 ]
 # The same within folders.
 INNER_ROOMS = {
     "repair": [
         *("byte_patterns", "bounded_patterns", "words", "costs", "dialects", "default_costs"),
         "unimodularity",
-        *("programs", "results", "rewards", "searching", "raised_costs", "coupled_certificates"),
-        *("couplings", "tokens", "stream_words", "stream_finders", "streams"),
+        *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
+        *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "variants", "distinct"),
+        *("tokens", "stream_words", "stream_finders", "streams"),
     ],
     "patterns": [
         *("unicode", "regex", "extensions", "phrase_trie", "free_text"),
@@ -52,6 +53,10 @@ INNER_ROOMS = {
     "audit": [
         *("apart", "engines", "walks", "judging", "declared_order", "styles", "spelling", "findings"),
         *("sides", "auditing"),
+    ],
+    "compat": [
+        *("options", "json_spans", "made_up", "actions", "schema_values", "searches", "strict"),
+        *("under_schema", "json_repair"),
     ],
     "tokenization": [
         "papers",

@@ -120,6 +120,17 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], tuple[str, ...]]] 
         tk.EmptyConstraintError,
         BOTH,
     ),
+    "empty, distinct": (
+        lambda: list(unsatisfiable().repairs("x", distinct=True)),
+        tk.EmptyConstraintError,
+        BOTH,
+    ),
+    # What a refused repair has lost, where, and where to read it.
+    "strict": (
+        lambda: tk.json().repair("[1 /* one */ ]", strict=tk.RepairBounds()),
+        tk.RepairRefusedError,
+        ("lost 1 (at most 0)", "b'one'", "at byte 6", ".repair of this error", "tk.RepairBounds"),
+    ),
     "empty, operands": (
         lambda: (R & tk.regex("b")).repair("x"),
         tk.EmptyConstraintError,

@@ -17,7 +17,7 @@ BELOW = {
     "composition": {"common", "expression", "vocabulary"},
     "canonical": {"common", "expression", "vocabulary", "composition"},
     "splitting": {"common", "expression"},
-    "repair": {"common", "expression"},
+    "repair": {"common", "expression", "vocabulary", "composition", "canonical"},
     "matching": {"common", "expression", "vocabulary", "composition", "canonical", "splitting"},
 }
 BELOW["bindings"] = {*BELOW}

@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks.common import environment
 from benchmarks.common.program import parser_for, run
 from benchmarks.common.report import Report, ranks
+from benchmarks.repair.compat_rows import add_compat, add_streams
 from benchmarks.repair.corruption_rows import add_corruptions
 from benchmarks.repair.engines import OURS, Answer, Engine, node_peer, ours, python_peer
 from benchmarks.repair.instances import load
@@ -59,6 +60,8 @@ def measure(options: Namespace, work: Path) -> Report:
     add_kinds(report, with_schema, 1 if options.quick else None)
     add_valid_texts(report, instances, engines, most)
     add_kilobytes(report, options, count)
+    add_compat(report, instances, options, count)
+    add_streams(report, instances, options, max(count // 2, 5))
     add_long_texts(report, instances, options, 2 if options.quick else 10)
     add_programs(report, options, 3 if options.quick else count)
     add_streams(report, instances, options, count)

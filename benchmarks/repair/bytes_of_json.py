@@ -1,8 +1,9 @@
 """A machine of JSON over bytes, and the nodes that a search for a repair expands under some estimates.
 
 The machine is the language of ``tk.json(whitespace="any", spelling="any")``, but that names may be equal.
-The product with a text and the default costs is explored up to the cost of the repair; then each estimate
-is counted.
+The product with a text and plain costs is explored up to the cost of the repair; then each estimate is
+counted.  The default costs have rewrites that change brackets at prices of their own, and would need other
+estimates.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import heapq
 import math
 from collections import Counter
 
-from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.repair.costs import EditCosts
 
 State = tuple[str, str]  # a mode, and the open brackets
 Node = tuple[int, State]
 
+# Removing is dearer than inserting, so that what was written stays.
+PLAIN_COSTS = EditCosts(other=1000, remove=dict.fromkeys(map(chr, range(256)), 1500))
 _PAIRS = {"{": "}", "[": "]"}
 _BLANKS = " \t\r\n"
 _NUMBERS = {
@@ -104,26 +107,16 @@ def missing(state: State) -> int:
 
 
 class ByteProduct:
-    """A text and the machine, with the default costs."""
+    """A text and the machine, with plain costs."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text.decode("latin-1")
-        self.tables = DEFAULT_COSTS.tables(text)
-        self.doubts = {at: doubt.cost for at, doubt in DEFAULT_COSTS.doubtful(text).items()}
-        spans = DEFAULT_COSTS.spans(text)
-        self.spans = [(one.begin, one.end, one.written.decode("latin-1"), one.cost) for one in spans]
-        growing = [cost / (len(new) - end + at) for at, end, new, cost in self.spans if len(new) > end - at]
+        self.tables = PLAIN_COSTS.tables(text)
         self.append = min(self.tables[2])
-        self.growth = int(min([*growing, *self.tables[0], *self.tables[1], *self.tables[2]]))
-        # The cheapest edit at or after a position that changes which bytes of the rest are brackets.
-        quote = min(self.tables[1][ord('"')], self.tables[3][ord('"')], self.tables[1][ord("\\")])
-        self.changing = [quote] * len(self.text) + [math.inf]
-        self.doubled = (
-            1900 if any(_is_doubled(self.text[at:end], new) for at, end, new, _ in self.spans) else 2500
-        )
-        for at, end, new, cost in self.spans:
-            if _changes(self.text[at:end], new):
-                self.changing[: at + 1] = [min(cost, known) for known in self.changing[: at + 1]]
+        self.growth = min([*self.tables[0], *self.tables[1], *self.tables[2]])
+        # A quote or a backslash more or less changes which bytes of the rest are brackets.
+        changing = min(self.tables[1][ord('"')], self.tables[3][ord('"')], self.tables[1][ord("\\")])
+        self.changing = [changing] * len(self.text) + [math.inf]
         self.brackets: dict[tuple[int, str], tuple[Counter[str], Counter[str]]] = {}
 
     def by_length(self, position: int, state: State) -> float:
@@ -141,7 +134,9 @@ class ByteProduct:
         opened, closed = self.brackets[position, within]
         lost = sum(opened.values()) + sum(max(0, stack.count(kind) - closed[kind]) for kind in _PAIRS)
         spare = sum(max(0, closed[kind] - stack.count(kind)) for kind in _PAIRS)
-        return min(self.changing[position], self.tables[2][ord("]")] * lost + self.doubled * spare)
+        return min(
+            self.changing[position], self.tables[2][ord("]")] * lost + self.tables[3][ord("]")] * spare
+        )
 
     def _unmatched(self, position: int, within: str) -> tuple[Counter[str], Counter[str]]:
         opened, closed = Counter[str](), Counter[str]()
@@ -172,11 +167,8 @@ class ByteProduct:
 
         if position < len(self.text):
             byte = self.text[position]
-            lead(position + 1, byte, self.doubts.get(position, 0))
+            lead(position + 1, byte, 0)
             lead(position + 1, "", self.tables[3][ord(byte)])
-            for begin, end, written, cost in self.spans:
-                if begin == position:
-                    lead(end, written, cost)
         table = self.tables[2 if position == len(self.text) else 0 if position == 0 else 1]
         for byte in _WRITTEN:
             lead(position, byte, table[ord(byte)])
@@ -235,18 +227,3 @@ class ByteProduct:
                     left[source] = paid + more
                     heapq.heappush(open_, (paid + more, source))
         return left
-
-
-def _is_doubled(read: str, written: str) -> bool:
-    return len(read) == 2 and read == 2 * written and read[0] in "{}[]"
-
-
-def _changes(read: str, written: str) -> bool:
-    """Whether a rewrite may change which bytes of the rest are brackets."""
-    if _is_doubled(read, written):
-        return False
-    return (
-        "\\" in read + written
-        or read.count('"') % 2 != written.count('"') % 2
-        or any(byte in "{}[]" for byte in read + written)
-    )

@@ -26,6 +26,7 @@
 #include "matching/matcher.hpp"
 #include "matching/prepare.hpp"
 #include "matching/progress.hpp"
+#include "repair/token_places.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -313,6 +314,13 @@ nb::tuple make_closed_form(BoundConstraint& bound) {
                         to_array(std::move(form.targets)));
 }
 
+// For the repairs of token sequences: states of their own, since those of the constraint may go while a search waits.
+std::shared_ptr<KeptTokenPlaces> token_places(const BoundConstraint& bound) {
+  const ConstraintSource& source = *bound.constraint->shared()->source();
+  return std::make_shared<KeptTokenPlaces>(std::make_shared<const TokenPattern>(
+      TokenPattern{source.pattern, source.vocabulary, source.start_vocabulary, source.control_tokens, source.tokenization}));
+}
+
 nb::tuple prepared(BoundConstraint& bound, double seconds, const std::shared_ptr<CancelToken>& cancel) {
   const Preparation report = without_interpreter(bound.shown, [&] { return prepare(*bound.constraint, seconds, cancel); });
   return nb::make_tuple(report.masks, report.is_finished, report.seconds);
@@ -558,6 +566,7 @@ NB_MODULE(_core, m) {
            }),
            "shared"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "spent_seconds"_a)
       .def("closed_form", &make_closed_form)
+      .def("token_places", &token_places)
       .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
       .def("kept_masks", &kept_masks, "cancel"_a.none())
       .def("read_masks", &read_masks, "bytes"_a, "seconds"_a, "cancel"_a.none())

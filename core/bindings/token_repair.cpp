@@ -5,7 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/arrays.hpp"
+#include <algorithm>
+
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "repair/token_search.hpp"
@@ -17,15 +18,17 @@ namespace tokamata {
 
 namespace {
 
-template <class Number>
-using Given = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class Number>
-std::span<const Number> span_of(const Given<Number>& given) {
-  return {given.data(), given.shape(0)};
+// Costs by type of token, and the type of each token; no bytes: all are of the first.
+TokenPrices prices_of(std::vector<EditCost> insert, std::vector<EditCost> remove, const std::vector<std::optional<EditCost>>& replace,
+                      const nb::bytes& types) {
+  TokenPrices prices{std::move(insert), std::move(remove), {}};
+  for (const std::optional<EditCost>& cost : replace) prices.replace.push_back(cost.value_or(kNoEdit));
+  prices.types.assign(types.c_str(), types.c_str() + types.size());
+  const std::size_t count = prices.types.empty() ? 1 : std::size_t{*std::ranges::max_element(prices.types)} + 1;
+  if (prices.insert.size() < count || prices.remove.size() != prices.insert.size() || prices.replace.size() != prices.insert.size())
+    throw nb::value_error("each type of token has three costs");
+  return prices;
 }
-
-TokenPrices prices_of(EditCost insert, EditCost remove, std::optional<EditCost> replace) { return {insert, remove, replace.value_or(kNoEdit)}; }
 
 // The edits: kind, index of the token that is read or stands after it, the token written.
 nb::list edits_of(const std::vector<EditStep>& steps) {
@@ -40,49 +43,68 @@ nb::list edits_of(const std::vector<EditStep>& steps) {
   return edits;
 }
 
+// A search, and what its errors show.
+struct BoundTokenSearch {
+  std::shared_ptr<TokenRepairSearch> search;
+  nb::object pattern;
+};
+
+// A task with places of their own account, within limits.
+template <class Task>
+auto with_places(const std::shared_ptr<KeptTokenPlaces>& kept, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern, Task&& task) {
+  return without_interpreter({std::move(pattern), false}, [&] {
+    const BorrowedTokenPlaces borrowed(kept, limits, cancel);
+    Budget budget(borrowed.limits_beyond(limits), std::move(cancel), 0);
+    return task(borrowed.places(), budget);
+  });
+}
+
 }  // namespace
 
 void bind_token_repair(nb::module_& m) {
-  nb::class_<TokenEdges>(m, "TokenEdges")
-      .def("__init__",
-           [](TokenEdges* self, const Given<std::uint8_t>& accepting, const Given<std::int32_t>& class_of_token,
-              const Given<std::int64_t>& offsets, const Given<std::int32_t>& classes, const Given<std::int32_t>& targets,
-              const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             without_interpreter({std::move(pattern), false}, [&] {
-               Budget budget(limits, std::move(cancel), 0);
-               return new (self) TokenEdges(span_of(accepting), span_of(class_of_token), span_of(offsets), span_of(classes), span_of(targets), budget);
-             });
-           },
-           "accepting"_a, "class_of_token"_a, "row_offsets"_a, "classes"_a, "targets"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+  nb::class_<KeptTokenPlaces>(m, "TokenPlaces")
       .def("accepts",
-           [](const TokenEdges& self, const std::vector<std::uint32_t>& tokens) {
-             std::uint32_t state = 0;
-             for (const std::uint32_t token : tokens) {
-               const std::optional<std::uint32_t> target = self.target(state, token);
-               if (!target) return false;
-               state = *target;
+           [](const std::shared_ptr<KeptTokenPlaces>& self, const std::vector<std::uint32_t>& tokens, const Limits& limits,
+              std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             return with_places(self, limits, std::move(cancel), std::move(pattern),
+                                [&](TokenPlaces& places, Budget& budget) { return places.accepts(tokens, budget); });
+           },
+           "tokens"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def("flaw_of_bound",
+           [](const std::shared_ptr<KeptTokenPlaces>& self, const std::vector<std::uint32_t>& tokens, std::vector<EditCost> insert,
+              std::vector<EditCost> remove, const std::vector<std::optional<EditCost>>& replace, const nb::bytes& types, std::uint64_t bound,
+              bool is_relaxed, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             const TokenPrices prices = prices_of(std::move(insert), std::move(remove), replace, types);
+             return with_places(self, limits, std::move(cancel), std::move(pattern), [&](TokenPlaces& places, Budget& budget) {
+               return flaw_of_token_bound(places, tokens, prices, bound, is_relaxed, budget);
+             });
+           },
+           "tokens"_a, "insert"_a, "remove"_a, "replace"_a, "types"_a, "bound"_a, "is_relaxed"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
+  nb::class_<BoundTokenSearch>(m, "TokenRepairSearch")
+      .def("__init__",
+           [](BoundTokenSearch* self, std::shared_ptr<KeptTokenPlaces> places, const Limits& making, std::vector<std::uint32_t> tokens,
+              std::vector<EditCost> insert, std::vector<EditCost> remove, const std::vector<std::optional<EditCost>>& replace, const nb::bytes& types,
+              std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             TokenPrices prices = prices_of(std::move(insert), std::move(remove), replace, types);
+             auto search = without_interpreter({pattern, false}, [&] {
+               return std::make_shared<TokenRepairSearch>(std::move(places), making, std::move(tokens), std::move(prices), weight, limits, std::move(cancel));
+             });
+             new (self) BoundTokenSearch{std::move(search), std::move(pattern)};
+           },
+           "places"_a, "making"_a, "tokens"_a, "insert"_a, "remove"_a, "replace"_a, "types"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def("improve",
+           [](const BoundTokenSearch& self) {
+             switch (without_interpreter({self.pattern, false}, [&] { return self.search->improve(); })) {
+               case TokenRepairSearch::Outcome::Better: return "better";
+               case TokenRepairSearch::Outcome::Ended: return "ended";
+               default: return "stopped";
              }
-             return self.accepting(state);
-           },
-           "tokens"_a)
-      .def("nearest",
-           [](const TokenEdges& self, const std::vector<std::uint32_t>& tokens, EditCost insert, EditCost remove, std::optional<EditCost> replace,
-              const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             const NearestTokens found = without_interpreter({std::move(pattern), false}, [&] {
-               return nearest_tokens(self, tokens, prices_of(insert, remove, replace), limits, std::move(cancel));
-             });
-             return nb::make_tuple(edits_of(found.steps), found.cost, found.lower_bound, found.expansions);
-           },
-           "tokens"_a, "insert"_a, "remove"_a, "replace"_a.none(), "limits"_a, "cancel"_a.none(), "pattern"_a)
-      .def("least_cost",
-           [](const TokenEdges& self, const std::vector<std::uint32_t>& tokens, EditCost insert, EditCost remove, std::optional<EditCost> replace,
-              const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             return without_interpreter({std::move(pattern), false}, [&] {
-               Budget budget(limits, std::move(cancel), 0);
-               return least_cost(self, tokens, prices_of(insert, remove, replace), budget);
-             });
-           },
-           "tokens"_a, "insert"_a, "remove"_a, "replace"_a.none(), "limits"_a, "cancel"_a.none(), "pattern"_a);
+           })
+      .def_prop_ro("edits", [](const BoundTokenSearch& self) { return edits_of(self.search->best().steps); })
+      .def_prop_ro("cost", [](const BoundTokenSearch& self) { return self.search->best().cost.cost; })
+      .def_prop_ro("lower_bound", [](const BoundTokenSearch& self) { return self.search->lower_bound(); })
+      .def_prop_ro("is_bound_relaxed", [](const BoundTokenSearch& self) { return self.search->is_bound_relaxed(); })
+      .def_prop_ro("expansions", [](const BoundTokenSearch& self) { return self.search->expansions(); });
 }
 
 }  // namespace tokamata

@@ -1,76 +1,23 @@
 #include "repair/kept_automata.hpp"
 
-#include <list>
-#include <mutex>
-
-#include "common/mutex.hpp"
+#include "repair/idle.hpp"
 
 namespace tokamata {
 
 namespace {
 
-// All that are idle, the latest first.  What goes is destroyed outside of the lock.
-class Idle {
- public:
-  static Idle& of_all_patterns() {
-    static Idle& idle = *new Idle;  // never destroyed: threads may still work when the process ends
-    return idle;
-  }
-
-  std::unique_ptr<KeptAutomaton> take(const KeptAutomata* owner) {
-    const std::scoped_lock lock(mutex_);
-    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
-      if (at->owner != owner) continue;
-      std::unique_ptr<KeptAutomaton> taken = std::move(at->automaton);
-      bytes_ -= at->bytes;
-      entries_.erase(at);
-      return taken;
-    }
-    return nullptr;
-  }
-
-  void put(const KeptAutomata* owner, std::unique_ptr<KeptAutomaton> automaton) {
-    const std::size_t bytes = automaton->account().bytes();
-    if (bytes > KeptAutomata::kMostIdleBytes) return;
-    std::list<Entry> added, gone;
-    added.push_back({owner, bytes, std::move(automaton)});
-    const std::scoped_lock lock(mutex_);
-    entries_.splice(entries_.begin(), added);
-    bytes_ += bytes;
-    while (bytes_ > KeptAutomata::kMostIdleBytes) {
-      bytes_ -= entries_.back().bytes;
-      gone.splice(gone.begin(), entries_, std::prev(entries_.end()));
-    }
-  }
-
-  void drop(const KeptAutomata* owner) {
-    while (take(owner)) {
-    }
-  }
-
-  std::size_t bytes() {
-    const std::scoped_lock lock(mutex_);
-    return bytes_;
-  }
-
- private:
-  struct Entry {
-    const KeptAutomata* owner;
-    std::size_t bytes;
-    std::unique_ptr<KeptAutomaton> automaton;
-  };
-
-  Mutex mutex_;
-  std::list<Entry> entries_;
-  std::size_t bytes_ = 0;
-};
+// Never destroyed: threads may still work when the process ends.
+Idle<KeptAutomaton, KeptAutomata>& idle() {
+  static auto& of_all_patterns = *new Idle<KeptAutomaton, KeptAutomata>(KeptAutomata::kMostIdleBytes);
+  return of_all_patterns;
+}
 
 }  // namespace
 
-KeptAutomata::~KeptAutomata() { Idle::of_all_patterns().drop(this); }
+KeptAutomata::~KeptAutomata() { idle().drop(this); }
 
 std::unique_ptr<KeptAutomaton> KeptAutomata::borrow(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel) {
-  std::unique_ptr<KeptAutomaton> kept = Idle::of_all_patterns().take(this);
+  std::unique_ptr<KeptAutomaton> kept = idle().take(this);
   if (kept && kept->fits(limits)) return kept;
   kept.reset();
   return std::make_unique<KeptAutomaton>(*pattern_, limits, cancel);
@@ -78,13 +25,13 @@ std::unique_ptr<KeptAutomaton> KeptAutomata::borrow(const Limits& limits, const 
 
 void KeptAutomata::give_back(std::unique_ptr<KeptAutomaton> borrowed) noexcept {
   try {
-    Idle::of_all_patterns().put(this, std::move(borrowed));
+    idle().put(this, std::move(borrowed));
   } catch (const std::bad_alloc&) {
     // It goes instead: nothing but time is lost.
   }
 }
 
-std::size_t KeptAutomata::idle_bytes() { return Idle::of_all_patterns().bytes(); }
+std::size_t KeptAutomata::idle_bytes() { return idle().bytes(); }
 
 std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
                                       const std::shared_ptr<const CancelToken>& cancel) {

@@ -1,313 +1,458 @@
 #include "repair/token_search.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
-#include <queue>
+#include <new>
 #include <utility>
 
 #include "common/hash.hpp"
 #include "common/memory_account.hpp"
-#include "common/number_table.hpp"
-#include "repair/open_nodes.hpp"
-#include "repair/path_cost.hpp"
+#include "common/within.hpp"
 
 namespace tokamata {
 
 namespace {
 
-class TokenSearch {
- public:
-  TokenSearch(const TokenEdges& automaton, std::span<const std::uint32_t> tokens, const TokenPrices& prices)
-      : automaton_(automaton), tokens_(tokens), prices_(prices) {}
-
-  // Until there is no cheaper path, or the budget is spent.
-  void run(Budget& budget) {
-    if (nodes_.empty()) relax(kNoNode, 0, 0, {}, {EditKind::Keep, 0}, budget);
-    while (!queue_.empty()) {
-      const Entry entry = queue_.top();
-      if (end_ && entry.key > nodes_[*end_].reached) break;
-      budget.step();
-      bound_ = std::max(bound_, entry.key.cost);
-      queue_.pop();
-      if (nodes_[entry.node].done != entry.step) continue;  // it has come before, at a lower cost
-      ++expansions_;
-      nodes_[entry.node].done = entry.step + 1;
-      entry.step == kFirst ? expand_first(entry.node, budget) : expand_writings(entry.node, budget);
-    }
-    if (!end_) return;
-    bound_ = nodes_[*end_].reached.cost;
-    choose_among_equals(budget);
-  }
-
-  NearestTokens answer() const {
-    NearestTokens made;
-    made.steps = steps_to(end_ ? *end_ : nearest_);
-    const Node& last = nodes_[end_ ? *end_ : nearest_];
-    for (std::size_t position = last.position; position < tokens_.size(); ++position) made.steps.push_back({EditKind::Remove, 0});
-    for (std::uint32_t state = last.state; automaton_.least(state) > 0;) {
-      const auto edges = automaton_.edges(state);
-      const auto next = std::ranges::find_if(edges, [&](const TokenEdges::Edge& edge) { return automaton_.least(edge.target) < automaton_.least(state); });
-      made.steps.push_back({EditKind::Insert, next->token});
-      state = next->target;
-    }
-    made.cost = cost_with_end(last);
-    made.lower_bound = std::min(bound_, made.cost);
-    made.expansions = expansions_;
-    return made;
-  }
-
- private:
-  using NodeNumber = std::uint32_t;
-  static constexpr NodeNumber kNoNode = ~NodeNumber{0};
-  static constexpr std::uint8_t kFirst = 0, kWritings = 1;
-
-  struct Node {
-    std::uint32_t position, state;
-    PathCost reached;
-    NodeNumber from;
-    EditStep step;          // from there
-    std::uint8_t done = 0;  // how many of the two steps
-    bool is_cheapest = false;  // an end follows at the cost of the best path
-    bool is_taken = false;     // on such a path that writes the first ids
-  };
-  struct Entry {
-    PathCost key;  // no path through these edges costs less
-    NodeNumber node;
-    std::uint8_t step;
-    bool operator<(const Entry& other) const {  // the best on top
-      if (key != other.key) return key > other.key;
-      return node != other.node ? node < other.node : step < other.step;
-    }
-  };
-
-  bool is_end(const Node& node) const { return node.position == tokens_.size() && automaton_.accepting(node.state); }
-
-  PathCost price(EditKind kind) const {
-    switch (kind) {
-      case EditKind::Keep: return {0, 0, 1};
-      case EditKind::Remove: return {prices_.remove, 1, 0};
-      case EditKind::Insert: return {prices_.insert, 0, 1};
-      default: return {prices_.replace, 1, 1};
-    }
-  }
-
-  // Where the edges of a node lead: visit(position, state, step).
-  template <class Visit>
-  void visit_first(const Node node, Visit&& visit) const {
-    if (node.position == tokens_.size()) return;
-    const std::uint32_t token = tokens_[node.position];
-    if (const auto target = automaton_.target(node.state, token)) visit(node.position + 1, *target, EditStep{EditKind::Keep, token});
-    visit(node.position + 1, node.state, EditStep{EditKind::Remove, 0});
-  }
-  template <class Visit>
-  void visit_writings(const Node node, Visit&& visit) const {
-    const bool is_within = node.position < tokens_.size() && prices_.replace != kNoEdit;
-    for (const auto& [target, token] : automaton_.edges(node.state)) {
-      visit(node.position, target, EditStep{EditKind::Insert, token});
-      if (is_within && token != tokens_[node.position]) visit(node.position + 1, target, EditStep{EditKind::Replace, token});
-    }
-  }
-
-  void expand_first(NodeNumber number, Budget& budget) {
-    const Node node = nodes_[number];
-    if (is_end(node) && (!end_ || node.reached < nodes_[*end_].reached)) end_ = number;
-    visit_first(node, [&](std::uint32_t position, std::uint32_t state, EditStep step) {
-      relax(number, position, state, node.reached + price(step.kind), step, budget);
-    });
-    const std::uint64_t least = node.reached.cost + std::min(prices_.insert, prices_.replace);
-    push({{std::max(node.reached.cost + estimate(node.position, node.state), least), node.reached.lost, node.reached.written}, number, kWritings});
-  }
-  void expand_writings(NodeNumber number, Budget& budget) {
-    const Node node = nodes_[number];
-    visit_writings(node, [&](std::uint32_t position, std::uint32_t state, EditStep step) {
-      relax(number, position, state, node.reached + price(step.kind), step, budget);
-    });
-  }
-
-  std::uint64_t estimate(std::uint32_t position, std::uint32_t state) const {
-    const std::uint64_t left = tokens_.size() - position, least = automaton_.least(state), most = automaton_.most(state);
-    if (least > left) return (least - left) * prices_.insert;
-    return most != TokenEdges::kEndless && left > most ? (left - most) * prices_.remove : 0;
-  }
-  std::uint64_t cost_with_end(const Node& node) const {
-    const std::uint64_t left = tokens_.size() - node.position;
-    return node.reached.cost + left * prices_.remove + std::uint64_t{automaton_.least(node.state)} * prices_.insert;
-  }
-
-  std::optional<NodeNumber> find(std::uint32_t position, std::uint32_t state) const {
-    return index_.find(hash(position, state), [&](NodeNumber number) { return nodes_[number].position == position && nodes_[number].state == state; });
-  }
-  static std::uint64_t hash(std::uint32_t position, std::uint32_t state) { return mix(mix(0, position), state); }
-
-  // The step is counted last, so that there is a node for an answer.
-  void relax(NodeNumber from, std::uint32_t position, std::uint32_t state, PathCost reached, EditStep step, Budget& budget) {
-    NodeNumber number;
-    if (const auto known = find(position, state)) {
-      number = *known;
-      if (reached >= nodes_[number].reached) return;
-      nodes_[number].reached = reached;
-      nodes_[number].from = from;
-      nodes_[number].step = step;
-    } else {
-      number = static_cast<NodeNumber>(nodes_.size());
-      index_.reserve(1);
-      nodes_.push_back({position, state, reached, from, step});
-      index_.add(number, hash(position, state));
-    }
-    if (number == 0 || cost_with_end(nodes_[number]) < cost_with_end(nodes_[nearest_])) nearest_ = number;
-    push({{reached.cost + estimate(position, state), reached.lost, reached.written}, number, kFirst});
-    budget.step();
-  }
-  void push(const Entry& entry) {
-    queue_.reserve_one();
-    queue_.push(entry);
-  }
-
-  // Of the cheapest paths, the one that writes the first ids.
-  void choose_among_equals(Budget& budget) {
-    mark_cheapest(budget);
-    std::vector<NodeNumber> now{0}, next;
-    while (true) {
-      for (std::size_t at = 0; at < now.size(); ++at) {  // the list grows by removals, which write nothing
-        if (is_end(nodes_[now[at]])) {
-          end_ = now[at];
-          return;
-        }
-        visit_cheapest(now[at], budget, [&](NodeNumber target, EditStep step) {
-          if (step.kind == EditKind::Remove) take(now, now[at], target, step);
-        });
-      }
-      std::uint32_t least = TokenEdges::kEndless;
-      for (const NodeNumber number : now)
-        visit_cheapest(number, budget, [&](NodeNumber, EditStep step) {
-          if (step.kind != EditKind::Remove) least = std::min(least, step.operand);
-        });
-      next.clear();
-      for (const NodeNumber number : now)
-        visit_cheapest(number, budget, [&](NodeNumber target, EditStep step) {
-          if (step.kind != EditKind::Remove && step.operand == least) take(next, number, target, step);
-        });
-      now.swap(next);
-    }
-  }
-  // The first that leads to a node decides by which edits it is reached.
-  void take(std::vector<NodeNumber>& list, NodeNumber from, NodeNumber target, EditStep step) {
-    if (std::exchange(nodes_[target].is_taken, true)) return;
-    nodes_[target].from = from;
-    nodes_[target].step = step;
-    list.push_back(target);
-  }
-
-  template <class Visit>
-  void visit_cheapest(NodeNumber number, Budget& budget, Visit&& visit) {
-    visit_tight(number, budget, [&](NodeNumber target, EditStep step) {
-      if (nodes_[target].is_cheapest) visit(target, step);
-    });
-  }
-  // Edges of a node that are on a cheapest path to where they lead.
-  template <class Visit>
-  void visit_tight(NodeNumber number, Budget& budget, Visit&& visit) {
-    const Node node = nodes_[number];
-    const auto tight = [&](std::uint32_t position, std::uint32_t state, EditStep step) {
-      budget.step();
-      const auto target = find(position, state);
-      if (target && nodes_[*target].reached == node.reached + price(step.kind)) visit(*target, step);
-    };
-    if (node.done > kFirst) visit_first(node, tight);
-    if (node.done > kWritings) visit_writings(node, tight);
-  }
-
-  // Every edge raises one of the three parts of a cost, so that the latest nodes come first.
-  void mark_cheapest(Budget& budget) {
-    const PathCost best = nodes_[*end_].reached;
-    std::vector<NodeNumber> order;
-    for (NodeNumber number = 0; number < nodes_.size(); ++number)
-      if (nodes_[number].done > kFirst && nodes_[number].reached <= best) order.push_back(number);
-    std::ranges::sort(order, [&](NodeNumber one, NodeNumber other) { return nodes_[one].reached > nodes_[other].reached; });
-    for (const NodeNumber number : order) {
-      Node& node = nodes_[number];
-      node.is_cheapest = is_end(node) && node.reached == best;
-      if (!node.is_cheapest) visit_cheapest(number, budget, [&](NodeNumber, EditStep) { nodes_[number].is_cheapest = true; });
-    }
-  }
-
-  std::vector<EditStep> steps_to(NodeNumber number) const {
-    std::vector<EditStep> steps;
-    for (; nodes_[number].from != kNoNode; number = nodes_[number].from) steps.push_back(nodes_[number].step);
-    std::ranges::reverse(steps);
-    return steps;
-  }
-
-  const TokenEdges& automaton_;
-  std::span<const std::uint32_t> tokens_;
-  TokenPrices prices_;
-  counted::vector<Node> nodes_;
-  NumberTable index_;
-  OpenNodes<Entry> queue_;
-  std::optional<NodeNumber> end_;
-  NodeNumber nearest_ = 0;  // whose removal of the rest and shortest end cost least
-  std::uint64_t bound_ = 0, expansions_ = 0;
-};
+constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
+constexpr std::uint32_t kLeastExcess = 25;
+// Where a search with excess finds nothing in so many steps, and two for each token, its best attempt is a bad one.
+constexpr std::uint64_t kExpansionsOfATry = 1000;
+// An unread token counts as this share of the cheapest edit at a weight of 2.
+constexpr std::uint64_t kTokensForAnEdit = 8;
+constexpr std::uint64_t kPartsOfACost = kTokensForAnEdit * kWithoutExcess;
 
 }  // namespace
 
-NearestTokens nearest_tokens(const TokenEdges& automaton, std::span<const std::uint32_t> tokens, const TokenPrices& prices,
-                             const Limits& limits, std::shared_ptr<const CancelToken> cancel) {
-  MemoryAccount account;
-  const Charge charge(account);
-  Budget budget(limits, std::move(cancel), 0);
-  TokenSearch search(automaton, tokens, prices);
-  try {
-    search.run(budget);
-  } catch (const LimitExceeded&) {  // the answer is what there is
-  }
-  return search.answer();
+TokenRepairSearch::TokenRepairSearch(std::shared_ptr<KeptTokenPlaces> places, const Limits& making, std::vector<std::uint32_t> tokens,
+                                     TokenPrices prices, std::uint32_t weight, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+    : BorrowedTokenPlaces(std::move(places), making, cancel), places_(BorrowedTokenPlaces::places()), tokens_(std::move(tokens)),
+      prices_(std::move(prices)), weight_(weight), given_weight_(weight), limits_(limits_beyond(limits)), cancel_(std::move(cancel)) {
+  Budget budget(limits_, cancel_, 0);
+  places_.set_types(prices_.types);
+  for (const auto* costs : {&prices_.insert, &prices_.replace})
+    for (const EditCost cost : *costs)
+      if (cost != kNoEdit) each_price_.push_back(cost);
+  std::ranges::sort(each_price_);
+  const auto rest = std::ranges::unique(each_price_);
+  each_price_.erase(rest.begin(), rest.end());
+  least_insert_ = *std::ranges::min_element(prices_.insert);
+  cheapest_ = kNoEdit;
+  for (const auto* costs : {&prices_.insert, &prices_.remove, &prices_.replace})
+    for (const EditCost cost : *costs)
+      if (cost > 0) cheapest_ = std::min(cheapest_, cost);
+  if (cheapest_ == kNoEdit) cheapest_ = 1;
+  answer_at_once(budget);
+  spent_seconds_ = budget.spent_seconds();
+  end_charging();
 }
 
-std::uint64_t least_cost(const TokenEdges& automaton, std::span<const std::uint32_t> tokens, const TokenPrices& prices, Budget& budget) {
-  constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  using Open = std::pair<std::uint64_t, std::uint32_t>;
-  std::vector<std::uint64_t> now(automaton.state_count(), kNever), next;
-  const auto lower = [](std::vector<std::uint64_t>& costs, std::uint32_t state, std::uint64_t cost) {
-    const bool is_less = cost < costs[state];
-    if (is_less) costs[state] = cost;
-    return is_less;
+// ---- answers ----------------------------------------------------------------------------------
+
+PathCost TokenRepairSearch::price(EditStep step, std::size_t position) const {
+  switch (step.kind) {
+    case EditKind::Keep: return {0, 0, 1};
+    case EditKind::Remove: return {prices_.remove[type_at(position)], 1, 0};
+    case EditKind::Insert: return {prices_.insert[places_.type(step.operand)], 0, 1};
+    default: return {prices_.replace[places_.type(step.operand)], 1, 1};
+  }
+}
+
+TokenRepairSearch::Answer TokenRepairSearch::answer_of(std::vector<EditStep> steps) const {
+  Answer answer;
+  std::size_t position = 0;
+  for (const EditStep& step : steps) {
+    answer.cost = answer.cost + price(step, position);
+    position += step.kind != EditKind::Insert;
+  }
+  answer.steps = std::move(steps);
+  return answer;
+}
+
+// The first answers: all tokens are removed, and others written; or those after the longest beginning that is allowed.
+void TokenRepairSearch::answer_at_once(Budget& budget) {
+  const auto answer_after = [&](std::size_t kept, const std::vector<std::uint32_t>& ending) {
+    std::vector<EditStep> steps;
+    for (std::size_t at = 0; at < tokens_.size(); ++at)
+      steps.push_back(at < kept ? EditStep{EditKind::Keep, tokens_[at]} : EditStep{EditKind::Remove, 0});
+    for (const std::uint32_t token : ending) steps.push_back({EditKind::Insert, token});
+    return answer_of(std::move(steps));
   };
-  // Insertions at one position, the cheapest states first.
-  const auto insert = [&] {
-    std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-    for (std::uint32_t state = 0; state < now.size(); ++state)
-      if (now[state] != kNever) open.emplace(now[state], state);
-    while (!open.empty()) {
-      const auto [cost, state] = open.top();
-      open.pop();
-      if (cost > now[state]) continue;
-      for (const TokenEdges::Edge& edge : automaton.edges(state)) {
-        budget.step();
-        if (lower(now, edge.target, cost + prices.insert)) open.emplace(cost + prices.insert, edge.target);
+  best_ = answer_after(0, places_.whole_text());
+  try {
+    Place place = places_.exact_start();
+    std::size_t kept = 0;
+    for (; kept < tokens_.size(); ++kept) {
+      budget.step();
+      const Place next = places_.after(place, tokens_[kept], budget);
+      if (next == TokenPlaces::kNone) break;
+      place = next;
+    }
+    if (kept == 0) return;
+    Answer longest = answer_after(kept, places_.accepting(place) ? std::vector<std::uint32_t>() : places_.ending(place, budget));
+    if (longest.cost < best_.cost) best_ = std::move(longest);
+  } catch (const LimitExceeded&) {  // the first one stays
+  }
+}
+
+// ---- nodes ------------------------------------------------------------------------------------
+
+std::uint64_t TokenRepairSearch::hash_of(std::uint32_t position, Place place) { return mix(mix(0x9e3779b97f4a7c15, position), place); }
+
+std::optional<TokenRepairSearch::NodeNumber> TokenRepairSearch::find(std::uint32_t position, Place place) const {
+  return index_.find(hash_of(position, place), [&](NodeNumber number) { return nodes_[number].position == position && nodes_[number].place == place; });
+}
+
+void TokenRepairSearch::begin(Place start, Budget& budget) {
+  end_.reset();
+  least_refused_ = least_missing_ = kNever;
+  nodes_.clear();
+  queue_.clear();
+  index_.clear();
+  relax(kNoNode, 0, start, {}, {EditKind::Keep, 0}, budget);
+}
+
+// What was proven in relaxed places holds.
+void TokenRepairSearch::begin_exactly(bool along_guide, Budget& budget) {
+  if (!is_exact_) lower_bound_ = std::max(lower_bound_, least_refused_);
+  if (!along_guide) guide_.reset();
+  is_exact_ = true;
+  weight_ = along_guide ? kWithoutExcess : given_weight_;
+  tried_from_ = expansions_;
+  ties_ = 0;
+  begin(places_.exact_start(), budget);
+}
+
+// No repair costs less than the refused one, so that one of that cost comes to each of its nodes at the least cost.  The edges
+// of such repairs lead to a greater cost or a later position, so that the latest nodes come first.
+void TokenRepairSearch::make_guide(Budget& budget) {
+  std::vector<NodeNumber> order;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number)
+    if (nodes_[number].reached.cost + nodes_[number].estimate.cost <= least_refused_) order.push_back(number);
+  std::ranges::sort(order, [&](NodeNumber one, NodeNumber other) {
+    const Node &a = nodes_[one], &b = nodes_[other];
+    return a.reached.cost != b.reached.cost ? a.reached.cost > b.reached.cost : a.position > b.position;
+  });
+  Guide made;
+  for (const NodeNumber number : order) {
+    const Node node = nodes_[number];
+    bool leads = is_end(node) && node.reached.cost == least_refused_;
+    visit_edges(node, budget, [&](std::uint32_t position, Place place, EditStep step) {
+      budget.step();
+      if (leads) return;
+      const auto target = find(position, place);
+      leads = target && nodes_[*target].is_cheapest && nodes_[*target].reached.cost == node.reached.cost + price(step, node.position).cost;
+    });
+    if (!leads) continue;
+    nodes_[number].is_cheapest = true;
+    made.index.reserve(1);
+    made.stops.push_back({node.position, node.place, node.reached.cost});
+    made.index.add(static_cast<std::uint32_t>(made.stops.size() - 1), hash_of(node.position, node.place));
+  }
+  guide_ = std::move(made);
+}
+
+bool TokenRepairSearch::is_along_guide(std::uint32_t position, Place place, std::uint64_t cost) const {
+  const Place relaxed = places_.relaxed(place);
+  return guide_->index
+      .find(hash_of(position, relaxed),
+            [&](std::uint32_t number) {
+              const Guide::Stop& stop = guide_->stops[number];
+              return stop.position == position && stop.place == relaxed && stop.cost == cost;
+            })
+      .has_value();
+}
+
+PathCost TokenRepairSearch::estimate(std::uint32_t position, Place place, Place kept) const {
+  const std::uint64_t left = tokens_.size() - position, least = places_.least(place);
+  PathCost bound{least > left ? (least - left) * least_insert_ : 0, 0, static_cast<std::uint32_t>(least)};
+  std::uint64_t edit = 0;
+  if (left == 0) {
+    if (!places_.accepting(place)) edit = least_insert_;
+  } else if (kept == TokenPlaces::kNone) {
+    edit = std::min(each_price_.front(), prices_.remove[type_at(position)]);
+  }
+  bound.cost = std::max(bound.cost, edit);
+  return bound;
+}
+
+// No answer through the edges that the node has left costs less.
+PathCost TokenRepairSearch::bound_of(const Node& node) const {
+  PathCost bound = node.reached + node.estimate;
+  if (node.next != kFirst) {
+    const std::uint64_t next = node.reached.cost + each_price_[node.next - 1u];
+    if (next >= bound.cost) bound = {next, node.reached.lost, node.reached.written + std::max(node.estimate.written, 1u)};
+  }
+  return bound;
+}
+
+std::uint64_t TokenRepairSearch::key_of(const Node& node, std::uint64_t cost) const {
+  const std::uint64_t unread = tokens_.size() - node.position;
+  return cost * kPartsOfACost + unread * cheapest_ * (weight_ - kWithoutExcess);
+}
+
+void TokenRepairSearch::push(NodeNumber number) {
+  const Node& node = nodes_[number];
+  const PathCost bound = bound_of(node);
+  if (is_hopeless(bound)) return;
+  queue_.push({key_of(node, bound.cost), static_cast<std::uint32_t>(tokens_.size() - node.position), number, node.version});
+}
+
+void TokenRepairSearch::relax(NodeNumber from, std::uint32_t position, Place place, PathCost reached, EditStep step, Budget& budget) {
+  if (is_hopeless(reached) || (guide_ && !is_along_guide(position, place, reached.cost))) return;
+  // Everything is allocated before anything changes, so that no node is ever missing in the queue.
+  queue_.reserve_one();
+  index_.reserve(1);
+  if (const auto known = find(position, place)) {
+    Node& node = nodes_[*known];
+    if (reached >= node.reached) return;
+    node.reached = reached;
+    node.from = from;
+    node.step = step;
+    node.next = kFirst;
+    ++node.version;
+    push(*known);
+    return;
+  }
+  const Place kept = position < tokens_.size() ? places_.after(place, tokens_[position], budget) : TokenPlaces::kNone;
+  const PathCost left = estimate(position, place, kept);
+  if (is_hopeless(reached + left)) return;
+  const auto number = static_cast<NodeNumber>(nodes_.size());
+  nodes_.push_back({position, place, kept, reached, left, from, step});
+  index_.add(number, hash_of(position, place));
+  push(number);
+}
+
+// Where the edges of a node lead: visit(position, place, step).
+template <class Visit>
+void TokenRepairSearch::visit_first(const Node& node, Visit&& visit) const {
+  if (node.position == tokens_.size()) return;
+  visit(node.position + 1, node.place, EditStep{EditKind::Remove, 0});
+  if (node.kept != TokenPlaces::kNone) visit(node.position + 1, node.kept, EditStep{EditKind::Keep, tokens_[node.position]});
+}
+template <class Visit>
+void TokenRepairSearch::visit_priced(const Node& node, EditCost wanted, Budget& budget, Visit&& visit) {
+  for (const auto& [target, token, type] : places_.row(node.place, budget).edges) {
+    if (prices_.insert[type] == wanted) visit(node.position, target, EditStep{EditKind::Insert, token});
+    if (prices_.replace[type] == wanted && node.position < tokens_.size() && token != tokens_[node.position])
+      visit(node.position + 1, target, EditStep{EditKind::Replace, token});
+  }
+}
+
+void TokenRepairSearch::expand(NodeNumber number, Budget& budget) {
+  ++expansions_;
+  const Node node = nodes_[number];
+  const auto follow = [&](std::uint32_t position, Place place, EditStep step) {
+    budget.step();
+    relax(number, position, place, node.reached + price(step, node.position), step, budget);
+  };
+  if (node.next == kFirst) {
+    if (is_end(node)) reach_end(number, budget);
+    visit_first(node, follow);
+  } else {
+    const EditCost price = each_price_[node.next - 1u];
+    visit_priced(node, price, budget, follow);
+    if (!places_.row(node.place, budget).is_whole) least_missing_ = std::min(least_missing_, node.reached.cost + price);
+  }
+  Node& after = nodes_[number];
+  if (after.version != node.version) return;  // reached more cheaply by one of these
+  after.next = node.next == each_price_.size() ? kDone : static_cast<std::uint16_t>(node.next + 1);
+  if (after.next != kDone) push(number);
+}
+
+// Nothing where the constraint refuses what is accepted in relaxed places.
+std::optional<std::vector<EditStep>> TokenRepairSearch::accepted_steps_to(NodeNumber number, Budget& budget) {
+  std::vector<EditStep> steps = steps_to(number);
+  if (is_exact_ || !places_.is_relaxed()) return steps;
+  std::vector<std::uint32_t> written;
+  for (const EditStep& step : steps)
+    if (step.kind != EditKind::Remove) written.push_back(step.operand);
+  if (places_.accepts(written, budget)) return steps;
+  return std::nullopt;
+}
+
+void TokenRepairSearch::reach_end(NodeNumber number, Budget& budget) {
+  if (nodes_[number].reached > best_.cost) return;
+  std::optional<std::vector<EditStep>> steps = accepted_steps_to(number, budget);
+  if (!steps) {
+    least_refused_ = std::min(least_refused_, nodes_[number].reached.cost);
+    return;
+  }
+  end_ = number;
+  if (nodes_[number].reached == best_.cost) return;
+  best_ = answer_of(*std::move(steps));
+  is_better_ = true;
+}
+
+std::vector<EditStep> TokenRepairSearch::steps_to(NodeNumber number) const {
+  std::vector<EditStep> steps;
+  for (; nodes_[number].from != kNoNode; number = nodes_[number].from) steps.push_back(nodes_[number].step);
+  std::ranges::reverse(steps);
+  return steps;
+}
+
+// ---- the search -------------------------------------------------------------------------------
+
+void TokenRepairSearch::lower_weight() {
+  const std::uint32_t excess = (weight_ - kWithoutExcess) / 2;
+  weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
+  tried_from_ = expansions_;
+  queue_again();
+}
+
+bool TokenRepairSearch::is_stale(const Entry& entry) const {
+  const Node& node = nodes_[entry.node];
+  return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
+}
+
+void TokenRepairSearch::queue_again() {
+  queue_.rebuild([this](const Entry& entry) { return is_stale(entry); },
+                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node], bound_of(nodes_[entry.node]).cost); });
+}
+
+std::uint64_t TokenRepairSearch::open_bound() const {
+  if (guide_) return lower_bound_;  // what is not along it may cost as little
+  std::uint64_t least = std::min({best_.cost.cost, least_refused_, least_missing_});
+  queue_.visit([&](const Entry& entry) {
+    if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone) least = std::min(least, bound_of(node).cost);
+  });
+  return nodes_.empty() ? 0 : least;
+}
+
+void TokenRepairSearch::note_bound() {
+  const std::uint64_t bound = open_bound();
+  if (bound > lower_bound_ || (bound == lower_bound_ && !is_exact_)) is_bound_relaxed_ = !is_exact_;
+  lower_bound_ = std::max(lower_bound_, bound);
+}
+
+// Whether no open node is below the best cost; the weight is 1.
+bool TokenRepairSearch::is_proven() const { return queue_.empty() || queue_.top().key >= best_.cost.cost * kPartsOfACost; }
+
+TokenRepairSearch::Outcome TokenRepairSearch::improve() {
+  const Charge charge(places_.account());
+  Budget budget(limits_, cancel_, spent_seconds_);
+  const Undo spend([&] { spent_seconds_ = budget.spent_seconds(); });
+  is_better_ = false;
+  try {
+    if (nodes_.empty()) begin(places_.relaxed_start(), budget);
+    while (!is_over_) {
+      const bool is_tried = weight_ > kWithoutExcess && expansions_ - tried_from_ > kExpansionsOfATry + 2 * tokens_.size();
+      if (is_better_ || is_tried) lower_weight();
+      if (is_better_) {
+        note_bound();
+        return Outcome::Better;
+      }
+      if (least_refused_ < best_.cost.cost) {  // relaxed places prove no more than that
+        if (weight_ != kWithoutExcess) {
+          weight_ = kWithoutExcess;
+          queue_again();
+        }
+        const std::uint64_t refused = least_refused_ * kPartsOfACost;
+        if (queue_.empty() || queue_.top().key > refused || (queue_.top().key == refused && ++ties_ > kMostForAGuide)) {
+          if (least_insert_ > 0) make_guide(budget);
+          begin_exactly(guide_.has_value(), budget);
+          continue;
+        }
+      }
+      if (guide_ && queue_.empty() && best_.cost.cost > lower_bound_) {  // all that is along it is refused, too
+        begin_exactly(false, budget);
+        continue;
+      }
+      if (queue_.empty() || (weight_ == kWithoutExcess && is_proven() && ++ties_ > kMostTies)) break;
+      budget.step();
+      const Entry entry = queue_.pop();
+      if (is_stale(entry)) continue;
+      try {
+        expand(entry.node, budget);
+      } catch (...) {
+        // There is room for the entry, which was in the queue before.
+        if (nodes_[entry.node].version == entry.version) queue_.push(entry);
+        throw;
       }
     }
-  };
-  now[0] = 0;
-  insert();
-  for (const std::uint32_t token : tokens) {
-    next.assign(now.size(), kNever);
-    for (std::uint32_t state = 0; state < now.size(); ++state) {
-      budget.step();
-      if (now[state] == kNever) continue;
-      lower(next, state, now[state] + prices.remove);
-      if (const auto target = automaton.target(state, token)) lower(next, *target, now[state]);
-      if (prices.replace == kNoEdit) continue;
-      for (const TokenEdges::Edge& edge : automaton.edges(state)) lower(next, edge.target, now[state] + prices.replace);
+    if (!is_over_) {
+      note_bound();
+      is_over_ = true;
+      if (queue_.empty() && end_) choose_among_equals(budget);
     }
-    now.swap(next);
-    insert();
+  } catch (const LimitExceeded&) {
+    note_bound();
+    return Outcome::Stopped;
+  } catch (const std::bad_alloc&) {
+    note_bound();
+    return Outcome::Stopped;
   }
-  std::uint64_t least = kNever;
-  for (std::uint32_t state = 0; state < now.size(); ++state)
-    if (automaton.accepting(state)) least = std::min(least, now[state]);
-  return least;
+  return Outcome::Ended;
+}
+
+// ---- equal costs ------------------------------------------------------------------------------
+
+// The edges of a node that were made.
+template <class Visit>
+void TokenRepairSearch::visit_edges(const Node& node, Budget& budget, Visit&& visit) {
+  if (node.next > kFirst) visit_first(node, visit);
+  for (std::size_t price = 0; price < each_price_.size() && price + 1u < node.next; ++price) visit_priced(node, each_price_[price], budget, visit);
+}
+
+// Those that are on a cheapest path, to nodes that are.
+template <class Visit>
+void TokenRepairSearch::visit_cheapest(NodeNumber number, Budget& budget, Visit&& visit) {
+  const Node node = nodes_[number];
+  const auto tight = [&](std::uint32_t position, Place place, EditStep step) {
+    budget.step();
+    const auto target = find(position, place);
+    if (target && nodes_[*target].is_cheapest && nodes_[*target].reached == node.reached + price(step, node.position)) visit(*target, step);
+  };
+  visit_edges(node, budget, tight);
+}
+
+// Every edge raises one of the three parts of a cost, so that the latest nodes come first.
+void TokenRepairSearch::mark_cheapest(Budget& budget) {
+  std::vector<NodeNumber> order;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number)
+    if (nodes_[number].next > kFirst && nodes_[number].reached + nodes_[number].estimate <= best_.cost) order.push_back(number);
+  if (order.size() > kMostTies) return;
+  std::ranges::sort(order, [&](NodeNumber one, NodeNumber other) { return nodes_[one].reached > nodes_[other].reached; });
+  for (const NodeNumber number : order) {
+    Node& node = nodes_[number];
+    node.is_cheapest = is_end(node) && node.reached == best_.cost;
+    if (!node.is_cheapest) visit_cheapest(number, budget, [&](NodeNumber, EditStep) { nodes_[number].is_cheapest = true; });
+  }
+}
+
+// Of the cheapest paths, the one that writes the first ids.
+void TokenRepairSearch::choose_among_equals(Budget& budget) {
+  mark_cheapest(budget);
+  if (!nodes_[0].is_cheapest) return;
+  std::vector<NodeNumber> now{0}, next;
+  while (true) {
+    for (std::size_t at = 0; at < now.size(); ++at) {  // the list grows by removals, which write nothing
+      if (is_end(nodes_[now[at]])) {
+        if (std::optional<std::vector<EditStep>> steps = accepted_steps_to(now[at], budget)) best_ = answer_of(*std::move(steps));
+        return;
+      }
+      visit_cheapest(now[at], budget, [&](NodeNumber target, EditStep step) {
+        if (step.kind == EditKind::Remove) take(now, now[at], target, step);
+      });
+    }
+    std::uint32_t least = TokenPlaces::kNone;
+    for (const NodeNumber number : now)
+      visit_cheapest(number, budget, [&](NodeNumber, EditStep step) {
+        if (step.kind != EditKind::Remove) least = std::min(least, step.operand);
+      });
+    next.clear();
+    for (const NodeNumber number : now)
+      visit_cheapest(number, budget, [&](NodeNumber target, EditStep step) {
+        if (step.kind != EditKind::Remove && step.operand == least) take(next, number, target, step);
+      });
+    now.swap(next);
+  }
+}
+
+// The first that leads to a node decides by which edits it is reached.
+void TokenRepairSearch::take(std::vector<NodeNumber>& list, NodeNumber from, NodeNumber target, EditStep step) {
+  if (std::exchange(nodes_[target].is_taken, true)) return;
+  nodes_[target].from = from;
+  nodes_[target].step = step;
+  list.push_back(target);
 }
 
 }  // namespace tokamata

@@ -43,6 +43,7 @@ from tokamata.errors import (
     PatternError,
     PatternSyntaxError,
     PicklingError,
+    RepairRefusedError,
     RollbackError,
     SchemaError,
     SchemaWarning,
@@ -81,11 +82,21 @@ from tokamata.matching import CompiledConstraint, Matcher, Preparation
 from tokamata.patterns.grammars import Derivation, Determinism
 from tokamata.process_rewards import ProcessRewards
 from tokamata.reasoning import think_first
-from tokamata.repair.costs import Doubt, EditCosts, Rewrite
+from tokamata.repair.costs import (
+    Doubt,
+    EditCosts,
+    EditMode,
+    FoundRewrite,
+    Rewrite,
+    RewriteFinder,
+)
 from tokamata.repair.coupled_certificates import CoupledCertificate
 from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.repair.distinct import NearestValues
+from tokamata.repair.losses import ContentChange
 from tokamata.repair.programs import Program
-from tokamata.repair.results import Certificate, Edit, Repair
+from tokamata.repair.repair_bounds import RepairBounds
+from tokamata.repair.results import Certificate, Edit, Margin, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.repair.streams import RepairStream
 from tokamata.repair.tokens import TokenCertificate, TokenCosts, TokenEdit, TokenRepair
@@ -119,6 +130,7 @@ __all__ = [
     "CompiledFileError",
     "Concatenation",
     "Constraint",
+    "ContentChange",
     "ContextError",
     "CoupledCertificate",
     "Derivation",
@@ -126,10 +138,12 @@ __all__ = [
     "Doubt",
     "Edit",
     "EditCosts",
+    "EditMode",
     "EmptyConstraintError",
     "Event",
     "Explanation",
     "ForkError",
+    "FoundRewrite",
     "Generation",
     "GenerationError",
     "GrammarConstraint",
@@ -139,10 +153,12 @@ __all__ = [
     "LimitExceeded",
     "Limits",
     "MachineError",
+    "Margin",
     "MaskError",
     "Match",
     "Matcher",
     "MissingExtraError",
+    "NearestValues",
     "NoRepairError",
     "NoStopTokenError",
     "NoValuesError",
@@ -158,9 +174,12 @@ __all__ = [
     "ProcessRewards",
     "Program",
     "Repair",
+    "RepairBounds",
+    "RepairRefusedError",
     "RepairStream",
     "Reward",
     "Rewrite",
+    "RewriteFinder",
     "RollbackError",
     "Rule",
     "Sampling",

@@ -361,6 +361,9 @@ class Constraint:
         ``classes: int32[E]`` and ``targets: int32[E]``; state 0 is the start.
         """
 
+    def token_places(self) -> TokenPlaces:
+        """For repairs of token sequences: states of their own, made from the same."""
+
     def prepare(self, seconds: float, cancel: CancelToken | None) -> tuple[int, bool, float]:
         """The number of masks, whether all work was done, and the time in seconds."""
 
@@ -602,69 +605,108 @@ class KeptAutomata:
     def idle_bytes() -> int:
         """What the automata of all patterns take that no search uses now."""
 
-class TokenEdges:
-    """A whole constraint over tokens, as repairs read it; see ``core/repair/token_edges.hpp``.
-
-    Args:
-        accepting, class_of_token, row_offsets, classes, targets: as :meth:`Constraint.closed_form` has them.
+class TokenPlaces:
+    """Where token sequences of a constraint may stand, as repairs search them; see
+    ``core/repair/token_places.hpp``.  :meth:`Constraint.token_places` makes them.
     """
 
-    def __init__(
-        self,
-        accepting: npt.NDArray[np.uint8],
-        class_of_token: npt.NDArray[np.int32],
-        row_offsets: npt.NDArray[np.int64],
-        classes: npt.NDArray[np.int32],
-        targets: npt.NDArray[np.int32],
-        limits: Limits,
-        cancel: CancelToken | None,
-        pattern: str,
-    ) -> None: ...
-    def accepts(self, tokens: Sequence[int]) -> bool:
-        """Whether it accepts a sequence without stop tokens."""
-
-    def nearest(
-        self,
-        tokens: Sequence[int],
-        insert: int,
-        remove: int,
-        replace: int | None,
-        limits: Limits,
-        cancel: CancelToken | None,
-        pattern: str,
-    ) -> tuple[list[tuple[Any, int, int | None]], int, int, int]:
-        """The edits that lead to the nearest sequence, their cost, a lower bound, and the expansions.
-
-        An edit has its name, an index, and the token written.  Past a limit it is the best so far.
-
-        Raises:
-            Cancelled: the work was stopped.
-        """
-
-    def least_cost(
-        self,
-        tokens: Sequence[int],
-        insert: int,
-        remove: int,
-        replace: int | None,
-        limits: Limits,
-        cancel: CancelToken | None,
-        pattern: str,
-    ) -> int:
-        """The least cost of all repairs, by a table of positions and states.
+    def accepts(
+        self, tokens: Sequence[int], limits: Limits, cancel: CancelToken | None, pattern: str
+    ) -> bool:
+        """Whether the constraint accepts a sequence without stop tokens.
 
         Raises:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
+    def flaw_of_bound(
+        self,
+        tokens: Sequence[int],
+        insert: Sequence[int],
+        remove: Sequence[int],
+        replace: Sequence[int | None],
+        types: bytes,
+        bound: int,
+        is_relaxed: bool,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> str:
+        """What is wrong with the claim that no repair costs less than ``bound``; empty where it holds.
+
+        Args:
+            tokens: the sequence that is repaired, without stop tokens at its end.
+            insert, remove, replace, types: as :class:`TokenRepairSearch` has them.
+            is_relaxed: whether it is claimed of a set that includes the accepted sequences.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+class TokenRepairSearch:
+    """The search for the cheapest repair of a token sequence; ``core/repair/token_search.hpp`` has it.
+
+    Args:
+        places: of the constraint.
+        making: limits on what is made before the search, if no repair has made it.
+        tokens: the sequence, without stop tokens at its end.
+        insert, remove, replace: costs, by type of token; ``None``: such tokens are not replaced.
+        types: the type of each id; empty: all are of type 0.
+        weight: in hundredths, at least 100.
+        limits, cancel: of the search as a whole.
+        pattern: the pattern that errors show.
+
+    Raises:
+        ValueError: a type has no costs.
+        LimitExceeded, Cancelled: the work was stopped before there was an answer.
+    """
+
+    def __init__(
+        self,
+        places: TokenPlaces,
+        making: Limits,
+        tokens: Sequence[int],
+        insert: Sequence[int],
+        remove: Sequence[int],
+        replace: Sequence[int | None],
+        types: bytes,
+        weight: int,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> None: ...
+    def improve(self) -> str:
+        """``"better"``: there is a better answer; ``"ended"``: there is none to be found; ``"stopped"``: a
+        limit was reached."""
+
+    @property
+    def edits(self) -> list[tuple[Any, int, int | None]]:
+        """Those of the best answer so far: a name, an index, and the token written."""
+
+    @property
+    def cost(self) -> int:
+        """Of the best answer so far."""
+
+    @property
+    def lower_bound(self) -> int:
+        """No answer costs less."""
+
+    @property
+    def is_bound_relaxed(self) -> bool:
+        """Whether that is proven of a set that includes the accepted sequences."""
+
+    @property
+    def expansions(self) -> int:
+        """How many nodes were expanded."""
+
 class EditMachine:
     """The transducer of edits: its modes and the costs of single bytes; ``core/repair/edit_model.hpp``.
 
     Args:
-        after: for each mode 256 bytes: the mode that each byte leads to that is kept or written by a rewrite.
+        after: for each mode 256 bytes: the mode that each byte leads to that is kept or rewritten to.
         inserted: the same for each byte that is inserted or replaces another.
-        costs: for each mode six tables by byte, as ``uint32``: to prepend, insert, append, remove, replace and
-            keep one; 2^32 - 1: never.
+        costs: for each mode six tables by byte, as ``uint32``: to prepend, insert, append, remove, replace
+            and keep one; 2^32 - 1: never.
 
     Raises:
         ValueError: there are no modes, or more than 16, or a byte leads to none of them.
@@ -676,8 +718,8 @@ class Rewrites:
     """The rewrites that a text admits, by position; those of one position by the number of their pattern.
 
     Args:
-        rewrites: begin, end, what is written, the cost, the modes in which it may be taken as bits, and the mode
-            that it leads to; 255: the one that the written bytes lead to.  A list may stand for one of these.
+        rewrites: begin, end, what is written, the cost, the modes in which it may be taken as bits, and the
+            mode that it leads to; 255: the one that the written bytes lead to.  A list may stand for these.
     """
 
     def __init__(self, rewrites: list[tuple[int, int, bytes, int, int, int]]) -> None: ...
@@ -887,9 +929,10 @@ class RepairSearch:
     def graph(self, bound: int, is_exact: bool, limits: Limits) -> tuple[bytes, bytes, bytes, bytes, bool]:
         """All repairs that cost no more than a bound, as a graph; ``core/repair/graph.hpp`` has the details.
 
-        The position of each node (``uint32``) and its mode (``uint8``); the numbers of the end nodes (``uint32``); the edges, 24 bytes each:
-        from, to, 8 · operand + kind (``uint32``), 4 bytes of nothing, the cost (``uint64``), in the order
-        of the machine; and whether the bound has left out nothing.  The start is node 0.
+        The position of each node (``uint32``) and its mode (``uint8``); the numbers of the end nodes
+        (``uint32``); the edges, 24 bytes each: from, to, 8 · operand + kind (``uint32``), 4 bytes of
+        nothing, the cost (``uint64``), in the order of the machine; and whether the bound has left out
+        nothing.  The start is node 0.
 
         Args:
             bound: the most that a repair costs.

@@ -53,15 +53,13 @@ class Composed:
     Attributes:
         core: the states and masks.
         control: the ids of the control tokens that the constraint names.
-        has_rules: whether it has rules, as JSON and grammars do.
     """
 
-    __slots__ = ("__weakref__", "control", "core", "has_rules")
+    __slots__ = ("__weakref__", "control", "core")
 
-    def __init__(self, core: _core.SharedConstraint, control: dict[str, list[int]], has_rules: bool) -> None:
+    def __init__(self, core: _core.SharedConstraint, control: dict[str, list[int]]) -> None:
         self.core = core
         self.control = control
-        self.has_rules = has_rules
 
 
 COMPOSED: Memo[Composed] = Memo(_MOST_BYTES, lambda composed: composed.core.memory_bytes + _BYTES)
@@ -169,7 +167,7 @@ class Composition(NamedTuple):
             canonical,
             thought_for_core(constraint, vocabulary, watch),
         )
-        return Composed(core, control, expression.has_rules)
+        return Composed(core, control)
 
 
 def forget_constraints() -> None:

@@ -7,15 +7,17 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.arguments import (
     advice_on_constraint,
     checked_bounds,
+    checked_flag,
     checked_instance,
     checked_name,
-    checked_number,
+    checked_whole,
     clipped,
 )
 from tokamata.blame import why_empty
@@ -25,14 +27,17 @@ from tokamata.errors import (
     AlgebraError,
     ArgumentError,
     EmptyConstraintError,
+    shown_argument,
 )
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.matching import CompiledConstraint
 from tokamata.recipes import Call
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.couplings import coupled_repairs
-from tokamata.repair.default_costs import DEFAULT_COSTS
-from tokamata.repair.results import Repair
+from tokamata.repair.default_costs import DEFAULT_COSTS, costs_without_finders
+from tokamata.repair.distinct import NearestValues, margin_of
+from tokamata.repair.repair_bounds import RepairBounds
+from tokamata.repair.results import Margin, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.repair.searching import (
     LEAST_SECONDS,
@@ -50,6 +55,7 @@ from tokamata.values.forms import (
     Plain,
     Read,
     Repeated,
+    is_json,
 )
 from tokamata.values.parts import Parts
 from tokamata.values.variadic import TypeVarTuple, Unpack
@@ -66,6 +72,9 @@ _T_co = TypeVar("_T_co", covariant=True)
 _Ts = TypeVarTuple("_Ts")
 _Us = TypeVarTuple("_Us")
 _MOST_SLACK = 1_000_000_000
+
+
+_WEIGHT = 3.0  # of the search for repairs
 
 
 @dataclass(frozen=True)
@@ -307,8 +316,9 @@ class Constraint(Denotation[_T_co]):
         *,
         costs: EditCosts = DEFAULT_COSTS,
         at_most: Mapping[str, int] | None = None,
+        strict: RepairBounds | None = None,
         deadline_seconds: float | None = None,
-        weight: float = 3.0,
+        weight: float = _WEIGHT,
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> Repair[_T_co]:
@@ -333,6 +343,8 @@ class Constraint(Denotation[_T_co]):
             costs: what each edit costs.
             at_most: how many edits of a name there may be: ``{"remove": 0, "typo": 2}``; the
                 names are those of :attr:`.Edit.name`.  Of repairs of equal cost any may be the answer.
+            strict: how much content the repair may lose, invent and change; ``None``: any amount.  It does
+                not change which repair is found, but refuses one that passes these bounds.
             deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
             weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
                 the optimum directly.
@@ -345,34 +357,90 @@ class Constraint(Denotation[_T_co]):
             AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
             ArgumentError: an argument has another type or value.
             NoRepairError: no accepted text can be reached with ``at_most``.
+            RepairRefusedError: the repair loses or invents more than ``strict`` admits; the error has it.
             MissingExtraError: ``at_most`` needs the package ``scipy``.
             LimitExceeded: a limit was passed before any accepted text was found.
             Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
+        checked_instance("strict", strict, (RepairBounds, NoneType), "RepairBounds")
         with self._explaining_emptiness(search.limits, search.cancel):
             if at_most is None:
-                return searched_repair(search)
-            *_, last = coupled_repairs(search, at_most)
-            return last
+                found = searched_repair(search)
+            else:
+                *_, found = coupled_repairs(search, at_most)
+        if strict is not None:
+            strict.check(found)
+        return found
 
+    @overload
+    def repairs(
+        self,
+        text: str | bytes,
+        *,
+        costs: EditCosts = ...,
+        at_most: Mapping[str, int] | None = None,
+        distinct: Literal[False] = False,
+        n: None = None,
+        deadline_seconds: float | None = None,
+        weight: float = ...,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Iterator[Repair[_T_co]]: ...
+    @overload
+    def repairs(
+        self,
+        text: str | bytes,
+        *,
+        distinct: Literal[True],
+        n: int | None = None,
+        costs: EditCosts = ...,
+        deadline_seconds: float | None = None,
+        weight: float = ...,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> NearestValues[_T_co]: ...
     def repairs(
         self,
         text: str | bytes,
         *,
         costs: EditCosts = DEFAULT_COSTS,
         at_most: Mapping[str, int] | None = None,
+        distinct: bool = False,
+        n: int | None = None,
         deadline_seconds: float | None = None,
-        weight: float = 3.0,
+        weight: float = _WEIGHT,
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> Iterator[Repair[_T_co]]:
         """Each better answer of :meth:`repair` as it is found; at the end the last one with its final bound.
 
-        The arguments and errors are those of :meth:`repair`; those of the search are raised while iterating.
-        An iterator that is given up frees what the search holds.
+        With ``distinct`` the nearest different *values* instead, the nearest first:
+
+            [found.value for found in tk.json().repairs("[1 2]", distinct=True, n=3)]
+            # [[1, 2], [12], ["1 2"]]
+
+        Such a search ends with the deadline or a limit, as :attr:`.NearestValues.stopped` says.
+
+        The other arguments and errors are those of :meth:`repair`; those of the search are raised while
+        iterating.  An iterator that is given up frees what the search holds.
+
+        Args:
+            text, costs, at_most, deadline_seconds, weight, limits, cancel: as there; not ``at_most`` with
+                ``distinct``.
+            distinct: whether to find different values; :class:`.NearestValues` says which count.
+            n: how many values, with ``distinct``; ``None`` for all.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
+        checked_flag("distinct", distinct)
+        if n is not None:
+            checked_whole("n", n, 1)
+        if distinct:
+            if at_most is not None:
+                raise ArgumentError("at_most", "at_most together with distinct=True", "one of both alone")
+            return NearestValues(search, n, self._explaining_emptiness(search.limits, search.cancel))
+        if n is not None:
+            raise ArgumentError("n", shown_argument(n), "None without distinct=True")
         found = coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
         return self._explained(found, search)
 
@@ -415,8 +483,7 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded, Cancelled: the work was stopped.
         """
         search = self._search(b"", costs, None, weight, limits, cancel)
-        checked_instance("slack", slack, int, "a whole number")
-        checked_number("slack", slack, 0, _MOST_SLACK)
+        slack = checked_whole("slack", slack, 0, _MOST_SLACK + 1)
 
         def repair(text: bytes) -> Repair[_T_co]:
             with self._explaining_emptiness(search.limits, search.cancel):
@@ -440,7 +507,7 @@ class Constraint(Denotation[_T_co]):
         *,
         costs: EditCosts = DEFAULT_COSTS,
         deadline_seconds: float | None = None,
-        weight: float = 3.0,
+        weight: float = _WEIGHT,
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> Reward[_T_co]:
@@ -559,7 +626,15 @@ class Constraint(Denotation[_T_co]):
             weight,
             limits,
             cancel,
+            is_json(self._form),
+            self._margin,
         )
+
+    def _margin(self, repair: Repair[Any], limits: Limits | None, cancel: CancelToken | None) -> Margin:
+        """The margin of a repair that this constraint has made."""
+        broken, costs = repair.certificate.broken, repair.certificate.costs
+        search = self._search(broken, costs, None, _WEIGHT, limits, cancel)
+        return margin_of(search, repair.text.encode(), repair.cost)
 
     def _texts_read(self) -> _core.Expression:
         """The texts that need no repair, which are those that repairs lead to."""
@@ -567,7 +642,7 @@ class Constraint(Denotation[_T_co]):
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """The costs, with what only the constraint knows."""
-        return costs
+        return costs if is_json(self._form) else costs_without_finders(costs)
 
     def _join(self, operator: str, other: Constraint[Any]) -> Constraint[Any]:
         """Joins two constraints by an operator; chains of one operator stay flat."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 # The deepest nesting of operators and regular expressions, whatever the caller's limit: the engine's
 # Expression::kMaximumDepth, which keeps recursion within the stack.
@@ -484,7 +485,7 @@ class LengthError(TokamataError, ValueError):
 
 
 class NoRepairError(TokamataError, ValueError):
-    """No accepted text can be reached by as many edits as ``at_most`` admits.
+    """No accepted text can be reached by as many edits as ``at_most`` admits, or none with ``strict``.
 
     Attributes:
         at_most: how many edits of each name there might be.
@@ -502,6 +503,46 @@ class NoRepairError(TokamataError, ValueError):
         if self.lower_bound is not None:
             message += f", or it costs at least {self.lower_bound:,}"
         return message + "; admit more edits of one of these names"
+
+
+class RepairRefusedError(NoRepairError):
+    """The nearest repair loses, invents or changes more content than ``strict`` admits.
+
+    Attributes:
+        repair: the repair that was refused, a :class:`tokamata.Repair`.
+        exceeded: the bounds that it passes, by name: how much it has, and how much there may be.
+        at_most: empty.
+        lower_bound: no accepted text costs less.
+    """
+
+    def __init__(self, repair: Any, exceeded: Mapping[str, tuple[int, int]]) -> None:
+        super().__init__({}, repair.lower_bound)
+        self.args = (repair, exceeded)
+        self.repair = repair
+        self.exceeded = exceeded
+
+    def _message(self) -> str:
+        passed = ", ".join(
+            f"{name} {size} (at most {bound})" for name, (size, bound) in self.exceeded.items()
+        )
+        first = next(
+            (
+                one
+                for name in self.exceeded
+                for one in getattr(self.repair, "lost" if name == "prose" else name)
+                if (one.kind == "prose") == (name == "prose")
+            ),
+            None,
+        )
+        if first is None:
+            where = ""
+        else:
+            what = f"{first.removed[:40]!r} → {first.written[:40]!r}"
+            where = f"; first {what} at byte {first.begin}"
+        return (
+            f"the nearest repair passes bounds of strict: {passed}{where}; "
+            "read .repair of this error, or admit more in tk.RepairBounds"
+        )
 
 
 class LimitExceeded(TokamataError, RuntimeError):
@@ -681,6 +722,36 @@ class NondeterministicError(MachineError):
             f"one pops {first}, the other {second}; rewrite the grammar, or use PushdownMatcher, which "
             "follows both"
         )
+
+
+class NotSubsequentialError(MachineError):
+    """A transducer that no subsequential transducer is equal to.
+
+    Attributes:
+        string: an input.
+        outputs: two different outputs for it; with a loop, what two runs have written after it.
+        loop: an input that may follow any number of times; empty if the transducer is not functional.
+        loop_outputs: what each run writes for one repetition of it.
+        reason: the same in words, with the names of symbols.
+    """
+
+    def __init__(
+        self,
+        string: tuple[int, ...],
+        outputs: tuple[tuple[int, ...], tuple[int, ...]],
+        loop: tuple[int, ...],
+        loop_outputs: tuple[tuple[int, ...], tuple[int, ...]],
+        reason: str,
+    ) -> None:
+        super().__init__(string, outputs, loop, loop_outputs, reason)
+        self.string = string
+        self.outputs = outputs
+        self.loop = loop
+        self.loop_outputs = loop_outputs
+        self.reason = reason
+
+    def _message(self) -> str:
+        return f"no subsequential transducer writes the same: {self.reason}"
 
 
 def shown_argument(value: object) -> str:

@@ -85,7 +85,6 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         "__weakref__",
         "_composed",
         "_core",
-        "_has_rules",
         "_is_first",
         "_key",
         "_read",
@@ -121,10 +120,10 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         self._start_of_text = start_of_text
         self._key: bytes | None = None  # of its pickles
         self._read: tuple[Form, Markers | None] | None = None  # made when a text is read
-        self._token_edges = None  # made for the first repair
+        self._token_places = None  # made for the first repair
+        self._token_types = None  # made for the first costs by type
         given = Composition(constraint, vocabulary, start_of_text, tokenization)
         self._composed, spent_seconds = given.composed(limits, cancel, pattern, is_pattern)
-        self._has_rules = self._composed.has_rules
         self._is_first = spent_seconds > 0  # no equal constraint had been compiled before
         self._core = _core.Constraint(
             self._composed.core, core_limits(limits), cancel, pattern, is_pattern, spent_seconds

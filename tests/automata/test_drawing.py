@@ -12,6 +12,7 @@ import pytest
 from tests.support.automata.figures import FIGURE_4, FOO_D, foo_d
 from tests.support.automata.machines import random_acceptor, random_transducer
 from tests.support.automata.pushdowns import FIGURE_6, random_pushdown
+from tests.support.automata.subsequentials import random_subsequential
 from tokamata.automata import (
     BYTE_NAMES,
     EPSILON,
@@ -128,6 +129,7 @@ def test_random_machines_are_drawn_whole() -> None:
             random_acceptor(draw, most=15),
             random_transducer(draw, most=12),
             random_pushdown(draw),
+            random_subsequential(draw, most=10),
         ):
             root = ElementTree.fromstring(machine.to_svg())
             ends = {(source, target) for source, *_, target in machine.transitions}
@@ -143,7 +145,7 @@ def test_random_machines_are_drawn_whole() -> None:
 def random_layout(draw: random.Random) -> Layout:
     states = draw.randint(1, 15)
     edges = [(draw.randrange(states), draw.randrange(states)) for _ in range(draw.randint(0, 30))]
-    sizes = [(30.0, draw.choice([15.0, 49.0]), 15.0) for _ in range(states)]
+    sizes = [(30.0, draw.choice([15.0, 49.0]), draw.choice([15.0, 31.0])) for _ in range(states)]
     labels = [(draw.uniform(10, 200), 16.0, 2.0) for _ in edges]
     return lay_out(layers_of(states, 0, edges), sizes, edges, labels)
 

@@ -16,7 +16,7 @@ import tokamata as tk
 from tests.support.masks import bits
 from tests.support.tokenizers.exhaustive_cases import LONGEST, Case, Tokens, at, cases
 
-_CASES = int(os.environ.get("TOKAMATA_CASES", "36"))
+_CASES = int(os.environ.get("TOKAMATA_CASES", "24"))
 
 
 @pytest.mark.parametrize("seed", range(_CASES))

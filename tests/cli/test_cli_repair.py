@@ -19,9 +19,9 @@ import tokamata as tk
 from tests.support.paths import ROOT
 from tokamata.cli.app import app
 from tokamata.cli.console import Bar
-from tokamata.cli.differences import difference, edit_table, grouped, proof_of
+from tokamata.cli.differences import difference, edit_table, grouped, margin_of, proof_of
 from tokamata.cli.files import write
-from tokamata.repair.results import Edit, Repair
+from tokamata.repair.results import Edit, Margin, Repair
 
 EXAMPLES = ROOT / "examples"
 PERSON = '{"name": "Paul Klee", "born": 1879, "languages": ["German"]}'
@@ -130,12 +130,64 @@ def test_a_line_break_that_no_text_ends_with_belongs_to_the_file() -> None:
 def test_bytes_that_are_no_text() -> None:
     result = call(text=b'["a\xff\x1b[2J"]')
     assert result.exit_code == 1
-    assert json.loads(result.stdout) == ["a[2J"]
+    assert json.loads(result.stdout) == ["a\x1b[2J"]  # escaped
     assert "<FF>␛" in result.stderr
     assert "\x1b" not in result.stderr
 
 
 # ---- what is reported -------------------------------------------------------------------------
+
+
+def test_what_was_lost_and_invented() -> None:
+    result = call("--schema", EXAMPLES / "person.json", text='So: {"name": "Paul Klee", "born": 1879 // ok\n')
+    assert result.exit_code == 1, result.output
+    assert re.search(r"1:1 │ lost +│ prose +│ +│ So +│ +│", result.stderr)
+    assert re.search(r"│ lost +│ text +│ \$ +│ ok +│ +│", result.stderr)
+    assert re.search(r'│ invented │ member │ \$\.languages +│ +│ "languages":\[.*\] │', result.stderr)
+    none = call(text="{a: 1,}")
+    assert "no content was lost, invented or changed" in none.stderr
+    same = call(text="[1]")
+    assert "content" not in same.stderr
+
+
+def test_margins() -> None:
+    result = call("--schema", '{"enum": ["cat", "bat"]}', "--margin", text='"at"')
+    assert "the next value costs 0 more" in result.stderr
+    accepted = call("--margin", text="[1]")
+    assert (accepted.exit_code, accepted.stdout) == (0, "[1]")
+    assert re.search(r"unchanged\nthe next value costs [\d,]+ more", accepted.stderr)
+    assert "no other value is accepted" in call("--regex", "a", "--margin", text="b").stderr
+    assert margin_of(Margin(1200, False)) == "the next value costs at least 1,200 more"
+    assert "the next value" not in call(text="[1,").stderr
+
+
+def test_reports_in_json() -> None:
+    result = call("--json", "--margin", "--lines", text=b'["a\xff"\n\n[1]\n{"a": 1} x\n')
+    assert result.exit_code == 1
+    records = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [record["place"] for record in records] == [f"standard input:{line}" for line in (1, 3, 4)]
+    first, second, third = records
+    assert first["text"] == '["a"]'
+    assert first["lost"][0] == {
+        "begin": 3, "end": 4, "removed": "\\xff", "written": "", "path": [0], "kind": "text", "size": 1,
+    }  # fmt: skip
+    assert (second["edits"], second["lost"], second["cost"], second["optimal"]) == ([], [], 0, True)
+    assert [one["removed"] for one in third["lost"]] == ["x"]
+    assert set(third["margin"]) == {"cost", "is_exact"}
+    for record in records:
+        repair = tk.json().repair(record["text"])
+        assert repair.cost == 0
+        assert record["cost"] == sum(edit["cost"] for edit in record["edits"])
+    failed = call("--json", "--regex", r"\d{4}\n?", "--deadline", "0", text=b"x" * 100_000)
+    assert failed.exit_code == 2
+    assert "error" in json.loads(failed.stdout)
+
+
+def test_json_beside_files() -> None:
+    file = written("a.json", "[1, 2")
+    result = call("--json", "-i", file)
+    assert file.read_text() == "[1, 2]"
+    assert json.loads(result.stdout)["text"] == "[1, 2]"
 
 
 def shown(broken: str | bytes, edits: list[Edit], **console: object) -> str:
@@ -173,7 +225,7 @@ def test_differences_leave_out_what_is_far_from_edits() -> None:
 
 def test_edits_of_single_bytes_are_joined_and_their_costs_added() -> None:
     edits = tk.literal("a语b").repair("aèb").edits
-    assert [edit.name for edit in edits] == ["insert"] * 3 + ["remove"] * 2
+    assert [edit.name for edit in edits] == ["insert"] * 3 + ["drop a character"]
     joined = grouped(edits)
     assert [edit.written.decode() or edit.removed.decode() for edit in joined] == ["语", "è"]
     assert sum(edit.cost for edit in joined) == sum(edit.cost for edit in edits)
@@ -198,7 +250,7 @@ def test_places_are_lines_and_columns() -> None:
 def test_how_near_it_is() -> None:
     def repair(cost: int, bound: int) -> Repair[object]:
         found = tk.json().repair("1")
-        return Repair("", (), cost, bound, cost == bound, 0, 0, found.certificate, json.loads)
+        return dataclasses.replace(found, cost=cost, lower_bound=bound, optimal=cost == bound)
 
     assert proof_of(repair(5, 5)) == "proven optimal"
     assert proof_of(repair(1001, 1000)) == "at most 0.10% above the optimum"
@@ -209,8 +261,8 @@ def test_how_near_it_is() -> None:
 def test_bytes_in_doubt_that_are_kept() -> None:
     result = call("--regex", "'a.*", text="'a\n")
     assert "standard input: unchanged" in result.stderr
-    kept = call("--regex", "'ab{9}", text="'a")
-    assert "a single quote, kept" in kept.stderr
+    kept = call(text="{'a': 'x', y'}\n")
+    assert "an apostrophe, kept" in kept.stderr
 
 
 def test_a_bar_appears_after_a_second_and_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,7 +221,7 @@ Subject plain_subject(Choices& choices, const generate::Bounds& bounds) {
 }  // namespace
 
 TEST(interrupted_masks_of_patterns) {
-  interrupt_many(40, 500, [](std::uint64_t, Choices& choices) { return plain_subject(choices, {}); });
+  interrupt_many(40, 250, [](std::uint64_t, Choices& choices) { return plain_subject(choices, {}); });
 }
 
 TEST(interrupted_masks_of_lookaround_and_the_like) {

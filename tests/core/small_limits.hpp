@@ -60,10 +60,10 @@ inline Recorded recorded(std::uint64_t seed, unsigned steps) {
   return found;
 }
 
-// Each of them, one after the other.
-inline std::vector<Limits> small_limits(const Recorded& recorded) {
+// One in `count` of them, one after the other; which, `number` says.
+inline std::vector<Limits> small_limits(const Recorded& recorded, std::uint64_t count = 1, std::uint64_t number = 0) {
   std::vector<Limits> all;
-  for (std::size_t share = 1; share <= 40; ++share) {
+  for (std::size_t share = 1 + number % count; share <= 40; share += count) {
     all.push_back({.memory_bytes = std::max<std::size_t>(1, recorded.memory_bytes * share / 40), .seconds = 60});
     all.push_back({.states = std::max<std::size_t>(1, recorded.states * share / 40), .seconds = 60});
   }

@@ -1,8 +1,6 @@
 // Matchers of one constraint and of several, used at once: threads.hpp says how they are judged.
 
-#include "amounts.hpp"
 #include "matching/prepare.hpp"
-#include "small_limits.hpp"
 #include "threads.hpp"
 
 namespace {
@@ -95,27 +93,6 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
   CHECK(given_up >= samples().size() / 2);
   CHECK(stopped > 0);
   CHECK(3 * played > stopped);
-}
-
-// Rules, with as many limits as small_limits.hpp has; every walk is one that a single thread was told.
-TEST(matchers_of_rules_in_little_memory_are_told_the_same_or_stopped) {
-  std::atomic<unsigned> ended{0}, stopped{0};
-  for (std::uint64_t seed = 0; seed < test::drawn(12); ++seed) {
-    const test::Note note([&] { return "seed " + std::to_string(seed); });
-    const engine::Recorded walk = engine::recorded(seed, 20);
-    for (const Limits& limits : engine::small_limits(walk)) {
-      std::shared_ptr<Constraint> constraint;
-      try {
-        constraint = walk.compile(limits);
-      } catch (const LimitExceeded&) {
-        continue;
-      }
-      at_once(3, [&](unsigned) { ++(engine::follow(constraint, walk) ? ended : stopped); });
-    }
-    CHECK(engine::follow(walk.compile(Limits{.seconds = 60}), walk));
-  }
-  CHECK(ended > 0);
-  CHECK(stopped > 0);
 }
 
 // The members named try_ answer from what is known, or not at all, while another thread finds out more and

@@ -74,8 +74,12 @@ Step = tuple[str | None, int, int, int]
 
 def steps(acceptor: Acceptor, text: bytes, costs: tk.EditCosts) -> dict[tuple[int, int], list[Step]]:
     """Every edge of the product, each byte by itself."""
-    prepend, insert, append, remove, replace = costs.tables(text)
-    doubts, spans = costs.doubtful(text), costs.spans(text)
+    prepend, insert, append, remove, replace, _ = costs.tables(text).tables[0]
+    doubts = {
+        at: max((one for one, _ in found), key=lambda one: one.cost)
+        for at, found in costs.doubtful(text).items()
+    }
+    spans = costs.spans(text)
     rows = acceptor.rows
 
     def after(states: set[int], written: bytes) -> set[int]:
@@ -144,8 +148,12 @@ def by_all_edits(
     pattern: str, text: bytes, costs: tk.EditCosts, at_most: Mapping[str, int], longest: int
 ) -> int | None:
     """The least cost over all sequences of edits with some insertions at most, whose text ``re`` accepts."""
-    prepend, insert, append, remove, replace = costs.tables(text)
-    doubts, spans = costs.doubtful(text), costs.spans(text)
+    prepend, insert, append, remove, replace, _ = costs.tables(text).tables[0]
+    doubts = {
+        at: max((one for one, _ in found), key=lambda one: one.cost)
+        for at, found in costs.doubtful(text).items()
+    }
+    spans = costs.spans(text)
     best: list[int] = []
 
     def follow(position: int, written: bytes, cost: int, made: Counter[str]) -> None:

@@ -133,14 +133,13 @@ def test_default_patterns_take_linear_time() -> None:
     [
         ("[1, // a\n2, # b\n3]", "drop a comment", 2),
         ("[1, /* a */ 2, /**/ 3]", "drop a comment", 2),
-        ("[1, /* a 2]", "drop a comment", 0),
-        ("[1, /*/ 2]", "drop a comment", 0),
+        ("[1, /* a 2]", "drop a comment", 1),  # to the end of the text
+        ("[1, /* a * 2]", "drop a comment", 0),
         ("[1, // " + "a" * 3000 + "\n2]", "drop a comment", 0),
         ("[1, /* " + "a" * 3000 + "*/2]", "drop a comment", 0),
         ("[1] // a", "drop a last comment", 1),
         ("[1] // " + "a" * 3000, "drop a last comment", 0),
-        ("{“a”: „b“}", "typographic quotes", 2),
-        ("{“a”: „b„ c“}", "typographic quotes", 1),
+        ("{'a': 'b'}", "single quotes", 10),  # where one opens, where one closes, and where it might
     ],
 )
 def test_default_patterns_still_find(text: str, name: str, count: int) -> None:
@@ -229,10 +228,11 @@ def test_costs_below_zero_are_refused() -> None:
 # ---- what is accepted -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ['["a // b"]', '["“a”, # b"]', '[" /* a */"]', '["a\\n\', b"]'])
+@pytest.mark.parametrize(
+    "text", ['["a // b"]', '["“a”, # b"]', '[" /* a */"]', '["a\\n\', b"]', '["\\frac"]']
+)
 def test_what_is_accepted_is_not_doubted(text: str) -> None:
     """The certificate of a text that needs no repair did not hold if its bytes were in doubt."""
-    assert DEFAULT_COSTS.doubtful(text.encode())
     repair = tk.json().repair(text)
     assert (repair.text, repair.edits, repair.cost) == (text, (), 0)
     check_repair(repair, text)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tokamata.automata.acceptor import Acceptor
+from tokamata.automata.ambiguity import Ambiguity, is_functional, two_outputs, two_runs
 from tokamata.automata.complement import complement, difference
 from tokamata.automata.compose import compose
 from tokamata.automata.contract import contract_epsilon
@@ -28,8 +29,10 @@ from tokamata.automata.detokenizer import detokenizer
 from tokamata.automata.epsilon import remove_epsilon
 from tokamata.automata.equivalence import distinguish, equivalent
 from tokamata.automata.grammar_pushdown import grammar_pushdown
+from tokamata.automata.images import image, inverse_image
 from tokamata.automata.machine import EPSILON
 from tokamata.automata.minimize import minimize
+from tokamata.automata.onward import onward
 from tokamata.automata.openfst import symbol_table
 from tokamata.automata.product import product
 from tokamata.automata.project import invert, project
@@ -37,9 +40,11 @@ from tokamata.automata.pushdown import PushdownAutomaton
 from tokamata.automata.pushdown_matcher import PushdownMatcher
 from tokamata.automata.rational import concatenate, star, union
 from tokamata.automata.strings import is_empty, shortest, strings
+from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.symbols import BYTE_NAMES
 from tokamata.automata.transducer import Transducer
 from tokamata.automata.trim import trim
+from tokamata.automata.twinning import Siblings, has_twinning_property, untwinned
 
 if TYPE_CHECKING:
     from tokamata.automata.token_automaton import TokenAutomaton
@@ -48,9 +53,12 @@ __all__ = [
     "BYTE_NAMES",
     "EPSILON",
     "Acceptor",
+    "Ambiguity",
     "DeterministicMatcher",
     "PushdownAutomaton",
     "PushdownMatcher",
+    "Siblings",
+    "SubsequentialTransducer",
     "TokenAutomaton",
     "Transducer",
     "complement",
@@ -63,9 +71,14 @@ __all__ = [
     "distinguish",
     "equivalent",
     "grammar_pushdown",
+    "has_twinning_property",
+    "image",
+    "inverse_image",
     "invert",
     "is_empty",
+    "is_functional",
     "minimize",
+    "onward",
     "product",
     "project",
     "remove_epsilon",
@@ -74,7 +87,10 @@ __all__ = [
     "strings",
     "symbol_table",
     "trim",
+    "two_outputs",
+    "two_runs",
     "union",
+    "untwinned",
 ]
 
 

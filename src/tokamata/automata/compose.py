@@ -21,6 +21,9 @@ A push-down automaton may be the second machine, with what it pops and pushes in
 3.2; Allauzen and Riley, *A pushdown transducer extension for the OpenFst library*, 2012, section 4.2).  The
 first machine does not see the stack.
 
+Subsequential transducers are composed in :mod:`tokamata.automata.subsequential_composition`, since their
+outputs are strings, and the result is one again.
+
 Cost: at most the product of the sizes; only reachable pairs are made.
 """
 
@@ -32,8 +35,11 @@ from typing import Any, NamedTuple, overload
 
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
+from tokamata.automata.conversions import FiniteMachine, as_transducer
 from tokamata.automata.machine import EPSILON, Machine, Pair
 from tokamata.automata.pushdown import PushdownAutomaton
+from tokamata.automata.subsequential import SubsequentialTransducer
+from tokamata.automata.subsequential_composition import compose_subsequential
 from tokamata.automata.transducer import Transducer
 from tokamata.limits import Limits
 
@@ -46,44 +52,58 @@ _ByInput = dict[int, list[tuple[_Rest, int]]]
 
 @overload
 def compose(
+    first: SubsequentialTransducer,
+    second: SubsequentialTransducer | Acceptor,
+    limits: Limits | Account | None = None,
+) -> SubsequentialTransducer: ...
+@overload
+def compose(
+    first: Acceptor, second: SubsequentialTransducer, limits: Limits | Account | None = None
+) -> SubsequentialTransducer: ...
+@overload
+def compose(
     first: Transducer | Acceptor, second: Transducer | Acceptor, limits: Limits | Account | None = None
 ) -> Transducer: ...
 @overload
 def compose(
-    first: Transducer | Acceptor, second: PushdownAutomaton, limits: Limits | Account | None = None
+    first: Transducer, second: SubsequentialTransducer, limits: Limits | Account | None = None
+) -> Transducer: ...
+@overload
+def compose(
+    first: SubsequentialTransducer, second: Transducer, limits: Limits | Account | None = None
+) -> Transducer: ...
+@overload
+def compose(
+    first: FiniteMachine, second: PushdownAutomaton, limits: Limits | Account | None = None
 ) -> PushdownAutomaton: ...
 def compose(
-    first: Transducer | Acceptor,
-    second: Transducer | Acceptor | PushdownAutomaton,
-    limits: Limits | Account | None = None,
-) -> Transducer | PushdownAutomaton:
+    first: FiniteMachine, second: FiniteMachine | PushdownAutomaton, limits: Limits | Account | None = None
+) -> SubsequentialTransducer | Transducer | PushdownAutomaton:
     """The composition of ``first`` and ``second``.
 
-    Input names are those of ``first``, output names and names of stack symbols those of ``second``.
+    Two subsequential transducers, or one and an acceptor, make a subsequential transducer; the acceptor is
+    determinized.  Input names are those of ``first``, output names and names of stack symbols those of
+    ``second``.
 
     Raises:
         LimitExceeded: too many states or transitions.
     """
     account = Account(limits)
-    first = as_transducer(first)
+    if isinstance(first, SubsequentialTransducer) and isinstance(second, (SubsequentialTransducer, Acceptor)):
+        return compose_subsequential(first, second, account)
+    if isinstance(first, Acceptor) and isinstance(second, SubsequentialTransducer):
+        return compose_subsequential(first, second, account)
+    first = as_transducer(first, account)
     if isinstance(second, PushdownAutomaton):
         found = _pairs(first, second, ((), ()), account)
         edits = tuple(tuple(((read, *edit), to) for read, edit, to in row) for row in found.rows)
         return PushdownAutomaton(
             edits, found.accepting, 0, second.stack, first.input_names, second.stack_names
         )
-    second = as_transducer(second)
+    second = as_transducer(second, account)
     found = _pairs(first, second, EPSILON, account)
     rows = tuple(tuple(((read, written), to) for read, written, to in row) for row in found.rows)
     return Transducer(rows, found.accepting, 0, first.input_names, second.output_names)
-
-
-def as_transducer(machine: Transducer | Acceptor) -> Transducer:
-    """The transducer that copies the strings of an acceptor; a transducer stays as it is."""
-    if isinstance(machine, Transducer):
-        return machine
-    rows = tuple(tuple(((symbol, symbol), target) for symbol, target in row) for row in machine.rows)
-    return Transducer(rows, machine.accepting, machine.start, machine.names, machine.names)
 
 
 class _Pairs(NamedTuple):

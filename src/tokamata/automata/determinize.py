@@ -8,23 +8,48 @@ of the result is the set of all states that a string leads to.  For ``a+|ab`` (0
 
 Cost: at worst 2**states.  Lexicons and their compositions stay small (000, lemma 4.1).  The empty set
 gets no state; its transitions are missing.
+
+A transducer becomes a subsequential one, by subsets of states with the outputs that are held back
+(:mod:`tokamata.automata.residual_subsets`).
 """
 
 from __future__ import annotations
 
+from typing import overload
+
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.epsilon import remove_epsilon
+from tokamata.automata.residual_subsets import subsequential
+from tokamata.automata.subsequential import SubsequentialTransducer
+from tokamata.automata.transducer import Transducer
 from tokamata.limits import Limits
 
 
-def determinize(acceptor: Acceptor, limits: Limits | Account | None = None) -> Acceptor:
+@overload
+def determinize(machine: Acceptor, limits: Limits | Account | None = None) -> Acceptor: ...
+@overload
+def determinize(machine: Transducer, limits: Limits | Account | None = None) -> SubsequentialTransducer: ...
+def determinize(
+    machine: Acceptor | Transducer, limits: Limits | Account | None = None
+) -> Acceptor | SubsequentialTransducer:
     """A deterministic acceptor of the same strings; states are numbered breadth first, by least symbol.
 
+    For a transducer, the subsequential transducer of its function.
+
     Raises:
-        LimitExceeded: too many states or transitions.
+        NotSubsequentialError: the transducer writes two outputs for one input, or would hold back outputs
+            without a bound.
+        LimitExceeded: too many states or transitions, or too long outputs.
     """
     account = Account(limits)
+    if isinstance(machine, Transducer):
+        return subsequential(machine, account)
+    return _subsets(machine, account)
+
+
+def _subsets(acceptor: Acceptor, account: Account) -> Acceptor:
+    """The subset construction."""
     plain = remove_epsilon(acceptor, account)
     account.add_states()
     order = [frozenset([plain.start])]

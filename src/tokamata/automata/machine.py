@@ -2,9 +2,9 @@
 
 A machine has states ``0 .. states - 1``, one start state, a set of accepting states, and rows: for
 each state its transitions.  A transition of an acceptor carries one symbol, that of a transducer an
-input and an output, that of a push-down automaton a symbol and what it pops and pushes; the symbol
-``EPSILON`` reads or writes nothing.  For example, the acceptor of
-``a+|ab`` (002, figure 2), which is not deterministic::
+input and an output, that of a subsequential transducer a symbol and a string, that of a push-down
+automaton a symbol and what it pops and pushes; the symbol ``EPSILON`` reads or writes nothing.  For
+example, the acceptor of ``a+|ab`` (002, figure 2), which is not deterministic::
 
     ((1)) ◀─a─ (0) ─a─▶ (2) ─b─▶ ((3))      rows = (((97, 1), (97, 2)),
       ⟲ a                                           ((97, 1),),
@@ -39,12 +39,13 @@ MAX_SYMBOL = (1 << 31) - 2  # so that a symbol plus one is an int32
 Names = Mapping[int, str]
 Pair = tuple[int, int]
 Edit = tuple[int, tuple[int, ...], tuple[int, ...]]  # a symbol, what is popped, what is pushed
-Label = TypeVar("Label", int, Pair, Edit)
+Write = tuple[int, tuple[int, ...]]  # a symbol that is read, and the string that is written
+Label = TypeVar("Label", int, Pair, Write, Edit)
 
 
 @dataclass(frozen=True)
 class Machine(ABC, Generic[Label]):
-    """The base of acceptors, transducers and push-down automata.
+    """The base of acceptors, both kinds of transducers and push-down automata.
 
     Attributes:
         rows: for each state its transitions, as pairs of a label and a target, in order.
@@ -161,6 +162,8 @@ def rows_of(
 
 
 def _plain(label: Label) -> Label:
-    if isinstance(label, tuple):
-        return (index(label[0]), index(label[1])) if len(label) == 2 else label
-    return index(label)
+    if isinstance(label, int):
+        return index(label)
+    if len(label) == 2 and not isinstance(label[1], tuple):
+        return index(label[0]), index(label[1])
+    return label

@@ -1,4 +1,4 @@
-"""Minimizing: the deterministic acceptor with the fewest states, with canonical numbers.
+"""Minimizing: the deterministic machine with the fewest states, with canonical numbers.
 
 Two states are equal if the same strings lead from them to acceptance.  Hopcroft's partition refinement
 (*An n log n Algorithm for Minimizing States in a Finite Automaton*, 1971) begins with the blocks
@@ -21,32 +21,80 @@ States of the result are numbered breadth first from the start, by least symbol.
 the same strings minimize to equal values, and ``minimize`` is idempotent.
 
 Cost: determinizing, and then transitions times log(states).
+
+A subsequential transducer is brought into its onward form, in which no output depends on where it could be
+written.  Then two states are equal if they are so in an acceptor: its symbols are pairs of a symbol and an
+output, and each accepting state reads its final output as one symbol more, to the only state that accepts
+(Mohri, *Minimization algorithms for sequential transducers*, 2000).  So two subsequential transducers of one
+function minimize to equal values (Choffrut, *Minimizing subsequential transducers: a survey*, 2003).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import overload
 
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.determinize import determinize
+from tokamata.automata.onward import onward
+from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.trim import trim
 from tokamata.limits import Limits
 
 
-def minimize(acceptor: Acceptor, limits: Limits | Account | None = None) -> Acceptor:
+@overload
+def minimize(machine: Acceptor, limits: Limits | Account | None = None) -> Acceptor: ...
+@overload
+def minimize(
+    machine: SubsequentialTransducer, limits: Limits | Account | None = None
+) -> SubsequentialTransducer: ...
+def minimize(
+    machine: Acceptor | SubsequentialTransducer, limits: Limits | Account | None = None
+) -> Acceptor | SubsequentialTransducer:
     """The smallest deterministic acceptor of the same strings, without dead states.
 
-    An acceptor without strings becomes one state without transitions.
+    For a subsequential transducer, the smallest one of the same function, which is onward.  A machine without
+    strings becomes one state without transitions.
 
     Raises:
         LimitExceeded: too many states or transitions, of the result or of an intermediate one.
     """
     account = Account(limits)
-    if not acceptor.is_deterministic:
-        acceptor = determinize(acceptor, account)
-    acceptor = trim(acceptor)
-    return _quotient(acceptor, _partition(acceptor, account))
+    if isinstance(machine, SubsequentialTransducer):
+        return _smallest_function(onward(machine, account), account)
+    if not machine.is_deterministic:
+        machine = determinize(machine, account)
+    machine = trim(machine)
+    return _quotient(machine, _partition(machine, account))
+
+
+def _smallest_function(transducer: SubsequentialTransducer, account: Account) -> SubsequentialTransducer:
+    """The quotient of an onward transducer, by way of an acceptor of its labels."""
+    labels = sorted({label for row in transducer.rows for label, _ in row})
+    finals = sorted({transducer.final_outputs[state] for state in transducer.accepting})
+    code = {label: number for number, label in enumerate(labels)}
+    end_code = {output: len(labels) + number for number, output in enumerate(finals)}
+    end = transducer.states
+    account.add_states(transducer.states + 1)
+    account.add_transitions(transducer.size + len(transducer.accepting))
+    rows = [[(code[label], target) for label, target in row] for row in transducer.rows]
+    for state in transducer.accepting:
+        rows[state].append((end_code[transducer.final_outputs[state]], end))
+    coded = minimize(Acceptor((*map(tuple, rows), ()), frozenset([end]), transducer.start), account)
+    kept = [state for state in range(coded.states) if state not in coded.accepting]
+    numbers = {state: number for number, state in enumerate(kept)}
+    ends = {
+        numbers[state]: finals[symbol - len(labels)]
+        for state in kept
+        for symbol, _ in coded.rows[state]
+        if symbol >= len(labels)
+    }
+    result = tuple(
+        tuple((labels[symbol], numbers[to]) for symbol, to in coded.rows[state] if symbol < len(labels))
+        for state in kept
+    )
+    return transducer.like(result, ends, 0, transducer.initial_output)
 
 
 def _partition(acceptor: Acceptor, account: Account) -> list[int]:

@@ -13,12 +13,30 @@ from typing import Literal
 
 from tokamata.arguments import checked_choice
 from tokamata.automata.acceptor import Acceptor
+from tokamata.automata.account import Account
+from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.transducer import Transducer
+from tokamata.limits import Limits
 
 
-def project(transducer: Transducer, side: Literal["input", "output"]) -> Acceptor:
-    """The strings that the transducer reads (``"input"``) or writes (``"output"``) in some pair."""
+def project(
+    transducer: Transducer | SubsequentialTransducer,
+    side: Literal["input", "output"],
+    limits: Limits | Account | None = None,
+) -> Acceptor:
+    """The strings that the transducer reads (``"input"``) or writes (``"output"``) in some pair.
+
+    The input of a subsequential transducer is deterministic: the domain of its function.
+
+    Raises:
+        LimitExceeded: the outputs of a subsequential transducer are too long.
+    """
     checked_choice("side", side, ("input", "output"))
+    if isinstance(transducer, SubsequentialTransducer):
+        if side == "input":
+            domain = tuple(tuple((symbol, to) for (symbol, _), to in row) for row in transducer.rows)
+            return Acceptor(domain, transducer.accepting, transducer.start, transducer.input_names)
+        transducer = transducer.to_transducer(limits)
     which = 0 if side == "input" else 1
     rows = tuple(tuple((label[which], target) for label, target in row) for row in transducer.rows)
     names = transducer.input_names if side == "input" else transducer.output_names

@@ -70,6 +70,40 @@ def summarize(symbols: Sequence[int], names: Mapping[int, str] | None, width: in
     return enumerate_names(_ranges(symbols, names), len(symbols), width)
 
 
+def name_of_string(symbols: Sequence[int], names: Mapping[int, str] | None) -> str:
+    """The names of a string's symbols: side by side if each is one character, else with blanks between."""
+    shown = [name_of(symbol, names) for symbol in symbols]
+    return ("" if all(len(name) == 1 for name in shown) else " ").join(shown) or EPSILON_NAME
+
+
+def summarize_pairs(
+    pairs: Sequence[tuple[int, tuple[int, ...]]],
+    input_names: Mapping[int, str] | None,
+    output_names: Mapping[int, str] | None,
+    width: int = 28,
+) -> str:
+    """Symbols with what is written for them, those with one output together: ``a–c:x``.
+
+    Three or more symbols that are copied are one set of symbols, without outputs.
+
+    Args:
+        pairs: a symbol and the string that is written, in order, without repetitions.
+        input_names: the names of symbols that are read.
+        output_names: the names of symbols that are written.
+        width: the number of characters, as in :func:`enumerate_names`.
+    """
+    inputs: dict[tuple[int, ...], list[int]] = {}
+    for read, written in pairs:
+        inputs.setdefault(written, []).append(read)
+    same = [reads[0] for written, reads in inputs.items() if len(written) == 1 and tuple(reads) == written]
+    are_merged = len(same) > 2 and input_names == output_names
+    texts = [summarize(same, input_names, width)] if are_merged else []
+    for written, reads in inputs.items():
+        if not (are_merged and len(written) == 1 and tuple(reads) == written):
+            texts.append(f"{summarize(reads, input_names, width)}:{name_of_string(written, output_names)}")
+    return enumerate_names(texts, len(pairs), width)
+
+
 def enumerate_names(parts: Iterable[str], total: int, width: int = 28) -> str:
     """List names as far as they fit, with their number: ``the, of, and, … (1,203)``.
 

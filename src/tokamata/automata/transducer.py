@@ -12,7 +12,7 @@ from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.drawing.diagram import Diagram, merged_edges
 from tokamata.automata.machine import EPSILON, Machine, Names, Pair, check_symbol, rows_of
-from tokamata.automata.symbols import enumerate_names, name_of, summarize
+from tokamata.automata.symbols import summarize_pairs
 from tokamata.limits import Limits
 
 
@@ -105,18 +105,8 @@ class Transducer(Machine[Pair]):
         return Diagram("Transducer", self.states, self.start, self.accepting, edges, self.size)
 
     def _summary(self, pairs: Sequence[Pair], width: int) -> str:
-        """Pairs with the same output are grouped: ``a–c:x``."""
-        inputs: dict[int, list[int]] = {}
-        for read, written in pairs:
-            inputs.setdefault(written, []).append(read)
-        same = [written for written, reads in inputs.items() if reads == [written] and written >= 0]
-        are_merged = len(same) > 2 and self.input_names == self.output_names
-        texts = [summarize(same, self.input_names, width)] if are_merged else []
-        for written, reads in inputs.items():
-            if not texts or written not in same:
-                inputs_shown = summarize(reads, self.input_names, width)
-                texts.append(f"{inputs_shown}:{name_of(written, self.output_names)}")
-        return enumerate_names(texts, len(pairs), width)
+        strings = [(read, () if written == EPSILON else (written,)) for read, written in pairs]
+        return summarize_pairs(strings, self.input_names, self.output_names, width)
 
 
 # An acceptor or a transducer; a function that takes one returns the same type.

@@ -281,19 +281,28 @@ def repair(
             "--deadline", min=0.0, help="Seconds for each text; then the best repair so far is taken."
         ),
     ] = None,
+    margin: Annotated[
+        bool,
+        typer.Option("--margin", help="Show how much dearer the next different value is; takes more time."),
+    ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Write a line of JSON for each text to standard output, not the text."),
+    ] = False,
 ) -> None:
     """Change texts as little as possible, so that they match; without an option for what, any JSON.
 
-    The text goes to standard output, the edits, their cost and how near it is to the optimum to standard
-    error.  Exits with 0 if all texts match as they are, with 1 if one was repaired, with 2 after an error and
-    where a text cannot be repaired within the limits.
+    The text goes to standard output.  Standard error shows the edits, their cost, how near it is to the
+    optimum, and what content was lost, invented and changed.  Exits with 0 if all texts match as they are,
+    with 1 if one was repaired, with 2 after an error and where a text cannot be repaired within the limits.
     """
     from tokamata.cli.constraints import Given, requested_constraint, styles_of
-    from tokamata.cli.repair import Destination, run
+    from tokamata.cli.repair import Destination, Report, run
 
     given, styles = Given(regex, schema, type_, grammar), styles_of(None, None, None)
     requested = requested_constraint(given, syntax, lexer, styles, default_is_json=True)
-    code = run(Screen(), requested, inputs or [], lines, Destination(in_place, output), deadline)
+    to, report = Destination(in_place, output), Report(margin, as_json)
+    code = run(Screen(), requested, inputs or [], lines, to, deadline, report)
     if code:
         raise typer.Exit(code)
 

@@ -10,9 +10,21 @@ from rich.table import Table
 from rich.text import Text
 
 from tokamata.cli.console import shown_bytes, shown_text
-from tokamata.repair.results import Edit, Repair
+from tokamata.repair.losses import ContentChange
+from tokamata.repair.results import Edit, Margin, Repair
 
-__all__ = ["difference", "edit_table", "grouped", "proof_of", "show_edits", "verdict_of"]
+__all__ = [
+    "content_table",
+    "difference",
+    "edit_table",
+    "grouped",
+    "margin_of",
+    "proof_of",
+    "show_content",
+    "show_edits",
+    "shown_path",
+    "verdict_of",
+]
 
 # Backgrounds show blanks too; terminals of eight colours have these three.
 _REMOVED = Style(color="white", bgcolor="red", strike=True)
@@ -41,6 +53,58 @@ def show_edits(console: Console, repair: Repair[object], first_line: int = 1) ->
     broken, edits = repair.certificate.broken, grouped(repair.edits)
     console.print(difference(console, broken, edits))
     console.print(edit_table(broken, edits, first_line))
+
+
+def show_content(console: Console, repair: Repair[object], first_line: int = 1) -> None:
+    """Show what a repair has lost, invented and changed, or that it has done none of these.
+
+    Args:
+        console: where to write.
+        repair: the repair.
+        first_line: the number of the first line of the text in its file.
+    """
+    if repair.lost or repair.invented or repair.changed:
+        console.print(content_table(repair, first_line))
+    else:
+        console.print(Text("no content was lost, invented or changed", style="green"))
+
+
+def content_table(repair: Repair[object], first_line: int) -> Table:
+    """Each piece of content that was lost, invented or changed, with its places in text and value."""
+    changes = [
+        *(("lost", "red", one) for one in repair.lost),
+        *(("invented", "green", one) for one in repair.invented),
+        *(("changed", "yellow", one) for one in repair.changed),
+    ]
+    changes.sort(key=lambda row: row[2].begin)
+    table = Table(header_style="bold", expand=False)
+    table.add_column("at", justify="right", style="dim")
+    table.add_column("content")
+    table.add_column("kind")
+    table.add_column("in the value", overflow="fold")
+    table.add_column("before", overflow="fold")
+    table.add_column("now", overflow="fold")
+    places = _places(repair.certificate.broken, [one for _, _, one in changes], first_line)
+    for (what, style, one), place in zip(changes, places, strict=True):
+        cells = (Text(what, style=f"bold {style}"), Text(one.kind), Text(shown_path(one.path)))
+        before, now = (Text(_clipped(_changed(data)), style=style) for data in (one.removed, one.written))
+        table.add_row(place, *cells, before, now)
+    return table
+
+
+def shown_path(path: tuple[str | int, ...] | None) -> str:
+    """A path into a value, as JSONPath writes it; nothing outside of a value."""
+    if path is None:
+        return ""
+    steps = (f".{step}" if isinstance(step, str) and step.isidentifier() else f"[{step!r}]" for step in path)
+    return shown_text("$" + "".join(steps))
+
+
+def margin_of(margin: Margin) -> str:
+    """How much dearer the next value is, in words."""
+    if margin.cost is None:
+        return "no other value is accepted"
+    return f"the next value costs {'' if margin.is_exact else 'at least '}{margin.cost:,} more"
 
 
 def grouped(edits: Sequence[Edit]) -> list[Edit]:
@@ -136,7 +200,7 @@ def edit_table(broken: bytes, edits: Sequence[Edit], first_line: int) -> Table:
     return table
 
 
-def _places(broken: bytes, edits: Sequence[Edit], first_line: int) -> Iterator[str]:
+def _places(broken: bytes, edits: Sequence[Edit | ContentChange], first_line: int) -> Iterator[str]:
     """Line and column of each edit, both counted from 1, the column in code points."""
     line, begin, position = first_line, 0, 0
     for edit in edits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,14 +14,17 @@ from rich.text import Text
 
 from tokamata.cli.console import Bar, Screen, shown_text
 from tokamata.cli.constraints import OptionError, Requested
-from tokamata.cli.differences import show_edits, verdict_of
+from tokamata.cli.differences import margin_of, show_content, show_edits, verdict_of
 from tokamata.cli.files import Source, destinations, read, sources_of, write
+from tokamata.cli.repair_json import as_json
 from tokamata.errors import LimitExceeded
 from tokamata.json_constraints import JsonConstraint
-from tokamata.repair.results import Repair
+from tokamata.limits import Limits
+from tokamata.repair.results import Margin, Repair
+from tokamata.repair.searching import LEAST_SECONDS
 from tokamata.text_constraints import regex
 
-__all__ = ["Destination", "run"]
+__all__ = ["Destination", "Report", "run"]
 
 # Exit codes; the highest of all texts counts.
 _UNCHANGED, _REPAIRED, _IMPOSSIBLE = 0, 1, 2
@@ -38,6 +42,18 @@ class Destination(NamedTuple):
 
     in_place: bool
     output: Path | None
+
+
+class Report(NamedTuple):
+    """What is told about each repair.
+
+    Attributes:
+        margin: how much dearer the next value is.
+        as_json: standard output gets a line of JSON for each text, and not the text.
+    """
+
+    margin: bool
+    as_json: bool
 
 
 class _Part(NamedTuple):
@@ -63,6 +79,7 @@ def run(
     has_lines: bool,
     to: Destination,
     deadline_seconds: float | None,
+    report: Report,
 ) -> int:
     """Repair all texts of the inputs; returns the exit code.
 
@@ -73,13 +90,14 @@ def run(
         has_lines: each line of every file is a text.
         to: where the texts go.
         deadline_seconds: the time for each text; ``None`` for that of ``Limits``.
+        report: what is told about each repair.
     """
     sources, left_out = sources_of(inputs, has_lines, isinstance(requested.constraint, JsonConstraint))
     for link in left_out:
         screen.err.print(Text(f"left out: {link} is a link that leads out of the folder", style="yellow"))
     targets = destinations(sources, inputs, to.in_place, to.output)
     with screen.late_bar() as bar:
-        work = _Repairing(screen, bar, requested, deadline_seconds, sources, targets is None)
+        work = _Repairing(screen, bar, requested, deadline_seconds, sources, targets is None, report)
         for number, source in enumerate(sources):
             try:
                 data = work.repaired_source(source)
@@ -120,11 +138,14 @@ class _Repairing:
         deadline_seconds: float | None,
         sources: Sequence[Source],
         writes_out: bool,
+        report: Report,
     ) -> None:
         """``writes_out``: texts go to standard output."""
+        self._report_on = report
         self._screen, self._bar = screen, bar
         self._requested, self._deadline_seconds = requested, deadline_seconds
-        self._writes_out, self._separates = writes_out, len(sources) > 1
+        self._writes_out = writes_out and not report.as_json
+        self._separates = len(sources) > 1
         self._texts_end_in_breaks: bool | None = None  # not known yet
         self.is_single = len(sources) == 1 and not sources[0].has_lines
         self.codes: list[int] = []
@@ -238,20 +259,46 @@ class _Repairing:
             raise _NotRepairedError(f"{type(error).__name__}: {error}") from None
 
     def _report(self, part: _Part, answer: Repair[Any]) -> None:
-        """Show what has changed, and how near the text is to the optimum."""
+        """Show what has changed, how near the text is to the optimum, and what was lost and invented."""
         has_changed = answer.text.encode() != part.text
         self.codes.append(_REPAIRED if has_changed else _UNCHANGED)
         self.has_changed |= has_changed
+        margin = self._margin(answer) if self._report_on.margin else None
+        self._write_json(part.place, answer, margin)
+        err = self._screen.err
         if not has_changed:
             if self.is_single:
-                self._screen.err.print(Text.assemble((part.place, "bold"), ": unchanged"))
+                err.print(Text.assemble((part.place, "bold"), ": unchanged"))
+                if margin is not None:
+                    err.print(Text(margin_of(margin)))
             return
-        self._screen.err.print(Text.assemble((part.place, "bold"), f": repaired, {verdict_of(answer)}"))
-        show_edits(self._screen.err, answer, part.line)
+        err.print(Text.assemble((part.place, "bold"), f": repaired, {verdict_of(answer)}"))
+        show_edits(err, answer, part.line)
+        show_content(err, answer, part.line)
+        if margin is not None:
+            err.print(Text(margin_of(margin)))
+
+    def _margin(self, answer: Repair[Any]) -> Margin | None:
+        """The margin within the deadline; ``None``: it was over before anything was known."""
+        seconds = self._deadline_seconds
+        limits = Limits() if seconds is None else Limits(seconds=max(seconds, LEAST_SECONDS))
+        try:
+            return answer.margin(limits=limits)
+        except LimitExceeded:
+            return None
+
+    def _write_json(
+        self, place: str, answer: Repair[Any] | None, margin: Margin | None, why: str = ""
+    ) -> None:
+        """Write a line of JSON about a text, where these are to be written."""
+        if self._report_on.as_json:
+            record = as_json(place, answer, margin, why)
+            self._write_bytes(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
     def fail(self, place: str, why: str) -> None:
         """Report a text that is not repaired."""
         self.codes.append(_IMPOSSIBLE)
+        self._write_json(place, None, None, why)
         title = Text.assemble((place, "bold"), ": not repaired")
         panel = Panel(Text(shown_text(why)), title=title, title_align="left", border_style="red")
         self._screen.err.print(panel)
@@ -261,6 +308,9 @@ class _Repairing:
         is_terminal = self._screen.out.is_terminal
         if (self._separates or is_terminal) and not data.endswith(b"\n"):
             data += b"\n"
-        with self._bar.paused(is_terminal):
+        self._write_bytes(data)
+
+    def _write_bytes(self, data: bytes) -> None:
+        with self._bar.paused(self._screen.out.is_terminal):
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()

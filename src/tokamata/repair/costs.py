@@ -30,10 +30,10 @@ __all__ = [
     "NEVER",
     "Doubt",
     "EditCosts",
-    "Finder",
+    "EditMode",
     "FoundRewrite",
-    "Mode",
     "Rewrite",
+    "RewriteFinder",
     "Span",
     "Tables",
     "TextCosts",
@@ -68,7 +68,7 @@ class Rewrite(NamedTuple):
         replacement: what is written instead, as for ``re.sub``: a template, or a function of the match.  A
             function may return ``None``: what it was given is not rewritten.
         cost: what it costs.
-        within: names of the :class:`.Mode` in which it may be taken; empty: in all of them.
+        within: names of the :class:`.EditMode` in which it may be taken; empty: in all of them.
         then: the mode that it leads to; empty: the one that the bytes that it writes lead to.
     """
 
@@ -89,7 +89,7 @@ class Doubt(NamedTuple):
         name: what an :class:`.Edit` says about it.
         pattern: for :mod:`re`, of bytes; the first byte of each match is in doubt.
         cost: what it costs to keep it.
-        within: names of the :class:`.Mode` in which it is in doubt; empty: in all of them.
+        within: names of the :class:`.EditMode` in which it is in doubt; empty: in all of them.
     """
 
     name: str
@@ -98,12 +98,12 @@ class Doubt(NamedTuple):
     within: tuple[str, ...] = ()
 
 
-class Mode(NamedTuple):
+class EditMode(NamedTuple):
     """A state of the transducer of edits: where an edit stands, such as within a string.
 
     Attributes:
         name: what :attr:`.Rewrite.within` calls it.
-        after: characters that are kept, or written by a rewrite, and the names of the modes that they lead to.
+        after: characters that are kept, or written by a rewrite, and the names of the modes they lead to.
         otherwise: the mode that other bytes lead to; empty: this one.
         inserted: the same for characters that are inserted, where it differs.
         keep: costs of keeping characters of the text; ``None``: they may not be kept.
@@ -122,7 +122,7 @@ class Mode(NamedTuple):
 
 
 class FoundRewrite(NamedTuple):
-    """A rewrite that a :class:`Finder` has found in a text: ``text[begin:end]`` may become ``written``.
+    """A rewrite that a :class:`RewriteFinder` has found: ``text[begin:end]`` may become ``written``.
 
     Attributes:
         name: what an :class:`.Edit` says about it.
@@ -140,7 +140,7 @@ class FoundRewrite(NamedTuple):
     then: str = ""
 
 
-class Finder(NamedTuple):
+class RewriteFinder(NamedTuple):
     """Finds the rewrites of a text that no pattern finds, since it counts brackets or indentation.
 
     Attributes:
@@ -155,8 +155,8 @@ class Finder(NamedTuple):
 class Span(NamedTuple):
     """A rewrite that one text admits: ``text[begin:end]`` becomes ``written``.
 
-    ``within`` has a bit for each mode in which it may be taken; ``then`` is the number of the mode that it leads
-    to, or :data:`BY_WRITTEN`.
+    ``within`` has a bit for each mode in which it may be taken; ``then`` is the number of the mode that it
+    leads to, or :data:`BY_WRITTEN`.
     """
 
     begin: int
@@ -329,8 +329,8 @@ class EditCosts:
     replace: int | None = None
     rewrites: Sequence[Rewrite] = ()
     doubts: Sequence[Doubt] = ()
-    finders: Sequence[Finder] = ()
-    modes: Sequence[Mode] = ()
+    finders: Sequence[RewriteFinder] = ()
+    modes: Sequence[EditMode] = ()
     typo: int | None = None
     firm: int = 0
     words: Words | None = None
@@ -376,13 +376,13 @@ class EditCosts:
         checked_instance("EditCosts.modes", self.modes, (list, tuple))
         object.__setattr__(self, "modes", tuple(self.modes))
         for mode in self.modes:
-            checked_instance("EditCosts.modes", mode, Mode)
+            checked_instance("EditCosts.modes", mode, EditMode)
             for mapping in (mode.insert, mode.prepend, mode.append, mode.remove):
                 for cost in mapping.values():
                     _checked_cost("modes", cost)
-            for cost in mode.keep.values():
-                if cost is not None:
-                    _checked_cost("modes", cost)
+            for kept in mode.keep.values():
+                if kept is not None:
+                    _checked_cost("modes", kept)
         names = {mode.name for mode in self.modes}
         if len(names) != len(self.modes) or len(names) > _MOST_MODES:
             raise ArgumentError(
@@ -397,7 +397,8 @@ class EditCosts:
                 for name in (*mode.after.values(), *mode.inserted.values(), mode.otherwise)
                 if name
             ),
-            *(name for one in (*self.rewrites, *self.doubts) for name in one.within),
+            *(name for rewrite in self.rewrites for name in rewrite.within),
+            *(name for doubt in self.doubts for name in doubt.within),
             *(one.then for one in self.rewrites if one.then),
         ]
         for name in named:
@@ -422,9 +423,8 @@ class EditCosts:
             typos, positions = self.words.found(text, bounds)
             if typos and self.typo is not None:
                 modes = 1, BY_WRITTEN  # where texts begin
-                rewrites.add(
-                    [(*span, self.typo + more, *modes, len(self.rewrites)) for *span, more in typos]
-                )
+                number = len(self.rewrites)
+                rewrites.add([(*one[:3], self.typo + one[3], *modes, number) for one in typos])
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
         return TextCosts(text, self._machine(text), rewrites, names, doubts, firm)
@@ -459,7 +459,7 @@ class EditCosts:
     @kept_property
     def _machines(self) -> tuple[_Machine, _Machine]:
         """Of a text that is closed, and of one that seems cut off."""
-        modes = self.modes or (Mode("any"),)
+        modes = self.modes or (EditMode("any"),)
         number_of = {mode.name: number for number, mode in enumerate(modes)}
 
         def leading(base: list[int], names: Mapping[str, str]) -> list[int]:
@@ -478,7 +478,7 @@ class EditCosts:
         closed, cut_off = (_Machine(tables, tables.machine()) for tables in both)
         return closed, cut_off
 
-    def _of_mode(self, mode: Mode, resume: Mapping[str, int]) -> list[list[int]]:
+    def _of_mode(self, mode: EditMode, resume: Mapping[str, int]) -> list[list[int]]:
         insert = _by_byte(_by_byte([self.other] * 256, self.insert), mode.insert)
         prepend, append = (
             _by_byte(_by_byte(insert, costs), own)
@@ -515,7 +515,14 @@ class EditCosts:
                 number = numbers.setdefault(one.name, len(names))
                 if number == len(names):
                     names.append(one.name)
-                within = sum(1 << number_of[name] for name in one.within) or ALL_MODES
+                for name in (*one.within, one.then):
+                    if name and name not in number_of:
+                        raise ArgumentError(
+                            "EditCosts.finders",
+                            f"a rewrite of {finder.name!r} in {name!r}",
+                            "rewrites in modes that EditCosts.modes has",
+                        )
+                within = _bits(number_of, one.within)
                 then = number_of[one.then] if one.then else BY_WRITTEN
                 yield one.begin, one.end, one.written, one.cost, within, then, number
 
@@ -544,12 +551,17 @@ class EditCosts:
 
 
 def _seems_cut_off(text: bytes) -> bool:
-    """Whether it lacks brackets, or has none: one bracket may be lost anywhere, if the text ends in another."""
+    """Whether it lacks brackets, or has none; one may be lost anywhere, if the text ends in another."""
     brackets = _STRING.sub(b"", text)
     opened, closed = sum(map(brackets.count, _OPENING)), sum(map(brackets.count, _CLOSING))
     if text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
         return opened > closed + 1
     return opened == 0 or opened > closed
+
+
+def _bits(number_of: Mapping[str, int], names: Iterable[str]) -> int:
+    """A bit for each of some modes; all if there are none."""
+    return sum(1 << number_of[name] for name in set(names)) or ALL_MODES
 
 
 class _Patterns:
@@ -568,10 +580,13 @@ class _Patterns:
         number_of = {name: number for number, name in enumerate(names)}
         self.modes = [
             (
-                sum(1 << number_of[name] for name in set(one.within)) or ALL_MODES,
-                number_of[one.then] if isinstance(one, Rewrite) and one.then else BY_WRITTEN,
+                _bits(number_of, within),
+                number_of[then] if then else BY_WRITTEN,
             )
-            for one in [*rewrites, *self.doubts]
+            for within, then in [
+                *((one.within, one.then) for one in rewrites),
+                *((one.within, "") for one in self.doubts),
+            ]
         ]
         templates = [
             *(_template(one, *modes) for one, modes in zip(rewrites, self.modes, strict=False)),

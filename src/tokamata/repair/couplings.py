@@ -46,6 +46,7 @@ from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, NoRepairError, shown_argument
 from tokamata.limits import Limits, core_limits
 from tokamata.repair.coupled_certificates import CoupledCertificate
+from tokamata.repair.graphs import STEPS, followed, repair_graph
 from tokamata.repair.programs import (
     BYTES_OF_AN_EDGE,
     CoupledGraph,
@@ -73,15 +74,6 @@ _MOST_SEARCHES = 40
 # Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
 _SHARE = 4
 _GROWTH = 4  # of the highest multiplier, where the best is the highest
-_STEPS = ("keep", "rewrite", "remove", "insert", "replace")  # as the engine numbers them
-_EDGE = [
-    ("source", "u4"),
-    ("target", "u4"),
-    ("step", "u4"),
-    ("unused", "u4"),
-    ("cost", "u8"),
-]
-_KINDS = 8
 
 
 def coupled_repairs(search: Search[_T], at_most: Mapping[str, int]) -> Iterator[Repair[_T]]:
@@ -202,6 +194,8 @@ class _CoupledSearch(Generic[_T]):
             self.first_us,
             certificate,
             self.given.parse,
+            self.given.is_json,
+            self.given.margin,
             self._report(cost, bound),
         )
 
@@ -386,61 +380,25 @@ class _CoupledSearch(Generic[_T]):
         assert self.bounding is not None
         multipliers = self.bounding.multipliers
         added = sum(multipliers[name] * self.at_most[name] for name in self.names)
-        positions, modes, ends, records, is_whole = self.bounding.search.graph(
-            self.scale * target + added, is_exact, core_limits(self._left())
-        )
-        edges = np.frombuffer(records, dtype=_EDGE)
-        at = np.frombuffer(positions, dtype="u4").astype(np.int64)
-        source, kind, operand = (
-            edges["source"].astype(np.int64),
-            edges["step"] % _KINDS,
-            edges["step"] // _KINDS,
-        )
+        whole = repair_graph(self.bounding.search, self.scale * target + added, is_exact, self._left())
+        at, kind, operand = whole.positions, whole.kind, whole.operand
         number = {name: index for index, name in enumerate(self.names)}
-        of_kind = np.array([-1, -1, *(number.get(name, -1) for name in _STEPS[2:])])
+        of_kind = np.array([-1, -1, *(number.get(name, -1) for name in STEPS[2:])])
         coupled = of_kind[kind]
         of_span = np.array([number.get(span.name, -1) for span in self.costs.spans] or [-1])
-        rewritten = kind == _STEPS.index("rewrite")
+        rewritten = kind == STEPS.index("rewrite")
         coupled[rewritten] = of_span[operand[rewritten]]
-        kept = kind == _STEPS.index("keep")
-        for edge in np.flatnonzero(kept & (edges["cost"] > 0)):
-            doubt = self.costs.doubt(modes[source[edge]], int(at[source[edge]]))
+        kept = kind == STEPS.index("keep")
+        for edge in np.flatnonzero(kept & (whole.cost > 0)):
+            source = whole.source[edge]
+            doubt = self.costs.doubt(whole.modes[source], int(at[source]))
             coupled[edge] = number.get(doubt.name, -1) if doubt else -1
         values = np.array([*multipliers.values(), 0], dtype=np.int64)  # the last one: of no bound
-        cost = (edges["cost"].astype(np.int64) - values[coupled]) // self.scale
-        graph = CoupledGraph(
-            len(at),
-            np.frombuffer(ends, dtype="u4").astype(np.int64),
-            source,
-            edges["target"].astype(np.int64),
-            cost,
-            coupled,
-        )
+        cost = (whole.cost - values[coupled]) // self.scale
+        graph = CoupledGraph(len(at), whole.ends, whole.source, whole.target, cost, coupled)
 
         def repair_of(path: list[int]) -> tuple[int, bytes, tuple[Edit, ...]]:
-            steps = [
-                (int(kind[edge]), int(operand[edge]), int(at[source[edge]]), modes[source[edge]])
-                for edge in path
-            ]
-            text, made = self._followed(steps)
+            text, made = followed(self.given.broken, self.costs, whole, path)
             return sum(edit.cost for edit in made), text, made
 
-        return graph, is_whole, repair_of
-
-    def _followed(self, steps: list[tuple[int, int, int, int]]) -> tuple[bytes, tuple[Edit, ...]]:
-        """The text and the edits of some steps: kind, operand, position, mode."""
-        broken, text, edits = self.given.broken, bytearray(), []
-        for kind, operand, position, mode in steps:
-            name, end, written = _STEPS[kind], position + 1, b""
-            if name == "keep":
-                written = broken[position:end]
-            elif name == "rewrite":
-                _, end, written, *_ = self.costs.span(operand)
-            elif name != "remove":
-                written = bytes([operand])
-                end -= name == "insert"
-            text += written
-            if name != "keep" or self.costs.keeping(mode, position) > 0:
-                number = operand if name == "rewrite" else 0
-                edits.append(edit_of(self.costs, name, position, end, written, number, mode))
-        return bytes(text), tuple(edits)
+        return graph, whole.is_whole, repair_of

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import BY_WRITTEN, KEEP, EditCosts, TextCosts
+from tokamata.repair.json_losses import content_changes
+from tokamata.repair.losses import ContentChange, ContentChanges
 from tokamata.repair.programs import Program
 from tokamata.values.forms import Reading, accepted
 
-__all__ = ["Certificate", "Edit", "Edits", "Repair"]
+__all__ = [
+    "Certificate",
+    "Edit",
+    "Edits",
+    "Margin",
+    "MarginOf",
+    "Repair",
+    "modes_after_edit",
+    "modes_after_kept",
+]
 
 _T_co = TypeVar("_T_co", covariant=True)
+# What finds the margin of a repair within limits: a method of the constraint, so that repairs can be pickled.
+MarginOf: TypeAlias = "Callable[[Repair[Any], Limits | None, CancelToken | None], Margin]"
 # Of edits of single bytes: how many are read, and written.
 _LENGTHS = {"insert": (0, 1), "remove": (1, 0), "replace": (1, 1)}
 
@@ -180,16 +194,16 @@ class Certificate:
                 return f"the edit at byte {edit.begin} does not fit the text"
             if self.broken[edit.begin : edit.end] != edit.removed:
                 return f"the edit at byte {edit.begin} does not fit the text"
-            modes, paid = _kept(priced, modes, position, edit.begin)
+            modes, paid = modes_after_kept(priced, modes, position, edit.begin)
             if not modes:
                 return f"the byte at {paid} is kept for nothing"
-            modes = {then for mode in modes for then in _led_to(priced, mode, edit)}
+            modes = {then for mode in modes for then in modes_after_edit(priced, mode, edit)}
             if not modes:
                 return f"the edit at byte {edit.begin} is not made at this cost"
             text += self.broken[position : edit.begin]
             text += edit.written
             position, cost = edit.end, cost + edit.cost
-        modes, paid = _kept(priced, modes, position, len(self.broken))
+        modes, paid = modes_after_kept(priced, modes, position, len(self.broken))
         if not modes:
             return f"the byte at {paid} is kept for nothing"
         text += self.broken[position:]
@@ -198,8 +212,8 @@ class Certificate:
         return None if cost == self.cost else "the costs of the edits do not add up"
 
 
-def _kept(priced: TextCosts, modes: set[int], begin: int, end: int) -> tuple[set[int], int]:
-    """The modes after bytes that are kept for nothing; and the byte that none of them keeps so, if they end."""
+def modes_after_kept(priced: TextCosts, modes: set[int], begin: int, end: int) -> tuple[set[int], int]:
+    """The modes after bytes that are kept for nothing; if there are none, the byte that ends them."""
     for position in range(begin, end):
         written = priced.text[position : position + 1]
         modes = {
@@ -210,7 +224,7 @@ def _kept(priced: TextCosts, modes: set[int], begin: int, end: int) -> tuple[set
     return modes, end
 
 
-def _led_to(priced: TextCosts, mode: int, edit: Edit) -> Iterator[int]:
+def modes_after_edit(priced: TextCosts, mode: int, edit: Edit) -> Iterator[int]:
     """The modes that an edit leads to, if it may be made at its cost."""
     name, begin, end, removed, written, cost = edit
     by_written = priced.tables.mode_after(mode, written)
@@ -228,6 +242,19 @@ def _led_to(priced: TextCosts, mode: int, edit: Edit) -> Iterator[int]:
             yield by_written if span.then == BY_WRITTEN else span.then
 
 
+class Margin(NamedTuple):
+    """How much dearer than a repair the nearest repair with another value is.
+
+    Attributes:
+        cost: the difference of both costs; ``None``: no accepted text has another value.
+        is_exact: whether the other value was found; otherwise a limit has stopped the search, and the
+            difference is at least ``cost``.
+    """
+
+    cost: int | None
+    is_exact: bool
+
+
 @dataclass(frozen=True)
 class Repair(Generic[_T_co]):
     """An accepted text near a broken one.
@@ -237,7 +264,9 @@ class Repair(Generic[_T_co]):
         edits: the edits that lead from the broken text to it, in their order; none if it was accepted.
         cost: the sum of their costs.
         lower_bound: no accepted text costs less.
-        optimal: whether the cost is the lower bound.
+        optimal: whether the cost is the lower bound: of all accepted texts this is the nearest *under the
+            costs*.  It does not mean that this is what the writer meant, that nothing was lost
+            (:attr:`lost`) or made up (:attr:`invented`), or that no other value is as near (:meth:`margin`).
         expansions: how many nodes the search has expanded.
         first_feasible_us: microseconds until the first answer of the search; ``None``: there was none, and
             this one removes the whole text and writes another.
@@ -254,9 +283,61 @@ class Repair(Generic[_T_co]):
     first_feasible_us: int | None
     certificate: Certificate = field(repr=False)
     _parse: Callable[[str], _T_co] = field(repr=False, compare=False)
+    _is_json: bool = field(repr=False, compare=False)
+    _margin: MarginOf = field(repr=False, compare=False)
     program: Program | None = None
 
     @property
     def value(self) -> _T_co:
         """The value of the text, as ``constraint.parse`` has it."""
         return self._parse(self.text)
+
+    @property
+    def lost(self) -> tuple[ContentChange, ...]:
+        """Content of the broken text that stands nowhere in the value: text, members, numbers.
+
+        Content are words, numbers and symbols; :mod:`tokamata.repair.losses` defines them with examples.
+        Quotes, brackets, commas, whitespace, escapes and the spelling of a number are none.  Of other
+        constraints than JSON each character is content.
+        """
+        return self._changes.lost
+
+    @property
+    def invented(self) -> tuple[ContentChange, ...]:
+        """Content of the value that stood nowhere in the broken text: members that were required, digits."""
+        return self._changes.invented
+
+    @property
+    def changed(self) -> tuple[ContentChange, ...]:
+        """Content that became other content at its place: 99.95 that is now 100, a corrected typo."""
+        return self._changes.changed
+
+    @kept_property
+    def _changes(self) -> ContentChanges:
+        edits = ((edit.begin, edit.removed, edit.written) for edit in self.edits)
+        return content_changes(self.certificate.broken, self.text.encode(), edits, self._is_json)
+
+    def margin(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Margin:
+        """How much dearer the nearest repair with another *value* is.
+
+            tk.json().repair("[1, 2,").margin().cost
+
+        A small margin says that another value is nearly as near; it is a difference of costs and no
+        probability.  :meth:`tokamata.Constraint.repairs` with ``distinct=True`` gives the other values, and
+        :class:`.NearestValues` says which count.  ``at_most`` does not bound the other value.  Where this
+        repair is not optimal, the margin may be negative.
+
+        Args:
+            limits: bounds of this call, which searches again; ``Limits()`` by default.
+            cancel: stops the search, from another thread.
+
+        Raises:
+            Cancelled: the search was cancelled.
+            LimitExceeded: a limit was passed before anything was found.
+            ArgumentError: an argument has another type or value.
+        """
+        return self._margin(self, limits, cancel)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: the fields, and not what is made from them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}

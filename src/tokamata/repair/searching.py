@@ -14,7 +14,7 @@ from tokamata.errors import LimitExceeded
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import KEEP, EditCosts, TextCosts
-from tokamata.repair.results import Certificate, Edit, Edits, Repair
+from tokamata.repair.results import Certificate, Edit, Edits, MarginOf, Repair
 from tokamata.repair.rewards import Reward
 
 __all__ = [
@@ -23,9 +23,11 @@ __all__ = [
     "checked_search",
     "edit_of",
     "needs_none",
+    "repair_to",
     "searched_repair",
     "searched_repairs",
     "searched_reward",
+    "searched_to_end",
     "within_deadline",
 ]
 
@@ -47,6 +49,8 @@ class Search(Generic[_T_co]):
         parse: makes the value of a text.
         broken, costs, limits, cancel: as there; the deadline is part of the limits.
         weight: in hundredths.
+        is_json: whether accepted texts are JSON.
+        margin: what :meth:`.Repair.margin` calls; a method of the constraint.
     """
 
     texts: Callable[[], _core.Expression]
@@ -58,6 +62,8 @@ class Search(Generic[_T_co]):
     weight: int
     limits: Limits
     cancel: CancelToken | None
+    is_json: bool
+    margin: MarginOf
 
 
 def checked_search(
@@ -71,6 +77,8 @@ def checked_search(
     weight: float,
     limits: Limits | None,
     cancel: CancelToken | None,
+    is_json: bool,
+    margin: MarginOf,
 ) -> Search[_T]:
     """A search, or an :class:`.ArgumentError`."""
     checked_instance("text", text, (str, bytes, bytearray, memoryview), "a str, or bytes")
@@ -79,7 +87,7 @@ def checked_search(
     hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
     # A surrogate is no text; its three bytes are removed like any others.
     broken = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
-    return Search(texts, automata, pattern, parse, broken, costs, hundredths, limits, cancel)
+    return Search(texts, automata, pattern, parse, broken, costs, hundredths, limits, cancel, is_json, margin)
 
 
 def within_deadline(limits: Limits, deadline_seconds: float | None) -> Limits:
@@ -105,6 +113,29 @@ def searched_reward(search: Search[_T]) -> Reward[_T]:
     """The reward of :meth:`tokamata.Constraint.reward`."""
     *_, (made, price) = _answers(search)
     return Reward(made(), price)
+
+
+def searched_to_end(
+    search: Search[_T],
+) -> tuple[Repair[_T], TextCosts, _core.RepairSearch]:
+    """The answer of a search, what its edits cost, and the search itself, which has ended."""
+    bounds = BoundedPatterns(search.limits, search.cancel)
+    priced = search.costs.of_text(search.broken, bounds)
+    engine = _begun(search, priced, bounds)
+    start, first_us = time.perf_counter(), None
+    while engine.improve() == "better":
+        first_us = first_us or round(1e6 * (time.perf_counter() - start))
+    best = _unchanged(search, 0) if needs_none(search) else _best(search, priced, engine, first_us)
+    return best, priced, engine
+
+
+def repair_to(search: Search[Any], priced: TextCosts, text: bytes) -> tuple[int, tuple[Edit, ...]]:
+    """The cost and the edits of the cheapest repair to one text that the limits of the search admit."""
+    alone = replace(search, automata=_core.KeptAutomata(_core.literal(text)))
+    engine = _begun(alone, priced, BoundedPatterns(search.limits, search.cancel))
+    while engine.improve() == "better":
+        pass
+    return engine.cost, tuple(edit_of(priced, *edit) for edit in engine.edits.all())
 
 
 def _answers(search: Search[_T]) -> Iterator[tuple[Callable[[], Repair[_T]], int | None]]:
@@ -134,7 +165,19 @@ def _answers(search: Search[_T]) -> Iterator[tuple[Callable[[], Repair[_T]], int
 def _unchanged(search: Search[_T], us: int) -> Repair[_T]:
     broken = search.broken
     certificate = Certificate(broken, broken, Edits.of(()), 0, 0, search.costs, b"", True, search.texts)
-    return Repair(broken.decode(), Edits.of(()), 0, 0, True, 0, us, certificate, search.parse)
+    return Repair(
+        broken.decode(),
+        Edits.of(()),
+        0,
+        0,
+        True,
+        0,
+        us,
+        certificate,
+        search.parse,
+        search.is_json,
+        search.margin,
+    )
 
 
 def _best(
@@ -158,6 +201,8 @@ def _best(
         first_us,
         certificate,
         search.parse,
+        search.is_json,
+        search.margin,
     )
 
 

@@ -1,6 +1,7 @@
 """What finders find in a text that still arrives.
 
-Problem.  A :class:`.Finder` reads a whole text.  While a text arrives it would be read again with each piece.
+Problem.  A :class:`.RewriteFinder` reads a whole text.  While a text arrives it would be read again with each
+piece.
 How.  The outline of the default costs goes on where it stopped (:class:`StreamedOutline`).  Any other
 finder reads the text again when it has grown by half, so that all its calls together cost three times the
 last one (:class:`Reread`).
@@ -18,9 +19,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from tokamata.repair.costs import Finder, FoundRewrite
+from tokamata.repair.costs import FoundRewrite, RewriteFinder
+from tokamata.repair.dialects.modes import TEXT
 from tokamata.repair.dialects.outline import (
     _ALL,
+    _ALL_BROKEN,
     _BROKEN,
     _BY_BROKEN_BYTE,
     _BY_BYTE,
@@ -30,6 +33,7 @@ from tokamata.repair.dialects.outline import (
     _PROSE,
     _REPEATED,
     _SHORT_VALUE,
+    _SINGLE,
     _THOUGHT,
     _TOKEN,
     _UNFINISHED,
@@ -79,7 +83,7 @@ class StreamedFinder(Protocol):
         """
 
 
-def streamed(finder: Finder, words: Words | None) -> StreamedFinder:
+def streamed(finder: RewriteFinder, words: Words | None) -> StreamedFinder:
     """A finder for a text that still arrives."""
     return StreamedOutline(words) if finder.find is outline else Reread(finder, words)
 
@@ -90,7 +94,7 @@ class Reread:
     What it finds may be gone, or other, when more is there.  So its rewrites stay open.
     """
 
-    def __init__(self, finder: Finder, words: Words | None) -> None:
+    def __init__(self, finder: RewriteFinder, words: Words | None) -> None:
         self._finder = finder
         self._words = words
         self._next = 1
@@ -114,7 +118,8 @@ class StreamedOutline:
     """
 
     def __init__(self, words: Words | None) -> None:
-        self._may_lack_members = words is None or words.has_names
+        self._known = words.few_names if words is not None else ()
+        self._has_schema = words is not None and not words.is_empty
         self._may_be_null = words is not None and words.has_null
         self._tags_read = 0
         self._waits_for = 0  # the length of the text at which the next token is tried again
@@ -146,12 +151,16 @@ class StreamedOutline:
                 self._at = len(text)
                 break
             self._at = match.start()
-            if not _is_certain(text, match):
+            end = _end_of(text, match)
+            if end is None:
                 length = len(text) - self._at
                 self._waits_for = len(text) + length // 4 + 1
                 break
-            self._take(text, match, found)
-            self._at = match.end()
+            if end == match.end():
+                self._take(text, match, found)
+            elif match[0] != b"/*":
+                found.append(_dropped("drop a thought", match.start(), end, _THOUGHT))
+            self._at = end
         self.withheld = self._withheld(text)
         self.open = list(self._open(text, decided))
         return found
@@ -185,15 +194,14 @@ class StreamedOutline:
                 cost = _MEMBER if one.bracket == b"{" else _ELEMENT
                 for begin in {one.item.begin, one.items[-1].comma if one.items else one.item.begin}:
                     yield _dropped("drop a member", begin, begin, cost)
+            if self._has_schema and one is not self._stack[0]:
+                yield _dropped("single value as a list", one.begin, one.begin, _SINGLE)
         if len(undecided) > _MOST_OPEN:  # what is nested that deep is decided when its end is there
             self.withheld = min(self.withheld, undecided[_MOST_OPEN].begin)
 
     def _take(self, text: bytearray, match: re.Match[bytes], found: list[FoundRewrite]) -> None:
         token, kind = match[0], match[0][:1]
         top = self._stack[-1] if self._stack else None
-        if match[1] is not None:
-            found.append(_dropped("drop a thought", *match.span(), _THOUGHT))
-            return
         if token in _CLOSING:
             if top is not None:
                 top.at(match.start()).values += 1
@@ -207,7 +215,7 @@ class StreamedOutline:
         elif token in (b"}", b"]", b")"):
             if top is not None and _CLOSING[top.bracket] == token:
                 self._close(match, top, found)
-        elif top is None or token[:2] in (b"//", b"/*"):
+        elif top is None or token[:2] == b"//":
             return
         elif token == b",":
             if top.item is not None:
@@ -235,8 +243,9 @@ class StreamedOutline:
             found.append(_dropped("drop a value", *self._roots[0], _SHORT_VALUE))
 
     def _close(self, match: re.Match[bytes], top: _Open, found: list[FoundRewrite]) -> None:
-        if match[0] == b"}" and self._may_lack_members:
-            found.append(_made_up(match.start(), bool(top.item or top.items)))
+        lacking = [name for name in self._known if name not in self._names[-1]]
+        if match[0] == b"}" and self._known:
+            found += _made_up(match.start(), top, lacking)
             if self._may_be_null:
                 found.append(_null(match.start()))
         if top.item is not None:
@@ -247,6 +256,10 @@ class StreamedOutline:
         self._counts.pop()
         are_whole = self._are_whole.pop()
         if self._stack:
+            if self._has_schema:
+                begin, end = top.begin, match.end()
+                found.append(FoundRewrite("single value as a list", begin, begin, b"[", _SINGLE, (TEXT,)))
+                found.append(FoundRewrite("single value as a list", end, end, b"]", 5, (TEXT,)))
             if not are_whole:
                 self._stack[-1].at(top.begin).is_broken = True
             return
@@ -269,7 +282,7 @@ class StreamedOutline:
         name = "drop a member" if is_object else "drop an element"
         self._counts[-1] += 1
         if item.comma < 0 and self._counts[-1] == 1:
-            cost += _ALL
+            cost += _ALL if item.seems_whole(is_object) else _ALL_BROKEN
         if item.comma >= 0:
             found.append(_dropped(name, item.begin, item.comma + 1, cost))
         # Of the last item, after which there may be a comma.
@@ -289,6 +302,16 @@ def _begin_of(one: _Open) -> int:
     return one.item.begin if one.item is not None else one.begin
 
 
+def _end_of(text: bytearray, match: re.Match[bytes]) -> int | None:
+    """Where a token ends, with what it opens if that is a comment or a thought; ``None``: it may go on."""
+    token = match[0]
+    if token == b"/*" or (token[:1] == b"<" and len(token) > 1):
+        closing = b"*/" if token == b"/*" else b"</" + token[1:]
+        end = text.find(closing, match.end())
+        return None if end < 0 else end + len(closing)
+    return match.end() if _is_certain(text, match) else None
+
+
 def _is_certain(text: bytearray, match: re.Match[bytes]) -> bool:
     """Whether no continuation of the text changes a token."""
     begin, first = match.start(), match[0][:1]
@@ -301,13 +324,11 @@ def _is_certain(text: bytearray, match: re.Match[bytes]) -> bool:
         is_token = first == b'"' and b"\n" not in string[0]
         return is_token or _MORE.match(text, end + 1) is not None
     if first == b"/":
-        if begin + 1 == len(text) or (text[begin + 1] == 0x2A and match.end() == begin + 1):
+        if begin + 1 == len(text):
             return False
         return text[begin + 1] != 0x2F or match.end() < len(text)
     if first == b"<":
         tag = bytes(text[begin : begin + _LONGEST_TAG])
-        if match[1] is not None:
-            return True
         is_short = len(tag) < _LONGEST_TAG and re.fullmatch(rb"<[a-z]*", tag) is not None
         return not is_short and _THOUGHT_BEGIN.match(tag) is None
     is_word = first.isalnum() or first in b"_$.+-"

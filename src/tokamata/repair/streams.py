@@ -39,7 +39,7 @@ from tokamata.repair.results import Repair
 from tokamata.repair.stream_finders import NOWHERE, streamed
 from tokamata.repair.stream_words import StreamedWords
 from tokamata.values.events import EventReader
-from tokamata.values.forms import Captured, Converted, Form, Json, Reading
+from tokamata.values.forms import Form, Reading, is_json
 from tokamata.values.json_events import Event
 from tokamata.values.partial_values import PartialJson
 
@@ -303,7 +303,7 @@ class RepairStream(Generic[_T_co]):
         ``json.loads`` would return, and no instance of a type; :func:`tokamata.partial` makes one.
         """
         with self._lock:
-            if not _is_json(self._form):
+            if not is_json(self._form):
                 return self._so_far().decode("utf-8", "ignore")
             if self._finished is not None:
                 whole = PartialJson()
@@ -399,9 +399,3 @@ def _compared(found: list[Event], reported: list[Event]) -> tuple[list[Event], t
 
 def _is_same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
-
-
-def _is_json(form: Form) -> bool:
-    while isinstance(form, (Captured, Converted)):
-        form = form.form
-    return isinstance(form, Json)

@@ -5,60 +5,112 @@ has it, is repaired by edits of tokens: there its tokenization counts too.
 Example.  ``(ab)+`` with the tokens ``a``, ``b``, ``ab``: the nearest sequence to ``a a b`` is ``a b``; one
 token is removed.
 
-How.  ``core/repair/token_search.hpp`` searches positions and states.  The states are those of the closed
-form, the whole automaton over tokens, which is made for the first repair and kept.  Constraints with rules
-have no closed form: their states hold a stack, or all that the text has written.
+How.  ``core/repair/token_search.hpp`` searches positions and places; ``core/repair/token_places.hpp`` makes
+places, and where tokens lead from them, as they are needed.
 
-The certificate checks a bound by Wagner's table, which shares nothing with the search but the automaton.
+The certificate checks a bound by Dijkstra's algorithm, which shares nothing with the search but the places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tokamata._core import Constraint as CoreConstraint
 from tokamata._core import Matcher as CoreMatcher
-from tokamata._core import TokenEdges
-from tokamata.arguments import checked_instance, checked_list, checked_whole
-from tokamata.errors import AlgebraError
+from tokamata._core import TokenPlaces, TokenRepairSearch
+from tokamata.arguments import checked_instance, checked_list, checked_number, checked_whole
+from tokamata.errors import ArgumentError
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.searching import within_deadline
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
-__all__ = ["RepairsTokens", "TokenCertificate", "TokenCosts", "TokenEdit", "TokenRepair"]
+__all__ = ["TOKEN_TYPES", "RepairsTokens", "TokenCertificate", "TokenCosts", "TokenEdit", "TokenRepair"]
 
 _MOST = 1_000_000_000
+_MOST_WEIGHT = 1000
+_NAMES = ("insert", "remove", "replace")
+
+# The types of tokens, by what their text is; of a token that fits several, the first.
+TOKEN_TYPES = ("control", "space", "digits", "letters", "other")
+_SPACE = re.compile(rb"[ \t\n\r]+")
+_DIGITS = re.compile(rb" ?[0-9]+")
+_LETTERS = re.compile(rb" ?(?:[A-Za-z]|[\x80-\xff])+")
+
+
+def _type_of(text: bytes | None) -> int:
+    """The type of a token with this text; ``None``: it has none."""
+    if not text:
+        return 0
+    for number, pattern in enumerate((_SPACE, _DIGITS, _LETTERS), 1):
+        if pattern.fullmatch(text):
+            return number
+    return 4
 
 
 @dataclass(frozen=True)
 class TokenCosts:
-    """The costs of edits of tokens: whole numbers from 0.
+    """The costs of edits of tokens: whole numbers from 0, for all tokens or by type of token.
+
+        tk.TokenCosts(remove={"letters": 5, "digits": 5, "other": 1})
+
+    A mapping names types of tokens: ``"control"`` (no text), ``"space"``, ``"digits"`` and ``"letters"``
+    (both with a space before them, or none; letters are those of ASCII and all characters beyond it), and
+    ``"other"``, which also stands for each type that the mapping leaves out.
 
     Attributes:
-        insert: of a token written.
-        remove: of a token of the sequence.
-        replace: of a token written in place of another one; ``None``: this edit is not made.
+        insert: of a token written, by its type.
+        remove: of a token of the sequence, by its type.
+        replace: of a token written in place of another one, by the type of the one written; ``None``: this
+            edit is not made.
 
     Raises:
-        ArgumentError: a cost is no whole number from 0 to 1,000,000,000.
+        ArgumentError: a cost is no whole number from 0 to 1,000,000,000; or a mapping lacks ``"other"``, or
+            has a name that is no type.
     """
 
-    insert: int = 1
-    remove: int = 1
-    replace: int | None = 1
+    insert: int | Mapping[str, int] = 1
+    remove: int | Mapping[str, int] = 1
+    replace: int | Mapping[str, int] | None = 1
 
     def __post_init__(self) -> None:
-        for name in ("insert", "remove", "replace"):
-            if name != "replace" or self.replace is not None:
-                checked_whole(f"TokenCosts.{name}", getattr(self, name), 0, _MOST + 1)
+        for name in _NAMES:
+            given = getattr(self, name)
+            if name == "replace" and given is None:
+                continue
+            if not isinstance(given, Mapping):
+                checked_whole(f"TokenCosts.{name}", given, 0, _MOST + 1)
+                continue
+            for key, cost in given.items():
+                if key not in TOKEN_TYPES:
+                    raise ArgumentError(f"TokenCosts.{name}", repr(key), f"one of {', '.join(TOKEN_TYPES)}")
+                checked_whole(f"TokenCosts.{name}[{key!r}]", cost, 0, _MOST + 1)
+            if "other" not in given:
+                hint = 'add "other", the cost of all types that are not named'
+                raise ArgumentError(f"TokenCosts.{name}", repr(dict(given)), 'a mapping with "other"', hint)
+            object.__setattr__(self, name, _FrozenCosts(given))
 
-    def of(self, name: str) -> int | None:
-        """The cost of an edit by its name; ``None``: it is not made."""
-        return {"insert": self.insert, "remove": self.remove, "replace": self.replace}.get(name)
+    @property
+    def is_by_type(self) -> bool:
+        """Whether a cost depends on the type of a token."""
+        return any(isinstance(getattr(self, name), Mapping) for name in _NAMES)
+
+    def _by_type(self, given: int | Mapping[str, int]) -> list[int]:
+        """The costs of an edit: of each type, or one for all."""
+        if isinstance(given, Mapping):
+            return [given.get(kind, given["other"]) for kind in TOKEN_TYPES]
+        return [given] * (len(TOKEN_TYPES) if self.is_by_type else 1)
+
+
+class _FrozenCosts(dict[str, int]):
+    """A mapping that is hashed by what it holds, and never changed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
 
 
 class TokenEdit(NamedTuple):
@@ -79,6 +131,28 @@ class TokenEdit(NamedTuple):
     cost: int
 
 
+class _Prices:
+    """Costs as the engine has them, for one vocabulary."""
+
+    __slots__ = ("insert", "remove", "replace", "types")
+
+    def __init__(self, costs: TokenCosts, compiled: RepairsTokens) -> None:
+        self.insert = costs._by_type(costs.insert)
+        self.remove = costs._by_type(costs.remove)
+        self.replace: Sequence[int | None] = (
+            [None] * len(self.insert) if costs.replace is None else costs._by_type(costs.replace)
+        )
+        self.types = compiled._types_of_tokens() if costs.is_by_type else b""
+
+    def of(self, name: str, removed: int | None, written: int | None) -> int | None:
+        """The cost of an edit; ``None``: it is not made."""
+        token = removed if name == "remove" else written
+        if name not in _NAMES or token is None:
+            return None
+        by_type: Sequence[int | None] = getattr(self, name)
+        return by_type[self.types[token] if self.types else 0]
+
+
 @dataclass(frozen=True)
 class TokenCertificate:
     """What proves a repair of tokens: enough to check its cost and its bound without the search.
@@ -91,6 +165,8 @@ class TokenCertificate:
         lower_bound: no accepted sequence costs less.
         costs: of the edits.
         stops: how many stop tokens at the end were left as they are.
+        is_exact: whether the bound is proven of the sequences of the constraint; otherwise it is of a set
+            that includes them: any tokenization, and objects that may repeat a name.
     """
 
     given: tuple[int, ...]
@@ -100,12 +176,8 @@ class TokenCertificate:
     lower_bound: int
     costs: TokenCosts
     stops: int
-    _edges: Callable[[], TokenEdges] = field(repr=False, compare=False)
-
-    @property
-    def automaton(self) -> TokenEdges:
-        """What accepts: the closed form of the constraint."""
-        return self._edges()
+    is_exact: bool
+    _compiled: RepairsTokens = field(repr=False, compare=False)
 
     def verify(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> bool:
         """Whether the certificate holds; :meth:`flaw` says why not.
@@ -118,23 +190,24 @@ class TokenCertificate:
     def flaw(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> str | None:
         """What is wrong with the certificate; ``None`` if it holds.
 
-        The edits are applied and their costs added, the automaton reads the result, and a table of all
-        positions and states has the least cost of all repairs.
+        The edits are applied and their costs added, the constraint reads the result, and Dijkstra's algorithm
+        looks for a repair that costs less than the bound.
 
         Raises:
             LimitExceeded, Cancelled: the check was stopped.
         """
+        prices = _Prices(self.costs, self._compiled)
         written: list[int] = []
         index = cost = 0
         end = len(self.given) - self.stops
         for edit in self.edits:
-            own = self.costs.of(edit.name)
             takes, writes = edit.name != "insert", edit.name != "remove"
             if not index <= edit.position <= end - takes:
                 return f"the edit at token {edit.position} is out of order"
             removed = self.given[edit.position] if takes else None
             if edit.removed != removed or writes == (edit.written is None):
                 return f"the edit at token {edit.position} does not fit the sequence"
+            own = prices.of(edit.name, removed, edit.written)
             if own is None or own != edit.cost:
                 return f"the edit at token {edit.position} is not made at this cost"
             written += self.given[index : edit.position]
@@ -145,16 +218,27 @@ class TokenCertificate:
             return "the edits do not lead to the repaired sequence"
         if cost != self.cost:
             return "the costs of the edits do not add up"
-        automaton = self.automaton
-        if not automaton.accepts(written):
+        places = self._compiled._places_of_tokens()
+        known, token = core_limits(checked_limits(limits)), checked_cancel(cancel)
+        if not places.accepts(written, known, token, ""):
             return "the constraint does not accept the repaired sequence"
         if self.lower_bound > self.cost:
             return "the lower bound is above the cost"
-        known = core_limits(checked_limits(limits))
-        given, prices = self.given[:end], (self.costs.insert, self.costs.remove, self.costs.replace)
-        if self.lower_bound > automaton.least_cost(given, *prices, known, checked_cancel(cancel), ""):
-            return "a repair costs less than the lower bound"
-        return None
+        return (
+            places.flaw_of_bound(
+                self.given[:end],
+                prices.insert,
+                prices.remove,
+                prices.replace,
+                prices.types,
+                self.lower_bound,
+                not self.is_exact,
+                known,
+                token,
+                "",
+            )
+            or None
+        )
 
 
 @dataclass(frozen=True)
@@ -183,14 +267,14 @@ class TokenRepair:
 class RepairsTokens:
     """What :class:`tokamata.CompiledConstraint` knows of repairs."""
 
-    __slots__ = ("_token_edges",)
+    __slots__ = ("_token_places", "_token_types")
 
     pattern: str
     limits: Limits
     vocabulary: Vocabulary
     _core: CoreConstraint
-    _has_rules: bool
-    _token_edges: TokenEdges | None
+    _token_places: TokenPlaces | None
+    _token_types: bytes | None
 
     def repair(
         self,
@@ -198,6 +282,7 @@ class RepairsTokens:
         *,
         costs: TokenCosts = TokenCosts(),  # it is immutable
         deadline_seconds: float | None = None,
+        weight: float = 3.0,
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> TokenRepair:
@@ -205,74 +290,131 @@ class RepairsTokens:
 
             compiled.repair([5, 9, 2]).tokens
 
+        The last of :meth:`repairs`: the optimum, or the best within the deadline and the limits.
+
         With ``tokenization="canonical"`` the answer is canonical, so a sequence that spells an accepted text
         in other tokens is repaired too.  Of answers of equal cost, the one that keeps more tokens is taken,
-        then the shorter one, then the first in the order of ids.  Stop tokens at the end stay where they are.
+        then the shorter one, then the first in the order of ids, as far as the search meets them within 4,096
+        steps after the proof.  Stop tokens at the end stay where they are.
 
-        The first repair makes the closed form of the constraint, as :meth:`token_automaton` does, and keeps
-        it.  That suits constraints with some thousand states: dates, identifiers, choices.
+        Where what is allowed depends on all that was written (names that must differ, the tokenizer's own
+        merges), not every token is tried as an insertion, and the bound may stay below the cost.
 
         Args:
             tokens: the sequence, read from the start of a text.
             costs: of edits.
-            deadline_seconds: when to stop with what was found; the closed form is not counted.  ``None``:
-                when ``limits.seconds`` are over.
-            limits: bounds on time and memory of the search; by default those of this constraint, which also
-                bound the closed form.  A search that is stopped answers with what it has and
-                the bound that it has proven.
+            deadline_seconds: when to stop with what was found; what the first repair makes of the constraint
+                is not counted.  ``None``: when ``limits.seconds`` are over.
+            weight: how much the search prefers to follow its best attempt until it has an answer; 1 proves
+                the optimum directly.
+            limits: bounds on time, states and memory of the search; by default those of this constraint.  A
+                search that is stopped answers with what it has and the bound that it has proven.
             cancel: stops the search, from another thread.
 
         Raises:
-            AlgebraError: the constraint has rules: JSON, types and grammars.  Repair their texts with
-                :meth:`tokamata.Constraint.repair`.
             NoncanonicalError: no canonical sequence matches at the start of a text.
             ArgumentError, TokenIdError: an argument has another type or value.
-            LimitExceeded: the closed form has more states, or takes longer, than ``limits`` of this
-                constraint allow.
+            LimitExceeded: ``limits`` of this constraint do not suffice for any answer.
             Cancelled: the work was stopped.
         """
+        *_, last = self._repairs(tokens, costs, deadline_seconds, weight, limits, cancel, False)
+        return last
+
+    def repairs(
+        self,
+        tokens: Sequence[int],
+        *,
+        costs: TokenCosts = TokenCosts(),  # it is immutable
+        deadline_seconds: float | None = None,
+        weight: float = 3.0,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Iterator[TokenRepair]:
+        """Each better answer of :meth:`repair` as it is found; the last one is its answer.
+
+        Args:
+            tokens, costs, deadline_seconds, weight, limits, cancel: as there.
+
+        Raises:
+            NoncanonicalError, ArgumentError, TokenIdError, LimitExceeded, Cancelled: as there.
+        """
+        return self._repairs(tokens, costs, deadline_seconds, weight, limits, cancel, True)
+
+    def _repairs(
+        self,
+        tokens: Sequence[int],
+        costs: TokenCosts,
+        deadline_seconds: float | None,
+        weight: float,
+        limits: Limits | None,
+        cancel: CancelToken | None,
+        is_each_yielded: bool,
+    ) -> Iterator[TokenRepair]:
+        """Checks the arguments now, and searches when the first answer is wanted."""
         checked_instance("costs", costs, TokenCosts)
         given = checked_list("tokens", tokens, "a list of token ids", "encode a text with the tokenizer")
         ids = tuple(self.vocabulary._checked_id(token) for token in given)
         known = within_deadline(self.limits if limits is None else checked_limits(limits), deadline_seconds)
+        hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
         end = len(ids)
         while end > 0 and ids[end - 1] in self.vocabulary.stop:
             end -= 1
-        automaton = self._edges_of_tokens()
-        prices = costs.insert, costs.remove, costs.replace
-        steps, cost, bound, expansions = automaton.nearest(
-            ids[:end], *prices, core_limits(known), checked_cancel(cancel), self.pattern
-        )
+        prices = _Prices(costs, self)
+        places = self._places_of_tokens()
+        token = checked_cancel(cancel)
+
+        def answers() -> Iterator[TokenRepair]:
+            search = TokenRepairSearch(
+                places,
+                core_limits(self.limits),
+                ids[:end],
+                prices.insert,
+                prices.remove,
+                prices.replace,
+                prices.types,
+                hundredths,
+                core_limits(known),
+                token,
+                self.pattern,
+            )
+            while True:
+                is_better = search.improve() == "better"
+                if is_each_yielded or not is_better:
+                    yield self._answer(search, ids, end, costs, prices)
+                if not is_better:
+                    return
+
+        return answers()
+
+    def _answer(
+        self, search: TokenRepairSearch, ids: tuple[int, ...], end: int, costs: TokenCosts, prices: _Prices
+    ) -> TokenRepair:
         edits: list[TokenEdit] = []
         written: list[int] = []
         position = 0
-        for name, index, token in steps:
+        for name, index, token in search.edits:
             removed = None if name == "insert" else ids[index]
-            edits.append(TokenEdit(name, index, removed, token, costs.of(name) or 0))
+            edits.append(TokenEdit(name, index, removed, token, prices.of(name, removed, token) or 0))
             written += ids[position:index]
             written += [] if token is None else [token]
             position = index + (name != "insert")
         repaired = (*written, *ids[position:])
-        stops = len(ids) - end
+        cost, bound, is_exact = search.cost, search.lower_bound, not search.is_bound_relaxed
         certificate = TokenCertificate(
-            ids, repaired, tuple(edits), cost, bound, costs, stops, self._edges_of_tokens
+            ids, repaired, tuple(edits), cost, bound, costs, len(ids) - end, is_exact, self
         )
-        return TokenRepair(repaired, tuple(edits), cost, bound, bound == cost, expansions, certificate)
+        return TokenRepair(repaired, tuple(edits), cost, bound, bound == cost, search.expansions, certificate)
 
-    def _edges_of_tokens(self) -> TokenEdges:
-        """The closed form, as repairs read it."""
-        if self._token_edges is None:
-            if self._has_rules:
-                raise AlgebraError(
-                    f"tokens of {self.pattern[:200]!r} are not repaired: the constraint has rules (JSON, "
-                    "types, grammars), so its states hold a stack or what the text has written, and there "
-                    "are too many to search at every token; repair the text, constraint.repair(text), and "
-                    "encode the result"
-                )
+    def _places_of_tokens(self) -> TokenPlaces:
+        """The states over tokens that repairs search, kept between them."""
+        if self._token_places is None:
             CoreMatcher(self._core, (), None, 0)  # raises where nothing is accepted at the start of a text
-            accepting, class_of_token, offsets, classes, targets = self._core.closed_form()
-            known = core_limits(self.limits)
-            self._token_edges = TokenEdges(
-                accepting, class_of_token, offsets, classes, targets, known, None, self.pattern
-            )
-        return self._token_edges
+            self._token_places = self._core.token_places()
+        return self._token_places
+
+    def _types_of_tokens(self) -> bytes:
+        """The type of each id, an index into :data:`TOKEN_TYPES`."""
+        if self._token_types is None:
+            known = bytes(map(_type_of, self.vocabulary.tokens))
+            self._token_types = known.ljust(self.vocabulary.width, b"\0")
+        return self._token_types

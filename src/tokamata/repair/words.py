@@ -35,6 +35,7 @@ _BARE = re.compile(rb"(?<![\w\"'.$-])(?=([A-Za-z_][\w-]{1,60})\s*(?:(:)|[,}\]\n]
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 4  # characters of a word that is recognized by its neighbours
 _MOST_WORDS = 20_000
+_MOST_MADE_UP = 100
 _LONGEST_PHRASE = 5  # words of a known word that is looked for within a longer string
 _WITHIN = 700  # a known word within a longer string is so much dearer than one that is mistyped
 _SEPARATORS: dict[int, str | None] = {
@@ -67,6 +68,14 @@ class Words:
         if not isinstance(other, Words):
             return NotImplemented
         return self._known == other._known and self._names_null == other._names_null
+
+    @kept_property
+    def few_names(self) -> tuple[bytes, ...]:
+        """The names as JSON has them within quotes; none if there are more than a hundred."""
+        names = self._known[0]
+        if len(names) > _MOST_MADE_UP:
+            return ()
+        return tuple(json.dumps(name, ensure_ascii=False).encode()[1:-1] for name in sorted(names))
 
     @property
     def is_empty(self) -> bool:
@@ -111,8 +120,6 @@ class Words:
         """
         spans: list[tuple[int, int, bytes, int]] = []
         firm: list[int] = []
-        if not any(self._known):
-            return spans, firm
         for match in bounds.matches(_QUOTED, text):
             try:
                 word = match[2].decode()
@@ -136,11 +143,6 @@ class Words:
             if len(meant) == 1 and not meant[0].startswith(cut[1].decode("utf-8", "replace")):
                 spans.append((*cut.span(), _json(meant[0]), 0))
         return spans, firm
-
-    @property
-    def has_names(self) -> bool:
-        """Whether it knows any name of a member."""
-        return bool(self._known[0])
 
     def near_names(self, name: str) -> list[str]:
         """The names of members that are near a name, other than that itself."""

@@ -69,6 +69,7 @@ __all__ = [
     "Subsequence",
     "Value",
     "accepted",
+    "is_json",
 ]
 
 
@@ -458,3 +459,12 @@ def accepted(expression: _core.Expression, text: bytes, reading: Reading) -> int
     """``None`` if the expression accepts the text; else the length of the longest prefix it can continue."""
     is_accepted, reached = reading.splitter(Alternatives([Option(expression, Plain())])).split(text)
     return reached if is_accepted is None else None
+
+
+def is_json(form: Form) -> bool:
+    """Whether all texts of a form are JSON."""
+    if isinstance(form, (Captured, Converted)):
+        return is_json(form.form)
+    if isinstance(form, Alternatives):
+        return all(map(is_json, form.parts))
+    return isinstance(form, Json)

@@ -165,9 +165,10 @@ def test_all_short_texts(name: str, lexer: str | None, letters: str, longest: in
     of_judge = "basic" if lexer == "longest" else lexer  # of these terminals, both read the same
     texts = all_texts(letters, longest)
     is_text, matcher_of = judge(grammar, of_judge or "contextual"), compiled(grammar, lexer)
-    found = [text for text in texts if takes(matcher_of.matcher(), text.encode()) != is_text(text)]
+    expected = {text for text in texts if is_text(text)}
+    found = [text for text in texts if takes(matcher_of.matcher(), text.encode()) != (text in expected)]
     assert not found
-    assert sum(map(is_text, texts)) > 20
+    assert len(expected) > 20
 
 
 @pytest.mark.parametrize("name", ["tree", "calls"])
@@ -223,7 +224,7 @@ def test_python_and_its_mutations() -> None:
     write(python.matcher(), PROGRAM)
     draw = random.Random(7)
     accepted = 0
-    for _ in range(400):
+    for _ in range(200):
         changed = mutated(PROGRAM.encode(), draw)
         try:
             expected = is_text(changed.decode())
@@ -231,7 +232,7 @@ def test_python_and_its_mutations() -> None:
             expected = False
         accepted += expected
         assert takes(python.matcher(), changed) == expected, changed
-    assert accepted > 40
+    assert accepted > 20
 
 
 def test_masks_have_the_tokens_that_lead_to_a_text() -> None:

@@ -33,7 +33,7 @@ def texts_of(grammar: str, lexer: str, texts: list[str]) -> set[str]:
 def test_random_grammars_have_the_texts_of_their_lexer(seed: int, has_looks: bool) -> None:
     draw = random.Random(seed)
     judged = 0
-    for _ in range(12):
+    for _ in range(6):
         grammar = random_lark(draw, has_looks)
         for lexer in LEXERS[:3] if has_looks else LEXERS:  # compilers' lexers have no lookaround to judge by
             try:
@@ -43,7 +43,7 @@ def test_random_grammars_have_the_texts_of_their_lexer(seed: int, has_looks: boo
             expected = {text for text in TEXTS if judge(text)}
             assert texts_of(grammar, lexer, TEXTS) == expected, f"{lexer}\n{grammar}"
             judged += 1
-    assert judged >= 10
+    assert judged >= 5
 
 
 @pytest.mark.parametrize("seed", range(2))

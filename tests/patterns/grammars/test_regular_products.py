@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from functools import cache, partial
 from itertools import product
 
 import pytest
@@ -86,17 +87,16 @@ def test_masks_have_the_tokens_that_lead_to_a_text_of_both(seed: int) -> None:
             assert rules.is_subset_of(regular) if is_outside else True, shown
             continue
         compiled = both.compile(VOCABULARY, limits=limits)
+        leads_on = cache(partial(_leads_on, grammar, machine, is_outside))
         for length in range(3):
             for tokens in product(range(6), repeat=length):
                 text = b"".join(VOCABULARY.tokens[token] or b"" for token in tokens)
                 expected = {
-                    token
-                    for token, more in enumerate(VOCABULARY.tokens)
-                    if more and has_text_in(grammar, machine.after(text + more, is_outside))
+                    token for token, more in enumerate(VOCABULARY.tokens) if more and leads_on(text + more)
                 }
                 matcher = compiled.matcher()
                 if not all(map(matcher.advance, tokens)):
-                    assert not has_text_in(grammar, machine.after(text, is_outside)), (shown, text)
+                    assert not leads_on(text), (shown, text)
                     continue
                 assert allowed(matcher) - {6} == expected, (shown, text)
                 compared += 1
@@ -105,6 +105,10 @@ def test_masks_have_the_tokens_that_lead_to_a_text_of_both(seed: int) -> None:
             found = both.shortest_text(limits=limits)
             assert found == min(texts, key=lambda text: (len(text), text)), shown
     assert compared > 10
+
+
+def _leads_on(grammar: Grammar, machine: Machine, is_outside: bool, text: bytes) -> bool:
+    return has_text_in(grammar, machine.after(text, is_outside))
 
 
 def _has(machine: Machine, text: str) -> bool:

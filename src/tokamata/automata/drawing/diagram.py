@@ -5,8 +5,8 @@ It has the number of transitions before they are merged, so that a drawing can s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 __all__ = ["Diagram", "Edge", "edge", "merged_edges"]
@@ -45,6 +45,7 @@ class Diagram:
         accepting: the accepting states.
         edges: in order of source and target.
         transitions: the number of transitions that the edges represent.
+        notes: what is written below a state.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Diagram:
     accepting: frozenset[int]
     edges: tuple[Edge, ...]
     transitions: int
+    notes: Mapping[int, str] = field(default_factory=dict)
 
 
 _Shown = Callable[[Any, int], str]  # labels in at most so many characters

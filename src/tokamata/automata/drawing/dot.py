@@ -12,7 +12,8 @@ def to_dot(diagram: Diagram) -> str:
     for state in range(diagram.states):
         shape = ", shape=doublecircle" if state in diagram.accepting else ""
         weight = ", style=bold" if state == diagram.start else ""
-        lines.append(f'  {state} [label="{state}"{shape}{weight}]')
+        label = _quoted(f"{state} {diagram.notes.get(state, '')}".rstrip())
+        lines.append(f"  {state} [label={label}{shape}{weight}]")
     lines += [f"  {e.source} -> {e.target} [label={_quoted(e.label)}]" for e in diagram.edges]
     return "\n".join([*lines, "}", ""])
 

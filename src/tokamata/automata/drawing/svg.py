@@ -47,8 +47,10 @@ def draw(diagram: Diagram) -> str:
     sizes = []
     for state, radius in enumerate(radii):
         above = _LOOP + _LINE if state in loops else 0.0
-        width = max(2 * radius, columns(loops.get(state, "")) * _COLUMN)
-        sizes.append((width, radius + above, radius))
+        below = _LINE if state in diagram.notes else 0.0
+        longest = max(columns(loops.get(state, "")), columns(diagram.notes.get(state, "")))
+        width = max(2 * radius, longest * _COLUMN)
+        sizes.append((width, radius + above, radius + below))
     labels = [(columns(edge.label) * _COLUMN + 8, _LINE, 2.0) for edge in diagram.edges]
     layout = lay_out(layers, sizes, edges, labels)
     parts = [
@@ -112,10 +114,13 @@ def _state(diagram: Diagram, state: int, at: Point, radius: float) -> str:
     circle = f'<circle cx="{at.x:.1f}" cy="{at.y:.1f}" r="{radius:.1f}"/>'
     if state in diagram.accepting:
         circle += f'<circle cx="{at.x:.1f}" cy="{at.y:.1f}" r="{radius - _RING:.1f}" stroke-width="1.3"/>'
-    return (
-        f'<g stroke="{STATE_COLOUR}" stroke-width="{bold}">{circle}</g>'
-        f'<text x="{at.x:.1f}" y="{at.y + 4:.1f}" fill="{STATE_COLOUR}">{state}</text>'
-    )
+    text = f'<text x="{at.x:.1f}" y="{at.y + 4:.1f}" fill="{STATE_COLOUR}">{state}</text>'
+    if state in diagram.notes:
+        text += (
+            f'<text x="{at.x:.1f}" y="{at.y + radius + 13:.1f}" fill="{LABEL_COLOUR}" xml:space="preserve">'
+            f"{_text(diagram.notes[state])}</text>"
+        )
+    return f'<g stroke="{STATE_COLOUR}" stroke-width="{bold}">{circle}</g>{text}'
 
 
 def _loop(edge: Edge, at: Point, radius: float) -> str:

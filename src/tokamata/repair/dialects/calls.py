@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from typing import Any
 
 from tokamata.repair.costs import Rewrite
 from tokamata.repair.dialects.modes import TEXT
@@ -16,7 +17,7 @@ _TEXT = (TEXT,)
 
 def _moment(match: re.Match[bytes]) -> bytes | None:
     """The ISO form of ``datetime``, ``date`` or ``time`` with numbers."""
-    numbers = [int(one) for one in re.findall(rb"\d+", match[2])]
+    numbers: list[Any] = [int(one) for one in re.findall(rb"\d+", match[2])]
     zone = datetime.timezone.utc if b"utc" in match[3].lower() else None
     try:
         if match[1] == b"date":
@@ -24,7 +25,7 @@ def _moment(match: re.Match[bytes]) -> bytes | None:
         elif match[1] == b"time":
             made = datetime.time(*numbers).isoformat()
         else:
-            made = datetime.datetime(*numbers, tzinfo=zone).isoformat()
+            made = datetime.datetime(*numbers).replace(tzinfo=zone).isoformat()
     except (TypeError, ValueError, OverflowError):
         return None
     return json.dumps(made).encode()
@@ -55,7 +56,9 @@ CALLS = (
     # Pairs of names and values are a mapping.
     Rewrite("pairs as an object", rb"\[(?=\s*\(\s*['\"])", b"{", 200, _TEXT),
     Rewrite("pairs as an object", rb"\](?<=\)\])", b"}", 200, _TEXT),
-    Rewrite("pairs as an object", rb"\(\s*(?:'([^'\n\"\\]*)'|\"([^\n\"\\]*)\")\s*,", _name_of_pair, 200, _TEXT),
+    Rewrite(
+        "pairs as an object", rb"\(\s*(?:'([^'\n\"\\]*)'|\"([^\n\"\\]*)\")\s*,", _name_of_pair, 200, _TEXT
+    ),
     Rewrite("drop parentheses", rb"\((?<![\w]\()", b"", 300, _TEXT),
     Rewrite("drop parentheses", rb"\)", b"", 300, _TEXT),
     Rewrite(

@@ -1,12 +1,13 @@
 """Lists and members that are written line by line, as in YAML, Markdown and XML, without brackets.
 
 Problem.  ``- a⏎- b`` is a list of two, and ``x: hello⏎y: 3`` two members.  Nothing in them is JSON.
-How.  Only where a text has no brackets of JSON.  Each line is a bullet, a name with a value, or both, and
-indentation says what is within what.  The rewrites write the brackets, commas and quoted names; each value may
-stay as it is, or be quoted, as the constraint wants it.  A text may be read in several such ways, all of which
-are offered: with bullets as elements or as marks before names, as a list of words, as a text.
-Example.  ``x: hello⏎y: 3`` has the rewrites ``{"x":`` for ``x:``, ``,"y":`` for the line break and ``y:``, ``}`` at the
-end, and ``"hello"`` and ``"3"`` for the values.
+How.  Only where a text has no brackets of JSON.  Each line is a bullet, a name with a value, or both,
+and indentation says what is within what.  The rewrites write the brackets, commas and quoted names;
+each value may stay as it is, or be quoted, as the constraint wants it.  A text may be read in several
+such ways, all of which are offered: with bullets as elements or as marks before names, as a list of
+words, as a text.
+Example.  ``x: hello⏎y: 3`` has the rewrites ``{"x":`` for ``x:``, ``,"y":`` for the line break and
+``y:``, ``}`` at the end, and ``"hello"`` and ``"3"`` for the values.
 Cost.  Linear in the text.
 """
 
@@ -24,11 +25,15 @@ from tokamata.repair.words import Words
 
 __all__ = ["lines"]
 
-_JSON = re.compile(rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z")
+_JSON = re.compile(
+    rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:"
+    rb"|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z"
+)
 _LINE = re.compile(rb"[^\n]*\n?")
 _BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
 _NAME = re.compile(
-    rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
+    rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?"
+    rb"[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
 )
 _TAG = re.compile(rb"<(/?)([A-Za-z_][\w-]*)(?:(?:=|\s+name=)[\"']?([\w.-]+)[\"']?)?>")
 _ATTRIBUTE = re.compile(rb"([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')")
@@ -93,7 +98,9 @@ def _lines(text: bytes) -> Iterator[_Line]:
         if name is not None:
             at = name.end()
         if bullet is not None or name is not None:
-            yield _Line(begin, begin - match.start(), bullet is not None, name[1] if name else None, (at, end))
+            yield _Line(
+                begin, begin - match.start(), bullet is not None, name[1] if name else None, (at, end)
+            )
 
 
 def _readings(found: list[_Line]) -> Iterator[list[_Line]]:
@@ -284,7 +291,7 @@ def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         yield from _table_of_members(text, rows[1:], words)
     position = 0
     for number, row in enumerate(rows[1:]):
-        cells = [cell for cell in re.finditer(rb"[^|]+", text[: row.end(1)][row.start(1) :])]
+        cells = list(re.finditer(rb"[^|]+", row[1]))
         if len(cells) != len(names):
             return
         for column, (cell, name) in enumerate(zip(cells, names, strict=True)):
@@ -293,9 +300,13 @@ def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             end = row.start(1) + cell.start() + len(content.rstrip())
             for written, dearer in _names(name, words):
                 if column > 0:
-                    yield FoundRewrite("cell as a member", position, begin, b"," + written, 5 + dearer, (TEXT,))
+                    yield FoundRewrite(
+                        "cell as a member", position, begin, b"," + written, 5 + dearer, (TEXT,)
+                    )
                 elif number > 0:
-                    yield FoundRewrite("row as an object", position, begin, b"},{" + written, 5 + dearer, (TEXT,))
+                    yield FoundRewrite(
+                        "row as an object", position, begin, b"},{" + written, 5 + dearer, (TEXT,)
+                    )
                 else:
                     for bracket in (b"[{", b"{"):
                         cost = _BASE + dearer
@@ -355,4 +366,6 @@ def _alone(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         return
     first = words.first_value_of(text.decode("utf-8", "replace")) if words is not None else None
     if first is not None:
-        yield FoundRewrite("word within prose", 0, len(text), _quoted(first.encode()), _SEVERAL_WORDS, (TEXT,))
+        yield FoundRewrite(
+            "word within prose", 0, len(text), _quoted(first.encode()), _SEVERAL_WORDS, (TEXT,)
+        )

@@ -79,14 +79,10 @@ def _percent(match: re.Match[bytes]) -> bytes | None:
         return None
 
 
-_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
-).split()
-_NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS[:20])}
-_NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS[20:])}
-# Words that begin as one of these does; :func:`_worded` knows which of them are numbers.
-_NUMBER_WORD = rb"([zotfsenhZOTFSENH][enwhoiluENWHOILU][A-Za-z]{1,7})"
+_WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_WORDS += " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS.split()[:20])}
+_NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS.split()[20:])}
 
 
 def _worded(match: re.Match[bytes]) -> bytes | None:
@@ -116,6 +112,7 @@ NUMBERS = (
         20,
         _TEXT,
     ),
+    Rewrite("another decimal point", "(?<=[0-9])(?:。|．|·)(?=[0-9])".encode(), b".", 20, _TEXT),
     Rewrite("another minus sign", _MINUS + rb"(?=\d|\.\d|\xef\xbc)", b"-", 20, _TEXT),
     Rewrite("drop a plus sign", _START + rb"\+(?=[\d.])", b"", 20, _TEXT),
     Rewrite("drop leading zeros", _START + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
@@ -136,21 +133,25 @@ NUMBERS = (
     ),
     Rewrite(
         "comma as a decimal point",
-        _START + _CONTINENTAL + rb"(?=\s?(?:[A-Z]{3}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        _START
+        + _CONTINENTAL
+        + rb"(?=\s?(?:[A-Za-z]{1,12}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,
     ),
     Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*(?:[,}\])]|\Z)|[eE])", b".0", 30, _TEXT),
     Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 20, _TEXT),
-    Rewrite(
-        "digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT
-    ),
+    Rewrite("digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT),
     Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 800, _TEXT),
     Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
-    Rewrite("malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT),
-    Rewrite("quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT),
+    Rewrite(
+        "malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT
+    ),
+    Rewrite(
+        "quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT
+    ),
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",
@@ -160,7 +161,7 @@ NUMBERS = (
         _TEXT,
     ),
     Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
-    Rewrite("number word", rb"\b" + _NUMBER_WORD + rb"\b" + _AFTER, _worded, 400, _TEXT),
+    Rewrite("number word", rb"\b([A-Za-z]{3,9})\b" + _AFTER, _worded, 400, _TEXT),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
     Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
     Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
@@ -181,7 +182,8 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
+        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)"
+        rb"[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
         _without_groups,
         1500,
         _TEXT,
@@ -190,6 +192,6 @@ NUMBERS = (
     Rewrite("quotient", _START + rb"(\d+) (\d+)/(\d+)" + _AFTER, _mixed, 250, _TEXT),
     Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
-    Rewrite("number word", _QUOTED % _NUMBER_WORD, _worded, 800, _TEXT),
+    Rewrite("number word", _QUOTED % rb"([A-Za-z]{3,9})", _worded, 800, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )

@@ -1,21 +1,24 @@
 """What a broken text consists of, by its brackets: values at its root, prose between them, and members.
 
-Problem.  Some mistakes are of whole members or values: a name that an object has twice, a draft before the
-answer, a member that no schema knows.  Byte by byte they are dear, and no pattern finds where they end.
-Example.  ``Draft: {"a": 1} Final: {"a": 2, "a": 3}`` has two values and two pieces of prose at its root, and the
-second value two members of one name.  The rewrites drop the first value, either piece of prose, or the member
-``"a": 2,``.
-How.  One pass over strings, brackets, commas and colons, with a stack.  A bracket that closes nothing is passed
-over; what is open at the end ends there.
+Problem.  Some mistakes are of whole members or values: a name that an object has twice, a draft before
+the answer, a member that no schema knows.  Byte by byte they are dear, and no pattern finds where they
+end.
+Example.  ``Draft: {"a": 1} Final: {"a": 2, "a": 3}`` has two values and two pieces of prose at its
+root, and the second value two members of one name.  The rewrites drop the first value, either piece of
+prose, or the member ``"a": 2,``.
+How.  One pass over strings, brackets, commas and colons, with a stack.  A bracket that closes nothing
+is passed over; what is open at the end ends there.
 Cost.  Linear in the text.
-Not taken.  To decide here which value is the one that was meant: the search knows which fits the constraint.
+Not taken.  To decide here which value is the one that was meant: the search knows which fits the
+constraint.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tokamata.repair.costs import FoundRewrite
@@ -25,13 +28,15 @@ from tokamata.repair.words import Words
 __all__ = ["outline"]
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z|\'(?:[^\'\\\n]|\\.)*\'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*(?s:.*?)\*/'
-    rb"|<(think|thinking|reasoning|reflection|scratchpad|thought|analysis)>(?s:.*?)</\1>|[\w$.+-]+|[^\s`;]"
+    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z'
+    rb"|'(?:[^'\\\n]|\\.)*'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*"
+    rb"|<(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>|[\w$.+-]+|[^\s`;]"
 )
 _TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
 _AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
 _MEMBERS = re.compile(
-    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
+    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']"
+    rb"|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
 )
 _FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
 _BULLETS = re.compile(rb"(?m)^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+\S")
@@ -47,14 +52,15 @@ _MOST_QUOTED = 4000
 _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
-_ALL = 2000  # more for all that there is
+_ALL, _ALL_BROKEN = 2000, 15_000  # more for all that there is
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
-_MADE_UP = 1500
+_MADE_UP = 1200
 _AS_TEXT = 4600
+_SINGLE = 700  # of a value that becomes the only element of a list
 _NULL = 30  # rather than any value that is written byte by byte
 
 
@@ -86,7 +92,6 @@ class _Open:
 
 def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     """The rewrites of whole values, members and pieces of prose."""
-    may_lack_members = words is None or words.has_names
     stack: list[_Open] = []
     roots: list[tuple[int, int]] = []
     begin = 0
@@ -96,26 +101,25 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         begin = thought.end()
     last, last_end, unmatched = b"", begin, 0
     has_schema = words is not None and not words.is_empty
-    for match in _TOKEN.finditer(text, begin):
+    names = words.few_names if words is not None else ()
+    for match, is_thought in _tokens(text, begin):
         token, kind = match[0], match[0][:1]
         top = stack[-1] if stack else None
-        if match[1] is not None:
-            yield _dropped("drop a thought", *match.span(), _THOUGHT)
+        if is_thought:
+            end = text.index(b"</" + token[1:], match.end()) + len(token) + 1
+            yield _dropped("drop a thought", match.start(), end, _THOUGHT)
             continue
         if token in _CLOSING:
             if top is not None:
                 top.at(match.start()).values += 1
-            is_value = kind != b"(" or (
-                _TUPLE.match(text, match.start()) and not _line_before(text, match.start()).strip()
-            )
-            if top is not None or is_value:
+            if top is not None or kind != b"(" or _is_tuple(text, match.start()):
                 stack.append(_Open(token, match.start()))
         elif token in (b"}", b"]", b")"):
             if top is None:
                 unmatched = match.end()
             elif _CLOSING[top.bracket] == token:
-                if token == b"}" and may_lack_members:
-                    yield _made_up(match.start(), bool(top.item or top.items))
+                if token == b"}" and names:
+                    yield from _made_up(match.start(), top, names)
                     if words is not None and words.has_null:
                         yield _null(match.start())
                 yield from _closed(stack.pop(), last_end)
@@ -125,8 +129,10 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                 if not stack:
                     roots.append((top.begin, match.end()))
                 elif has_schema and match.end() - top.begin <= _MOST_QUOTED:
+                    yield FoundRewrite("single value as a list", top.begin, top.begin, b"[", _SINGLE, (TEXT,))
+                    yield FoundRewrite("single value as a list", match.end(), match.end(), b"]", 5, (TEXT,))
                     yield _as_text(text, top.begin, match.end(), _AS_TEXT)
-        elif top is None or token[:2] in (b"//", b"/*"):
+        elif top is None or token[:2] == b"//":
             continue
         elif token == b",":
             if top.item is not None:
@@ -140,7 +146,9 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         else:
             item = top.at(match.start())
             item.values += 1
-            item.is_broken |= not (kind in b"\"'" and len(token) > 1) and not (kind.isalnum() or kind in b"_$-+.")
+            item.is_broken |= not (kind in b"\"'" and len(token) > 1) and not (
+                kind.isalnum() or kind in b"_$-+."
+            )
             last = token.strip(b"\"'")
         last_end = match.end()
     if stack:
@@ -152,16 +160,39 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             yield _dropped("drop prose", fence.start(), len(text), _PROSE)
         elif _AFTERWORD.fullmatch(text, tail):
             yield _dropped("drop prose", tail, len(text), _PROSE)
-    if unmatched > max((end for _, end in roots), default=0) and not stack:
-        if text[unmatched:].strip():
-            yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
+    is_last = unmatched > max((end for _, end in roots), default=0) and not stack
+    if is_last and text[unmatched:].strip():
+        yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
     yield from _root(text, begin, roots)
     if words is None or words.has_null:
         yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
 
 
-def _line_before(text: bytes, position: int) -> bytes:
-    return text[text.rfind(b"\n", max(position - 200, 0), position) + 1 : position]
+def _tokens(text: bytes, begin: int) -> Iterator[tuple[re.Match[bytes], bool]]:
+    """Each token, and whether it opens a thought; what stands in thoughts and comments is left out."""
+    position = begin
+    endless = set[bytes]()  # what closes nothing from here on
+    for match in _TOKEN.finditer(text, begin):
+        if match.start() < position:
+            continue
+        token = match[0]
+        is_thought = token[:1] == b"<" and len(token) > 1
+        if is_thought or token == b"/*":
+            closing = b"</" + token[1:] if is_thought else b"*/"
+            end = -1 if closing in endless else text.find(closing, match.end())
+            if end < 0:
+                endless.add(closing)
+                continue
+            position = end + len(closing)
+            if not is_thought:
+                continue
+        yield match, is_thought
+
+
+def _is_tuple(text: bytes, position: int) -> bool:
+    """Whether parentheses fill a line."""
+    before = text[text.rfind(b"\n", max(position - 200, 0), position) + 1 : position]
+    return not before.strip() and _TUPLE.match(text, position) is not None
 
 
 def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
@@ -182,7 +213,7 @@ def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
         else:
             cost = _BROKEN + _BY_BROKEN_BYTE * length
         if len(one.items) == 1:
-            cost += _ALL
+            cost += _ALL if item.seems_whole(is_object) else _ALL_BROKEN
         if item.comma >= 0:
             yield _dropped(name, item.begin, item.comma + 1, cost)
         if item.comma < 0 or number == len(one.items) - 1:
@@ -209,7 +240,6 @@ def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
         outer = stack[-2]
         if outer.items and outer.item is not None:
             yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED_BRACKET)
-
 
 
 def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[FoundRewrite]:
@@ -242,11 +272,21 @@ def _prose(text: bytes) -> int:
 
 def _listed(text: bytes, roots: list[tuple[int, int]], are_alone: bool) -> Iterator[FoundRewrite]:
     """Several values as a list."""
-    is_by_line = all(b"\n" in text[one[1] : other[0]] for one, other in zip(roots, roots[1:], strict=False))
-    is_by_comma = all(b"," in _COMMENT.sub(b"", text[one[1] : other[0]]) for one, other in zip(roots, roots[1:], strict=False))
-    cost = _LISTED if not are_alone else _LISTED_BY_COMMAS if is_by_comma else _LISTED_LINES if is_by_line else _LISTED
+    is_by_line = all(b"\n" in text[one[1] : other[0]] for one, other in itertools.pairwise(roots))
+    is_by_comma = all(
+        b"," in _COMMENT.sub(b"", text[one[1] : other[0]]) for one, other in itertools.pairwise(roots)
+    )
+    cost = (
+        _LISTED
+        if not are_alone
+        else _LISTED_BY_COMMAS
+        if is_by_comma
+        else _LISTED_LINES
+        if is_by_line
+        else _LISTED
+    )
     yield FoundRewrite("values as a list", roots[0][0], roots[0][0], b"[", cost, (TEXT,))
-    for one, other in zip(roots, roots[1:], strict=False):
+    for one, other in itertools.pairwise(roots):
         yield FoundRewrite("values as a list", one[1], other[0], b",", 5, (TEXT,))
     yield FoundRewrite("values as a list", roots[-1][1], roots[-1][1], b"]", 5, (TEXT,))
 
@@ -266,7 +306,16 @@ def _null(position: int) -> FoundRewrite:
     return FoundRewrite(name, position, position, b"null", _NULL, (INVENTED,), INVENTED)
 
 
-def _made_up(position: int, has_members: bool) -> FoundRewrite:
-    """A repair may make up members before a closing brace."""
-    written = b"," if has_members else b""
-    return FoundRewrite("make up members", position, position, written, _MADE_UP, (TEXT,), INVENTED)
+def _made_up(position: int, one: _Open, names: Sequence[bytes]) -> Iterator[FoundRewrite]:
+    """Before a closing brace a repair may make up members that the constraint knows and the object lacks."""
+    has_members = one.item is not None or bool(one.items)
+    present = {item.name for item in (*one.items, one.item) if item is not None}
+    for name in names:
+        if name in present:
+            continue
+        member = b'"%b":' % name
+        in_text = b"," + member if has_members else member
+        yield FoundRewrite("make up a member", position, position, in_text, _MADE_UP, (TEXT,), INVENTED)
+        yield FoundRewrite(
+            "make up a member", position, position, b"," + member, _MADE_UP, (INVENTED,), INVENTED
+        )

@@ -1,7 +1,8 @@
 """Strings in the quotes and with the escapes of Python, JavaScript, SQL, typography, and of JSON in JSON.
 
-Each kind of quotes has a mode of its own: what opens a string there leads to it, and only its own closing quote
-leads back.  So ``'it is "so"'`` has its double quotes escaped, and ``"it's"`` keeps its apostrophe.
+Each kind of quotes has a mode of its own: what opens a string there leads to it, and only its own
+closing quote leads back.  So ``'it is "so"'`` has its double quotes escaped, and ``"it's"`` keeps its
+apostrophe.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import re
 
 from tokamata.repair.costs import Rewrite
+from tokamata.repair.dialects.lookarounds import AFTER, SPACE
 from tokamata.repair.dialects.modes import (
     BACK,
     BARE,
@@ -24,12 +26,9 @@ from tokamata.repair.dialects.modes import (
     TYPOGRAPHIC,
 )
 
-__all__ = ["AFTER", "LATEX", "STRINGS", "beginning"]
+__all__ = ["LATEX", "STRINGS"]
 
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
-# What follows the end of a string, a name or another value.
-AFTER = rb"(?=\s*(?:[,:}\])]|\xef\xbc[\x8c\x9a\x9b\x9d\xbd]|\xe3\x80\x81|\Z))"
-_SPACE = rb"(?:\s|/\*[^*]{0,500}\*/)*"  # with comments
 LATEX = (
     rb"(?:nabla|neq|notin|theta|times|tau|text|tilde|tfrac|triangle|tan|rho|right|rangle|rightarrow"
     rb"|beta|bar|begin|big|binom|boldsymbol|frac|forall)"
@@ -37,7 +36,7 @@ LATEX = (
 _WITHIN = (STRING, BARE, *QUOTED)
 
 
-def beginning(quotes: bytes, width: int) -> bytes:
+def _beginning(quotes: bytes, width: int) -> bytes:
     """Quotes of so many bytes where a string may begin; first the quotes, since ``re`` finds these fast."""
     any_bytes = b"[\\s\\S]" * width
     before = rb"(?:(?<=[\[{,:(=\s]%(any)b)|(?<![\s\S]%(any)b))"
@@ -67,7 +66,7 @@ def _octal(match: re.Match[bytes]) -> bytes:
 
 def _raw(match: re.Match[bytes]) -> bytes:
     """A raw string of Python, whose backslashes mean themselves."""
-    content = match[match.lastindex or 0].replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\t", b"\\t")
+    content = match[1].replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\t", b"\\t")
     return b'"' + content + b'"'
 
 
@@ -77,7 +76,7 @@ def _expression(match: re.Match[bytes]) -> bytes:
 
 
 _OPENING = (
-    Rewrite("single quotes", beginning(b"'", 1) + rb"(?!'(?!\s*[,:}\])]))", b'"', 1, (TEXT,), SINGLE),
+    Rewrite("single quotes", _beginning(b"'", 1) + rb"(?!'(?!\s*[,:}\])]))", b'"', 1, (TEXT,), SINGLE),
     Rewrite("single quotes", rb"'(?<=[\"'\w\]}]')(?!'')", b'"', 760, (TEXT,), SINGLE),
     Rewrite("single quotes", "‘|‚".encode(), b'"', 10, (TEXT,), SINGLE),
     Rewrite("typographic quotes", _LEFT, b'"', 1, (TEXT,), TYPOGRAPHIC),
@@ -89,11 +88,18 @@ _OPENING = (
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
     Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]])', b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("raw string", rb"\b[rR](?:\"([^\n]*?)\"|'([^\n]*?)')" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("raw string", rb"\b[rR]\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("raw string", rb"\b[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
     Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
-    Rewrite("regular expression as a string", rb"(?:(?<=[:\[,\s])|(?<![\s\S]))/(?![/*])(?:[^/\n\\]|\\.)+/[gimsuy]{0,6}" + AFTER, _expression, 300, (TEXT,)),
+    Rewrite(
+        "regular expression as a string",
+        rb"(?:(?<=[:\[,\s])|(?<![\s\S]))/(?![/*])(?:[^/\n\\]|\\.)+/[gimsuy]{0,6}" + AFTER,
+        _expression,
+        300,
+        (TEXT,),
+    ),
     # The opening quote alone is lost.
     Rewrite(
         "quote before words",
@@ -103,7 +109,14 @@ _OPENING = (
         (TEXT,),
         STRING,
     ),
-    Rewrite("quote before a word", rb"(?<=[:\[,\s{])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\"\s*[,\]}:])", rb'"\g<0>', 400, (TEXT,), STRING),
+    Rewrite(
+        "quote before a word",
+        rb"(?<=[:\[,\s{])[A-Za-z_\x80-\xff][\w\x80-\xff-]*(?=\"\s*[,\]}:])",
+        rb'"\g<0>',
+        400,
+        (TEXT,),
+        STRING,
+    ),
 )
 
 _CLOSING = (
@@ -120,34 +133,127 @@ _CLOSING = (
     Rewrite("typographic quotes", _RIGHT + AFTER, b'"', 0, (TYPOGRAPHIC,), TEXT),
     Rewrite("typographic quotes", "(?:」|』|»|＂)".encode() + AFTER, b'"', 0, (TYPOGRAPHIC,), TEXT),
     Rewrite("typographic quotes", b'"' + AFTER, b'"', 100, (TYPOGRAPHIC,), TEXT),
-    Rewrite("colon between a name and its value", _RIGHT + rb"(?=\s+(?:\"|\xe2\x80\x9c))", b'":', 300, (TYPOGRAPHIC,), TEXT),
+    Rewrite(
+        "colon between a name and its value",
+        _RIGHT + rb"(?=\s+(?:\"|\xe2\x80\x9c))",
+        b'":',
+        300,
+        (TYPOGRAPHIC,),
+        TEXT,
+    ),
     Rewrite("typographic quotes", _RIGHT, b'"', 900, (TYPOGRAPHIC,), TEXT),
     Rewrite("backticks", b"`", b'"', 0, (BACK,), TEXT),
     Rewrite("tripled quotes", rb"\"\"\"|'''", b'"', 0, (TRIPLE,), TEXT),
-    Rewrite("fenced string", rb"\n?[ \t]*```", b'"', 0, (FENCED,), TEXT),
+    Rewrite("fenced string", rb"\n?[ \t]{0,40}```", b'"', 0, (FENCED,), TEXT),
     Rewrite("escaped quotes", rb'\\"', b'"', 0, (ESCAPED,), TEXT),
     Rewrite("escaped quotes", b'"' + AFTER, b'"', 700, (ESCAPED,), TEXT),
     Rewrite("doubled quotes", rb"''" + AFTER, b'"', 0, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 0, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'"' + AFTER, b'"', 300, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
+    # A quote that ends a line, and should not have been escaped.
+    Rewrite(
+        "escaped closing quote",
+        rb'\\"(?=[ \t]{0,9},?[ \t]{0,9}\r?\n\s{0,200}["}\]])',
+        b'"',
+        250,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite("escaped closing quote", rb'\\":(?=[ \t]{0,9}\r?\n\s{0,200}")', b'",', 280, (STRING,), TEXT),
+    Rewrite(
+        "escaped closing quote",
+        rb"\\'(?=[ \t]{0,9},?[ \t]{0,9}\r?\n\s{0,200}['}\]])",
+        b'"',
+        250,
+        (SINGLE,),
+        TEXT,
+    ),
+    Rewrite("escaped closing quote", rb"\\':(?=[ \t]{0,9}\r?\n\s{0,200}')", b'",', 280, (SINGLE,), TEXT),
     # A name or a value begins after it.
-    Rewrite("end of one string, beginning of another", rb'"(?<=[^\s,{\[(]")(?=[A-Za-z_][\w -]*"\s*:)', b'", "', 900, (STRING,), STRING),
-    Rewrite("close before the next member", rb',[ \t]*(?=["\'][\w $.-]+["\']\s*(?::|-?\d|true|false|null))', b'", ', 500, (STRING,), TEXT),
-    Rewrite("close before the next member", rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])', b'", ', 800, (STRING,), TEXT),
-    Rewrite("end of one string, beginning of another", rb'"\s+(?=[\w-]+"\s*[,\]])', b'", "', 710, (STRING,), STRING),
-    Rewrite("close before the next line", rb',?[ \t\r]*\n\s*(?="[\w $.-]+"\s*:)', b'",', 400, (STRING,), TEXT),
-    Rewrite("close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT),
-    Rewrite("close before the next element", rb',[ \t\r]*\n\s*(?="[^\n"]*"\s*[,\]\n])', b'",', 500, (STRING,), TEXT),
-    Rewrite("close before the next element", rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])', b'", ', 900, (STRING,), TEXT),
+    Rewrite(
+        "end of one string, beginning of another",
+        rb'"(?<=[^\s,{\[(]")(?=[A-Za-z_][\w -]*"\s*:)',
+        b'", "',
+        900,
+        (STRING,),
+        STRING,
+    ),
+    Rewrite(
+        "close before the next member",
+        rb',[ \t]*(?=["\'][\w $.-]+["\']\s*(?::|-?\d|true|false|null))',
+        b'", ',
+        500,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite(
+        "close before the next member",
+        rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])',
+        b'", ',
+        800,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite(
+        "end of one string, beginning of another",
+        rb'"\s+(?=[\w-]+"\s*[,\]])',
+        b'", "',
+        710,
+        (STRING,),
+        STRING,
+    ),
+    Rewrite(
+        "close before the next line",
+        rb',?[ \t\r]{0,40}\n\s{0,200}(?="[\w $.-]+"\s*:)',
+        b'",',
+        400,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite(
+        "close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT
+    ),
+    Rewrite(
+        "close before the next element",
+        rb',[ \t\r]{0,40}\n\s{0,200}(?="[^\n"]*"\s*[,\]\n])',
+        b'",',
+        500,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite(
+        "close before the next element",
+        rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])',
+        b'", ',
+        900,
+        (STRING,),
+        TEXT,
+    ),
     Rewrite("comma between values", rb'"(?=\s*\n\s*[A-Za-z_$][\w$]*\s*:)', b'",', 200, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]+[A-Za-z_$\d][\w$]*\s*:)', b'",', 300, (STRING,), TEXT),
     Rewrite("close before the next member", rb",[ \t]*(?='[\w $.-]+'\s*:)", b'", ', 500, (SINGLE,), TEXT),
-    Rewrite("comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT),
+    Rewrite(
+        "comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT
+    ),
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
-    Rewrite("colon between a name and its value", rb'"(?=[ \t]+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))', b'":', 600, (STRING,), TEXT),
-    Rewrite("colon between a name and its value", rb"'(?=\s+(?:[\"'\d\[{-]|[tT]rue|[fF]alse|null|None))", b'":', 600, (SINGLE,), TEXT),
+    Rewrite(
+        "colon between a name and its value",
+        rb'"(?=[ \t]+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))',
+        b'":',
+        600,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite(
+        "colon between a name and its value",
+        rb"'(?=\s+(?:[\"'\d\[{-]|[tT]rue|[fF]alse|null|None))",
+        b'":',
+        600,
+        (SINGLE,),
+        TEXT,
+    ),
     Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*")', b'",', 1050, (STRING,), TEXT),
@@ -165,24 +271,56 @@ _INNER = (
     Rewrite("escaped backtick", rb"\\`", b"`", 5, (BACK, STRING)),
     Rewrite("escaped dollar", rb"\\\$", b"$", 5, (BACK,)),
     Rewrite("doubled apostrophe", rb"''(?=[\w\s]|'\s*[,}\])])", b"'", 100, (SINGLE,)),
-    Rewrite("doubled quotation mark", rb'""(?=[ \t]*\w)|(?<=\w)""(?=[ \t.,!?]*(?:\w|"))', rb'\\"', 400, (STRING,), STRING),
+    Rewrite(
+        "doubled quotation mark",
+        rb'""(?=[ \t]*\w)|(?<=\w)""(?=[ \t.,!?]*(?:\w|"))',
+        rb'\\"',
+        400,
+        (STRING,),
+        STRING,
+    ),
     # Neither what stands before it nor what follows it is structure; or the quote after it ends the string.
     Rewrite(
         "escape an inner quote",
         rb'"(?:(?<=[^\s\[{,:"]")(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] ")(?=[^\s,:}\]"])'
-        rb'|(?<=\w")(?="\s*(?:[,:}\]]|\Z)))',
+        rb'|(?<=[\w\x80-\xff]")(?="\s*(?:[,:}\]]|\Z)))',
         rb"\\\g<0>",
         700,
         (STRING, BARE),
     ),
-    Rewrite("escape an inner quote", rb'(?:(?<=[:\[,{]\s")|(?<=[:\[,{]"))"(?=\w)', rb"\\\g<0>", 700, (STRING, BARE)),
-    Rewrite("escape an inner quote", rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]#/])', rb"\\\g<0>", 1000, (STRING, BARE)),
+    Rewrite(
+        "escape an inner quote",
+        rb'(?:(?<=[:\[,{]\s")|(?<=[:\[,{]"))"(?=\w)',
+        rb"\\\g<0>",
+        700,
+        (STRING, BARE),
+    ),
+    Rewrite(
+        "escape an inner quote",
+        rb'"(?=\s*[,;.!?)]\s*(?![\w$]+\s*:)[^\s"\'{\[\d,}\]#/])',
+        rb"\\\g<0>",
+        1000,
+        (STRING, BARE),
+    ),
     Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
-    Rewrite("escape an inner quote", rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])|"(?=[\]})]+"\s*[,}\]])', rb"\\\g<0>", 1200, (STRING, BARE)),
-    Rewrite("object within a string", rb'\{[^{}\n"]*"[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*){0,9}\}', _escaped, 900, (STRING,), STRING),
+    Rewrite(
+        "escape an inner quote",
+        rb'(?<=[(=\[{])"|"(?=[)\]}]*[;)])|"(?=[\]})]+"\s*[,}\]])',
+        rb"\\\g<0>",
+        1200,
+        (STRING, BARE),
+    ),
+    Rewrite(
+        "object within a string",
+        rb'\{[^{}\n"]*"[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*){0,9}\}',
+        _escaped,
+        900,
+        (STRING,),
+        STRING,
+    ),
     Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
-    Rewrite("join strings", b'"' + _SPACE + rb"\+" + _SPACE + b'"', b"", 100, (STRING,), STRING),
+    Rewrite("join strings", b'"' + SPACE + rb"\+" + SPACE + b'"', b"", 100, (STRING,), STRING),
     Rewrite("join strings", rb'"\s+"', b"", 1100, (STRING,), STRING),
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
     Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
@@ -199,17 +337,19 @@ _ESCAPES = (
     Rewrite("continued line", rb"\\\r?\n", b"", 10, _WITHIN),
     Rewrite("escape a line break", rb"\n", rb"\\n", 0, (TRIPLE, BACK, FENCED)),
     Rewrite("escape a line break", rb"\n", rb"\\n", 1791, (STRING, SINGLE, TYPOGRAPHIC, ESCAPED, BARE)),
-    Rewrite("escape a line break", rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)", rb"\\n", 400, (BARE,)),
+    Rewrite(
+        "escape a line break", rb"\n(?!\s{0,200}[\"'}\]]|\s{0,200}\w{1,60}\s{0,9}:)", rb"\\n", 400, (BARE,)
+    ),
     Rewrite(
         "escape a line break",
-        rb"\n(?=\s*(?:\w+\s*:|[\"'`]\s*[,}\]]))",
+        rb"\n(?=\s{0,200}(?:\w{1,60}\s{0,9}:|[\"'`]\s*[,}\]]))",
         rb"\\n",
         500,
         (STRING, SINGLE, TYPOGRAPHIC, ESCAPED),
     ),
     Rewrite(
         "escape a line break",
-        rb"\n(?!\s*[\"'}\]]|\s*\w+\s*:)",
+        rb"\n(?!\s{0,200}[\"'}\]]|\s{0,200}\w{1,60}\s{0,9}:)",
         rb"\\n",
         200,
         (STRING, SINGLE, TYPOGRAPHIC, ESCAPED),
@@ -219,7 +359,14 @@ _ESCAPES = (
     Rewrite("escape a form feed", rb"\x0c", rb"\\f", 500, _WITHIN),
     Rewrite("escape a backspace", rb"\x08", rb"\\b", 500, _WITHIN),
     Rewrite("drop a backslash", rb"\\(?=[\x80-\xff])", b"", 30, _WITHIN),
-    Rewrite("drop half an escape", rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z", b"", 20, _WITHIN),
+    Rewrite(
+        "drop half an escape",
+        rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z",
+        b"",
+        20,
+        _WITHIN,
+    ),
+    Rewrite("escape of Markdown", rb"\\_", b"_", 20, _WITHIN),
     Rewrite("drop half an escape", rb"\\(?:u[0-9a-fA-F]{0,3})?\Z", b"", 30, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?![\"\\/bfnrtu'])", rb"\\\\", 60, _WITHIN),
     Rewrite("escape a backslash", rb"\\(?=u(?![0-9a-fA-F]{4}))", rb"\\\\", 60, _WITHIN),
@@ -234,7 +381,11 @@ _ESCAPES = (
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")(?=\s*[,}\]])', b"", 300, (TEXT,)),
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
     Rewrite(
-        "quote before the last brackets", rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)', rb'"\1', 300, (STRING,)
+        "quote before the last brackets",
+        rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)',
+        rb'"\1',
+        300,
+        (STRING,),
     ),
 )
 

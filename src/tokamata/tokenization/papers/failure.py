@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 from tokamata.automata import EPSILON, Acceptor, Transducer
 from tokamata.automata.account import Account
-from tokamata.automata.compose import as_transducer
+from tokamata.automata.conversions import as_transducer
 from tokamata.automata.machine import MAX_SYMBOL, Pair
 from tokamata.errors import MachineError
 from tokamata.limits import Limits

@@ -1,0 +1,40 @@
+"""Literals of Python, JavaScript and people, and strings that stand for literals."""
+
+from tokamata.repair.costs import Rewrite
+from tokamata.repair.dialects.modes import TEXT
+
+__all__ = ["LITERALS"]
+
+_IN_TEXT = (TEXT,)
+
+LITERALS = (
+    Rewrite("Python's True", rb"\b(?:True|TRUE)\b", b"true", 20, _IN_TEXT),
+    Rewrite("Python's False", rb"\b(?:False|FALSE)\b", b"false", 20, _IN_TEXT),
+    Rewrite("Python's None", rb"\b(?:None|none|NULL|Null|nil|undefined)\b", b"null", 20, _IN_TEXT),
+    Rewrite("no number", rb"-?\b(?:NaN|Infinity|nan|inf)\b", b"null", 600, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])[tT]ru?(?=\s*(?:[,}\]]|\Z))", b"true", 100, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])[fF]al?s?(?=\s*(?:[,}\]]|\Z))", b"false", 100, _IN_TEXT),
+    Rewrite("unfinished literal", rb"(?<=[:\[,\s])(?:nul?|Non?)(?=\s*(?:[,}\]]|\Z))", b"null", 100, _IN_TEXT),
+    Rewrite(
+        "yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON|[Yy]|[Oo]ui|[Jj]a|[Ss]i)\b", b"true", 700, _IN_TEXT
+    ),
+    Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF|[Nn]|[Nn]on|[Nn]ein)\b", b"false", 700, _IN_TEXT),
+    Rewrite("number as a literal", rb"(?<=[:\[,\s])1(?=\s*(?:[,}\]]|\Z))", b"true", 1300, _IN_TEXT),
+    Rewrite("number as a literal", rb"(?<=[:\[,\s])0(?=\s*(?:[,}\]]|\Z))", b"false", 1300, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Tt]rue|TRUE|[TtYy])"', b"true", 500, _IN_TEXT),
+    Rewrite("string as a literal", rb'"(?:[Ff]alse|FALSE|[FfNn])"', b"false", 500, _IN_TEXT),
+    Rewrite(
+        "string as a literal", rb'"(?:[Yy]es|[Oo]n|YES|ON|1|[Oo]ui|[Jj]a|[Ss]i)"', b"true", 900, _IN_TEXT
+    ),
+    Rewrite("string as a literal", rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0|[Nn]on|[Nn]ein)"', b"false", 900, _IN_TEXT),
+    Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
+    Rewrite("string as null", rb'(?<=[:\[,\s])""', b"null", 900, _IN_TEXT),
+    Rewrite("literal as a string", rb"\b(?:[Tt]rue|[Ff]alse)\b", rb'"\g<0>"', 900, _IN_TEXT),
+    Rewrite(
+        "ellipsis as null",
+        rb"(?<=[:\[,\s])(?:\.\.\.|\xe2\x80\xa6)(?=\s*(?:[,}\]]|\Z))",
+        b"null",
+        290,
+        _IN_TEXT,
+    ),
+)
