@@ -25,7 +25,7 @@ from benchmarks.repair.corruptions import STRUCTURE
 from benchmarks.repair.engines import OURS
 from benchmarks.repair.instances import Instance, drawn_cases
 
-__all__ = ["add_streams"]
+__all__ = ["add_followed_texts"]
 
 _PIECE = 20
 _LONGEST_OF_PEERS = 10_000  # bytes: they take quadratic time
@@ -35,7 +35,7 @@ Peer = Callable[[str], Iterator[Any]]
 """What it shows of a text after each piece, and at the end."""
 
 
-def add_streams(report: Report, instances: list[Instance], options: Namespace, count: int) -> None:
+def add_followed_texts(report: Report, instances: list[Instance], options: Namespace, count: int) -> None:
     """Both tables."""
     peers = _peers()
     sizes = (1_000, 10_000, 100_000) if options.quick else (1_000, 10_000, 100_000, 1_000_000)
