@@ -8,8 +8,8 @@
 // How.  The graph is that of search.hpp.  Dijkstra's algorithm, resumed with each piece: nodes that need bytes or rewrites
 // which are not there *wait*.  Let C be the least cost of a node that waits, or that a rewrite
 // might leave which is still open (streamed_patterns.hpp), and C0 that of the start.  All edges up to the bound
-// C + slack + 2 (C - C0) are made: where a mistake is near, it may be another one than it seems, so that more alternatives are kept
-// until the start has left it behind.  Those of these nodes that are
+// C + slack + 2 max(0, C - C0 - slack) are made: where a large mistake is near, it may be another one than it seems, so that
+// more alternatives are kept until the start has passed it.  Those of these nodes that are
 // within the bound have a nearest common ancestor in the tree of cheapest paths.
 //   - Claim.  The cheapest repair of any continuation passes the ancestor, if it costs at most the bound, takes no rewrite that
 //     was made known later than its beginning was *settled* (`add` with an earlier begin), and is the only one of its cost.
@@ -139,7 +139,10 @@ class StreamSearch : private BorrowedAutomaton {
   Place& place(std::size_t position) { return places_[position - base_]; }
   std::uint8_t byte_at(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
   std::uint64_t keeping(Mode mode, std::uint32_t position);
-  std::uint64_t bound() const { return least_waiting_ + slack_ + kCaution * (least_waiting_ - std::min(least_waiting_, start_cost_)); }
+  std::uint64_t bound() const {
+    const std::uint64_t small = start_cost_ + slack_;
+    return least_waiting_ + slack_ + kCaution * (least_waiting_ - std::min(least_waiting_, small));
+  }
   void push(NodeNumber node);
   void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached, EditStep step);
   struct Arrival {
