@@ -7,8 +7,8 @@ nearest value.
 
 How.  ``core/repair/stream_search.hpp`` searches on with each piece, and finds which beginning of the
 repaired text all repairs share that cost at most ``slack`` more than the cheapest one so far; still more
-where a mistake is near that costs more than ``slack``.  Patterns are judged where the bytes that they read are
-there (``core/repair/streamed_patterns.hpp``), words and finders as far as they are known
+where a mistake is near that costs more than ``slack``.  Patterns are judged where the bytes that they read
+are there (``core/repair/streamed_patterns.hpp``), words and finders as far as they are known
 (:mod:`.stream_words`, :mod:`.stream_finders`).  The trackers of :mod:`tokamata.values.events` turn the
 decided text into events.  At the end the whole text is repaired, as by :meth:`tokamata.Constraint.repair`.
 
