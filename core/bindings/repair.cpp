@@ -324,6 +324,12 @@ void bind_repair(nb::module_& m) {
              return searching(pattern, [&] { return refused_at(self, bytes, limits, std::move(cancel)); });
            },
            "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def("accepts",
+           [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+             const std::string_view bytes(text.c_str(), text.size());
+             return searching(pattern, [&] { return is_accepted(self, bytes, limits, std::move(cancel)); });
+           },
+           "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def_static("idle_bytes", &KeptAutomata::idle_bytes);
   nb::class_<BoundEdits>(m, "RepairEdits").def("__len__", &edit_count).def("all", &edits_of);
   nb::class_<BoundSearch>(m, "RepairSearch")

@@ -37,6 +37,8 @@ class BytePatterns::Seconds {
       : program_(program), sets_(sets), known_{std::vector<std::optional<Nexts>>(program.size()), std::vector<std::optional<Nexts>>(program.size())} {}
 
   Nexts all() { return from(0, 0); }
+  // The bytes that an instruction and what follows it may begin with.
+  Nexts at(std::size_t number) { return from(number, 1); }
 
  private:
   // Where so many bytes of the first two are read; what is being computed already adds nothing.
@@ -50,7 +52,7 @@ class BytePatterns::Seconds {
   }
 
   Nexts made(std::size_t at, std::size_t read) {
-    const auto& [op, a, b, c] = program_[at];
+    const auto& [op, a, b, c, gives_none_back] = program_[at];
     switch (op) {
       case Op::Match: return ~Nexts();
       case Op::Byte: return read == 1 ? nexts_of(sets_[a]) : from(at + 1, 1);
@@ -101,7 +103,7 @@ class BytePatterns::Befores {
   }
 
   Nexts made(std::size_t at, std::uint32_t read) {
-    const auto& [op, a, b, c] = program_[at];
+    const auto& [op, a, b, c, gives_none_back] = program_[at];
     switch (op) {
       case Op::Byte: return read == kNothingRead ? from(at + 1, a) : ~Nexts();
       case Op::Fork:
@@ -161,7 +163,7 @@ class BytePatterns::Need {
   }
 
   bool made(std::size_t at) {
-    const auto& [op, a, b, c] = program_[at];
+    const auto& [op, a, b, c, gives_none_back] = program_[at];
     switch (op) {
       case Op::Match: return true;
       case Op::Byte: return !sets_[a].is_subset_of(needed_) && ends(at + 1);
@@ -210,12 +212,16 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
   for (std::size_t number = 0; number < patterns_.size(); ++number) {
     const Pattern& pattern = patterns_[number];
     if (pattern.program.empty() || pattern.program.back().op != Op::Match) throw std::invalid_argument("a program without an end");
-    for (const auto& [op, a, b, c] : pattern.program) {
+    for (const auto& [op, a, b, c, gives_none_back] : pattern.program) {
       if (op > Op::NotBoundary) throw std::invalid_argument("an instruction that does not exist");
       if (op == Op::Byte || op == Op::Run ? a >= sets_.size() : a >= pattern.program.size()) throw std::invalid_argument("an operand that does not exist");
     }
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
-    const Nexts seconds = Seconds(pattern.program, sets_).all(), befores = Befores(pattern.program, sets_).all();
+    Seconds nexts(pattern.program, sets_);
+    for (std::size_t at = 0; at + 1 < pattern.program.size(); ++at)
+      if (Instruction& run = patterns_[number].program[at]; run.op == Op::Run)
+        run.gives_none_back = (nexts.at(at + 1) & nexts_of(sets_[run.a])).none();
+    const Nexts seconds = nexts.all(), befores = Befores(pattern.program, sets_).all();
     needs_.emplace_back();
     for (const Instruction& instruction : pattern.program)
       if (instruction.op == Op::Byte)

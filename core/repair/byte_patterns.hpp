@@ -8,7 +8,8 @@
 // position three look-ups, by the byte before it, by its own and by the next one, give the patterns that may begin there, as
 // bits.  Those alone are run.  What may come second is read off the program: the quote of  "(?=\s*[,:}])  is followed by a
 // blank or one of these.  So is what a match needs: without a  (  in the text no call is looked for.  A program is run as `re` runs a pattern: alternatives and repetitions in their order, the latest
-// choice taken back first.  Patterns share lookaheads, such as what follows the end of a string, so the last outcome of each
+// choice taken back first.  A run of a set whose bytes cannot begin what follows leaves no choice, and where the last run of a
+// set ends is kept, so that a hundred thousand line breaks are not read again from each of them.  Patterns share lookaheads, such as what follows the end of a string, so the last outcome of each
 // is kept with its position.
 // As with `finditer`, a match begins at or after the end of the last one of the same pattern.
 // Programs are made from the syntax trees of regular expressions (src/tokamata/repair/byte_patterns.py).  They have no groups and
@@ -60,6 +61,7 @@ class BytePatterns {
   struct Instruction {
     Op op;
     std::uint32_t a = 0, b = 0, c = 0;
+    bool gives_none_back = false;  // of a run, set by BytePatterns: what follows it cannot begin with a byte of the set
     friend auto operator<=>(const Instruction&, const Instruction&) = default;
   };
   struct Pattern {

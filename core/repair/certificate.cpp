@@ -128,7 +128,10 @@ class BoundCheck {
   }
 
   StateId after(StateId state, std::string_view bytes) {
-    for (const char byte : bytes) state = automaton_.next(state, static_cast<std::uint8_t>(byte), budget_);
+    for (const char byte : bytes) {
+      if (state == ByteAutomaton::kDead) break;
+      state = automaton_.next(state, static_cast<std::uint8_t>(byte), budget_);
+    }
     return state;
   }
 

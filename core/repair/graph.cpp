@@ -135,8 +135,10 @@ class RepairSearch::GraphMaker {
       const Rewrite& rewrite = search_.model_.rewrites[index];
       if (!rewrite.may_be_taken(place.mode)) continue;
       StateId state = place.state;
-      for (const char written : rewrite.written)
+      for (const char written : rewrite.written) {
+        if (state == ByteAutomaton::kDead) break;
         state = search_.automaton().next(state, static_cast<std::uint8_t>(written), budget_);
+      }
       lead(number, rewrite.end, search_.model_.after(place.mode, rewrite), state, {EditKind::Rewrite, index}, place.reached, rewrite.cost);
     }
   }

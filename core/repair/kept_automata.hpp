@@ -43,8 +43,8 @@ class KeptAutomaton : private Accounted {
     writings_.push_back(std::allocate_shared<Writings>(CountedAllocator<Writings>(), machine, automaton_.byte_classes()));
     return writings_.back();
   }
-  // The state that its over-approximation starts in, once it is known.
-  std::optional<StateId>& relaxed_start() { return relaxed_start_; }
+  // The state that its over-approximation starts in.
+  StateId relaxed_start(Budget& budget);
   void keep_only(std::span<StateId* const> states) {
     automaton_.keep_only(states);
     relaxed_start_.reset();
@@ -120,5 +120,10 @@ class BorrowedAutomaton {
 // LimitExceeded, Cancelled or std::bad_alloc.
 std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
                                       const std::shared_ptr<const CancelToken>& cancel);
+
+// Whether the pattern accepts a text.  A broken text is mostly refused by the over-approximation, which knows its states from
+// other texts: the states of a pattern that remembers what is written are those of one text.
+bool is_accepted(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
+                 const std::shared_ptr<const CancelToken>& cancel);
 
 }  // namespace tokamata

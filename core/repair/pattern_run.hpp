@@ -21,7 +21,7 @@ class BytePatterns::Run {
   static constexpr std::uint64_t kStepsOfACheck = 1 << 16;
 
   Run(const std::vector<ByteSet>& sets, std::size_t lookaheads, std::string_view text, Budget& budget)
-      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads) {}
+      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads), extents_(sets.size()) {}
 
   // Whether what was matched since the last call has read where the text ends: with more text it might go on otherwise.
   bool has_touched_end() { return std::exchange(touches_end_, false); }
@@ -41,15 +41,11 @@ class BytePatterns::Run {
           ++position, ++at;
           break;
         case Op::Run: {
-          const ByteSet& set = sets_[instruction.a];
-          const std::size_t most = std::min<std::size_t>(text_.size() - position, instruction.c);
-          std::size_t count = 0;
-          while (count < most && set.contains(byte(position + count))) ++count;
+          const std::size_t count = std::min<std::size_t>(run_end(instruction.a, position) - position, instruction.c);
           if (position + count == text_.size() && count < instruction.c) touches_end_ = true;
-          steps_ += count / 16;
           goes_on = count >= instruction.b;
           ++at;
-          if (goes_on && count > instruction.b) choices_.push_back({at, position + instruction.b, position + count - 1});
+          if (goes_on && count > instruction.b && !instruction.gives_none_back) choices_.push_back({at, position + instruction.b, position + count - 1});
           position += count;
           break;
         }
@@ -62,7 +58,7 @@ class BytePatterns::Run {
           if (last.position != position) {
             const bool has_touched = std::exchange(touches_end_, false);
             const bool matches = matched(program, at + 1, position).has_value();
-            looked_[instruction.c] = {position, matches, touches_end_};
+            last = {position, matches, touches_end_};
             touches_end_ |= has_touched;
           } else {
             touches_end_ |= last.touches_end;
@@ -97,6 +93,10 @@ class BytePatterns::Run {
   struct Choice {
     std::size_t at, least, most;
   };
+  // Where the last run of a set was.
+  struct Extent {
+    std::size_t begin = ~std::size_t{0}, end = begin;
+  };
   // The outcome of a lookahead where it was last.
   struct Looked {
     std::size_t position = ~std::size_t{0};
@@ -104,6 +104,18 @@ class BytePatterns::Run {
   };
 
   std::uint8_t byte(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
+
+  // Where the bytes of a set end that begin at a position.
+  std::size_t run_end(std::uint32_t set, std::size_t position) {
+    Extent& last = extents_[set];
+    if (position >= last.begin && position < last.end) return last.end;
+    std::size_t end = position;
+    while (end < text_.size() && end != last.begin && sets_[set].contains(byte(end))) ++end;
+    steps_ += (end - position) / 16;
+    if (end == last.begin) end = last.end;
+    if (end > position) last = {position, end};
+    return end;
+  }
 
   void step() {
     if (++steps_ < kStepsOfACheck) return;
@@ -134,6 +146,7 @@ class BytePatterns::Run {
   Budget& budget_;
   std::vector<Choice> choices_;
   std::vector<Looked> looked_;
+  std::vector<Extent> extents_;
   std::uint64_t steps_ = 0;
   bool touches_end_ = false;
 };

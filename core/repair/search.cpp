@@ -37,10 +37,8 @@ RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string t
 
   Budget budget(limits_, cancel_, age_seconds());
   write_anew(budget);
-  std::optional<StateId>& relaxed = kept().relaxed_start();
-  if (!relaxed) relaxed = over_approximation(automaton(), automaton().start(), budget);
   nodes_.reserve(std::min<std::size_t>(2 * text_.size(), kNodesAtFirst));
-  begin(*relaxed, ByteAutomaton::kDead);
+  begin(kept().relaxed_start(budget), ByteAutomaton::kDead);
   spent_seconds_ = budget.spent_seconds();
   end_charging();
 }
@@ -183,14 +181,20 @@ std::uint64_t RepairSearch::bound_of(const Node& node) const {
   return node.next == kDone ? kDone : node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, node.next);
 }
 
-// Visits each edge that the node may have, but the one that keeps a byte: its price, how many bytes it loses and writes.
+std::uint64_t RepairSearch::bound_of(const Entry& entry) const {
+  const Node& node = nodes_[entry.node];
+  if (entry.rewrite == kByPrice) return bound_of(node);
+  return node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, model_.rewrites[entry.rewrite].cost);
+}
+
+// Visits each edge that the node may have by price, but the one that keeps a byte: its price, how many bytes it loses and writes.
 template <class Visit>
 void RepairSearch::visit_prices(const Node& node, Visit&& visit) const {
   const EditCost firmness = model_.firmness(node.position);
   if (node.position < text_.size())
     visit(std::uint64_t{model_.costs(node.mode).remove[static_cast<std::uint8_t>(text_[node.position])]} + firmness, 1u, 0u);
   for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index)
-    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode))
+    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode) && !is_far(rewrite))
       visit(std::uint64_t{rewrite.cost}, rewrite.end - rewrite.begin, static_cast<std::uint32_t>(rewrite.written.size()));
   for (const Writing& writing : writings_at(where(node.position), node.mode, node.state))
     visit(std::uint64_t{writing.cost} + firmness, writing.kind == EditKind::Replace ? 1u : 0u, 1u);
@@ -214,9 +218,13 @@ bool RepairSearch::has_no_better(const Node& node) const {
   return is_hopeless(least);
 }
 
-// Its order in the queue, by the cost of its bound.
-std::uint64_t RepairSearch::key_of(const Node& node, std::uint64_t cost) const {
-  const std::uint64_t unread = text_.size() - node.position;
+bool RepairSearch::has_no_better(const Node& node, const Rewrite& rewrite) const {
+  return is_hopeless({node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, rewrite.cost), node.reached.lost + rewrite.end - rewrite.begin,
+                      node.reached.written + std::max(node.estimate.written, static_cast<std::uint32_t>(rewrite.written.size()))});
+}
+
+// The order in the queue, by the cost of the bound and the bytes that are left.
+std::uint64_t RepairSearch::key_of(std::uint64_t unread, std::uint64_t cost) const {
   return cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
 }
 
@@ -224,7 +232,19 @@ std::uint64_t RepairSearch::key_of(const Node& node, std::uint64_t cost) const {
 void RepairSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
   if (has_no_better(node)) return;
-  queue_.push({key_of(node, bound_of(node)), static_cast<std::uint32_t>(text_.size() - node.position), number, node.version});
+  const auto unread = static_cast<std::uint32_t>(text_.size() - node.position);
+  queue_.push({key_of(unread, bound_of(node)), unread, number, node.version});
+}
+
+void RepairSearch::push_far_rewrites(NodeNumber number) {
+  const Node& node = nodes_[number];
+  for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index) {
+    const Rewrite& rewrite = model_.rewrites[index];
+    if (!is_far(rewrite) || !rewrite.may_be_taken(node.mode) || has_no_better(node, rewrite)) continue;
+    const auto unread = static_cast<std::uint32_t>(text_.size() - rewrite.end);
+    queue_.reserve_one();
+    queue_.push({key_of(unread, node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, rewrite.cost)), unread, number, node.version, index});
+  }
 }
 
 // A way to a node, whose number is made where it is new.
@@ -292,13 +312,14 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
     relax(number, node.position + 1, node.mode, node.state, node.guiding, node.reached + PathCost{price, 1, 0}, {EditKind::Remove, 0});
   }
   for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];)
-    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode) && is_due(rewrite.cost)) take_rewrite(number, index, budget);
+    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode) && !is_far(rewrite) && is_due(rewrite.cost)) take_rewrite(number, index, budget);
   if (!is_end)
     if (const std::uint64_t keeping = model_.keeping(node.mode, node.position, byte); keeping != kNoEdit && is_due(keeping))
       relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget),
             guiding_after(node.guiding, byte, budget), node.reached + PathCost{price, 0, 0}, {EditKind::Keep, 0});
+  if (nodes_[number].version != node.version) return;  // reached more cheaply by one of these: queued anew
+  if (price == kFirst) push_far_rewrites(number);
   Node& after = nodes_[number];
-  if (after.version != node.version) return;  // reached more cheaply by one of these: queued anew
   after.next = next;
   if (next != kDone) push(number);
 }
@@ -393,7 +414,12 @@ RepairSearch::Outcome RepairSearch::improve() {
       queue_.pop();
       if (is_stale(entry)) continue;
       try {
-        expand(entry.node, budget);
+        if (entry.rewrite == kByPrice) {
+          expand(entry.node, budget);
+        } else {
+          ++expansions_;
+          take_rewrite(entry.node, entry.rewrite, budget);
+        }
       } catch (...) {
         // Where a limit is passed, its edges are made again; there is room for the entry, which was in the queue before.
         if (nodes_[entry.node].version == entry.version) queue_.push(entry);
@@ -414,14 +440,16 @@ RepairSearch::Outcome RepairSearch::improve() {
 // Whether nothing better is reached through an entry, or another one has taken its place.
 bool RepairSearch::is_stale(const Entry& entry) const {
   const Node& node = nodes_[entry.node];
-  if (node.version != entry.version || node.next == kDone) return true;
-  return entry.key >= best_.cost.cost && has_no_better(node);  // no key is below the cost of the bound
+  const bool is_by_price = entry.rewrite == kByPrice;
+  if (node.version != entry.version || (is_by_price && node.next == kDone)) return true;
+  if (entry.key < best_.cost.cost) return false;  // no key is below the cost of the bound
+  return is_by_price ? has_no_better(node) : has_no_better(node, model_.rewrites[entry.rewrite]);
 }
 
 // With another weight, and without what cannot lead to a better answer.
 void RepairSearch::queue_again() {
   queue_.rebuild([this](const Entry& entry) { return is_stale(entry); },
-                 [this](Entry& entry) { entry.key = key_of(nodes_[entry.node], bound_of(nodes_[entry.node])); });
+                 [this](Entry& entry) { entry.key = key_of(entry.unread, bound_of(entry)); });
 }
 
 RepairSearch::Proof RepairSearch::proof() const {
@@ -432,8 +460,7 @@ RepairSearch::Proof RepairSearch::proof() const {
 std::uint64_t RepairSearch::open_bound() const {
   std::uint64_t least = std::min(best_.cost.cost, least_refused_);
   queue_.visit([&](const Entry& entry) {
-    if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone)
-      least = std::min(least, bound_of(node));
+    if (nodes_[entry.node].version == entry.version) least = std::min(least, bound_of(entry));
   });
   return least;
 }

@@ -11,7 +11,7 @@
 // an edge.
 //   - Order.  A* with the estimate of estimate.hpp.  A node's edges are made in steps of their cost, when the search has come to
 //     that price: first what costs nothing, mostly the byte that is kept.  So neither nodes nor transitions are made that no
-//     cheap repair takes.
+//     cheap repair takes.  A rewrite that reads far waits by itself, since it leads nearer to the end than its node is.
 //   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue, so
 //     that the search follows its best attempt and returns to near alternatives only.  With each answer, and where there is
 //     none for some thousand steps, the excess of the weight is halved, and what was searched is used again; at 1 it is A*
@@ -114,6 +114,8 @@ class RepairSearch : private BorrowedAutomaton {
   static constexpr NodeNumber kNoNode = ~NodeNumber{0};
   static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};
   static constexpr std::uint64_t kFirst = 0, kDone = ~std::uint64_t{0};
+  static constexpr std::uint32_t kByPrice = ~std::uint32_t{0};
+  static constexpr std::uint32_t kFarBytes = 3;
   using Where = Writings::Where;
   static constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
 
@@ -154,10 +156,12 @@ class RepairSearch : private BorrowedAutomaton {
     std::uint32_t unread;
     NodeNumber node;
     std::uint32_t version;
+    std::uint32_t rewrite = kByPrice;  // a rewrite of the node that reads far; otherwise its next edges by price
     bool operator<(const Entry& other) const {  // the best on top
       if (key != other.key) return key > other.key;
       if (unread != other.unread) return unread > other.unread;
-      return node < other.node;  // the latest: of nodes that are alike it is the nearest to an end
+      if (node != other.node) return node < other.node;
+      return rewrite > other.rewrite;  // the latest: of nodes that are alike it is the nearest to an end
     }
   };
 
@@ -176,8 +180,12 @@ class RepairSearch : private BorrowedAutomaton {
   void visit_prices(const Node& node, Visit&& visit) const;
   PathCost next_of(const Node& node) const;
   std::uint64_t bound_of(const Node& node) const;
-  std::uint64_t key_of(const Node& node, std::uint64_t cost) const;
+  std::uint64_t bound_of(const Entry& entry) const;
+  std::uint64_t key_of(std::uint64_t unread, std::uint64_t cost) const;
   void push(NodeNumber node);
+  void push_far_rewrites(NodeNumber node);
+  static bool is_far(const Rewrite& rewrite) { return rewrite.end - rewrite.begin >= kFarBytes; }
+  bool has_no_better(const Node& node, const Rewrite& rewrite) const;
   bool is_stale(const Entry& entry) const;
   void lower_weight();
   void queue_again();

@@ -601,6 +601,13 @@ class KeptAutomata:
             LimitExceeded, Cancelled: the work was stopped.
         """
 
+    def accepts(self, text: bytes, limits: Limits, cancel: CancelToken | None, pattern: str) -> bool:
+        """Whether the pattern accepts a text; sooner than by ``refused_at`` if it does not.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
     @staticmethod
     def idle_bytes() -> int:
         """What the automata of all patterns take that no search uses now."""

@@ -49,7 +49,8 @@ ALL_MODES, BY_WRITTEN = (
 _MOST_MODES = 16
 _MOST = 1_000_000_000
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
-_STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
+# With its closing quote, if it has one; if not, no other string begins on the line, which is not read again.
+_STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*("?)')
 _BLANKS_AND_FENCES = b" \t\r\n`"
 
 
@@ -552,7 +553,7 @@ class EditCosts:
 
 def _seems_cut_off(text: bytes) -> bool:
     """Whether it lacks brackets, or has none; one may be lost anywhere, if the text ends in another."""
-    brackets = _STRING.sub(b"", text)
+    brackets = _STRING.sub(lambda found: b"" if found[1] else found[0], text)
     opened, closed = sum(map(brackets.count, _OPENING)), sum(map(brackets.count, _CLOSING))
     if text.rstrip(_BLANKS_AND_FENCES).endswith(_CLOSING):
         return opened > closed + 1

@@ -245,6 +245,6 @@ def needs_none(search: Search[Any]) -> bool:
     try:
         search.broken.decode()
         limits = core_limits(search.limits)
-        return search.automata.refused_at(search.broken, limits, search.cancel, search.pattern) is None
+        return search.automata.accepts(search.broken, limits, search.cancel, search.pattern)
     except (UnicodeDecodeError, LimitExceeded):
         return False

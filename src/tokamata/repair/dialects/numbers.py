@@ -39,7 +39,7 @@ def _rounded(match: re.Match[bytes]) -> bytes | None:
 
 
 def _based(match: re.Match[bytes]) -> bytes:
-    return str(int(match[0].decode(), 0)).encode()
+    return str(int(match[0].decode().rstrip("_").replace("__", "_"), 0)).encode()
 
 
 def _narrow(match: re.Match[bytes]) -> bytes | None:
@@ -50,7 +50,8 @@ def _narrow(match: re.Match[bytes]) -> bytes | None:
 
 
 def _without_groups(match: re.Match[bytes]) -> bytes:
-    return match[1].translate(None, b", '_ ")
+    digits = match[1].translate(None, b", '_ ")
+    return digits.replace(b".", b"") if digits.count(b".") > 1 else digits
 
 
 def _continental(match: re.Match[bytes]) -> bytes:
@@ -86,8 +87,11 @@ _NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WOR
 
 
 def _worded(match: re.Match[bytes]) -> bytes | None:
-    value = _NUMBER_OF.get(match[1].lower())
-    return None if value is None else str(value).encode()
+    tens, _, ones = match[1].lower().replace(b" ", b"-").partition(b"-")
+    values = [_NUMBER_OF.get(word) for word in (tens, ones) if word]
+    if None in values or (ones and not (values[0] in range(20, 100, 10) and values[1] in range(1, 10))):
+        return None
+    return str(sum(value for value in values if value is not None)).encode()
 
 
 def _malformed(match: re.Match[bytes]) -> bytes | None:
@@ -99,7 +103,7 @@ _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
 _QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
 _QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
-_GROUPED = rb"(-?\d{1,3}(?:[,'\x20]\d{3})+(?:\.\d+)?)"
+_GROUPED = rb"(-?\d{1,3}(?:(?:[,'\x20]\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}))"
 _CONTINENTAL = rb"(-?\d{1,3}(?:[.\x20]\d{3})+,\d+|-?\d+,\d{1,2})"
 _UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2[\xa3\xa5]|USD|EUR|CHF|GBP|~)"
 _MINUS = rb"(?:\xe2\x88\x92|\xe2\x80[\x90-\x95]|\xef\xbc\x8d)"
@@ -112,13 +116,17 @@ NUMBERS = (
         20,
         _TEXT,
     ),
+    *(
+        Rewrite("fraction", _START + sign.encode() + _AFTER, value, 40, _TEXT)
+        for sign, value in (("½", b"0.5"), ("¼", b"0.25"), ("¾", b"0.75"), ("⅓", b"0.333"), ("⅔", b"0.667"))
+    ),
     Rewrite("another decimal point", "(?<=[0-9])(?:。|．|·)(?=[0-9])".encode(), b".", 20, _TEXT),
     Rewrite("another minus sign", _MINUS + rb"(?=\d|\.\d|\xef\xbc)", b"-", 20, _TEXT),
     Rewrite("drop a plus sign", _START + rb"\+(?=[\d.])", b"", 20, _TEXT),
     Rewrite("drop leading zeros", _START + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
     Rewrite(
         "number in another base",
-        _START + rb"[-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?![\w.])",
+        _START + rb"[-+]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)(?![\w.])",
         _based,
         20,
         _TEXT,
@@ -135,7 +143,8 @@ NUMBERS = (
         "comma as a decimal point",
         _START
         + _CONTINENTAL
-        + rb"(?=\s?(?:[A-Za-z]{1,12}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        + rb"(?=\s?(?:(?:[A-Za-z]|[\xc3-\xc5][\x80-\xbf]){1,12}|[%$]|\xe2\x82\xac)?"
+        + rb"\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,
@@ -155,13 +164,14 @@ NUMBERS = (
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",
-        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}" + _AFTER,
+        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|[\xc3-\xc5][\x80-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}"
+        + _AFTER,
         b"",
         500,
         _TEXT,
     ),
     Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
-    Rewrite("number word", rb"\b([A-Za-z]{3,9})\b" + _AFTER, _worded, 400, _TEXT),
+    Rewrite("number word", rb"\b([A-Za-z]{3,9}(?:[- ][a-z]{3,5})?)\b" + _AFTER, _worded, 400, _TEXT),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
     Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
     Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
@@ -175,7 +185,7 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /\x80-\xbf]{0,20})?"),
+        _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
         _without_groups,
         1000,
         _TEXT,
@@ -192,6 +202,6 @@ NUMBERS = (
     Rewrite("quotient", _START + rb"(\d+) (\d+)/(\d+)" + _AFTER, _mixed, 250, _TEXT),
     Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
-    Rewrite("number word", _QUOTED % rb"([A-Za-z]{3,9})", _worded, 800, _TEXT),
+    Rewrite("number word", _QUOTED % rb"([A-Za-z]{3,9}(?:[- ][a-z]{3,5})?)", _worded, 800, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )

@@ -43,6 +43,13 @@ NAMES = (
     Rewrite("number as a name", rb"(?<=[{,\s])[-+]?[\d.][\w.+-]*(?=\s+[\"'])", rb'"\g<0>":', 700, _IN_TEXT),
 )
 
+# Read before what looks far ahead, since they are seldom there.
+_WORDS_OF_A_LIST = rb"[A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:](?=[ \t]*(?:[,}\]\n]|\Z))"
+_WORDS_OF_A_VALUE = (
+    rb"[A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],]"
+    rb"(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))"
+)
+
 WORDS = (
     Rewrite(
         "quote a word",
@@ -53,19 +60,18 @@ WORDS = (
     ),
     Rewrite(
         "quote words",
-        rb"(?:(?<=[:\[,\n])|(?<=[-*]\s))[ \t]{0,40}(?![A-Za-z_][\w.]*\()"
+        rb"(?:(?<=[:\[,\n])|(?<=[-*]\s))[ \t]{0,40}(?=" + _WORDS_OF_A_LIST + rb")(?![A-Za-z_][\w.]*\()"
         rb"(?![^\n]{0,300}(?:/\*|\s//))(?![\d.eE\s+-]{1,300}[\],}])"
-        rb"([A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:])(?=[ \t]*(?:[,}\]\n]|\Z))",
+        rb"(" + _WORDS_OF_A_LIST + rb")",
         rb'"\1"',
         500,
         _IN_TEXT,
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[])[ \t]{0,40}(?![A-Za-z_][\w.]*\()"
+        rb"(?<=[:\[])[ \t]{0,40}(?=" + _WORDS_OF_A_VALUE + rb")(?![A-Za-z_][\w.]*\()"
         rb"(?![^\n]{0,300}(?:/\*|\s//))"
-        rb"([A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],])"
-        rb"(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))",
+        rb"(" + _WORDS_OF_A_VALUE + rb")",
         rb'"\1"',
         2200,
         _IN_TEXT,
