@@ -120,6 +120,8 @@ class Words:
         """
         spans: list[tuple[int, int, bytes, int]] = []
         firm: list[int] = []
+        if not any(self._known):
+            return spans, firm
         for match in bounds.matches(_QUOTED, text):
             try:
                 word = match[2].decode()
@@ -143,6 +145,11 @@ class Words:
             if len(meant) == 1 and not meant[0].startswith(cut[1].decode("utf-8", "replace")):
                 spans.append((*cut.span(), _json(meant[0]), 0))
         return spans, firm
+
+    @property
+    def has_names(self) -> bool:
+        """Whether it knows any name of a member."""
+        return bool(self._known[0])
 
     def near_names(self, name: str) -> list[str]:
         """The names of members that are near a name, other than that itself."""

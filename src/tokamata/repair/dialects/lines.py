@@ -30,7 +30,7 @@ _JSON = re.compile(
     rb"|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z"
 )
 _LINE = re.compile(rb"[^\n]*\n?")
-_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
+_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80[\xa2\x93\x94]|#\d{1,3}|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
 _NAME = re.compile(
     rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?"
     rb"[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"

@@ -84,6 +84,8 @@ _WORDS = "zero one two three four five six seven eight nine ten eleven twelve th
 _WORDS += " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS.split()[:20])}
 _NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS.split()[20:])}
+# Words that begin as one of these does; :func:`_worded` knows which of them are numbers.
+_NUMBER_WORD = rb"([zotfsenhZOTFSENH][enwhoiluENWHOILU][A-Za-z]{1,7}(?:[- ][a-z]{3,5})?)"
 
 
 def _worded(match: re.Match[bytes]) -> bytes | None:
@@ -171,7 +173,7 @@ NUMBERS = (
         _TEXT,
     ),
     Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
-    Rewrite("number word", rb"\b([A-Za-z]{3,9}(?:[- ][a-z]{3,5})?)\b" + _AFTER, _worded, 400, _TEXT),
+    Rewrite("number word", rb"\b" + _NUMBER_WORD + rb"\b" + _AFTER, _worded, 400, _TEXT),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
     Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
     Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
@@ -202,6 +204,6 @@ NUMBERS = (
     Rewrite("quotient", _START + rb"(\d+) (\d+)/(\d+)" + _AFTER, _mixed, 250, _TEXT),
     Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
-    Rewrite("number word", _QUOTED % rb"([A-Za-z]{3,9}(?:[- ][a-z]{3,5})?)", _worded, 800, _TEXT),
+    Rewrite("number word", _QUOTED % _NUMBER_WORD, _worded, 800, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )
