@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import pydantic
 import pytest
 
 import tokamata as tk
@@ -34,6 +35,12 @@ class Strange:
 
 
 STRANGE = Strange()
+
+
+class PydanticModel(pydantic.BaseModel):
+    """A model without fields."""
+
+
 HUGE = 10**1000
 TEXTS: tuple[Any, ...] = (5, None, b"ab", ["a"], STRANGE, 1.5, str)
 NUMBERS: tuple[Any, ...] = ("5", None, 1.5, [1], STRANGE, -1, HUGE, float("nan"))
@@ -266,6 +273,17 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         dict.fromkeys(("lost", "invented", "changed", "prose"), ("5", 1.5, STRANGE, -1, True)),
     ),
     A.reward: ({"text": "a"}, REPAIR),
+    A.repair_stream: (
+        {},
+        {
+            "costs": REPAIR["costs"],
+            "slack": NUMBERS,
+            "weight": REPAIR["weight"],
+            **STOPS,
+        },
+    ),
+    tk.partial_value: ({"text": "[1"}, {"text": (5, None, 1.5, STRANGE, ["a"])}),
+    tk.partial: ({"model": PydanticModel}, {"model": (5, None, "ab", STRANGE, int, list[int])}),
     A.captured: (
         {"name": "name"},
         {"name": (5, None, STRANGE, "", "1a", "a b", "_a", "count", "asdict", "\ud800")},

@@ -44,7 +44,7 @@ INNER_ROOMS = {
         "unimodularity",
         *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
         *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "variants", "distinct"),
-        *("tokens",),
+        *("tokens", "stream_words", "stream_finders", "streams"),
     ],
     "patterns": [
         *("unicode", "regex", "extensions", "phrase_trie", "free_text"),

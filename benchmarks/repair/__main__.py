@@ -27,6 +27,7 @@ from benchmarks.repair.kind_rows import add_kinds
 from benchmarks.repair.large_schemas import add_large_schema
 from benchmarks.repair.library_rows import add_libraries, add_valid_texts
 from benchmarks.repair.search_rows import add_kilobytes, add_long_texts, add_programs
+from benchmarks.repair.stream_rows import add_followed_texts
 
 
 def main() -> int:
@@ -65,6 +66,7 @@ def measure(options: Namespace, work: Path) -> Report:
     add_long_texts(report, instances, options, 2 if options.quick else 10)
     add_large_schema(report, options)
     add_programs(report, options, 3 if options.quick else count)
+    add_followed_texts(report, instances, options, count)
     return report
 
 

@@ -12,7 +12,7 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
-#include "repair/byte_patterns.hpp"
+#include "bindings/repair_parts.hpp"
 #include "repair/certificate.hpp"
 #include "repair/search.hpp"
 
@@ -174,25 +174,9 @@ nb::tuple item(const Rewrites& self, std::size_t index) {
   return nb::make_tuple(begin, end, nb::bytes(written.data(), written.size()), cost, within, then, self.numbers[index]);
 }
 
-// What is written where a pattern was found: two texts, with what was found between them or without.
-struct Template {
-  std::string before;
-  bool repeats;
-  std::string after;
-  EditCost cost;
-  ModeSet within;
-  Mode then;
-};
-
 using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost, ModeSet, Mode>;
 using GivenPattern = std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, std::optional<GivenTemplate>>;
-
-struct BoundPatterns {
-  BytePatterns patterns;
-  std::vector<std::uint32_t> numbers;
-  std::vector<std::optional<Template>> templates;
-};
 
 ByteSet byte_set_of(const nb::bytes& given) {
   if (given.size() != 32) throw nb::value_error("a set of bytes has 32 bytes");
@@ -235,10 +219,8 @@ nb::tuple found(const BoundPatterns& self, std::string_view text, std::size_t mo
       others.append(nb::make_tuple(self.numbers[pattern], begin, end));
       continue;
     }
-    const auto& [before, repeats, after, cost, within, then] = *self.templates[pattern];
-    std::string written = before;
-    if (repeats) written += text.substr(begin, end - begin);
-    rewrites.all.push_back({begin, end, written + after, cost, within, then});
+    const Template& made = *self.templates[pattern];
+    rewrites.all.push_back({begin, end, made.written(text.substr(begin, end - begin)), made.cost, made.within, made.then});
     rewrites.numbers.push_back(self.numbers[pattern]);
   }
   return nb::make_tuple(std::move(rewrites), std::move(others));
@@ -312,18 +294,6 @@ nb::list edits_of(const BoundEdits& self) {
                                 step.kind == EditKind::Rewrite ? step.operand : 0, mode));
   });
   return edits;
-}
-
-template <class Task>
-auto searching(const nb::object& pattern, Task&& task) {
-  return guarded({pattern, false}, [&] {
-    try {
-      const Released released;
-      return task();
-    } catch (const EmptyLanguage&) {
-      throw EmptyConstraint();
-    }
-  });
 }
 
 }  // namespace

@@ -6,21 +6,16 @@
 #include <map>
 #include <optional>
 
+#include "repair/pattern_run.hpp"
+
 namespace tokamata {
 
 namespace {
 
-// The clock of short texts is not read, so that they have an answer at any deadline.
-constexpr std::uint64_t kStepsOfACheck = 1 << 16;
-
-bool is_word(std::uint8_t byte) {
-  return byte == '_' || (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
-}
-
 ByteSet words() {
   ByteSet set;
   for (unsigned byte = 0; byte < 256; ++byte)
-    if (is_word(static_cast<std::uint8_t>(byte))) set.add(static_cast<std::uint8_t>(byte));
+    if (is_word_byte(static_cast<std::uint8_t>(byte))) set.add(static_cast<std::uint8_t>(byte));
   return set;
 }
 
@@ -238,133 +233,13 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
       const auto value = static_cast<std::uint8_t>(byte);
       if (pattern.first.contains(value)) by_first_[byte * words_ + number / 64] |= bit;
       if (seconds[byte]) by_second_[byte * words_ + number / 64] |= bit;
-      if (pattern.before.contains(value) && befores[byte] && !(begins_word && is_word(value))) by_before_[byte * words_ + number / 64] |= bit;
+      if (pattern.before.contains(value) && befores[byte] && !(begins_word && is_word_byte(value))) by_before_[byte * words_ + number / 64] |= bit;
     }
     if (seconds[kNone]) by_second_[kNone * words_ + number / 64] |= bit;
     if (pattern.begins_text && befores[kNone]) by_before_[kNone * words_ + number / 64] |= bit;
   }
   number_lookaheads();
 }
-
-// One search over one text.
-class BytePatterns::Run {
- public:
-  Run(const std::vector<ByteSet>& sets, std::size_t lookaheads, std::string_view text, Budget& budget)
-      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads), extents_(sets.size()) {}
-
-  // Where the match of a program ends that begins at a position.
-  std::optional<std::size_t> matched(const std::vector<Instruction>& program, std::size_t at, std::size_t position) {
-    const std::size_t base = choices_.size();
-    for (;;) {
-      step();
-      const Instruction& instruction = program[at];
-      bool goes_on = true;
-      switch (instruction.op) {
-        case Op::Match: choices_.resize(base); return position;
-        case Op::Byte:
-          goes_on = position < text_.size() && sets_[instruction.a].contains(byte(position));
-          ++position, ++at;
-          break;
-        case Op::Run: {
-          const std::size_t count = std::min<std::size_t>(run_end(instruction.a, position) - position, instruction.c);
-          goes_on = count >= instruction.b;
-          ++at;
-          if (goes_on && count > instruction.b && !instruction.gives_none_back) choices_.push_back({at, position + instruction.b, position + count - 1});
-          position += count;
-          break;
-        }
-        case Op::Fork: choices_.push_back({instruction.a, position, position}), ++at; break;
-        case Op::LazyFork: choices_.push_back({at + 1, position, position}), at = instruction.a; break;
-        case Op::Jump: at = instruction.a; break;
-        case Op::Ahead:
-        case Op::NotAhead: {
-          Looked& last = looked_[instruction.c];
-          if (last.position != position) last = {position, matched(program, at + 1, position).has_value()};
-          goes_on = last.matches == (instruction.op == Op::Ahead);
-          at = instruction.a;
-          break;
-        }
-        case Op::Behind:
-        case Op::NotBehind: {
-          const bool has_room = position >= instruction.c;
-          goes_on = (has_room && matched(program, at + 1, position - instruction.c)) == (instruction.op == Op::Behind);
-          at = instruction.a;
-          break;
-        }
-        default: goes_on = holds(instruction.op, position), ++at;
-      }
-      if (goes_on) continue;
-      if (choices_.size() == base) return std::nullopt;
-      Choice& last = choices_.back();
-      at = last.at;
-      // A run gives back bytes until the next instruction can go on.
-      if (const Instruction& next = program[at]; next.op == Op::Byte)
-        while (last.most > last.least && !(last.most < text_.size() && sets_[next.a].contains(byte(last.most)))) --last.most, ++steps_;
-      position = last.most;
-      if (last.most-- == last.least) choices_.pop_back();
-    }
-  }
-
- private:
-  // Where to go on if what was tried fails: at any position from the most to the least, in this order.
-  struct Choice {
-    std::size_t at, least, most;
-  };
-  // Where the last run of a set was.
-  struct Extent {
-    std::size_t begin = ~std::size_t{0}, end = begin;
-  };
-  // The outcome of a lookahead where it was last.
-  struct Looked {
-    std::size_t position = ~std::size_t{0};
-    bool matches = false;
-  };
-
-  std::uint8_t byte(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
-
-  // Where the bytes of a set end that begin at a position.
-  std::size_t run_end(std::uint32_t set, std::size_t position) {
-    Extent& last = extents_[set];
-    if (position >= last.begin && position < last.end) return last.end;
-    std::size_t end = position;
-    while (end < text_.size() && end != last.begin && sets_[set].contains(byte(end))) ++end;
-    steps_ += (end - position) / 16;
-    if (end == last.begin) end = last.end;
-    if (end > position) last = {position, end};
-    return end;
-  }
-
-  void step() {
-    if (++steps_ < kStepsOfACheck) return;
-    steps_ = 0;
-    budget_.check();
-    if (choices_.size() * sizeof(Choice) > budget_.limits().memory_bytes)
-      throw LimitExceeded("memory_bytes", static_cast<double>(budget_.limits().memory_bytes));
-  }
-
-  bool holds(Op op, std::size_t position) const {
-    const std::size_t length = text_.size();
-    switch (op) {
-      case Op::TextStart: return position == 0;
-      case Op::TextEnd: return position == length;
-      case Op::LastLineEnd: return position == length || (position + 1 == length && text_[position] == '\n');
-      case Op::LineStart: return position == 0 || text_[position - 1] == '\n';
-      case Op::LineEnd: return position == length || text_[position] == '\n';
-      default: {
-        const bool is_after_word = position > 0 && is_word(byte(position - 1)), is_before_word = position < length && is_word(byte(position));
-        return (is_after_word != is_before_word) == (op == Op::Boundary);
-      }
-    }
-  }
-
-  const std::vector<ByteSet>& sets_;
-  std::string_view text_;
-  Budget& budget_;
-  std::vector<Choice> choices_;
-  std::vector<Looked> looked_;
-  std::vector<Extent> extents_;
-  std::uint64_t steps_ = 0;
-};
 
 std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, std::size_t most, Budget& budget) const {
   Run run(sets_, lookaheads_, text, budget);
@@ -377,7 +252,7 @@ std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, std:
     if (std::ranges::all_of(needs_[number], [&](const ByteSet& need) { return need.intersects(bytes); }))
       possible[number / 64] |= std::uint64_t{1} << (number % 64);
   for (std::size_t position = 0; position < text.size(); ++position) {
-    if (position % kStepsOfACheck == kStepsOfACheck - 1) budget.check();
+    if (position % Run::kStepsOfACheck == Run::kStepsOfACheck - 1) budget.check();
     const std::size_t before = position == 0 ? kNone : static_cast<std::uint8_t>(text[position - 1]);
     const std::uint64_t* const by_before = &by_before_[before * words_];
     const std::uint64_t* const by_first = &by_first_[static_cast<std::uint8_t>(text[position]) * words_];

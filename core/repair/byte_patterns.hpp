@@ -81,6 +81,7 @@ class BytePatterns {
   std::vector<Found> found(std::string_view text, std::size_t most, Budget& budget) const;
 
  private:
+  friend class StreamedPatterns;
   class Run;
   class Seconds;
   class Befores;

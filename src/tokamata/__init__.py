@@ -98,6 +98,7 @@ from tokamata.repair.programs import Program
 from tokamata.repair.repair_bounds import RepairBounds
 from tokamata.repair.results import Certificate, Edit, Margin, Repair
 from tokamata.repair.rewards import Reward
+from tokamata.repair.streams import RepairStream
 from tokamata.repair.tokens import TokenCertificate, TokenCosts, TokenEdit, TokenRepair
 from tokamata.structural_tags import structural_tag
 from tokamata.text_constraints import choice, literal, regex
@@ -107,6 +108,7 @@ from tokamata.tool_formats import ToolFormat
 from tokamata.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
 from tokamata.type_constraints import type as type
 from tokamata.values.json_events import Event
+from tokamata.values.partial_values import partial, partial_value
 from tokamata.values.parts import Captures, Match, Parts
 from tokamata.version import __version__ as __version__
 from tokamata.vocabulary import Vocabulary
@@ -174,6 +176,7 @@ __all__ = [
     "Repair",
     "RepairBounds",
     "RepairRefusedError",
+    "RepairStream",
     "Reward",
     "Rewrite",
     "RewriteFinder",
@@ -219,6 +222,8 @@ __all__ = [
     "literal",
     "load",
     "paragraph_token",
+    "partial",
+    "partial_value",
     "quoted_text",
     "regex",
     "response_format",

@@ -770,6 +770,95 @@ class BytePatterns:
             LimitExceeded, Cancelled: the work was stopped, or there are more than ``most``.
         """
 
+class StreamSearch:
+    """The search that follows a text while it arrives; ``core/repair/stream_search.hpp`` has the algorithm.
+
+    Args:
+        automata: of the texts that are accepted.
+        machine: modes, and the costs of single bytes.
+        patterns: of rewrites and doubts.
+        prices: by number of a pattern: its cost, the modes where it holds, and whether it is a doubt.
+        slack: what a repair may cost more than the cheapest one and count nevertheless.
+        limits, cancel: of the stream as a whole.
+        pattern: the pattern that errors show.
+
+    Raises:
+        EmptyConstraintError: it is seen at once that no text is accepted.
+        ValueError: a pattern has no price.
+        LimitExceeded, Cancelled: the work was stopped.
+    """
+
+    def __init__(
+        self,
+        automata: KeptAutomata,
+        machine: EditMachine,
+        patterns: BytePatterns,
+        prices: Sequence[tuple[int, int, bool]],
+        slack: int,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> None: ...
+    @property
+    def follows(self) -> bool:
+        """Whether no limit has ended the search."""
+
+    @property
+    def decided_until(self) -> int:
+        """How much of the text the decided part of the repaired text has read."""
+
+    @property
+    def cost(self) -> int | None:
+        """What the cheapest repair of what is settled costs at least; ``None``: no cheap one is known."""
+
+    @property
+    def bound(self) -> int | None:
+        """What a whole repair may cost for which all holds that is decided; ``None`` where ``cost`` is."""
+
+    @property
+    def expansions(self) -> int:
+        """How many nodes were expanded."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the search holds, and the automaton that it has borrowed."""
+
+    def feed(self, bytes: bytes) -> list[tuple[int, int, int]]:
+        """More of the text; of patterns without a template, the matches that are certain: number, begin, end.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped; nothing more may be fed.
+        """
+
+    def advance(
+        self,
+        rewrites: Sequence[tuple[int, int, bytes, int, int, int]],
+        doubts: Sequence[tuple[int, int, int]],
+        firm: Sequence[tuple[int, int]],
+        open_rewrites: Sequence[tuple[int, int, int]],
+        settled: int,
+        withheld: int,
+    ) -> bytes:
+        """Searches on; returns what more is decided of the repaired text.
+
+        Args:
+            rewrites, doubts, firm: what is known since the last call.
+            open_rewrites: positions where rewrites may turn out to begin, their costs and modes.
+            settled: the position up to which doubts and firm bytes are known.
+            withheld: the position from which nothing is to be decided.
+
+        Raises:
+            ValueError: a position is beyond the text.
+            Cancelled: the work was stopped.
+        """
+
+    def undecided(self) -> bytes:
+        """The cheapest repair of the text so far, after what is decided.
+
+        Raises:
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
 class RepairEdits:
     """The edits of an answer, which take memory and time when they are made."""
 

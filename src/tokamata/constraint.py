@@ -47,6 +47,7 @@ from tokamata.repair.searching import (
     searched_repairs,
     searched_reward,
 )
+from tokamata.repair.streams import RepairStream
 from tokamata.values.forms import (
     Alternatives,
     Captured,
@@ -70,6 +71,7 @@ _X = TypeVar("_X")
 _T_co = TypeVar("_T_co", covariant=True)
 _Ts = TypeVarTuple("_Ts")
 _Us = TypeVarTuple("_Us")
+_MOST_SLACK = 1_000_000_000
 
 
 _WEIGHT = 3.0  # of the search for repairs
@@ -441,6 +443,63 @@ class Constraint(Denotation[_T_co]):
             raise ArgumentError("n", shown_argument(n), "None without distinct=True")
         found = coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
         return self._explained(found, search)
+
+    def repair_stream(
+        self,
+        *,
+        costs: EditCosts = DEFAULT_COSTS,
+        slack: int = 400,
+        weight: float = 3.0,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> RepairStream[_T_co]:
+        """A repair of a text that arrives in pieces: values as soon as they are final.
+
+            stream = tk.json().repair_stream()
+            for piece in ["{'na", "me': 'Ann', 'born"]:
+                stream.feed(piece)
+                stream.events()                        # [], then [Event("/name", "Ann", …)]
+            stream.finish().value                      # {"name": "Ann"}
+
+        :class:`.RepairStream` defines what is final.
+
+        Args:
+            costs: what each edit costs.
+            slack: a value is final when all repairs have it that cost at most this much more than the
+                cheapest one so far, and still more where a mistake is near.  More slack lets fewer values be
+                final, and takes more time.
+            weight: as for :meth:`repair`, of the repair at the end.
+            limits: those of the stream: ``states``, ``memory_bytes`` and ``seconds`` bound what follows the
+                text, all pieces together, and then the repair at the end.  A limit that is passed before
+                the end is no error; the rest of the events come at the end.  ``memory_bytes`` bounds the
+                text as well.
+            cancel: stops the work, from another thread.
+
+        Raises:
+            EmptyConstraintError: no text is accepted; :meth:`.RepairStream.finish` says so where it is
+            found later.
+            AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
+            ArgumentError: an argument has another type or value.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+        search = self._search(b"", costs, None, weight, limits, cancel)
+        slack = checked_whole("slack", slack, 0, _MOST_SLACK + 1)
+
+        def repair(text: bytes) -> Repair[_T_co]:
+            with self._explaining_emptiness(search.limits, search.cancel):
+                return searched_repair(replace(search, broken=text))
+
+        with self._explaining_emptiness(search.limits, search.cancel):
+            return RepairStream(
+                search.automata,
+                search.pattern,
+                self._form,
+                search.costs,
+                slack,
+                search.limits,
+                search.cancel,
+                repair,
+            )
 
     def reward(
         self,

@@ -63,7 +63,12 @@ _KEPT = {ESCAPED: {"\\": 300}, BACK: {"`": 600}}
 
 _MODES = (
     EditMode(TEXT, {'"': STRING}, inserted={'"': BARE}),
-    EditMode(STRING, {'"': TEXT, "\\": "escape"}, insert={_LETTERS + _DIGITS: 7000}),
+    EditMode(
+        STRING,
+        {'"': TEXT, "\\": "escape"},
+        insert={_LETTERS + _DIGITS: 3000},
+        remove={_LETTERS + _DIGITS: 3000},
+    ),
     EditMode("escape", otherwise=STRING),
     EditMode(
         BARE,

@@ -155,6 +155,10 @@ class Words:
         """The names of members that are near a name, other than that itself."""
         return [] if name in self._known[0] else self._neighbours(name, 0)
 
+    def near_values(self, text: str) -> list[str]:
+        """The values that a text may mean: near ones, or the only one that it has among its words."""
+        return [] if text in self._known[1] else [value for value, _ in self._meant(text, 1)]
+
     def only_value_in(self, text: str) -> str | None:
         """The one value that stands in a text as words of it; ``None``: there is none, or several."""
         words = _phrase(text)

@@ -46,6 +46,10 @@ _VALUE, _FIRST_VALUE, _NAME, _COLON, _COMMA, _STRING, _NAME_STRING, _SCALAR, _EN
 
 _QUOTE_OR_BACKSLASH = re.compile(rb'["\\]')
 _NO_NUMBER = re.compile(rb"[^-+.0-9Ee]")
+_WHOLE_CHARACTERS = re.compile(rb"(?:[^\\]|\\(?:[^u]|u[0-9a-fA-F]{4}))*", re.DOTALL)
+_HALF_OF_A_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+_NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_LITERALS = {b"t": True, b"f": False, b"n": None}
 _LENGTHS = {ord("t"): 4, ord("f"): 5, ord("n"): 4}
 _BLANKS = frozenset(b" \t\n\r")
 
@@ -169,6 +173,22 @@ class JsonTracker:
         """Reads more of the text, up to ``until``; appends the events of values that close."""
         self._state = _followed(self._state, text, until, self._root, events)
 
+    def value_so_far(self, text: bytes | bytearray) -> Any:
+        """The value of a text that was read to its end, with what is open in it; ``None``: there is none."""
+        state = self._state
+        if state.mode == _END:
+            return state.value
+        has_value, value = False, None
+        if state.mode in (_STRING, _SCALAR):
+            has_value, value = _open_value(text[state.start :], state.mode == _STRING)
+        container = state.container
+        while container is not None:
+            if has_value:
+                members = (container.members, container.name, value)
+                container = container._replace(members=members)
+            has_value, value, container = True, container.value(), container.outer
+        return value
+
     def end(self, text: bytes | bytearray, end: int, events: list[Event]) -> Value:
         """Ends the text, which closes a number that is the whole text; returns the whole value."""
         self.feed(text, end, events)
@@ -279,3 +299,17 @@ def _scalar(text: bytes | bytearray) -> Any:
         return json.loads(text)
     except ValueError:  # more digits than Python accepts for an int
         return Decimal(bytes(text).decode("ascii"))
+
+
+def _open_value(text: bytes | bytearray, is_string: bool) -> tuple[bool, Any]:
+    """Whether a string or a scalar that is not complete has a value, and the value."""
+    data = bytes(text)
+    if not is_string:
+        if data[:1] in _LITERALS:
+            return True, _LITERALS[data[:1]]
+        number = _NUMBER.match(data)
+        return (True, json.loads(number[0])) if number else (False, None)
+    whole = _WHOLE_CHARACTERS.match(data, 1)
+    assert whole is not None
+    content = _HALF_OF_A_PAIR.sub(b"", whole[0]).decode("utf-8", "ignore")
+    return True, json.loads(f'"{content}"', strict=False)

@@ -30,7 +30,7 @@ _JSON = re.compile(
     rb"|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z"
 )
 _LINE = re.compile(rb"[^\n]*\n?")
-_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80\xa2|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
+_BULLET = re.compile(rb"(?:[-*+]|\xe2\x80[\xa2\x93\x94]|#\d{1,3}|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+")
 _NAME = re.compile(
     rb"(?:\*\*|__|`|\")?([A-Za-z_\x80-\xff][\w\x80-\xff .()/-]{0,60}?)(?:\*\*|__|`|\")?"
     rb"[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
@@ -148,7 +148,7 @@ def _nested(text: bytes, found: list[_Line], words: Words | None) -> Iterator[Fo
         for words_of_name, dearer in _names(line.name, words):
             cost = (_ONE_LINE if len(found) == 1 and line.name else _BASE if number == 0 else 5) + dearer
             yield FoundRewrite(name, end_of_last, line.value[0], written + words_of_name, cost, (TEXT,))
-        yield from _value(text, *line.value)
+        yield from _value(text, *line.value, words)
         end_of_last = line.value[1]
     closing = b"".join(bracket for _, bracket in reversed(stack))
     yield FoundRewrite("end of lines", end_of_last, len(text), closing, 5, (TEXT,))
@@ -169,7 +169,7 @@ def _quoted(text: bytes) -> bytes:
     return json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False).encode()
 
 
-def _value(text: bytes, begin: int, end: int) -> Iterator[FoundRewrite]:
+def _value(text: bytes, begin: int, end: int, words: Words | None = None) -> Iterator[FoundRewrite]:
     """A value as a string; what may be a literal may stay one."""
     value = text[begin:end]
     if not value:
@@ -182,6 +182,8 @@ def _value(text: bytes, begin: int, end: int) -> Iterator[FoundRewrite]:
     yield FoundRewrite(
         "quote a line", begin, end, _quoted(plain), 400 if _LITERAL.match(value) else 5, (TEXT,)
     )
+    for known in words.near_values(plain.decode("utf-8", "replace")) if words is not None else ():
+        yield FoundRewrite("word of the constraint", begin, end, _quoted(known.encode()), 100, (TEXT,))
     if b"," in plain and not _LITERAL.match(value):
         listed = b"[" + b",".join(_quoted(part.strip()) for part in plain.split(b",")) + b"]"
         yield FoundRewrite("list without brackets", begin, end, listed, 300, (TEXT,))
@@ -210,7 +212,7 @@ def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             written = (b"{" if number == 0 else b",") + name
             cost = (_BASE if number == 0 else 5) + dearer
             yield FoundRewrite("tag as a member", position, match.start(place), written, cost, (TEXT,))
-        yield from _value(text, *match.span(place))
+        yield from _value(text, *match.span(place), words)
         position = match.end(place)
     if found:
         yield FoundRewrite("end of tags", position, len(text), b"}", 5, (TEXT,))
@@ -276,7 +278,7 @@ def _element_tree(
             brackets.append(b"]" if opening == b"[" else b"}")
             stack.append((child, iter(child.children), True))
             continue
-        yield from _value(text, child.begin, child.end)
+        yield from _value(text, child.begin, child.end, words)
         position, pending = child.end, b""
     yield FoundRewrite("end of tags", position, len(text), pending, 5, (TEXT,))
 
@@ -311,7 +313,7 @@ def _table(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                     for bracket in (b"[{", b"{"):
                         cost = _BASE + dearer
                         yield FoundRewrite("row as an object", 0, begin, bracket + written, cost, (TEXT,))
-            yield from _value(text, begin, end)
+            yield from _value(text, begin, end, words)
             position = end
     for closing in (b"}]", b"}"):
         yield FoundRewrite("end of a table", position, len(text), closing, 5, (TEXT,))
@@ -333,7 +335,7 @@ def _table_of_members(
             cost = (_BASE if number == 0 else 5) + dearer
             yield FoundRewrite("row as a member", position, begin, opening + written, cost, (TEXT,))
         position = row.start(1) + cells[1].start() + len(content.rstrip())
-        yield from _value(text, begin, position)
+        yield from _value(text, begin, position, words)
     yield FoundRewrite("end of a table", position, len(text), b"}", 5, (TEXT,))
 
 

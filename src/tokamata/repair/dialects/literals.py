@@ -24,9 +24,19 @@ LITERALS = (
     Rewrite("string as a literal", rb'"(?:[Tt]rue|TRUE|[TtYy])"', b"true", 500, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Ff]alse|FALSE|[FfNn])"', b"false", 500, _IN_TEXT),
     Rewrite(
-        "string as a literal", rb'"(?:[Yy]es|[Oo]n|YES|ON|1|[Oo]ui|[Jj]a|[Ss]i)"', b"true", 900, _IN_TEXT
+        "string as a literal",
+        rb'"(?:[Yy]es|[Oo]n|YES|ON|1|[Ee]nabled|[Aa]ctive|[Oo]ui|[Jj]a|[Ss]i)"',
+        b"true",
+        900,
+        _IN_TEXT,
     ),
-    Rewrite("string as a literal", rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0|[Nn]on|[Nn]ein)"', b"false", 900, _IN_TEXT),
+    Rewrite(
+        "string as a literal",
+        rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0|[Dd]isabled|[Ii]nactive|[Nn]on|[Nn]ein)"',
+        b"false",
+        900,
+        _IN_TEXT,
+    ),
     Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
     Rewrite("string as null", rb'(?<=[:\[,\s])""', b"null", 900, _IN_TEXT),
     Rewrite("literal as a string", rb"\b(?:[Tt]rue|[Ff]alse)\b", rb'"\g<0>"', 900, _IN_TEXT),

@@ -39,7 +39,7 @@ def _rounded(match: re.Match[bytes]) -> bytes | None:
 
 
 def _based(match: re.Match[bytes]) -> bytes:
-    return str(int(match[0].decode(), 0)).encode()
+    return str(int(match[0].decode().rstrip("_").replace("__", "_"), 0)).encode()
 
 
 def _narrow(match: re.Match[bytes]) -> bytes | None:
@@ -50,7 +50,8 @@ def _narrow(match: re.Match[bytes]) -> bytes | None:
 
 
 def _without_groups(match: re.Match[bytes]) -> bytes:
-    return match[1].translate(None, b", '_ ")
+    digits = match[1].translate(None, b", '_ ")
+    return digits.replace(b".", b"") if digits.count(b".") > 1 else digits
 
 
 def _continental(match: re.Match[bytes]) -> bytes:
@@ -84,12 +85,15 @@ _WORDS += " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty 
 _NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS.split()[:20])}
 _NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS.split()[20:])}
 # Words that begin as one of these does; :func:`_worded` knows which of them are numbers.
-_NUMBER_WORD = rb"([zotfsenhZOTFSENH][enwhoiluENWHOILU][A-Za-z]{1,7})"
+_NUMBER_WORD = rb"([zotfsenhZOTFSENH][enwhoiluENWHOILU][A-Za-z]{1,7}(?:[- ][a-z]{3,5})?)"
 
 
 def _worded(match: re.Match[bytes]) -> bytes | None:
-    value = _NUMBER_OF.get(match[1].lower())
-    return None if value is None else str(value).encode()
+    tens, _, ones = match[1].lower().replace(b" ", b"-").partition(b"-")
+    values = [_NUMBER_OF.get(word) for word in (tens, ones) if word]
+    if None in values or (ones and not (values[0] in range(20, 100, 10) and values[1] in range(1, 10))):
+        return None
+    return str(sum(value for value in values if value is not None)).encode()
 
 
 def _malformed(match: re.Match[bytes]) -> bytes | None:
@@ -101,7 +105,7 @@ _NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
 _QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
 _QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
-_GROUPED = rb"(-?\d{1,3}(?:[,'\x20]\d{3})+(?:\.\d+)?)"
+_GROUPED = rb"(-?\d{1,3}(?:(?:[,'\x20]\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}))"
 _CONTINENTAL = rb"(-?\d{1,3}(?:[.\x20]\d{3})+,\d+|-?\d+,\d{1,2})"
 _UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2[\xa3\xa5]|USD|EUR|CHF|GBP|~)"
 _MINUS = rb"(?:\xe2\x88\x92|\xe2\x80[\x90-\x95]|\xef\xbc\x8d)"
@@ -114,13 +118,17 @@ NUMBERS = (
         20,
         _TEXT,
     ),
+    *(
+        Rewrite("fraction", _START + sign.encode() + _AFTER, value, 40, _TEXT)
+        for sign, value in (("½", b"0.5"), ("¼", b"0.25"), ("¾", b"0.75"), ("⅓", b"0.333"), ("⅔", b"0.667"))
+    ),
     Rewrite("another decimal point", "(?<=[0-9])(?:。|．|·)(?=[0-9])".encode(), b".", 20, _TEXT),
     Rewrite("another minus sign", _MINUS + rb"(?=\d|\.\d|\xef\xbc)", b"-", 20, _TEXT),
     Rewrite("drop a plus sign", _START + rb"\+(?=[\d.])", b"", 20, _TEXT),
     Rewrite("drop leading zeros", _START + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
     Rewrite(
         "number in another base",
-        _START + rb"[-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)(?![\w.])",
+        _START + rb"[-+]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)(?![\w.])",
         _based,
         20,
         _TEXT,
@@ -137,7 +145,8 @@ NUMBERS = (
         "comma as a decimal point",
         _START
         + _CONTINENTAL
-        + rb"(?=\s?(?:[A-Za-z]{1,12}|[%$]|\xe2\x82\xac)?\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
+        + rb"(?=\s?(?:(?:[A-Za-z]|[\xc3-\xc5][\x80-\xbf]){1,12}|[%$]|\xe2\x82\xac)?"
+        + rb"\s*(?:,\s*[\"'\w\n]|[}\]\n]|\Z))",
         _continental,
         240,
         _TEXT,
@@ -157,7 +166,8 @@ NUMBERS = (
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",
-        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}" + _AFTER,
+        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|[\xc3-\xc5][\x80-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}"
+        + _AFTER,
         b"",
         500,
         _TEXT,
@@ -177,7 +187,7 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /\x80-\xbf]{0,20})?"),
+        _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
         _without_groups,
         1000,
         _TEXT,

@@ -54,7 +54,7 @@ _MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for 
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
 _ALL, _ALL_BROKEN = 2000, 15_000  # more for all that there is
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
-_VALUE, _SHORT_VALUE, _LATER = 900, 300, 60  # a value at the root; a later one is dearer than an earlier one
+_VALUE, _SHORT_VALUE, _LATER = 900, 300, 600  # a value at the root; a later one is dearer than an earlier one
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
@@ -255,7 +255,7 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[Fou
             are_alone = are_alone and _MARK.fullmatch(between) is not None
         if len(roots) > 1:
             cost = _SHORT_VALUE if end - first <= _SHORT else _VALUE
-            yield _dropped("drop a value", first, end, cost + _LATER * min(number, 10))
+            yield _dropped("drop a value", first, end, cost + _LATER * min(number, 3))
         position = end
     if text[position:].strip():
         yield _dropped("drop prose", position, len(text), _prose(text[position:]))

@@ -88,7 +88,7 @@ _OPENING = (
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
     Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]])', b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("raw string", rb"\b[rR]\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("raw string", rb"(?:\b[rR]|@)\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("raw string", rb"\b[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
     Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
@@ -323,7 +323,9 @@ _INNER = (
     Rewrite("join strings", b'"' + SPACE + rb"\+" + SPACE + b'"', b"", 100, (STRING,), STRING),
     Rewrite("join strings", rb'"\s+"', b"", 1100, (STRING,), STRING),
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
+    Rewrite("comma between values", rb"'(?=\s+'[^'\n]*'\s*[,\]])", b'",', 1000, (SINGLE,), TEXT),
     Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
+    Rewrite("join strings", b"'" + SPACE + rb"#[^\n#]{0,300}\n\s*'", b"", 900, (SINGLE,), SINGLE),
 )
 
 _ESCAPES = (
@@ -384,7 +386,7 @@ _ESCAPES = (
         "quote before the last brackets",
         rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)',
         rb'"\1',
-        300,
+        60,
         (STRING,),
     ),
 )

@@ -14,6 +14,7 @@ _IN_TEXT = (TEXT,)
 
 _PUNCTUATION = (
     Rewrite("drop a trailing comma", b"," + rb"(?=" + SPACE + rb"[}\])])", b"", 1, _IN_TEXT),
+    Rewrite("drop a trailing comma", "，(?=\\s*(?:］|｝|[}\\])]))".encode(), b"", 3, _IN_TEXT),
     Rewrite("drop a leading comma", rb",(?<=[{\[],)|,(?<=\*/,)|,(?<=\s,)", b"", 200, _IN_TEXT),
     Rewrite("drop a last comma", rb",(?=\s*(?:```\s*)?\Z)", b"", 8, _IN_TEXT),
     Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 3, _IN_TEXT),
@@ -47,12 +48,18 @@ _PUNCTUATION = (
     Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*\Z", b"", 83, _IN_TEXT),
     Rewrite(
         "drop an ellipsis",
-        rb"(?:,|(?<!\s))" + SPACE + rb"\.\.\." + SPACE + rb"(?=[,\]}])",
+        rb"(?:,|(?<!\s))" + SPACE + rb"(?:\.\.\.|\xe2\x80\xa6)" + SPACE + rb"(?=[,\]}])",
         b"",
         83,
         _IN_TEXT,
     ),
-    Rewrite("drop an ellipsis", rb"(?<=[\[{])" + SPACE + rb"\.\.\." + SPACE + rb",?", b"", 100, _IN_TEXT),
+    Rewrite(
+        "drop an ellipsis",
+        rb"(?<=[\[{])" + SPACE + rb"(?:\.\.\.|\xe2\x80\xa6)" + SPACE + rb",?",
+        b"",
+        100,
+        _IN_TEXT,
+    ),
     # A bracket that closes an object before its last members.
     Rewrite("drop a closing bracket", rb"\}(?=[\s}]*,\s*\"[^\"\n]*\"\s*:?)", b"", 1700, _IN_TEXT),
     Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*(?=,)", b"", 50, _IN_TEXT),

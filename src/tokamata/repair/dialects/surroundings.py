@@ -56,6 +56,7 @@ SURROUNDINGS = (
         b"",
         5000,
     ),
+    Rewrite("drop prose after", rb"(?<=[}\]])[^}\]{\[\"]+\Z", b"", 400, _IN_TEXT),
     Rewrite("drop a fence", rb"[{\[]\s*```[\w-]*\s*(?=[{\[])", b"", 300, _IN_TEXT),
     Rewrite("drop a fence", rb"```\s*[}\]](?=\s*\Z)", b"", 300, _IN_TEXT),
     Rewrite("drop a fence", rb"```[\w-]*[ \t]*\n?", b"", 30, _IN_TEXT),

@@ -44,7 +44,7 @@ NAMES = (
 )
 
 # Read before what looks far ahead, since they are seldom there.
-_WORDS_OF_A_LIST = rb"[A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:]{0,300}[^\s\"{}\[\],:](?=[ \t]*(?:[,}\]\n]|\Z))"
+_WORDS_OF_A_LIST = rb"[A-Za-z_*\x80-\xff\d][^\n\"{}\[\],:;]{0,300}[^\s\"{}\[\],:;](?=[ \t]*(?:[,}\]\n]|\Z))"
 _WORDS_OF_A_VALUE = (
     rb"[A-Za-z_\x80-\xff\d/<][^\n\"{}\[\]]{0,300}[^\s\"{}\[\],]"
     rb"(?=[ \t]*(?:,[ \t]*\n|,\s*\"|[}\]\n]|\Z))"
@@ -70,7 +70,7 @@ WORDS = (
     Rewrite(
         "quote words",
         rb"(?<=[:\[])[ \t]{0,40}(?=" + _WORDS_OF_A_VALUE + rb")(?![A-Za-z_][\w.]*\()"
-        rb"(?![^\n]{0,300}(?:/\*|\s//))"
+        rb"(?![^\n]{0,300}(?:/\*|\s//))(?![\d.eE\s+-]{1,300}[\],}])"
         rb"(" + _WORDS_OF_A_VALUE + rb")",
         rb'"\1"',
         2200,
@@ -87,10 +87,10 @@ WORDS = (
         "drop a word",
         rb"(?<=[,{\s])[A-Za-z_]+\s+(?=[\"'][\w $.-]+[\"']\s*:)",
         b"",
-        800,
+        900,
         _IN_TEXT,
     ),
-    Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 700, _IN_TEXT),
+    Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 900, _IN_TEXT),
     Rewrite(
         "quote an address",
         rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[A-Za-z]:\\|\.{0,2}/(?![/*]))[^\s,\"'{}\[\]]+(?=\s*(?:[,}\]\n]|\Z))",

@@ -1,0 +1,159 @@
+"""Values of texts that are not complete: :func:`partial_value`, and models for them: :func:`partial`.
+
+Problem.  An application shows an answer while it is written.  ``{"name": "Paul Kl`` is no JSON, and no
+instance of a model that requires more.
+Example.  The value of that text is ``{"name": "Paul Kl"}``, and ``partial(Painter)`` makes an instance of it
+whose other fields are ``None``.
+How.  The tracker of :mod:`.json_events` knows which containers are open and what is in them.  A partial
+model is one with the same fields, each of which may be missing.
+Cost.  Linear in the text, and a copy of the open containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import UnionType
+from typing import Annotated, Any, ForwardRef, Union, get_args, get_origin
+
+from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
+from tokamata.values.json_events import JsonTracker
+
+__all__ = ["PartialJson", "partial", "partial_value"]
+
+
+def partial_value(text: str | bytes) -> Any:
+    """The value of a JSON text that is not complete; ``None``: there is none yet.
+
+        tk.partial_value('{"name": "Paul Kl')        # {"name": "Paul Kl"}
+
+    What is open is taken as it is: strings as far as they go, numbers as far as they are numbers, literals
+    by their first letter, objects and arrays with what is in them.  A member without a value is left out.
+
+    Args:
+        text: a beginning of a JSON text; one that no JSON begins with has no particular value.
+
+    Raises:
+        ArgumentError: it is neither a str nor bytes.
+    """
+    if not isinstance(text, (str, bytes, bytearray)):
+        raise ArgumentError("text", shown_argument(text), "a str, or bytes")
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else bytes(text)
+    return PartialJson().value(data, b"")
+
+
+class PartialJson:
+    """The value of a JSON text that grows; what was read is not read again."""
+
+    def __init__(self) -> None:
+        self._tracker = JsonTracker(0, None)
+        self._read = 0
+
+    def value(self, certain: bytes | bytearray, rest: bytes) -> Any:
+        """The value of both together; ``certain`` begins with that of the last call."""
+        if len(certain) > self._read:
+            self._tracker.feed(certain, len(certain), [])
+            self._read = len(certain)
+        tracker, text = self._tracker, certain
+        if rest:
+            tracker, text = tracker.fork(), bytes(certain) + rest
+            tracker.feed(text, len(text), [])
+        return tracker.value_so_far(text)
+
+
+def partial(model: type[Any]) -> type[Any]:
+    """A pydantic model with the fields of another one, each of which may be missing; then it is ``None``.
+
+        Partial = tk.partial(Painter)
+        Partial.model_validate(stream.value)         # Painter's fields as far as they are there
+
+    Models within it are partial too: in lists, dictionaries and unions; tuples and sets become lists.  The
+    validators of a model do not hold for what is not complete, and are left out.  A value that its field
+    does not take, or not yet, is ``None``, such as ``"expr"`` of ``Literal["expressionism"]``.  Two calls
+    return one class.
+
+    Args:
+        model: a class of pydantic's ``BaseModel``.
+
+    Raises:
+        ArgumentError: it is no such class.
+        MissingExtraError: pydantic is not installed.
+    """
+    try:
+        from pydantic import BaseModel
+    except ImportError as error:
+        raise MissingExtraError("pydantic", "pydantic", "tokamata.partial(…)") from error
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        raise ArgumentError("model", shown_argument(model), "a class of pydantic's BaseModel")
+    return _partial_model(model)
+
+
+@lru_cache(maxsize=256)
+def _partial_model(model: type[Any]) -> type[Any]:
+    made: dict[type[Any], Any] = {}  # a name while the model is made: models may contain themselves
+    _add(model, made)
+    names = {one.__name__: one for one in made.values()}
+    for one in made.values():
+        one.model_rebuild(_types_namespace=names)
+    partial_model: type[Any] = made[model]
+    return partial_model
+
+
+def _add(model: type[Any], made: dict[type[Any], Any]) -> Any:
+    from pydantic import ConfigDict, Field, create_model
+
+    if model in made:
+        return made[model]
+    name = f"Partial{model.__name__}"
+    while name in map(_name_of, made.values()):
+        name += "_"
+    made[model] = ForwardRef(name)
+    fields: dict[str, Any] = {}
+    for field_name, field in model.model_fields.items():
+        alias = field.validation_alias or field.alias
+        given = Field(default=None, validation_alias=alias) if alias else Field(default=None)
+        fields[field_name] = _partial_type(field.annotation, made), given
+    config = ConfigDict(populate_by_name=True, arbitrary_types_allowed=True)
+    made[model] = create_model(name, __config__=config, __module__=model.__module__, **fields)
+    return made[model]
+
+
+def _name_of(made: Any) -> str:
+    return made.__forward_arg__ if isinstance(made, ForwardRef) else made.__name__
+
+
+def _partial_type(given: Any, made: dict[type[Any], Any]) -> Any:
+    """The type of values that may not be complete: ``None`` stands for what is no such value, or not yet."""
+    return _lenient(_inner_type(given, made))
+
+
+def _inner_type(given: Any, made: dict[type[Any], Any]) -> Any:
+    from pydantic import BaseModel
+
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        return _add(given, made)
+    origin, arguments = get_origin(given), get_args(given)
+    if origin is Annotated:
+        return _inner_type(arguments[0], made)
+    if origin in (list, set, frozenset, Sequence) and arguments:
+        return list[_partial_type(arguments[0], made)]  # type: ignore[misc]
+    if origin is tuple and arguments:
+        inner = tuple(_inner_type(one, made) for one in arguments if one is not ...)
+        return list[_lenient(Union[inner])]  # type: ignore[misc]  # noqa: UP007 - of a tuple of types
+    if origin in (dict, Mapping) and arguments:
+        return dict[arguments[0], _partial_type(arguments[1], made)]  # type: ignore[misc,valid-type]
+    if origin in (Union, UnionType):
+        return Union[tuple(_inner_type(one, made) for one in arguments)]  # noqa: UP007
+    return given
+
+
+def _lenient(given: Any) -> Any:
+    from pydantic import ValidationError, WrapValidator
+
+    def validated(value: Any, validate: Any) -> Any:
+        try:
+            return validate(value)
+        except ValidationError:
+            return None
+
+    return Annotated[Union[given, None], WrapValidator(validated)]  # noqa: UP007 - of a ForwardRef too
