@@ -18,9 +18,9 @@ namespace tokamata {
 
 namespace {
 
-class BoundCheck {
+class TokenBoundCheck {
  public:
-  BoundCheck(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices, std::uint64_t bound, Budget& budget)
+  TokenBoundCheck(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices, std::uint64_t bound, Budget& budget)
       : places_(places), tokens_(tokens), prices_(prices), bound_(bound), budget_(budget) {
     for (const auto* costs : {&prices.insert, &prices.replace})
       for (const EditCost cost : *costs) least_written_ = std::min(least_written_, cost);
@@ -100,7 +100,7 @@ class BoundCheck {
 std::string flaw_of_token_bound(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices, std::uint64_t bound,
                                 bool is_relaxed, Budget& budget) {
   places.set_types(prices.types);
-  return BoundCheck(places, tokens, prices, bound, budget).flaw(is_relaxed ? places.relaxed_start() : places.exact_start());
+  return TokenBoundCheck(places, tokens, prices, bound, budget).flaw(is_relaxed ? places.relaxed_start() : places.exact_start());
 }
 
 }  // namespace tokamata

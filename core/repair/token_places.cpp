@@ -314,7 +314,7 @@ TokenPlaces::Row TokenPlaces::exact_row(Place place, Budget& budget) {
 namespace {
 
 // Never destroyed: threads may still work when the process ends.
-Idle<TokenPlaces, KeptTokenPlaces>& idle() {
+Idle<TokenPlaces, KeptTokenPlaces>& idle_places() {
   static auto& of_all_constraints = *new Idle<TokenPlaces, KeptTokenPlaces>(KeptTokenPlaces::kMostIdleBytes);
   return of_all_constraints;
 }
@@ -324,10 +324,10 @@ std::size_t raised(std::size_t bound, std::size_t by) { return bound + std::min(
 
 }  // namespace
 
-KeptTokenPlaces::~KeptTokenPlaces() { idle().drop(this); }
+KeptTokenPlaces::~KeptTokenPlaces() { idle_places().drop(this); }
 
 std::unique_ptr<TokenPlaces> KeptTokenPlaces::borrow(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel) {
-  std::unique_ptr<TokenPlaces> kept = idle().take(this);
+  std::unique_ptr<TokenPlaces> kept = idle_places().take(this);
   if (kept && kept->fits(limits)) return kept;
   kept.reset();
   return std::make_unique<TokenPlaces>(pattern_, limits, cancel);
@@ -335,7 +335,7 @@ std::unique_ptr<TokenPlaces> KeptTokenPlaces::borrow(const Limits& limits, const
 
 void KeptTokenPlaces::give_back(std::unique_ptr<TokenPlaces> borrowed) noexcept {
   try {
-    idle().put(this, std::move(borrowed));
+    idle_places().put(this, std::move(borrowed));
   } catch (const std::bad_alloc&) {
     // They go instead: nothing but time is lost.
   }

@@ -27,11 +27,15 @@ from tokamata.repair.words import Words
 
 __all__ = ["outline"]
 
-_TOKEN = re.compile(
-    rb'"(?:[^"\\]|\\.)*"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)*"|"[^"\n]*\Z'
-    rb"|'(?:[^'\\\n]|\\.)*'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*"
+_TOKENS = (
+    rb'"(?:[^"\\]|\\.)%(any)b"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)%(any)b"|"[^"\n]*\Z'
+    rb"|'(?:[^'\\\n]|\\.)%(any)b'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*"
     rb"|<(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>|[\w$.+-]+|[^\s`;]"
 )
+_TOKEN = re.compile(_TOKENS % {b"any": b"*"})
+# Of escaped quotes alone, each is read to the end of the text: so many of them, and strings are read as far as this.
+_MOST_ESCAPED = 3000
+_BOUNDED_TOKEN = re.compile(_TOKENS % {b"any": b"{0,500}"})
 _TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
 _AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
 _MEMBERS = re.compile(
@@ -41,7 +45,7 @@ _MEMBERS = re.compile(
 _FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
 _BULLETS = re.compile(rb"(?m)^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+\S")
 _MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
-_COMMENT = re.compile(rb"/\*(?s:.*?)\*/|(?<!:)//[^\n]*")
+_COMMENT = re.compile(rb"/\*(?s:.{0,2000}?)\*/|(?<!:)//[^\n]*")
 _THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
 _NAME = re.compile(rb"[\"']?[\w $.-]{1,60}[\"']?\s*:")
 _UNFINISHED_MEMBER = re.compile(rb"[\"']?[^\"'\n:]*[\"']?\s*:?\s*")
@@ -172,7 +176,9 @@ def _tokens(text: bytes, begin: int) -> Iterator[tuple[re.Match[bytes], bool]]:
     """Each token, and whether it opens a thought; what stands in thoughts and comments is left out."""
     position = begin
     endless = set[bytes]()  # what closes nothing from here on
-    for match in _TOKEN.finditer(text, begin):
+    escaped = text.count(rb"\"") + text.count(rb"\'")
+    token_pattern = _TOKEN if escaped < _MOST_ESCAPED else _BOUNDED_TOKEN
+    for match in token_pattern.finditer(text, begin):
         if match.start() < position:
             continue
         token = match[0]
