@@ -12,13 +12,13 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
-constexpr std::uint32_t kLeastExcess = 25;
+constexpr std::uint32_t kNoExcess = 100;  // a weight of 1, in hundredths
+constexpr std::uint32_t kLeastExcessOfTokens = 25;
 // Where a search with excess finds nothing in so many steps, and two for each token, its best attempt is a bad one.
-constexpr std::uint64_t kExpansionsOfATry = 1000;
+constexpr std::uint64_t kExpansionsOfATokenTry = 1000;
 // An unread token counts as this share of the cheapest edit at a weight of 2.
 constexpr std::uint64_t kTokensForAnEdit = 8;
-constexpr std::uint64_t kPartsOfACost = kTokensForAnEdit * kWithoutExcess;
+constexpr std::uint64_t kPartsOfACost = kTokensForAnEdit * kNoExcess;
 
 }  // namespace
 
@@ -115,7 +115,7 @@ void TokenRepairSearch::begin_exactly(bool along_guide, Budget& budget) {
   if (!is_exact_) lower_bound_ = std::max(lower_bound_, least_refused_);
   if (!along_guide) guide_.reset();
   is_exact_ = true;
-  weight_ = along_guide ? kWithoutExcess : given_weight_;
+  weight_ = along_guide ? kNoExcess : given_weight_;
   tried_from_ = expansions_;
   ties_ = 0;
   begin(places_.exact_start(), budget);
@@ -186,7 +186,7 @@ PathCost TokenRepairSearch::bound_of(const Node& node) const {
 
 std::uint64_t TokenRepairSearch::key_of(const Node& node, std::uint64_t cost) const {
   const std::uint64_t unread = tokens_.size() - node.position;
-  return cost * kPartsOfACost + unread * cheapest_ * (weight_ - kWithoutExcess);
+  return cost * kPartsOfACost + unread * cheapest_ * (weight_ - kNoExcess);
 }
 
 void TokenRepairSearch::push(NodeNumber number) {
@@ -292,8 +292,8 @@ std::vector<EditStep> TokenRepairSearch::steps_to(NodeNumber number) const {
 // ---- the search -------------------------------------------------------------------------------
 
 void TokenRepairSearch::lower_weight() {
-  const std::uint32_t excess = (weight_ - kWithoutExcess) / 2;
-  weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
+  const std::uint32_t excess = (weight_ - kNoExcess) / 2;
+  weight_ = kNoExcess + (excess < kLeastExcessOfTokens ? 0 : excess);
   tried_from_ = expansions_;
   queue_again();
 }
@@ -334,15 +334,15 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
   try {
     if (nodes_.empty()) begin(places_.relaxed_start(), budget);
     while (!is_over_) {
-      const bool is_tried = weight_ > kWithoutExcess && expansions_ - tried_from_ > kExpansionsOfATry + 2 * tokens_.size();
+      const bool is_tried = weight_ > kNoExcess && expansions_ - tried_from_ > kExpansionsOfATokenTry + 2 * tokens_.size();
       if (is_better_ || is_tried) lower_weight();
       if (is_better_) {
         note_bound();
         return Outcome::Better;
       }
       if (least_refused_ < best_.cost.cost) {  // relaxed places prove no more than that
-        if (weight_ != kWithoutExcess) {
-          weight_ = kWithoutExcess;
+        if (weight_ != kNoExcess) {
+          weight_ = kNoExcess;
           queue_again();
         }
         const std::uint64_t refused = least_refused_ * kPartsOfACost;
@@ -356,7 +356,7 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
         begin_exactly(false, budget);
         continue;
       }
-      if (queue_.empty() || (weight_ == kWithoutExcess && is_proven() && ++ties_ > kMostTies)) break;
+      if (queue_.empty() || (weight_ == kNoExcess && is_proven() && ++ties_ > kMostTies)) break;
       budget.step();
       const Entry entry = queue_.pop();
       if (is_stale(entry)) continue;

@@ -33,7 +33,7 @@ _TOKENS = (
     rb"|<(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>|[\w$.+-]+|[^\s`;]"
 )
 _TOKEN = re.compile(_TOKENS % {b"any": b"*"})
-# Of escaped quotes alone, each is read to the end of the text: so many of them, and strings are read as far as this.
+# Of escaped quotes alone, each is read to the end of the text.  With so many of them, strings are bounded.
 _MOST_ESCAPED = 3000
 _BOUNDED_TOKEN = re.compile(_TOKENS % {b"any": b"{0,500}"})
 _TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
