@@ -13,14 +13,14 @@ namespace {
 
 using namespace tokamata;
 
-struct Case {
+struct RepairCase {
   Choices choices;
   oracle::TreePtr tree;
   oracle::Tokens tokens;
   oracle::Language language;
   oracle::TokenGraph graph;
 
-  Case(std::uint64_t seed, oracle::TreePtr of)
+  RepairCase(std::uint64_t seed, oracle::TreePtr of)
       : choices(seed), tree(std::move(of)), tokens(generate::tokens(choices, tree)), language(tree, 300), graph(language, tokens, 200) {}
 
   std::shared_ptr<KeptTokenPlaces> places() const {
@@ -71,7 +71,7 @@ TokenPrices random_prices(Choices& choices, std::uint32_t width) {
 }
 
 // The steps lead to an accepted sequence, and cost what is said.
-void check_answer(const TokenRepairSearch::Answer& answer, const Case& one, const std::vector<std::uint32_t>& given, const TokenPrices& prices) {
+void check_answer(const TokenRepairSearch::Answer& answer, const RepairCase& one, const std::vector<std::uint32_t>& given, const TokenPrices& prices) {
   const auto type = [&](std::uint32_t token) { return prices.types.empty() ? std::uint8_t{0} : prices.types[token]; };
   int node = 0;
   std::uint64_t cost = 0;
@@ -91,7 +91,7 @@ void check_answer(const TokenRepairSearch::Answer& answer, const Case& one, cons
   CHECK(one.graph.accepts(node));
 }
 
-void check_repairs(Case& one) {
+void check_repairs(RepairCase& one) {
   const test::Note note([&] { return one.shown(); });
   if (one.graph.is_empty() || !one.graph.lives(0)) return;
   const auto places = one.places();
@@ -129,7 +129,7 @@ void check_repairs(Case& one) {
 }
 
 // From some places: each token has the edge of its target and type, with a token that is no greater and leads there too.
-void check_rows(Case& one) {
+void check_rows(RepairCase& one) {
   const test::Note note([&] { return one.shown(); });
   if (one.graph.is_empty() || !one.graph.lives(0)) return;
   const BorrowedTokenPlaces borrowed(one.places(), {}, nullptr);
@@ -187,7 +187,7 @@ void for_random_cases(std::uint64_t count, Task&& task) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed + 470'000);
     try {
-      Case one(seed, seed % 5 == 0 ? with_many_classes(choices) : generate::tree(choices, choices.between(1, 9), bounds_of(seed)));
+      RepairCase one(seed, seed % 5 == 0 ? with_many_classes(choices) : generate::tree(choices, choices.between(1, 9), bounds_of(seed)));
       task(one);
     } catch (const oracle::TooLarge&) {  // for the oracle
     }
@@ -199,7 +199,7 @@ TEST(rows_have_the_least_token_of_each_target) { for_random_cases(400, check_row
 
 TEST(places_are_kept_between_repairs) {
   Choices choices(3);
-  Case one(3, oracle::sequence({oracle::text("a"), oracle::star(oracle::one_of({{'a', 'c'}}))}));
+  RepairCase one(3, oracle::sequence({oracle::text("a"), oracle::star(oracle::one_of({{'a', 'c'}}))}));
   one.tokens = engine::with_all_bytes({"ab", "bc"});
   const auto kept = one.places();
   const TokenPrices prices{{1}, {1}, {1}};
