@@ -131,7 +131,8 @@ def test_bytes_that_are_no_text() -> None:
     result = call(text=b'["a\xff\x1b[2J"]')
     assert result.exit_code == 1
     assert json.loads(result.stdout) == ["a\x1b[2J"]  # escaped
-    assert "<FF>␛" in result.stderr
+    assert "<FF>" in result.stderr
+    assert "␛" in result.stderr
     assert "\x1b" not in result.stderr
 
 
@@ -225,9 +226,9 @@ def test_differences_leave_out_what_is_far_from_edits() -> None:
 
 def test_edits_of_single_bytes_are_joined_and_their_costs_added() -> None:
     edits = tk.literal("a语b").repair("aèb").edits
-    assert [edit.name for edit in edits] == ["insert"] * 3 + ["drop a character"]
+    assert sorted(edit.name for edit in edits) == ["drop a character", *["insert"] * 3]
     joined = grouped(edits)
-    assert [edit.written.decode() or edit.removed.decode() for edit in joined] == ["语", "è"]
+    assert {edit.written.decode() or edit.removed.decode() for edit in joined} == {"语", "è"}
     assert sum(edit.cost for edit in joined) == sum(edit.cost for edit in edits)
     assert b"".join(edit.written for edit in joined) == b"".join(edit.written for edit in edits)
     named = [

@@ -94,7 +94,7 @@ def test_modes_say_where_an_edit_may_be_made() -> None:
     both = tk.regex(r"c\(c\)|b\(c\)")
     assert both.repair("b(b)", costs=costs).cost == 1
     repair = tk.regex(r"c\(c\)").repair("b(b)", costs=costs)
-    assert (repair.cost, [edit.name for edit in repair.edits]) == (201, ["insert", "remove", "c for b"])
+    assert (repair.cost, sorted(edit.name for edit in repair.edits)) == (201, ["c for b", "insert", "remove"])
     assert repair.certificate.verify()
 
 
