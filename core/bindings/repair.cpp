@@ -5,6 +5,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ namespace {
 
 // Begin, end, what is written, the cost, the modes in which it may be taken, and the mode that it leads to.
 using GivenRewrite = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost, ModeSet, Mode>;
-// A position, the cost of keeping its byte, and the modes that this holds in.
-using GivenDoubts = std::vector<std::tuple<std::uint32_t, EditCost, ModeSet>>;
+// A position, the cost of keeping its byte, the modes that this holds in, and the number of the pattern.
+using GivenDoubt = std::tuple<std::uint32_t, EditCost, ModeSet, std::uint32_t>;
 using GivenFirm = std::vector<std::pair<std::uint32_t, EditCost>>;
 using MachinePtr = std::shared_ptr<EditMachine>;
 
@@ -48,13 +49,42 @@ EditMachine machine_of(const nb::bytes& after, const nb::bytes& inserted, const 
   return machine;
 }
 
+// Doubts about the bytes of one text, by position; of one position by number.
+struct Doubts {
+  struct One {
+    std::uint32_t position, number;  // of the pattern
+    EditCost cost;
+    ModeSet within;
+  };
+  std::vector<One> all;
+
+  std::vector<GivenDoubt> listed() const {
+    std::vector<GivenDoubt> list;
+    for (const auto& [position, number, cost, within] : all) list.emplace_back(position, cost, within, number);
+    return list;
+  }
+  // The number of the pattern of the dearest one; of equal ones that of the first.
+  std::optional<std::uint32_t> dearest(std::uint32_t position, Mode mode) const {
+    const One* found = nullptr;
+    for (auto one = std::ranges::lower_bound(all, position, {}, &One::position); one != all.end() && one->position == position; ++one)
+      if (((one->within >> mode) & 1) && (!found || one->cost > found->cost)) found = &*one;
+    return found ? std::optional(found->number) : std::nullopt;
+  }
+};
+
+// With more of them.
+void add_doubts(Doubts& to, const std::vector<GivenDoubt>& given) {
+  for (const auto& [position, cost, within, number] : given) to.all.push_back({position, number, cost, within});
+  std::ranges::stable_sort(to.all, {}, [](const Doubts::One& one) { return std::pair(one.position, one.number); });
+}
+
 // By mode and position.
-std::vector<std::vector<EditCost>> doubts_of(const GivenDoubts& given, std::size_t modes, std::size_t length) {
+std::vector<std::vector<EditCost>> by_mode(const Doubts& doubts, std::size_t modes, std::size_t length) {
   std::vector<std::vector<EditCost>> all;
-  if (given.empty()) return all;
+  if (doubts.all.empty()) return all;
+  if (doubts.all.back().position >= length) throw nb::value_error("a doubt beyond the text");
   all.resize(modes);
-  for (const auto& [position, cost, within] : given) {
-    if (position >= length) throw nb::value_error("a doubt beyond the text");
+  for (const auto& [position, number, cost, within] : doubts.all) {
     for (std::size_t mode = 0; mode < modes; ++mode) {
       if (!((within >> mode) & 1)) continue;
       if (all[mode].empty()) all[mode].assign(length, 0);
@@ -74,9 +104,9 @@ std::vector<EditCost> firm_of(const GivenFirm& given, std::size_t length) {
   return all;
 }
 
-std::shared_ptr<const EditModel> model_of(const MachinePtr& machine, const std::vector<Rewrite>& rewrites, const GivenDoubts& doubts,
+std::shared_ptr<const EditModel> model_of(const MachinePtr& machine, const std::vector<Rewrite>& rewrites, const Doubts& doubts,
                                           const GivenFirm& firm, std::size_t length) {
-  return shared_model({machine, rewrites, doubts_of(doubts, machine->costs.size(), length), firm_of(firm, length)});
+  return shared_model({machine, rewrites, by_mode(doubts, machine->costs.size(), length), firm_of(firm, length)});
 }
 
 // 16 bytes for each node: whence, the kind and the operand of the step, the cost.
@@ -175,8 +205,9 @@ nb::tuple item(const Rewrites& self, std::size_t index) {
 }
 
 using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost, ModeSet, Mode>;
-using GivenPattern = std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, std::optional<GivenTemplate>>;
+using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost>;
+using GivenMeaning = std::variant<std::monostate, GivenTemplate, EditCost>;
+using GivenPattern = std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, ModeSet, Mode, GivenMeaning>;
 
 ByteSet byte_set_of(const nb::bytes& given) {
   if (given.size() != 32) throw nb::value_error("a set of bytes has 32 bytes");
@@ -186,44 +217,65 @@ ByteSet byte_set_of(const nb::bytes& given) {
   return set;
 }
 
+BoundPatterns::Meaning meaning_of(const GivenMeaning& given) {
+  if (const auto* const rewrite = std::get_if<GivenTemplate>(&given)) {
+    const auto& [before, repeats, after, cost] = *rewrite;
+    return Template{std::string(before.c_str(), before.size()), repeats, std::string(after.c_str(), after.size()), cost};
+  }
+  if (const auto* const doubt = std::get_if<EditCost>(&given)) return *doubt;
+  return {};
+}
+
 BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vector<nb::bytes>& given_sets) {
   std::vector<BytePatterns::Pattern> patterns;
+  std::vector<ReachablePatterns::Modes> modes;
   std::vector<std::uint32_t> numbers;
-  std::vector<std::optional<Template>> templates;
-  for (const auto& [number, program, first, before, begins_text, given_template] : given) {
+  std::vector<BoundPatterns::Meaning> meanings;
+  for (const auto& [number, program, first, before, begins_text, within, then, meaning] : given) {
     BytePatterns::Pattern pattern{{}, byte_set_of(first), byte_set_of(before), begins_text};
     for (const auto& [op, a, b, c] : program) pattern.program.push_back({static_cast<BytePatterns::Op>(op), a, b, c});
+    if (then != Rewrite::kByWritten && then >= kMostModes) throw nb::value_error("a pattern that leads to no mode");
     patterns.push_back(std::move(pattern));
+    modes.push_back({within, then});
     numbers.push_back(number);
-    templates.emplace_back();
-    if (!given_template) continue;
-    const auto& [prefix, repeats, suffix, cost, within, then] = *given_template;
-    templates.back() = Template{std::string(prefix.c_str(), prefix.size()), repeats, std::string(suffix.c_str(), suffix.size()), cost, within, then};
+    meanings.push_back(meaning_of(meaning));
   }
   std::vector<ByteSet> sets;
   for (const nb::bytes& one : given_sets) sets.push_back(byte_set_of(one));
-  return {BytePatterns(std::move(patterns), std::move(sets)), std::move(numbers), std::move(templates)};
+  return {{BytePatterns(std::move(patterns), std::move(sets)), std::move(modes)}, std::move(numbers), std::move(meanings)};
 }
 
-// The rewrites by patterns with a template; of the others the number, begin and end.
-nb::tuple found(const BoundPatterns& self, std::string_view text, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
-  const std::vector<BytePatterns::Found> places = guarded({nb::none(), false}, [&] {
+// The rewrites and the doubts that patterns stand for; of other patterns the number, begin and end.
+nb::tuple found(const BoundPatterns& self, std::string_view text, const EditMachine& machine, ModeSet led, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
+  struct Place {
+    std::uint32_t number, begin, end;
+  };
+  Rewrites rewrites;
+  Doubts doubts;
+  std::vector<Place> others;
+  guarded({nb::none(), false}, [&] {
     const Released released;
     Budget budget(limits, std::move(cancel), 0);
-    return self.patterns.found(text, most, budget);
-  });
-  Rewrites rewrites;
-  nb::list others;
-  for (const auto& [pattern, begin, end] : places) {
-    if (!self.templates[pattern]) {
-      others.append(nb::make_tuple(self.numbers[pattern], begin, end));
-      continue;
+    const std::vector<BytePatterns::Found> all = self.reachable.found(text, machine, led, most, budget);
+    rewrites.all.reserve(all.size());
+    rewrites.numbers.reserve(all.size());
+    for (const auto& [pattern, begin, end] : all) {
+      const BoundPatterns::Meaning& meaning = self.meanings[pattern];
+      const auto& [within, then] = self.reachable.modes(pattern);
+      const std::uint32_t number = self.numbers[pattern];
+      if (const auto* const made = std::get_if<Template>(&meaning)) {
+        rewrites.all.push_back({begin, end, made->written(text.substr(begin, end - begin)), made->cost, within, then});
+        rewrites.numbers.push_back(number);
+      } else if (const auto* const cost = std::get_if<EditCost>(&meaning)) {
+        doubts.all.push_back({begin, number, *cost, within});
+      } else {
+        others.push_back({number, begin, end});
+      }
     }
-    const Template& made = *self.templates[pattern];
-    rewrites.all.push_back({begin, end, made.written(text.substr(begin, end - begin)), made.cost, made.within, made.then});
-    rewrites.numbers.push_back(self.numbers[pattern]);
-  }
-  return nb::make_tuple(std::move(rewrites), std::move(others));
+  });
+  nb::list listed;
+  for (const auto& [number, begin, end] : others) listed.append(nb::make_tuple(number, begin, end));
+  return nb::make_tuple(std::move(rewrites), std::move(doubts), std::move(listed));
 }
 
 // What the edits of a text may be; the rewrites are in the order in which they were given.
@@ -308,14 +360,23 @@ void bind_repair(nb::module_& m) {
       .def("__getitem__", &item, "index"_a)
       .def("add", &add, "rewrites"_a);
   nb::implicitly_convertible<nb::list, Rewrites>();
+  nb::class_<Doubts>(m, "Doubts")
+      .def("__init__", [](Doubts* self, const nb::list& given) {
+             new (self) Doubts;
+             add_doubts(*self, nb::cast<std::vector<GivenDoubt>>(given));
+           }, "doubts"_a)
+      .def("__len__", [](const Doubts& self) { return self.all.size(); })
+      .def("all", &Doubts::listed)
+      .def("add", &add_doubts, "doubts"_a)
+      .def("dearest", &Doubts::dearest, "position"_a, "mode"_a);
+  nb::implicitly_convertible<nb::list, Doubts>();
   nb::class_<BoundPatterns>(m, "BytePatterns")
       .def("__init__", [](BoundPatterns* self, const std::vector<GivenPattern>& patterns, const std::vector<nb::bytes>& sets) { new (self) BoundPatterns(patterns_of(patterns, sets)); },
            "patterns"_a, "sets"_a)
       .def("found",
-           [](const BoundPatterns& self, const nb::bytes& text, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
-             return found(self, {text.c_str(), text.size()}, most, limits, std::move(cancel));
-           },
-           "text"_a, "most"_a, "limits"_a, "cancel"_a.none());
+           [](const BoundPatterns& self, const nb::bytes& text, const EditMachine& machine, ModeSet led, std::size_t most, const Limits& limits,
+              std::shared_ptr<CancelToken> cancel) { return found(self, {text.c_str(), text.size()}, machine, led, most, limits, std::move(cancel)); },
+           "text"_a, "machine"_a, "led"_a, "most"_a, "limits"_a, "cancel"_a.none());
   nb::class_<KeptAutomata>(m, "KeptAutomata")
       .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
       .def("refused_at",
@@ -335,7 +396,7 @@ void bind_repair(nb::module_& m) {
   nb::class_<BoundSearch>(m, "RepairSearch")
       .def("__init__",
            [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const MachinePtr& machine,
-              const Rewrites& rewrites, const GivenDoubts& doubts, const GivenFirm& firm,
+              const Rewrites& rewrites, const Doubts& doubts, const GivenFirm& firm,
               std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
              std::shared_ptr<const EditModel> given = model_of(machine, rewrites.all, doubts, firm, text.size());
              std::string bytes(text.c_str(), text.size());
@@ -377,7 +438,7 @@ void bind_repair(nb::module_& m) {
            "bound"_a, "is_exact"_a, "limits"_a);
   m.def("flaw_of_bound",
         [](const ExpressionPtr& expression, const nb::bytes& text, const MachinePtr& machine,
-           const Rewrites& rewrites, const GivenDoubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
+           const Rewrites& rewrites, const Doubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
            std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
           const std::shared_ptr<const EditModel> model = model_of(machine, rewrites.all, doubts, firm, text.size());
           const std::string bytes(text.c_str(), text.size());

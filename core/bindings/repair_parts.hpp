@@ -4,16 +4,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>  // errors have strings
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bindings/errors.hpp"
 #include "bindings/interpreter.hpp"
-#include "repair/byte_patterns.hpp"
 #include "repair/edit_model.hpp"
+#include "repair/reachable_patterns.hpp"
 #include "repair/search.hpp"
 
 namespace tokamata {
@@ -24,17 +24,24 @@ struct Template {
   bool repeats;
   std::string after;
   EditCost cost;
-  ModeSet within;
-  Mode then;
 
-  std::string written(std::string_view found) const { return (repeats ? before + std::string(found) : before) + after; }
+  std::string written(std::string_view found) const {
+    std::string text;
+    text.reserve(before.size() + (repeats ? found.size() : 0) + after.size());
+    text += before;
+    if (repeats) text += found;
+    text += after;
+    return text;
+  }
 };
 
-// Patterns, each with its number among all and its template.
+// Patterns, each with its number among all and what a match means: a rewrite, a doubt about its first byte with its cost, or something
+// that the caller knows.
 struct BoundPatterns {
-  BytePatterns patterns;
+  using Meaning = std::variant<std::monostate, Template, EditCost>;
+  ReachablePatterns reachable;
   std::vector<std::uint32_t> numbers;
-  std::vector<std::optional<Template>> templates;
+  std::vector<Meaning> meanings;
 };
 
 template <class Task>

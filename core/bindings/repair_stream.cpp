@@ -19,15 +19,13 @@ namespace tokamata {
 
 namespace {
 
-// Of each pattern of BoundPatterns: what a rewrite by it costs, in which modes it is made, and whether it is a doubt.
-using GivenPrice = std::tuple<EditCost, ModeSet, bool>;
 using GivenRewriteOfStream = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost, ModeSet, Mode>;
-using GivenDoubtOfStream = std::tuple<std::uint32_t, EditCost, ModeSet>;
+using GivenOpen = std::tuple<std::uint32_t, EditCost, ModeSet>;
 
 struct BoundStream {
   nb::object patterns_owner;
   const BoundPatterns* patterns;
-  std::vector<GivenPrice> prices;
+  std::vector<EditCost> prices;  // of the rewrites of each pattern, by its number
   Limits limits;
   std::shared_ptr<CancelToken> cancel;
   nb::object pattern;
@@ -46,9 +44,12 @@ nb::list feed_stream(BoundStream& self, const nb::bytes& given) {
     self.search->feed(bytes);
     Budget budget(self.limits, self.cancel, self.pattern_seconds);
     for (const auto& [pattern, begin, end] : self.matches.feed(self.text, budget)) {
-      const std::optional<Template>& made = self.patterns->templates[pattern];
-      if (made)
-        self.search->add({begin, end, made->written(std::string_view(self.text).substr(begin, end - begin)), made->cost, made->within, made->then});
+      const BoundPatterns::Meaning& meaning = self.patterns->meanings[pattern];
+      const auto& [within, then] = self.patterns->reachable.modes(pattern);
+      if (const auto* const made = std::get_if<Template>(&meaning))
+        self.search->add({begin, end, made->written(std::string_view(self.text).substr(begin, end - begin)), made->cost, within, then});
+      else if (const auto* const cost = std::get_if<EditCost>(&meaning))
+        self.search->add_doubt(begin, *cost, within);
       else
         others.emplace_back(self.patterns->numbers[pattern], begin, end);
     }
@@ -60,30 +61,25 @@ nb::list feed_stream(BoundStream& self, const nb::bytes& given) {
 }
 
 // `open_rewrites`: where rewrites of words and finders may still begin, and what they would cost.
-nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStream>& rewrites, const std::vector<GivenDoubtOfStream>& doubts,
-                         const std::vector<std::pair<std::uint32_t, EditCost>>& firm, const std::vector<GivenDoubtOfStream>& open_rewrites,
-                         std::size_t settled, std::size_t withheld) {
+nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStream>& rewrites, const std::vector<std::pair<std::uint32_t, EditCost>>& firm,
+                         const std::vector<GivenOpen>& open_rewrites, std::size_t settled, std::size_t withheld) {
   std::vector<Rewrite> made;
   for (const auto& [begin, end, written, cost, within, then] : rewrites) {
     if (begin > end || end > self.text.size()) throw nb::value_error("a rewrite of bytes outside of the text");
     made.push_back({begin, end, std::string(written.c_str(), written.size()), cost, within, then});
   }
-  for (const auto& [position, cost, within] : doubts)
-    if (position >= self.text.size()) throw nb::value_error("a doubt beyond the text");
   for (const auto& [position, cost] : firm)
     if (position >= self.text.size()) throw nb::value_error("a firm byte beyond the text");
   const std::string decided = searching(self.pattern, [&] {
-    for (const auto& [position, cost, within] : doubts) self.search->add_doubt(position, cost, within);
     for (const auto& [position, cost] : firm) self.search->add_firm(position, cost);
     for (Rewrite& rewrite : made) self.search->add(std::move(rewrite));
     std::size_t certain = std::min(settled, self.text.size());
     std::vector<StreamSearch::OpenRewrite> open;
     for (const auto& [pattern, position] : self.matches.open(self.search->decided_until())) {
-      const auto& [cost, within, is_doubt] = self.prices[self.patterns->numbers[pattern]];
-      if (is_doubt)
+      if (std::holds_alternative<EditCost>(self.patterns->meanings[pattern]))
         certain = std::min<std::size_t>(certain, position);
       else
-        open.push_back({position, cost, within});
+        open.push_back({position, self.prices[self.patterns->numbers[pattern]], self.patterns->reachable.modes(pattern).within});
     }
     for (const auto& [position, cost, within] : open_rewrites) open.push_back({position, cost, within});
     return self.search->advance(certain, std::move(open), withheld);
@@ -97,17 +93,17 @@ void bind_repair_stream(nb::module_& m) {
   nb::class_<BoundStream>(m, "StreamSearch")
       .def("__init__",
            [](BoundStream* self, std::shared_ptr<KeptAutomata> automata, const std::shared_ptr<EditMachine>& machine, nb::handle_t<BoundPatterns> patterns,
-              std::vector<GivenPrice> prices, EditCost slack, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+              std::vector<EditCost> prices, EditCost slack, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
              const auto* const given = nb::inst_ptr<BoundPatterns>(patterns);
              for (const std::uint32_t number : given->numbers)
                if (number >= prices.size()) throw nb::value_error("a pattern without a price");
              auto search = searching(pattern, [&] { return std::make_unique<StreamSearch>(std::move(automata), machine, slack, limits, cancel); });
              new (self) BoundStream{nb::borrow(patterns), given, std::move(prices), limits, std::move(cancel), std::move(pattern), 0, {},
-                                    StreamedPatterns(given->patterns), std::move(search)};
+                                    StreamedPatterns(given->reachable.patterns()), std::move(search)};
            },
            "automata"_a, "machine"_a, "patterns"_a, "prices"_a, "slack"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("feed", &feed_stream, "bytes"_a)
-      .def("advance", &advance_stream, "rewrites"_a, "doubts"_a, "firm"_a, "open_rewrites"_a, "settled"_a, "withheld"_a)
+      .def("advance", &advance_stream, "rewrites"_a, "firm"_a, "open_rewrites"_a, "settled"_a, "withheld"_a)
       .def("undecided",
            [](BoundStream& self) {
              const std::string text = searching(self.pattern, [&] { return self.search->undecided(); });

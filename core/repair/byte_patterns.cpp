@@ -19,16 +19,20 @@ ByteSet words() {
   return set;
 }
 
-// Of bytes, and kNone.
-using Nexts = std::bitset<257>;
+}  // namespace
 
-Nexts nexts_of(const ByteSet& set) {
+BytePatterns::Nexts BytePatterns::nexts_of(const ByteSet& set) {
   Nexts nexts;
   for (unsigned byte = 0; byte < 256; ++byte) nexts[byte] = set.contains(static_cast<std::uint8_t>(byte));
   return nexts;
 }
 
-}  // namespace
+std::uint32_t BytePatterns::number_of(const Nexts& nexts) {
+  const auto known = std::ranges::find(nexts_, nexts);
+  const auto number = static_cast<std::uint32_t>(known - nexts_.begin());
+  if (known == nexts_.end()) nexts_.push_back(nexts);
+  return number;
+}
 
 // The bytes that may be second in a match of a program, or stand after it where it reads one: at least those.
 class BytePatterns::Seconds {
@@ -221,6 +225,9 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
     for (std::size_t at = 0; at + 1 < pattern.program.size(); ++at)
       if (Instruction& run = patterns_[number].program[at]; run.op == Op::Run)
         run.gives_none_back = (nexts.at(at + 1) & nexts_of(sets_[run.a])).none();
+    for (std::size_t at = 0; at + 1 < pattern.program.size(); ++at)
+      if (Instruction& fork = patterns_[number].program[at]; fork.op == Op::Fork || fork.op == Op::LazyFork)
+        fork.b = number_of(nexts.at(at + 1)), fork.c = number_of(nexts.at(fork.a));
     const Nexts seconds = nexts.all(), befores = Befores(pattern.program, sets_).all();
     needs_.emplace_back();
     for (const Instruction& instruction : pattern.program)
@@ -241,16 +248,16 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
   number_lookaheads();
 }
 
-std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, std::size_t most, Budget& budget) const {
-  Run run(sets_, lookaheads_, text, budget);
+std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, const Selection& among, std::size_t most, Budget& budget) const {
+  Run run(*this, text, budget);
   std::vector<Found> all;
   std::vector<std::size_t> ends(patterns_.size(), 0);  // by pattern, of the last match
   ByteSet bytes;
   for (const char byte : text) bytes.add(static_cast<std::uint8_t>(byte));
-  std::vector<std::uint64_t> possible(words_, 0);  // the patterns that need no byte which the text has not
+  Selection possible = among;  // without those that need a byte which the text has not
   for (std::size_t number = 0; number < patterns_.size(); ++number)
-    if (std::ranges::all_of(needs_[number], [&](const ByteSet& need) { return need.intersects(bytes); }))
-      possible[number / 64] |= std::uint64_t{1} << (number % 64);
+    if (!std::ranges::all_of(needs_[number], [&](const ByteSet& need) { return need.intersects(bytes); }))
+      possible[number / 64] &= ~(std::uint64_t{1} << (number % 64));
   for (std::size_t position = 0; position < text.size(); ++position) {
     if (position % Run::kStepsOfACheck == Run::kStepsOfACheck - 1) budget.check();
     const std::size_t before = position == 0 ? kNone : static_cast<std::uint8_t>(text[position - 1]);

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <compare>
 #include <cstdint>
 #include <stdexcept>
@@ -43,8 +44,8 @@ class BytePatterns {
     Match,      // the pattern, or the body of a lookaround, is read
     Byte,       // a byte of set a
     Run,        // from b to c bytes of set a, as many as possible
-    Fork,       // goes on at the next instruction; if that fails, at a
-    LazyFork,   // goes on at a; if that fails, at the next instruction
+    Fork,       // goes on at the next instruction; if that fails, at a; b and c are set by BytePatterns: what each may begin with
+    LazyFork,   // goes on at a; if that fails, at the next instruction; b and c as of Fork
     Jump,       // goes on at a
     Ahead,      // the body, which follows, matches here; goes on at a
     NotAhead,   // it does not
@@ -77,8 +78,14 @@ class BytePatterns {
   // Ends with std::invalid_argument if a program leads out of itself or names a set that does not exist.
   BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> sets);
 
-  // All matches by position, of one position by pattern; LimitExceeded (memory_bytes) if there are more than `most`.
-  std::vector<Found> found(std::string_view text, std::size_t most, Budget& budget) const;
+  // Some of the patterns, a bit for each.
+  using Selection = std::vector<std::uint64_t>;
+  std::size_t size() const { return patterns_.size(); }
+  Selection none() const { return Selection(words_, 0); }
+
+  // All matches of some patterns by position, of one position by pattern; LimitExceeded (memory_bytes) if there are more than
+  // `most`.
+  std::vector<Found> found(std::string_view text, const Selection& among, std::size_t most, Budget& budget) const;
 
  private:
   friend class StreamedPatterns;
@@ -89,10 +96,16 @@ class BytePatterns {
   static constexpr unsigned kMostNeeded = 8;  // bytes of a set that is looked for in the text
   static constexpr std::size_t kNone = 256;  // instead of a byte before the first one, and after the last one
 
+  // Of bytes, and kNone.
+  using Nexts = std::bitset<kNone + 1>;
+
+  static Nexts nexts_of(const ByteSet& set);
+  std::uint32_t number_of(const Nexts& nexts);
   void number_lookaheads();
 
   std::vector<Pattern> patterns_;
   std::vector<ByteSet> sets_;
+  std::vector<Nexts> nexts_;  // of the sides of forks
   std::size_t words_;                                        // of 64 patterns each
   std::vector<std::uint64_t> by_first_, by_second_, by_before_;  // by byte, of each word
   std::vector<std::vector<ByteSet>> needs_;                  // by pattern: its matches need a byte of each set in the text

@@ -59,6 +59,20 @@ struct EditMachine {
   Next after;     // a byte that is kept, or written by a rewrite
   Next inserted;  // a byte that is inserted, or written in place of another
   std::vector<ModeCosts> costs;              // by mode
+
+  // The modes that single bytes may lead to from some modes, and these.
+  ModeSet reachable(ModeSet from) const {
+    std::array<ModeSet, kMostModes> leads{};
+    for (std::size_t mode = 0; mode < costs.size(); ++mode)
+      for (const Next* const next : {&after, &inserted})
+        for (const Mode target : (*next)[mode]) leads[mode] |= static_cast<ModeSet>(1u << target);
+    for (ModeSet before = 0; before != from;) {
+      before = from;
+      for (std::size_t mode = 0; mode < costs.size(); ++mode)
+        if ((before >> mode) & 1) from |= leads[mode];
+    }
+    return from;
+  }
 };
 
 // Of all modes of a machine.

@@ -20,8 +20,8 @@ class BytePatterns::Run {
   // The clock of short texts is not read, so that they have an answer at any deadline.
   static constexpr std::uint64_t kStepsOfACheck = 1 << 16;
 
-  Run(const std::vector<ByteSet>& sets, std::size_t lookaheads, std::string_view text, Budget& budget)
-      : sets_(sets), text_(text), budget_(budget), looked_(lookaheads), extents_(sets.size()) {}
+  Run(const BytePatterns& patterns, std::string_view text, Budget& budget)
+      : sets_(patterns.sets_), nexts_(patterns.nexts_), text_(text), budget_(budget), looked_(patterns.lookaheads_), extents_(patterns.sets_.size()) {}
 
   // Whether what was matched since the last call has read where the text ends: with more text it might go on otherwise.
   bool has_touched_end() { return std::exchange(touches_end_, false); }
@@ -49,8 +49,17 @@ class BytePatterns::Run {
           position += count;
           break;
         }
-        case Op::Fork: choices_.push_back({instruction.a, position, position}), ++at; break;
-        case Op::LazyFork: choices_.push_back({at + 1, position, position}), at = instruction.a; break;
+        case Op::Fork:
+        case Op::LazyFork: {
+          const std::size_t next = position < text_.size() ? byte(position) : kNone;
+          const bool may_go_on = nexts_[instruction.b][next], may_jump = nexts_[instruction.c][next];
+          if (next == kNone && !(may_go_on && may_jump)) touches_end_ = true;
+          const bool jumps = may_jump && (instruction.op == Op::LazyFork || !may_go_on);
+          if (may_go_on && may_jump) choices_.push_back({jumps ? at + 1 : instruction.a, position, position});
+          goes_on = may_go_on || may_jump;
+          at = jumps ? instruction.a : at + 1;
+          break;
+        }
         case Op::Jump: at = instruction.a; break;
         case Op::Ahead:
         case Op::NotAhead: {
@@ -142,6 +151,7 @@ class BytePatterns::Run {
   }
 
   const std::vector<ByteSet>& sets_;
+  const std::vector<Nexts>& nexts_;
   std::string_view text_;
   Budget& budget_;
   std::vector<Choice> choices_;

@@ -39,7 +39,7 @@ void StreamedPatterns::try_again(BytePatterns::Run& run, std::size_t pattern, st
 }
 
 std::vector<BytePatterns::Found> StreamedPatterns::feed(std::string_view text, Budget& budget) {
-  BytePatterns::Run run(patterns_.sets_, patterns_.lookaheads_, text, budget);
+  BytePatterns::Run run(patterns_, text, budget);
   std::vector<BytePatterns::Found> all;
   for (const std::uint32_t pattern : with_pending_) try_again(run, pattern, text.size(), all);
   for (std::size_t position = read_; position < text.size(); ++position) {

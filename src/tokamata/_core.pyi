@@ -737,13 +737,33 @@ class Rewrites:
     def add(self, rewrites: Sequence[tuple[int, int, bytes, int, int, int, int]]) -> None:
         """Adds more, at their places."""
 
+class Doubts:
+    """Bytes of a text that cost something to keep, by position; those of one position by their numbers.
+
+    Args:
+        doubts: the position, the cost, the modes where it holds as bits, and a number, such as that of the
+            pattern.  A list may stand for these.
+    """
+
+    def __init__(self, doubts: list[tuple[int, int, int, int]]) -> None: ...
+    def __len__(self) -> int: ...
+    def all(self) -> list[tuple[int, int, int, int]]:
+        """The same, in their order."""
+
+    def add(self, doubts: Sequence[tuple[int, int, int, int]]) -> None:
+        """Adds more, at their positions."""
+
+    def dearest(self, position: int, mode: int) -> int | None:
+        """The number of the dearest doubt about a byte in a mode; of equal ones the first."""
+
 class BytePatterns:
     """Patterns of bytes, all found in one pass; ``core/repair/byte_patterns.hpp`` has the algorithm.
 
     Args:
         patterns: of each a number of its own, ascending; the program; sets of the bytes that it begins with
-            and that may stand before it; whether it may begin the text; and the template of a rewrite: two
-            texts, whether what was found stands between them, the cost, the modes, and the next mode.
+            and that may stand before it; whether it may begin the text; the modes where its matches count, as
+            bits, and the mode that they lead to; and what a match means.  The template of a rewrite: two
+            texts, whether what was found stands between them, and the cost.  A doubt: its cost.
         sets: sets of bytes, each in 32 bytes.
     """
 
@@ -756,15 +776,25 @@ class BytePatterns:
                 bytes,
                 bytes,
                 bool,
-                tuple[bytes, bool, bytes, int, int, int] | None,
+                int,
+                int,
+                tuple[bytes, bool, bytes, int] | int | None,
             ]
         ],
         sets: Sequence[bytes],
     ) -> None: ...
     def found(
-        self, text: bytes, most: int, limits: Limits, cancel: CancelToken | None
-    ) -> tuple[Rewrites, list[tuple[int, int, int]]]:
-        """The rewrites that a text admits; for patterns without a template number, begin and end.
+        self,
+        text: bytes,
+        machine: EditMachine,
+        led: int,
+        most: int,
+        limits: Limits,
+        cancel: CancelToken | None,
+    ) -> tuple[Rewrites, Doubts, list[tuple[int, int, int]]]:
+        """The rewrites that a text admits, the doubts about it; of other patterns number, begin and end.
+
+        Patterns of modes that no edit leads to are left out; ``led``: modes that other rewrites lead to.
 
         Raises:
             LimitExceeded, Cancelled: the work was stopped, or there are more than ``most``.
@@ -777,7 +807,7 @@ class StreamSearch:
         automata: of the texts that are accepted.
         machine: modes, and the costs of single bytes.
         patterns: of rewrites and doubts.
-        prices: by number of a pattern: its cost, the modes where it holds, and whether it is a doubt.
+        prices: by number of a pattern: its cost as a rewrite.
         slack: what a repair may cost more than the cheapest one and count nevertheless.
         limits, cancel: of the stream as a whole.
         pattern: the pattern that errors show.
@@ -793,7 +823,7 @@ class StreamSearch:
         automata: KeptAutomata,
         machine: EditMachine,
         patterns: BytePatterns,
-        prices: Sequence[tuple[int, int, bool]],
+        prices: Sequence[int],
         slack: int,
         limits: Limits,
         cancel: CancelToken | None,
@@ -833,7 +863,6 @@ class StreamSearch:
     def advance(
         self,
         rewrites: Sequence[tuple[int, int, bytes, int, int, int]],
-        doubts: Sequence[tuple[int, int, int]],
         firm: Sequence[tuple[int, int]],
         open_rewrites: Sequence[tuple[int, int, int]],
         settled: int,
@@ -842,9 +871,9 @@ class StreamSearch:
         """Searches on; returns what more is decided of the repaired text.
 
         Args:
-            rewrites, doubts, firm: what is known since the last call.
+            rewrites, firm: what is known since the last call.
             open_rewrites: positions where rewrites may turn out to begin, their costs and modes.
-            settled: the position up to which doubts and firm bytes are known.
+            settled: the position up to which firm bytes are known.
             withheld: the position from which nothing is to be decided.
 
         Raises:
@@ -877,7 +906,7 @@ class RepairSearch:
         text: the broken text.
         machine: modes, and the costs of single bytes.
         rewrites: as :class:`Rewrites`, in the order of their beginnings.
-        doubts: positions of bytes that cost something to keep, the costs, and the modes where they do.
+        doubts: as :class:`Doubts`.
         firm: positions of bytes that cost more to remove or replace, or to insert one before, and how much.
         weight: in hundredths, at least 100.
         limits, cancel: of the search as a whole.
@@ -895,7 +924,7 @@ class RepairSearch:
         text: bytes,
         machine: EditMachine,
         rewrites: Rewrites | list[tuple[int, int, bytes, int, int, int]],
-        doubts: Sequence[tuple[int, int, int]],
+        doubts: Doubts | list[tuple[int, int, int, int]],
         firm: Sequence[tuple[int, int]],
         weight: int,
         limits: Limits,
@@ -955,7 +984,7 @@ def flaw_of_bound(
     text: bytes,
     machine: EditMachine,
     rewrites: Rewrites | list[tuple[int, int, bytes, int, int, int]],
-    doubts: Sequence[tuple[int, int, int]],
+    doubts: Doubts | list[tuple[int, int, int, int]],
     firm: Sequence[tuple[int, int]],
     bound: int,
     reached: bytes,

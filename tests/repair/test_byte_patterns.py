@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import pytest
 
 import tokamata as tk
-from tokamata.limits import core_limits
+from tests.support.repair.byte_patterns import patterns_of, places
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.byte_patterns import BytePatterns
-from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.repair.costs import BY_WRITTEN
+from tokamata.repair.default_costs import DEFAULT_COSTS, costs_without_finders
 
-_LIMITS = core_limits(tk.Limits())
 # What the default patterns look for.
 _PIECES = [
     '"', "'", "{", "}", "[", "]", ":", ",", " ", "\n", "a", "_", "True", "nil", "1", "2.", ".5", "e+", "...",
@@ -30,26 +30,20 @@ _ATOMS = [
 _QUANTIFIERS = ["", "*", "+", "?", "*?", "+?", "??", "{2}", "{0,2}", "{1,2}?", "{2,}", "{0}"]
 
 
-def _found(patterns: Sequence[bytes]) -> BytePatterns:
-    return BytePatterns(patterns, [None] * len(patterns))
-
-
 def _check(patterns: Sequence[bytes], found: BytePatterns, text: bytes) -> None:
-    places = [
-        (begin, number, end) for number, begin, end in found.engine.found(text, 1 << 30, _LIMITS, None)[1]
-    ]
     expected = [
         (match.start(), number, match.end())
         for number, pattern in enumerate(patterns)
         if all(number != other for other, _ in found.others)
         for match in re.finditer(pattern, text)
     ]
-    assert places == sorted(expected), (text, patterns)
+    found_at = [(begin, number, end) for number, begin, end in places(found, text)]
+    assert found_at == sorted(expected), (text, patterns)
 
 
 def test_default_patterns_are_found_where_re_finds_them() -> None:
     patterns = [one.pattern for one in (*DEFAULT_COSTS.rewrites, *DEFAULT_COSTS.doubts)]
-    found = _found(patterns)
+    found = patterns_of(patterns)
     assert not found.others
     pieces = [piece.encode() for piece in _PIECES]
     for length in (1, 2, 3):
@@ -82,7 +76,7 @@ def test_random_patterns_are_found_where_re_finds_them() -> None:
             except re.error:
                 continue
             patterns.append(pattern)
-        found = _found(patterns)
+        found = patterns_of(patterns)
         supported += len(patterns) - len(found.others)
         for _ in range(20):
             _check(patterns, found, bytes(draw.choices(b"aaabbc \nA1\xe9_", k=draw.randrange(9))))
@@ -92,7 +86,7 @@ def test_random_patterns_are_found_where_re_finds_them() -> None:
 def test_more_patterns_than_a_word_has_bits() -> None:
     patterns = [b"(?<=%c)%c+" % pair for pair in itertools.product(b"abcdefghij", repeat=2)]
     draw = random.Random(3)
-    found = _found(patterns)
+    found = patterns_of(patterns)
     for _ in range(100):
         _check(patterns, found, bytes(draw.choices(b"abcdefghij", k=40)))
 
@@ -101,7 +95,7 @@ def test_more_patterns_than_a_word_has_bits() -> None:
     "pattern", [rb"(a)\1", rb"(a)?(?(1)b|c)", rb"a*", rb"(?:a*)+b", rb"(?:a|){2}b", rb"(?:abc){1000}"]
 )
 def test_what_is_left_to_re(pattern: bytes) -> None:
-    assert [number for number, _ in _found([pattern]).others] == [0]
+    assert [number for number, _ in patterns_of([pattern]).others] == [0]
 
 
 def test_rewrites_are_those_of_re_where_some_patterns_have_no_program() -> None:
@@ -149,3 +143,23 @@ def test_quadratic_patterns_end_with_the_time() -> None:
     bounds = BoundedPatterns(tk.Limits(memory_bytes=1 << 20), None)
     with pytest.raises(tk.LimitExceeded, match="memory_bytes"):
         tk.EditCosts(rewrites=[tk.Rewrite("one", b"<", b"", 1)]).spans(b"<" * 200_000, bounds)
+
+
+def test_patterns_of_modes_that_no_edit_leads_to_are_left_out() -> None:
+    """Judged by all that is found, and the modes that are reached step by step."""
+    tables, draw = DEFAULT_COSTS.tables(b""), random.Random(3)
+    pieces = [piece.encode() for piece in [*_PIECES, '"""', "```", '\\"', "''"]]
+    left_out, without_finders = 0, costs_without_finders(DEFAULT_COSTS)
+    for _ in range(400):
+        text = b"".join(draw.choices(pieces, k=draw.randrange(30)))
+        everything = DEFAULT_COSTS.spans(text)
+        found = without_finders.of_text(text).spans
+        reached = {0}
+        for _ in range(len(DEFAULT_COSTS.modes)):
+            for mode in list(reached):
+                reached |= {*tables.after[mode], *tables.inserted[mode]}
+            within = [one for one in everything if any(one.within >> mode & 1 for mode in reached)]
+            reached |= {one.then for one in within if one.then != BY_WRITTEN}
+        assert found == within, text
+        left_out += len(everything) - len(within)
+    assert left_out > 100

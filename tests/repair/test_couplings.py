@@ -75,10 +75,7 @@ Step = tuple[str | None, int, int, int]
 def steps(acceptor: Acceptor, text: bytes, costs: tk.EditCosts) -> dict[tuple[int, int], list[Step]]:
     """Every edge of the product, each byte by itself."""
     prepend, insert, append, remove, replace, _ = costs.tables(text).tables[0]
-    doubts = {
-        at: max((one for one, _ in found), key=lambda one: one.cost)
-        for at, found in costs.doubtful(text).items()
-    }
+    doubts = {at: one for at, one, _ in sorted(costs.doubtful(text), key=lambda found: found[1].cost)}
     spans = costs.spans(text)
     rows = acceptor.rows
 
@@ -149,10 +146,7 @@ def by_all_edits(
 ) -> int | None:
     """The least cost over all sequences of edits with some insertions at most, whose text ``re`` accepts."""
     prepend, insert, append, remove, replace, _ = costs.tables(text).tables[0]
-    doubts = {
-        at: max((one for one, _ in found), key=lambda one: one.cost)
-        for at, found in costs.doubtful(text).items()
-    }
+    doubts = {at: one for at, one, _ in sorted(costs.doubtful(text), key=lambda found: found[1].cost)}
     spans = costs.spans(text)
     best: list[int] = []
 

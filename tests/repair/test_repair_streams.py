@@ -15,10 +15,10 @@ import pytest
 
 import tokamata as tk
 import tokamata._core as _core
+from tests.support.repair.byte_patterns import patterns_of, places
 from tests.support.repairs import random_costs
 from tokamata.limits import core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.byte_patterns import BytePatterns
 from tokamata.repair.dialects.outline import outline
 from tokamata.repair.stream_finders import StreamedOutline
 from tokamata.repair.stream_words import StreamedWords
@@ -269,11 +269,6 @@ def check_unless_tied(
     return "tied"
 
 
-def matches(patterns: BytePatterns, text: bytes) -> set[tuple[int, int, int]]:
-    limits = core_limits(tk.Limits())
-    return set(patterns.engine.found(text, 1 << 20, limits, None)[1])
-
-
 def test_patterns_are_certain_when_nothing_that_follows_changes_them() -> None:
     """Against the patterns of the whole text, and of other texts that begin alike."""
     draw = random.Random(4)
@@ -281,8 +276,8 @@ def test_patterns_are_certain_when_nothing_that_follows_changes_them() -> None:
         rb"a+", rb"ab?", rb"a(?=\s*b)", rb"a(?!b)", rb"(?<=a)b", rb"\ba\b", rb"a\Z", rb"a$", rb"(?m:a$)",
         rb"/\*.*?\*/", rb"\Ab+", rb"a{2,3}", rb"(?:ab|a)(?:c|bcd)", rb"[^b]{2}",
     ]  # fmt: skip
-    patterns = BytePatterns(sources, [None] * len(sources))
-    prices = [(1, 0xFFFF, False)] * len(sources)
+    patterns = patterns_of(sources)
+    prices = [1] * len(sources)
     machine, automata = tk.EditCosts()._machine(b"").engine, JSON._automata("read").automata
     assert patterns.others == []
     assert automata is not None
@@ -300,10 +295,10 @@ def test_patterns_are_certain_when_nothing_that_follows_changes_them() -> None:
             assert not found & more
             found |= more
             for rest in (text[position:], b"", b"ab*/", b"b", b"\n", b" c", b"a"):
-                assert found <= matches(patterns, text[:position] + rest), (text[:position], rest)
+                assert found <= set(places(patterns, text[:position] + rest)), (text[:position], rest)
         stream.feed(b"\n\nxxxx*/\n\nxx")
-        early = {one for one in matches(patterns, text + b"\n\nxxxx*/\n\nxx") if one[2] < len(text)}
-        assert early <= found | set(stream.feed(b"")) or early - found <= matches(patterns, text)
+        early = {one for one in places(patterns, text + b"\n\nxxxx*/\n\nxx") if one[2] < len(text)}
+        assert early <= found | set(stream.feed(b"")) or early - found <= set(places(patterns, text))
 
 
 def test_the_outline_of_a_stream_is_that_of_the_whole() -> None:

@@ -58,8 +58,16 @@ class BoundedPatterns:
         self._watch = Watch(limits, cancel)
         self._kept = 0
 
-    def found(self, patterns: BytePatterns, text: bytes) -> tuple[_core.Rewrites, Iterator[Found]]:
-        """All matches of all patterns, as ``re.finditer`` finds them: rewrites, and those without a template.
+    def found(
+        self, patterns: BytePatterns, text: bytes, machine: _core.EditMachine, led: int
+    ) -> tuple[_core.Rewrites, _core.Doubts, Iterator[Found]]:
+        """All matches, as ``re.finditer`` finds them, in modes that are reached: rewrites, doubts, others.
+
+        Args:
+            patterns: what is searched for.
+            text: where.
+            machine: the modes.
+            led: modes that rewrites lead to which no pattern finds, as bits.
 
         Raises:
             LimitExceeded, Cancelled: the search was stopped.
@@ -69,11 +77,13 @@ class BoundedPatterns:
         limits, cancel = self.left()
         most = max((limits.memory_bytes - self._kept) // _BYTES_OF_A_MATCH, 0)
         try:
-            rewrites, places = patterns.engine.found(text, most, core_limits(limits), cancel)
+            rewrites, doubts, places = patterns.engine.found(
+                text, machine, led, most, core_limits(limits), cancel
+            )
         except LimitExceeded as error:  # the caller knows the whole time, and not what was left of it
             raise LimitExceeded(error.limit, getattr(self._limits, error.limit)) from None
-        self._kept += (len(rewrites) + len(places)) * _BYTES_OF_A_MATCH
-        return rewrites, self._others(patterns, text, places)
+        self._kept += (len(rewrites) + len(doubts) + len(places)) * _BYTES_OF_A_MATCH
+        return rewrites, doubts, self._others(patterns, text, places)
 
     def _others(
         self, patterns: BytePatterns, text: bytes, places: list[tuple[int, int, int]]

@@ -41,7 +41,7 @@ from tokamata.patterns.regex.syntax import (
     WordBoundary,
 )
 
-__all__ = ["BytePatterns", "Template"]
+__all__ = ["BytePatterns", "Meaning", "Template"]
 
 _MOST_INSTRUCTIONS = 2000
 _ENDLESS = (1 << 32) - 1
@@ -59,7 +59,8 @@ _ANCHORS = {
     LINE_END: "line_end",
 }
 
-Template = tuple[bytes, bool, bytes, int, int, int]
+Template = tuple[bytes, bool, bytes, int]
+Meaning = Template | int | None
 _Instruction = tuple[int, int, int, int]
 
 
@@ -68,22 +69,26 @@ class BytePatterns:
 
     Args:
         patterns: each for :mod:`re`.
-        templates: of each, what is written where it is found, if that needs no groups: two texts, whether
-            what was found stands between them, the cost, the modes as bits, and the mode that it leads to.
+        modes: of each, the modes where its matches count, as bits, and the mode that they lead to.
+        meanings: of each, what the engine makes of a match.  A rewrite that needs no groups: two texts,
+            whether what was found stands between them, and the cost.  A doubt about the first byte: its cost.
+            ``None``: nothing.
 
     Attributes:
         engine: finds those with a program.
         others: the rest, with their numbers.
     """
 
-    def __init__(self, patterns: Sequence[bytes], templates: Sequence[Template | None]) -> None:
+    def __init__(
+        self, patterns: Sequence[bytes], modes: Sequence[tuple[int, int]], meanings: Sequence[Meaning]
+    ) -> None:
         writer = _Writer()
         programs = [writer.program(pattern) for pattern in patterns]
         self.others = [
             (number, re.compile(patterns[number])) for number, one in enumerate(programs) if one is None
         ]
         self.engine = _core.BytePatterns(
-            [(i, *one, templates[i]) for i, one in enumerate(programs) if one is not None],
+            [(i, *one, *modes[i], meanings[i]) for i, one in enumerate(programs) if one is not None],
             [one.to_bytes(32, "little") for one in writer.sets],
         )
 

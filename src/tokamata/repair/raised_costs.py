@@ -46,7 +46,7 @@ class RaisedCosts:
 
     machine: _core.EditMachine
     rewrites: list[tuple[int, int, bytes, int, int, int]]
-    doubts: Sequence[tuple[int, int, int]]
+    doubts: list[tuple[int, int, int, int]]
     firm: Sequence[tuple[int, int]]
 
     @classmethod
@@ -67,9 +67,8 @@ class RaisedCosts:
                 for one in costs.spans
             ],
             [
-                (position, raised(doubt.name, doubt.cost), within)
-                for position, found in costs.doubts.items()
-                for doubt, within in found
+                (position, raised(costs.doubt_of[number].name, cost), within, number)
+                for position, cost, within, number in costs.doubts.all()
             ],
             [(position, cost * scale) for position, cost in costs.firm.items()],
         )

@@ -34,7 +34,7 @@ from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, ParseError, PicklingError, shown_argument
 from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns, Found
-from tokamata.repair.costs import ALL_MODES, BY_WRITTEN, EditCosts, FoundRewrite, _written
+from tokamata.repair.costs import ALL_MODES, BY_WRITTEN, EditCosts, FoundRewrite
 from tokamata.repair.results import Repair
 from tokamata.repair.stream_finders import NOWHERE, streamed
 from tokamata.repair.stream_words import StreamedWords
@@ -67,13 +67,7 @@ class _Followed:
         self._bounds = BoundedPatterns(limits, cancel)
         self._number_of = {mode.name: number for number, mode in enumerate(costs.modes)}
         self._bits: dict[tuple[str, ...], int] = {}
-        prices = [
-            *(
-                (one.cost, modes[0], False)
-                for one, modes in zip(costs.rewrites, patterns.modes, strict=False)
-            ),
-            *((0, ALL_MODES, True) for _ in patterns.doubts),
-        ]
+        prices = [*(one.cost for one in costs.rewrites), *(0 for _ in patterns.doubt_of)]
         self._words: StreamedWords | None = None
         if costs.words is not None and any(costs.words._known) and (costs.typo is not None or costs.firm > 0):
             self._words = StreamedWords(costs.words)
@@ -109,17 +103,11 @@ class _Followed:
     def feed(self, chunk: bytes, text: bytearray) -> bytes:
         """What more is decided of the repaired text; ``text`` ends with the chunk."""
         rewrites: list[_Rewrite] = []
-        doubts: list[tuple[int, int, int]] = []
         for number, begin, end in self._engine.feed(chunk):
-            if number >= len(self._costs.rewrites):
-                doubt = self._patterns.doubts[number - len(self._costs.rewrites)]
-                if doubt.cost > 0:
-                    doubts.append((begin, doubt.cost, self._patterns.modes[number][0]))
-                continue
-            rewrite = self._costs.rewrites[number]
-            written = _written(rewrite, Found(number, begin, end, None), text)  # type: ignore[arg-type]
+            written = self._patterns.written(Found(number, begin, end, None), text)  # type: ignore[arg-type]
             if written is not None:
-                rewrites.append((begin, end, written, rewrite.cost, *self._patterns.modes[number]))
+                cost = self._costs.rewrites[number].cost
+                rewrites.append((begin, end, written, cost, *self._patterns.modes[number]))
         withheld, decided = NOWHERE, self._engine.decided_until
         open_rewrites: list[tuple[int, int, int]] = []
         for finder in self._finders:
@@ -143,7 +131,7 @@ class _Followed:
             if self._costs.firm > 0:
                 firm = [(position, self._costs.firm) for position in found.firm]
                 settled = found.settled
-        return self._engine.advance(rewrites, doubts, firm, open_rewrites, settled, min(withheld, NOWHERE))
+        return self._engine.advance(rewrites, firm, open_rewrites, settled, min(withheld, NOWHERE))
 
     def _rewrite(self, one: FoundRewrite) -> _Rewrite:
         then = self._number_of[one.then] if one.then else BY_WRITTEN
