@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import tokamata._core as _core
 from tokamata.errors import LimitExceeded
@@ -34,13 +34,8 @@ _SHORT_BYTES = 4000
 _BYTES_OF_A_MATCH = 500  # of a rewrite or a doubt, in Python and in the engine together
 
 
-class Found(NamedTuple):
-    """Where a pattern was found: its number, the place, and the match, if ``re`` has found it."""
-
-    number: int
-    begin: int
-    end: int
-    match: re.Match[bytes] | None
+# Where a pattern was found: its number, begin and end, and the match, if ``re`` has found it.
+Found = tuple[int, int, int, "re.Match[bytes] | None"]
 
 
 class BoundedPatterns:
@@ -88,11 +83,11 @@ class BoundedPatterns:
     def _others(
         self, patterns: BytePatterns, text: bytes, places: list[tuple[int, int, int]]
     ) -> Iterator[Found]:
-        found = [Found(*place, None) for place in places]
+        found: list[Found] = [(*place, None) for place in places]
         for number, pattern in patterns.others:
-            found += [Found(number, *match.span(), match) for match in self.matches(pattern, text)]
+            found += [(number, *match.span(), match) for match in self.matches(pattern, text)]
         if patterns.others:
-            found.sort(key=lambda one: (one.begin, one.number))
+            found.sort(key=lambda one: (one[1], one[0]))
         for count, one in enumerate(found, 1):
             if count % _MATCHES_OF_A_CHECK == 0:
                 self._watch.check()

@@ -19,7 +19,7 @@ from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import Limits
 from tokamata.locks import kept_property
-from tokamata.repair.bounded_patterns import BoundedPatterns, Found
+from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.byte_patterns import BytePatterns, Meaning, Template
 from tokamata.repair.words import Words
 
@@ -542,14 +542,13 @@ class EditCosts:
         rewrites, doubts, others = bounds.found(patterns.of_bytes, text, self._machine(text).engine, led)
         more: list[tuple[int, int, bytes, int, int, int, int]] = []
         doubtful: list[tuple[int, int, int, int]] = []
-        for found in others:
-            number, begin, end, _ = found
+        for number, begin, end, match in others:
             within, then = patterns.modes[number]
             if number in patterns.doubt_of:
                 if begin < len(text):
                     doubtful.append((begin, patterns.doubt_of[number].cost, within, number))
             elif begin < end:
-                written = patterns.written(found, text)
+                written = patterns.written(number, match, begin, text)
                 if written is not None:
                     more.append((begin, end, written, self.rewrites[number].cost, within, then, number))
         if more:
@@ -607,15 +606,17 @@ class _Patterns:
         all_patterns = [*(one.pattern for one in rewrites), *(one.pattern for one in by_cost)]
         self.of_bytes = BytePatterns(all_patterns, self.modes, meanings)
 
-    def written(self, found: Found, text: bytes) -> bytes | None:
-        """What a rewrite makes of what its pattern has found."""
-        rewrite, match = self._rewrites[found.number], found.match
+    def written(
+        self, number: int, match: re.Match[bytes] | None, begin: int, text: bytes | bytearray
+    ) -> bytes | None:
+        """What a rewrite makes of what its pattern has found at a position."""
+        rewrite = self._rewrites[number]
         if match is None:
             # Groups are those of re, which finds the same match at this position.
-            compiled = self._compiled.get(found.number)
+            compiled = self._compiled.get(number)
             if compiled is None:
-                compiled = self._compiled[found.number] = re.compile(rewrite.pattern)
-            match = compiled.match(text, found.begin)
+                compiled = self._compiled[number] = re.compile(rewrite.pattern)
+            match = compiled.match(text, begin)
             assert match is not None
         replacement = rewrite.replacement
         if isinstance(replacement, bytes):

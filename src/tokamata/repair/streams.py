@@ -33,7 +33,7 @@ import tokamata._core as _core
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, ParseError, PicklingError, shown_argument
 from tokamata.limits import CancelToken, Limits, core_limits
-from tokamata.repair.bounded_patterns import BoundedPatterns, Found
+from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import ALL_MODES, BY_WRITTEN, EditCosts, FoundRewrite
 from tokamata.repair.results import Repair
 from tokamata.repair.stream_finders import NOWHERE, streamed
@@ -104,7 +104,7 @@ class _Followed:
         """What more is decided of the repaired text; ``text`` ends with the chunk."""
         rewrites: list[_Rewrite] = []
         for number, begin, end in self._engine.feed(chunk):
-            written = self._patterns.written(Found(number, begin, end, None), text)  # type: ignore[arg-type]
+            written = self._patterns.written(number, None, begin, text)
             if written is not None:
                 cost = self._costs.rewrites[number].cost
                 rewrites.append((begin, end, written, cost, *self._patterns.modes[number]))

@@ -84,24 +84,20 @@ _WORDS = "zero one two three four five six seven eight nine ten eleven twelve th
 _WORDS += " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS.split()[:20])}
 _NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS.split()[20:])}
-# Words that begin as one of these does; :func:`_worded` knows which of them are numbers.
-_NUMBER_WORD = rb"([zotfsenhZOTFSENH][enwhoiluENWHOILU][A-Za-z]{1,7}(?:[- ][a-z]{3,5})?)"
+_ONES, _TENS = (
+    b"|".join(word for word, value in _NUMBER_OF.items() if value in values)
+    for values in (range(1, 10), range(20, 100, 10))
+)
+_NUMBER_WORD = rb"((?i:(?:%b)[- ](?:%b)|%b))" % (_TENS, _ONES, b"|".join(_NUMBER_OF))
 
 
-def _worded(match: re.Match[bytes]) -> bytes | None:
-    tens, _, ones = match[1].lower().replace(b" ", b"-").partition(b"-")
-    values = [_NUMBER_OF.get(word) for word in (tens, ones) if word]
-    if None in values or (ones and not (values[0] in range(20, 100, 10) and values[1] in range(1, 10))):
-        return None
-    return str(sum(value for value in values if value is not None)).encode()
+def _worded(match: re.Match[bytes]) -> bytes:
+    words = match[1].lower().replace(b" ", b"-").split(b"-")
+    return str(sum(_NUMBER_OF[word] for word in words)).encode()
 
 
-def _malformed(match: re.Match[bytes]) -> bytes | None:
-    """What looks like a number and is none."""
-    return None if _NUMBER.fullmatch(match[0]) or not re.search(rb"\d", match[0]) else b'"' + match[0] + b'"'
-
-
-_NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NUMBER = rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_NOT_WHOLE = rb"-?\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?0\d+|-0"
 _START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
 _QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
 _QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
@@ -154,11 +150,15 @@ NUMBERS = (
     Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*(?:[,}\])]|\Z)|[eE])", b".0", 30, _TEXT),
     Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 20, _TEXT),
     Rewrite("digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT),
-    Rewrite("round a number", _START + rb"(-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)" + _AFTER, _rounded, 800, _TEXT),
+    Rewrite("round a number", _START + rb"(%b)" % _NOT_WHOLE + _AFTER, _rounded, 800, _TEXT),
     Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
     Rewrite(
-        "malformed number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, _malformed, 120, _TEXT
+        "malformed number as a string",
+        _START + rb"(?!%b%b)(?=[-+.A-Za-z_/:%%]*\d)[-+]?[\d.][\w.+/:%%-]*" % (_NUMBER, _AFTER) + _AFTER,
+        rb'"\g<0>"',
+        120,
+        _TEXT,
     ),
     Rewrite(
         "quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT

@@ -53,6 +53,8 @@ def _code_point(match: re.Match[bytes]) -> bytes | None:
 
 def _escaped(match: re.Match[bytes]) -> bytes:
     """With its quotes escaped, and with what is escaped already as it is."""
+    if b"\\" not in match[0]:
+        return match[0].replace(b'"', b'\\"')
     return re.sub(rb'(\\.)|"', lambda one: one[1] or b'\\"', match[0])
 
 
