@@ -28,12 +28,7 @@ class NumberTable {
 
   // Makes room for so many numbers more.
   void reserve(std::size_t more) {
-    if (4 * (count_ + more) <= 3 * slots_.size()) return;
-    constexpr std::size_t kLeast = 16;
-    counted::vector<Slot> before(std::bit_ceil(std::max(kLeast, 2 * (count_ + more))));
-    before.swap(slots_);
-    for (const Slot& slot : before)
-      if (slot.number != kFree) put(slot);
+    if (4 * (count_ + more) > 3 * slots_.size()) grow(more);
   }
   // A number that is not in the table, which has room: this does not fail, so that the thing may be kept just before.
   void add(std::uint32_t number, std::uint64_t hash) {
@@ -52,6 +47,13 @@ class NumberTable {
     std::uint32_t number = kFree, half = 0;
   };
 
+  void grow(std::size_t more) {
+    constexpr std::size_t kLeast = 16;
+    counted::vector<Slot> before(std::bit_ceil(std::max(kLeast, 2 * (count_ + more))));
+    before.swap(slots_);
+    for (const Slot& slot : before)
+      if (slot.number != kFree) put(slot);
+  }
   void put(Slot slot) {
     std::size_t at = slot.half & (slots_.size() - 1);
     while (slots_[at].number != kFree) at = (at + 1) & (slots_.size() - 1);

@@ -25,7 +25,7 @@ class OpenNodes {
 
   // Makes room for one more entry.
   void reserve_one() {
-    if (heap_.size() + 2 > heap_.capacity()) heap_.reserve(std::max<std::size_t>(64, 2 * heap_.size()));
+    if (heap_.size() + 2 > heap_.capacity()) [[unlikely]] heap_.reserve(std::max<std::size_t>(64, 2 * heap_.size()));
   }
   void push(Entry entry) {
     if (held_ && *held_ < entry) std::swap(*held_, entry);

@@ -72,6 +72,7 @@ void RepairSearch::begin(StateId start, StateId guiding) {
   nodes_.clear();
   queue_.clear();
   node_index_.clear();
+  node_index_.reserve(nodes_.capacity());
   relax(kNoNode, 0, kStartMode, start, guiding, {}, {EditKind::Keep, 0});
 }
 
@@ -297,7 +298,8 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
   };
   const Writings::List& writings = writings_at(where(node.position), node.mode, node.state);
   const auto is_cheaper = [&](const Writing& writing, std::uint64_t cost) { return std::uint64_t{writing.cost} + firmness < cost; };
-  auto end = std::lower_bound(writings.begin(), writings.end(), price + 1, is_cheaper);
+  auto end = writings.begin();
+  if (!writings.empty() && is_cheaper(writings.front(), price + 1)) end = std::lower_bound(writings.begin(), writings.end(), price + 1, is_cheaper);
   if (end != writings.end()) next = std::uint64_t{end->cost} + firmness;
   if (end != writings.begin() && std::uint64_t{(end - 1)->cost} + firmness == price) {
     const ByteSet readable = automaton().may_read(node.state, budget);
