@@ -34,8 +34,9 @@ StreamSearch::StreamSearch(std::shared_ptr<KeptAutomata> automata, std::shared_p
 }
 
 void StreamSearch::feed(std::string_view bytes) {
+  if (!follows_) return;
   const Charge charge(account());
-  text_ += bytes;
+  text_.insert(text_.end(), bytes.begin(), bytes.end());
   places_.resize(text_.size() + 1 - base_);
   allowed_ = std::min(allowed_ + kExpansionsOfAByte * bytes.size(), kMostAllowed);
   credit_ = std::min(credit_ + kVisitsOfAByte * bytes.size(), std::uint64_t{1} << 40);
@@ -52,13 +53,13 @@ void StreamSearch::add(Rewrite rewrite) {
 }
 
 void StreamSearch::add_doubt(std::uint32_t position, EditCost cost, ModeSet within) {
-  if (position < base_) return;
+  if (!follows_ || position < base_) return;
   place(position).has_doubt = true;
   doubts_[position].push_back({cost, within});
 }
 
 void StreamSearch::add_firm(std::uint32_t position, EditCost cost) {
-  if (position >= base_) place(position).firm += cost;
+  if (follows_ && position >= base_) place(position).firm += cost;
 }
 
 std::uint64_t StreamSearch::keeping(Mode mode, std::uint32_t position) {
@@ -87,7 +88,9 @@ void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
     Node& node = nodes_[*known];
     if (reached > node.reached) return;
     if (reached == node.reached) {
-      if (from != kNone && node.from != kNone && is_edited_later({from, step}, {node.from, node.step})) {
+      // A step that goes nowhere and costs nothing may lead back to where it came from.
+      const bool goes_on = from != kNone && (nodes_[from].position < position || nodes_[from].reached < reached);
+      if (goes_on && node.from != kNone && is_edited_later({from, step}, {node.from, node.step})) {
         node.from = from;
         node.step = step;
       }
@@ -351,6 +354,7 @@ void StreamSearch::begin_at(NodeNumber start) {
 void StreamSearch::lose() {
   follows_ = false;
   least_waiting_ = decided_bound_ = kNoCost;
+  text_ = {};
   nodes_ = {};
   queue_ = {};
   places_ = {};
@@ -366,6 +370,8 @@ std::string StreamSearch::advance(std::size_t settled, std::vector<OpenRewrite> 
   Budget budget(limits_, cancel_, spent_seconds_);
   std::string decided;
   try {
+    budget.check();
+    const auto is_of_the_text = [&] { return std::string_view(text_.data(), text_.size()).substr(decided_bytes_, decided.size()) == decided; };
     for (std::size_t at = same_read_; at < text_.size() && same_ != ByteAutomaton::kDead; ++at) same_ = automaton().next(same_, byte_at(at), budget);
     same_read_ = text_.size();
     settled_ = std::max(settled_, settled);
@@ -386,10 +392,10 @@ std::string StreamSearch::advance(std::size_t settled, std::vector<OpenRewrite> 
         if (const auto found = ancestor()) {
           const NodeNumber start = same_ == ByteAutomaton::kDead ? not_beyond(*found, withheld) : *found;
           decided = written_to(start);
-          if (same_ != ByteAutomaton::kDead && (!is_same_ || text_.compare(decided_bytes_, decided.size(), decided) != 0)) {
+          if (same_ != ByteAutomaton::kDead && (!is_same_ || !is_of_the_text())) {
             decided.clear();
           } else if (nodes_[start].from != kNone) {
-            is_same_ = is_same_ && text_.compare(decided_bytes_, decided.size(), decided) == 0;
+            is_same_ = is_same_ && is_of_the_text();
             decided_bytes_ += decided.size();
             begin_at(start);
           }

@@ -167,7 +167,7 @@ class StreamSearch : private BorrowedAutomaton {
   std::shared_ptr<const CancelToken> cancel_;
   double spent_seconds_ = 0;
 
-  std::string text_;
+  counted::vector<char> text_;
   std::size_t base_ = 0;  // the position of the start
   std::size_t settled_ = 0;
   counted::vector<Place> places_;

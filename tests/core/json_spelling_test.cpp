@@ -13,6 +13,7 @@ namespace {
 
 using namespace oracle;
 using tokamata::json::spelled_in_json;
+using tokamata::Expression;
 using tokamata::ExpressionPtr;
 
 // The value of a spelling over the letters of these tests; nothing where it is none.

@@ -1,5 +1,6 @@
 // The parts by themselves: UTF-8 automata, normal forms, the trie, loops, the vocabulary.
 
+#include "amounts.hpp"
 #include "composition/loops.hpp"
 #include "engine.hpp"
 #include "expression/arena.hpp"
