@@ -142,7 +142,8 @@ DEFAULT_COSTS = EditCosts(
     doubts=(
         Doubt("a comma", rb",(?=\s*(?:[\"'{\[\d]|[\w$]+\s*:|\n))", 900, (BARE,)),
         Doubt("a comma", rb",", 150, (BARE,)),
-        Doubt("a doubled apostrophe", rb"'(?='[\w\s])", 300, (SINGLE,)),
+        Doubt("a doubled apostrophe", rb"'(?='(?:[\w\s]|'\s*[,}\])]))", 300, (SINGLE,)),
+        Doubt("an apostrophe", rb"'(?=\s+'[^'\n]{0,300}'\s*[,\]])", 1500, (SINGLE,)),
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
         Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),
         Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),

@@ -41,6 +41,12 @@ def _name_of_pair(match: re.Match[bytes]) -> bytes:
     return b'"' + (match[1] or match[2] or b"") + b'":'
 
 
+def _end_of_set(match: re.Match[bytes]) -> bytes | None:
+    """A closing bracket, if there is no colon after the brace before it."""
+    inner = match.string[match.string.rfind(b"{", max(match.start() - 300, 0), match.start()) : match.start()]
+    return None if b":" in inner or b"}" in inner else b"]"
+
+
 _MOMENT = rb"\b(?:datetime\.)?(datetime|date|time)\(((?:\s*\d+\s*,?)+)((?:,?\s*tzinfo=[\w.()]*)?)\s*\)"
 
 CALLS = (
@@ -69,7 +75,9 @@ CALLS = (
         _TEXT,
     ),
     Rewrite("set as a list", rb"\{(?=\s*[(\[])", b"[", 150, _TEXT),
-    Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", b"]", 300, _TEXT),
+    Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", _end_of_set, 300, _TEXT),
+    Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", b"]", 1900, _TEXT),
+    Rewrite("tuple as a name", rb"\(([^()\"'\n:]{1,80})\)(?=\s*:)", rb'"(\1)"', 60, _TEXT),
     Rewrite("empty set", rb"\b(?:set|frozenset)\(\)", b"[]", 20, _TEXT),
     Rewrite("drop a call", rb"\b[A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),
     Rewrite("drop quotes around JSON", rb"['`](?=\s*[{\[])", b"", 300, _TEXT),

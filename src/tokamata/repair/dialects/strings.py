@@ -89,7 +89,9 @@ _OPENING = (
     Rewrite("fenced string", rb"(?<=:)\s*```[\w-]*\n?", b'"', 20, (TEXT,), FENCED),
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]])', b'"', 200, (TEXT,), DOUBLED),
+    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]"])', b'"', 200, (TEXT,), DOUBLED),
+    # Once at the begin, and a single one at the end.
+    Rewrite("doubled quotes", rb'""(?=[ ]?\w[^"\n]{0,300}"\s*[,:}\]])', b'"', 600, (TEXT,), STRING),
     Rewrite("raw string", rb"(?:\b[rR]|@)\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("raw string", rb"\b[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
@@ -152,6 +154,7 @@ _CLOSING = (
     Rewrite("doubled quotes", rb"''" + AFTER, b'"', 0, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 0, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'"' + AFTER, b'"', 300, (DOUBLED,), TEXT),
+    Rewrite("comma between values", rb'""(?=\s+"")', b'",', 300, (DOUBLED,), TEXT),
     Rewrite("doubled quotes", rb'""' + AFTER, b'"', 800, (STRING,), TEXT),
     # A quote that ends a line, and should not have been escaped.
     Rewrite(
@@ -240,6 +243,7 @@ _CLOSING = (
     ),
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*[A-Za-z_][\w .-]{0,60}[,}])", b'":', 1000, (STRING,), TEXT),
     Rewrite(
         "colon between a name and its value",
         rb'"(?=[ \t]+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))',
@@ -267,7 +271,9 @@ _INNER = (
     Rewrite("a quote within other quotes", rb'(?<!\\)"(?!"")(?<!""")', rb'\\"', 0, (TRIPLE,)),
     Rewrite("a quote within other quotes", rb'(?<!\\)"', rb'\\"', 200, (DOUBLED,)),
     Rewrite("a quote within escaped quotes", rb'\\\\\\"', rb'\\"', 0, (ESCAPED,)),
-    Rewrite("an escape within escaped quotes", rb"\\\\(?=[\\/bfnrtu])", rb"\\", 0, (ESCAPED,)),
+    Rewrite("an escape within escaped quotes", rb"\\\\\\\\", rb"\\\\", 0, (ESCAPED,)),
+    Rewrite("an escape within escaped quotes", rb"\\\\(?=[/bfnrtu])", rb"\\", 0, (ESCAPED,)),
+    Rewrite("escape an inner quote", rb'\\"(?!\s*(?:[,:}\]\\]|\Z))', rb'\\"', 700, (ESCAPED,)),
     Rewrite("escaped apostrophe", rb"\\'", b"'", 5, (*_WITHIN, "escape")),
     Rewrite("escaped quotation mark", rb'\\"', rb'\\"', 0, QUOTED),
     Rewrite("escaped backtick", rb"\\`", b"`", 5, (BACK, STRING)),
@@ -321,6 +327,9 @@ _INNER = (
         (STRING,),
         STRING,
     ),
+    Rewrite("object within a string", rb'(?<=[^\s\[{:]\s)\{[^{}\n"]*"[^{}\n]*\}', _escaped, 900, (STRING,), STRING),
+    # In a class of characters of a regular expression.
+    Rewrite("escape an inner quote", rb"""(?<=')"(?=\])|(?<=\[|\^)"(?='\])""", rb"\\\g<0>", 400, (STRING, BARE)),
     Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
     Rewrite("join strings", b'"' + SPACE + rb"\+" + SPACE + b'"', b"", 100, (STRING,), STRING),
     Rewrite("join strings", rb'"\s+"', b"", 1100, (STRING,), STRING),

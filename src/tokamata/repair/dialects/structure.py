@@ -14,13 +14,14 @@ _IN_TEXT = (TEXT,)
 
 _PUNCTUATION = (
     Rewrite("drop a trailing comma", b"," + rb"(?=" + SPACE + rb"[}\])])", b"", 1, _IN_TEXT),
+    Rewrite("drop a trailing comma", rb",(?=(?:\s|\\[nrt]){1,200}[}\]])", b"", 2, _IN_TEXT),
     Rewrite("drop a trailing comma", "，(?=\\s*(?:］|｝|[}\\])]))".encode(), b"", 3, _IN_TEXT),
     Rewrite("drop a leading comma", rb",(?<=[{\[],)|,(?<=\*/,)|,(?<=\s,)", b"", 200, _IN_TEXT),
     Rewrite("drop a last comma", rb",(?=\s*(?:```\s*)?\Z)", b"", 8, _IN_TEXT),
     Rewrite("drop a doubled comma", rb",(?=\s*,)", b"", 3, _IN_TEXT),
     Rewrite("drop a doubled colon", rb":(?=\s*:)", b"", 100, _IN_TEXT),
     Rewrite("another separator", rb";", b",", 300, _IN_TEXT),
-    Rewrite("drop a last semicolon", rb";\s*\Z", b"", 20, _IN_TEXT),
+    Rewrite("drop a last semicolon", rb";(?=\s*(?:[}\])]|\Z))", b"", 20, _IN_TEXT),
     Rewrite("another colon", rb"=>|:=|=(?!=)|->", b":", 300, _IN_TEXT),
     # A closing bracket is lost between a line break and a comma.
     Rewrite("close before a comma", rb"\n(?<=[^\s,\[{:]\n)[ \t]*(?=,)", rb"\g<0>}", 150, _IN_TEXT),
@@ -31,6 +32,10 @@ _PUNCTUATION = (
         Rewrite("drop a doubled bracket", re.escape(2 * one), one, cost, _IN_TEXT)
         for one, cost in ((b"[", 211), (b"{", 14), (b"]", 150), (b"}", 781))
     ),
+    # A list whose first element has a name; and what follows a list or an object is another one.
+    Rewrite("another bracket", rb"\[(?=\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*:)", b"{", 600, _IN_TEXT),
+    Rewrite("bracket before an element", rb"\],(?=\s*[\"'\d])", b"],[", 2500, _IN_TEXT),
+    Rewrite("bracket before an element", rb"\},(?=\s*[\"'])", b"},{", 2500, _IN_TEXT),
     Rewrite("another bracket", rb"\}", b"]", 2400, _IN_TEXT),
     Rewrite("another bracket", rb"\]", b"}", 2400, _IN_TEXT),
     Rewrite(
@@ -44,6 +49,7 @@ _PUNCTUATION = (
     Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b",", 30, _IN_TEXT),
     Rewrite("bullet as an element", rb"\n[ \t]*[-*][ \t]+(?=\S)", b" ", 40, _IN_TEXT),
     Rewrite("drop a name without a value", rb",\s*[\"']?-?\Z", b"", 20, _IN_TEXT),
+    Rewrite("drop a sign", rb"-(?<=[:\[,\s]-)\s*\Z", b"", 5, _IN_TEXT),
     Rewrite("drop a sign", rb"-\Z", b"", 20, _IN_TEXT),
     Rewrite("drop an ellipsis", rb",\s*\.\.\.\s*\Z", b"", 83, _IN_TEXT),
     Rewrite(
