@@ -31,7 +31,7 @@ from tokamata.patterns.json_schema.late_names import refused_name
 from tokamata.patterns.json_schema.text import beginning, read_json
 from tokamata.recipes import chain_of, copied
 from tokamata.repair.costs import EditCosts
-from tokamata.repair.words import Words
+from tokamata.repair.words import Words, labels_of
 from tokamata.typical_texts import typical_text
 from tokamata.values import forms
 from tokamata.vocabulary.single_bytes import single_bytes
@@ -185,9 +185,14 @@ class JsonConstraint(Constraint[_T_co]):
             return costs
         priced = self._priced
         if priced is None or priced[0] is not costs:
-            words = Words(*self._table.words()) if priced is None else priced[1].words
+            words = self._words() if priced is None else priced[1].words
             self._priced = priced = costs, replace(costs, words=words)
         return priced[1]
+
+    def _words(self) -> Words:
+        """Names and strings of the table, and labels, if the constraint was made of one schema."""
+        labels = labels_of(self._reading.schema) if self._reading is not None else None
+        return Words(*self._table.words(), labels)
 
     def _combined(self, sign: Literal["&", "-"], other: JsonConstraint[Any]) -> JsonConstraint[Any]:
         style, other_style = self.style, other.style

@@ -53,9 +53,7 @@ class StreamedWords:
 
     def __init__(self, words: Words) -> None:
         self._words = words
-        self._all = sorted(
-            {word.encode("utf-8", "surrogatepass") for known in words._known for word in known}
-        )
+        self._all = sorted(word.encode("utf-8", "surrogatepass") for word in words.all)
         self._judged = 0  # all places before it
         self._firm = -1  # the last position that is known to be firm
 

@@ -183,7 +183,7 @@ def _value(text: bytes, begin: int, end: int, words: Words | None = None) -> Ite
         "quote a line", begin, end, _quoted(plain), 400 if _LITERAL.match(value) else 5, (TEXT,)
     )
     for known in words.near_values(plain.decode("utf-8", "replace")) if words is not None else ():
-        yield FoundRewrite("word of the constraint", begin, end, _quoted(known.encode()), 100, (TEXT,))
+        yield FoundRewrite("word of the constraint", begin, end, known, 100, (TEXT,))
     if b"," in plain and not _LITERAL.match(value):
         listed = b"[" + b",".join(_quoted(part.strip()) for part in plain.split(b",")) + b"]"
         yield FoundRewrite("list without brackets", begin, end, listed, 300, (TEXT,))
@@ -362,12 +362,10 @@ def _alone(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         value = found[0 if found[0].start() == 0 else -1][0]
         written = {b"True": b"true", b"False": b"false", b"None": b"null"}.get(value, value)
         yield FoundRewrite("value within prose", 0, len(text), written, _ONE_VALUE, (TEXT,))
-    word = words.only_value_in(text.decode("utf-8", "replace")) if words is not None else None
-    if word is not None:
-        yield FoundRewrite("word within prose", 0, len(text), _quoted(word.encode()), _ONE_WORD, (TEXT,))
+    if words is None:
         return
-    first = words.first_value_of(text.decode("utf-8", "replace")) if words is not None else None
-    if first is not None:
-        yield FoundRewrite(
-            "word within prose", 0, len(text), _quoted(first.encode()), _SEVERAL_WORDS, (TEXT,)
-        )
+    prose = text.decode("utf-8", "replace")
+    only = words.only_value_in(prose)
+    for word in only or words.first_value_of(prose):
+        cost = _ONE_WORD if only else _SEVERAL_WORDS
+        yield FoundRewrite("word within prose", 0, len(text), word, cost, (TEXT,))

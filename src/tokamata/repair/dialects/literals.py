@@ -1,11 +1,17 @@
 """Literals of Python, JavaScript and people, and strings that stand for literals."""
 
 from tokamata.repair.costs import Rewrite
+from tokamata.repair.dialects.lookarounds import AFTER as _AFTER
 from tokamata.repair.dialects.modes import TEXT
 
 __all__ = ["LITERALS"]
 
 _IN_TEXT = (TEXT,)
+
+# Of other languages, and marks.
+_YES = "(?:[Ss][íi]m?|SÍ|[Tt]ak|[Vv]rai|[Ww]ahr|[Vv]erdadero|[Vv]ero|[Дд]а|是|真|はい|✓|✔|✅|☑)".encode()
+_NO = "(?:[Nn]ej|[Nn]ee|[Nn]ie|[Nn]ão|[Ff]aux|[Ff]alsch|[Ff]also|[Нн]ет|否|假|いいえ|✗|✘|❌|☐)".encode()
+_BEFORE = rb"(?:(?<=[:\[,\s])|(?<=\xef\xbc\x9a))"
 
 LITERALS = (
     Rewrite("Python's True", rb"\b(?:True|TRUE)\b", b"true", 20, _IN_TEXT),
@@ -19,6 +25,8 @@ LITERALS = (
         "yes as a literal", rb"\b(?:[Yy]es|YES|[Oo]n|ON|[Yy]|[Oo]ui|[Jj]a|[Ss]i)\b", b"true", 700, _IN_TEXT
     ),
     Rewrite("no as a literal", rb"\b(?:[Nn]o|NO|[Oo]ff|OFF|[Nn]|[Nn]on|[Nn]ein)\b", b"false", 700, _IN_TEXT),
+    Rewrite("yes as a literal", _BEFORE + _YES + _AFTER, b"true", 700, _IN_TEXT),
+    Rewrite("no as a literal", _BEFORE + _NO + _AFTER, b"false", 700, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])1(?=\s*(?:[,}\]]|\Z))", b"true", 1300, _IN_TEXT),
     Rewrite("number as a literal", rb"(?<=[:\[,\s])0(?=\s*(?:[,}\]]|\Z))", b"false", 1300, _IN_TEXT),
     Rewrite("string as a literal", rb'"(?:[Tt]rue|TRUE|[TtYy])"', b"true", 500, _IN_TEXT),
@@ -37,6 +45,8 @@ LITERALS = (
         900,
         _IN_TEXT,
     ),
+    Rewrite("string as a literal", b'"' + _YES + b'"', b"true", 900, _IN_TEXT),
+    Rewrite("string as a literal", b'"' + _NO + b'"', b"false", 900, _IN_TEXT),
     Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
     Rewrite("string as null", rb'(?<=[:\[,\s])""', b"null", 900, _IN_TEXT),
     Rewrite("literal as a string", rb"\b(?:[Tt]rue|[Ff]alse)\b", rb'"\g<0>"', 900, _IN_TEXT),

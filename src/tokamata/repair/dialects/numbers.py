@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation, Overflow
 from fractions import Fraction
 
 from tokamata.repair.costs import Rewrite
@@ -49,8 +49,12 @@ def _narrow(match: re.Match[bytes]) -> bytes | None:
         return None
 
 
+def _based_in_quotes(match: re.Match[bytes]) -> bytes:
+    return str(int(match[1].decode().rstrip("_").replace("__", "_"), 0)).encode()
+
+
 def _without_groups(match: re.Match[bytes]) -> bytes:
-    digits = match[1].translate(None, b", '_ ")
+    digits = match[1].translate(None, b", '_ \xc2\xa0\xe2\x80\x89\x99\xaf")
     return digits.replace(b".", b"") if digits.count(b".") > 1 else digits
 
 
@@ -80,6 +84,30 @@ def _percent(match: re.Match[bytes]) -> bytes | None:
         return None
 
 
+_TIMES = {b"k": 3, b"thousand": 3, b"m": 6, b"mln": 6, b"million": 6, b"bn": 9, b"billion": 9}
+
+
+def _times(match: re.Match[bytes]) -> bytes | None:
+    """A number of thousands, millions or billions."""
+    number = Decimal(match[1].translate(None, b",").decode()).scaleb(_TIMES[match[2].lower()])
+    return format(number, "f").encode() if number == number.to_integral_value() else None
+
+
+def _sum(match: re.Match[bytes]) -> bytes | None:
+    """The value of sums, differences and products."""
+    total = Decimal(0)
+    try:
+        for sign, product in re.findall(r"(?:\A|\s*([+-])\s*)(\d[^+\s-]*(?:\s*\*\s*\d[^+\s-]*)*)", match[1].decode()):
+            value = Decimal(1)
+            for factor in product.split("*"):
+                value *= Decimal(factor.strip())
+            total += -value if sign == "-" else value
+        total = total.normalize()
+    except (InvalidOperation, Overflow):
+        return None
+    return format(total, "f").encode() if abs(total.adjusted()) < _MOST_DIGITS else None
+
+
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 _WORDS += " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS.split()[:20])}
@@ -96,12 +124,36 @@ def _worded(match: re.Match[bytes]) -> bytes:
     return str(sum(_NUMBER_OF[word] for word in words)).encode()
 
 
+# Of other languages, from zero to twelve.
+_OF_LANGUAGES = """
+null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
+zéro un deux trois quatre cinq six sept huit neuf dix onze douze
+cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce
+zero uno due tre quattro cinque sei sette otto nove dieci undici dodici
+nul een twee drie vier vijf zes zeven acht negen tien elf twaalf
+noll ett två tre fyra fem sex sju åtta nio tio elva tolv
+zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedenaście dwanaście
+zero um dois três quatro cinco seis sete oito nove dez onze doze
+"""
+_FOREIGN = {
+    word.encode(): value
+    for line in _OF_LANGUAGES.split("\n")
+    for value, word in enumerate(line.split())
+    if word not in ("null", "nul")
+}
+_FOREIGN_WORD = rb"((?:%b))" % b"|".join(sorted(_FOREIGN.keys() - _NUMBER_OF.keys(), reverse=True))
+
+
+def _foreign(match: re.Match[bytes]) -> bytes:
+    return str(_FOREIGN[match[1]]).encode()
+
+
 _NUMBER = rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _NOT_WHOLE = rb"-?\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?0\d+|-0"
 _START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
 _QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
 _QUOTED = _QUOTE + rb"\s*%b\s*" + _QUOTE
-_GROUPED = rb"(-?\d{1,3}(?:(?:[,'\x20]\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}))"
+_GROUPED = rb"(-?\d{1,3}(?:(?:(?:[,'\x20]|\xc2\xa0|\xe2\x80[\x89\x99\xaf])\d{3})+(?:\.\d+)?|(?:\.\d{3}){2,}))"
 _CONTINENTAL = rb"(-?\d{1,3}(?:[.\x20]\d{3})+,\d+|-?\d+,\d{1,2})"
 _UNIT = rb"(?:[$]|\xe2\x82\xac|\xc2[\xa3\xa5]|USD|EUR|CHF|GBP|~)"
 _MINUS = rb"(?:\xe2\x88\x92|\xe2\x80[\x90-\x95]|\xef\xbc\x8d)"
@@ -147,12 +199,24 @@ NUMBERS = (
         240,
         _TEXT,
     ),
+    # In a list whose elements semicolons separate.
+    Rewrite("comma as a decimal point", rb"(?<=[\[;\s])(-?\d+),(\d+)(?=\s*;)", rb"\1.\2", 100, _TEXT),
+    Rewrite("comma as a decimal point", rb";(\s*-?\d+),(\d+)(?=\s*[\]};])", rb",\1.\2", 330, _TEXT),
+    Rewrite("result of a sum", _START + rb"[\d(][\d\s.+*/()-]{0,60}=\s*(?=-?\d)", b"", 300, _TEXT),
+    Rewrite(
+        "sum of numbers",
+        _START + rb"(\d+(?:\.\d+)?(?:(?:\s*[+*]\s*|\s-\s)\d+(?:\.\d+)?){1,5})" + _AFTER,
+        _sum,
+        350,
+        _TEXT,
+    ),
     Rewrite("digit after a point", rb"\.(?<=\d\.)(?=\s*(?:[,}\])]|\Z)|[eE])", b".0", 30, _TEXT),
     Rewrite("digit before a point", rb"\.(?<![\w.]\.)(?=\d)", b"0.", 20, _TEXT),
     Rewrite("digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT),
     Rewrite("round a number", _START + rb"(%b)" % _NOT_WHOLE + _AFTER, _rounded, 800, _TEXT),
     Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
     Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
+    Rewrite("number as a string", rb"(?<=[\[,\s])-?\d[\d.]*(?=[ \t]+-?\d)", rb'"\g<0>"', 500, _TEXT),
     Rewrite(
         "malformed number as a string",
         _START + rb"(?!%b%b)(?=[-+.A-Za-z_/:%%]*\d)[-+]?[\d.][\w.+/:%%-]*" % (_NUMBER, _AFTER) + _AFTER,
@@ -172,10 +236,49 @@ NUMBERS = (
         500,
         _TEXT,
     ),
+    Rewrite(
+        "thousands",
+        _START + rb"(-?\d+(?:\.\d+)?)\s?([kK]|M|mln|bn|thousand|million|billion)" + _AFTER,
+        _times,
+        300,
+        _TEXT,
+    ),
     Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
     Rewrite("number word", rb"\b" + _NUMBER_WORD + rb"\b" + _AFTER, _worded, 400, _TEXT),
     Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
     Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
+    Rewrite("string as a number", _QUOTED % rb"\+?(-?)\.(\d+)", rb"\g<1>0.\g<2>", 720, _TEXT),
+    Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+)\.", rb"\1", 720, _TEXT),
+    Rewrite(
+        "number in another base",
+        _QUOTED % rb"([-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+))",
+        _based_in_quotes,
+        760,
+        _TEXT,
+    ),
+    Rewrite(
+        "thousands",
+        _QUOTED % (_UNIT + rb"?\s?(-?[\d,]*\d(?:\.\d+)?)\s?([kK]|M|mln|bn|thousand|million|billion)"),
+        _times,
+        950,
+        _TEXT,
+    ),
+    Rewrite(
+        "string as a number",
+        _QUOTED % (_UNIT + rb"?\s*\+?" + _GROUPED + rb"\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})"),
+        _without_groups,
+        980,
+        _TEXT,
+    ),
+    # What is said about it follows; or what it is a part of.
+    Rewrite(
+        "string as a number",
+        rb"\"(-?\d+(?:\.\d+)?)(?:\s+(?:[-=]|\xe2\x80[\x93\x94])\s|[:.)]\s|\s?\()[^\"\\\n]{0,80}\"",
+        rb"\1",
+        1300,
+        _TEXT,
+    ),
+    Rewrite("string as a number", rb"\"(\d+)\s?/\s?\d+\"", rb"\1", 1300, _TEXT),
     Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
     Rewrite("string as a number", _QUOTED % _CONTINENTAL, _continental, 810, _TEXT),
     Rewrite(
@@ -187,7 +290,7 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        _QUOTED % (_UNIT + rb"?\s*(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
+        _QUOTED % (_UNIT + rb"?\s*\+?(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
         _without_groups,
         1000,
         _TEXT,
@@ -195,7 +298,7 @@ NUMBERS = (
     Rewrite(
         "string as a number",
         rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)"
-        rb"[A-Za-z ,.%$!\xc2-\xe2\x80-\xbf]{0,40}\"",
+        rb"[A-Za-z ,.%$!()\xc2-\xe2\x80-\xbf]{0,40}\"",
         _without_groups,
         1500,
         _TEXT,
@@ -205,5 +308,7 @@ NUMBERS = (
     Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
     Rewrite("number word", _QUOTED % _NUMBER_WORD, _worded, 800, _TEXT),
+    Rewrite("number word", rb"(?<=[:\[,\s])" + _FOREIGN_WORD + _AFTER, _foreign, 450, _TEXT),
+    Rewrite("number word", rb"\"" + _FOREIGN_WORD + rb"\"", _foreign, 850, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )

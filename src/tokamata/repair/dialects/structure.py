@@ -106,12 +106,41 @@ def _elements(match: re.Match[bytes]) -> bytes | None:
     return b"[" + b", ".join(b'"' + part + b'"' for part in parts) + b"]" if all(parts) else None
 
 
+def _words(match: re.Match[bytes]) -> bytes | None:
+    """Words with commas or semicolons between them as a list of texts."""
+    parts = [part.strip() for part in re.split("[,;]|，|、".encode(), match[1])]
+    return b"[" + b", ".join(b'"' + part + b'"' for part in parts) + b"]" if all(parts) else None
+
+
+_LIST_END = rb"(?=\s*(?:,\s*[\"']?[\w $.-]{1,60}[\"']?\s*:|[}\n]|\Z))"
+_WORD = rb"[A-Za-z\x80-\xff][^\n\"'{}\[\],:;\xef\xe3]{0,80}"
 _VALUE_END = rb"(?=\s*(?:[,}\n]|\Z))"
 _SINGLE = (
     Rewrite(
         "single value as a list", rb'(?<=[:\s])"(?:[^"\\\n]|\\.)*"' + _VALUE_END, rb"[\g<0>]", 700, _IN_TEXT
     ),
     Rewrite("single value as a list", rb"(?<=[:\s])-?\d+(?:\.\d+)?" + _VALUE_END, rb"[\g<0>]", 700, _IN_TEXT),
+    Rewrite(
+        "list without brackets",
+        rb"(?<=[:\x9a])[ \t]*(" + _WORD + "(?:(?:[,;]|，|、)[ \t]*".encode() + _WORD + rb"){1,50})" + _LIST_END,
+        _words,
+        1000,
+        _IN_TEXT,
+    ),
+    Rewrite(
+        "list without brackets",
+        rb"(?<=:)[ \t]*(-?\d+(?:\.\d+)?(?:[,;][ \t]*-?\d+(?:\.\d+)?){1,50})" + _LIST_END,
+        rb"[\1]",
+        1000,
+        _IN_TEXT,
+    ),
+    Rewrite(
+        "list without brackets",
+        rb"(?<=:)\s*(\"[^\"\n]*\"(?:,\s*\"[^\"\n]*\"){1,50})(?=\s*(?:,\s*\"[^\"\n]{1,60}\"\s*:|\}|\Z))",
+        rb" [\1]",
+        900,
+        _IN_TEXT,
+    ),
     Rewrite("text as a list", rb'(?<=[:\s])"([^"\\\n]*,[^"\\\n]*)"' + _VALUE_END, _elements, 650, _IN_TEXT),
     Rewrite(
         "list as a single value", rb'\[\s*("(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?)\s*\]', rb"\1", 800, _IN_TEXT
