@@ -28,7 +28,8 @@ from tokamata.repair.words import Words
 __all__ = ["outline"]
 
 _TOKENS = (
-    rb'"(?:[^"\\]|\\.)%(any)b"(?=\s*[,:}\]])|"(?:[^"\\\n]|\\.)%(any)b"|"[^"\n]*\Z'
+    rb'"(?:[^"\\]|\\.)%(any)b"(?=\s*[,:}\]])|"[^"\\\n]{1,500}(?=,\s*"[\w $.-]{1,60}"\s*:)'
+    rb'|"(?:[^"\\\n]|\\.)%(any)b"|"[^"\n]*\Z'
     rb"|'(?:[^'\\\n]|\\.)%(any)b'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*"
     rb"|<(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>|[\w$.+-]+|[^\s`;]"
 )
@@ -49,6 +50,11 @@ _COMMENT = re.compile(rb"/\*(?s:.{0,2000}?)\*/|(?<!:)//[^\n]*")
 _THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
 _NAME = re.compile(rb"[\"']?[\w $.-]{1,60}[\"']?\s*:")
 _UNFINISHED_MEMBER = re.compile(rb"[\"']?[^\"'\n:]*[\"']?\s*:?\s*")
+# In prose, such as ``[see above]``; and in a list of numbers only, which may be an answer.
+_ASIDE = re.compile(
+    rb"[\[{(](?:[^\"':\[\]{}]|(?<=\d):(?=\d)|[\[{][^\"':\[\]{}]{0,100}[\]}]){1,200}[\]})]"
+)
+_NUMBERS = re.compile(rb"\[(?:[\d\s.,eE+-]|true|false|null)*\]")
 _CLOSING = {b"{": b"}", b"[": b"]", b"(": b")"}
 _MOST_ITEMS = 20_000
 _MOST_QUOTED = 4000
@@ -57,8 +63,11 @@ _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
 _ALL, _ALL_BROKEN = 2000, 15_000  # more for all that there is
+_DIGITS = 400
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
-_VALUE, _SHORT_VALUE, _LATER = 900, 300, 600  # a value at the root; a later one is dearer than an earlier one
+_VALUE, _SHORT_VALUE, _IN_PROSE = 900, 300, 500  # a value at the root
+_LATER, _MUCH_LATER, _LATER_SHORT = 1200, 300, 600  # more for any but the first, and for each before it
+_CUT_OFF = 850  # the last one of several, if the end of the text has cut it off within a text or after a colon
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
@@ -103,7 +112,8 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     if thought is not None:
         yield _dropped("drop a thought", 0, thought.end(), _THOUGHT)
         begin = thought.end()
-    last, last_end, unmatched = b"", begin, 0
+    last, last_begin, last_end, unmatched = b"", begin, begin, 0
+    end_before = begin
     has_schema = words is not None and not words.is_empty
     names = words.few_names if words is not None else ()
     for match, is_thought in _tokens(text, begin):
@@ -145,6 +155,10 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
                 top.item = None
         elif token == b":":
             item = top.at(match.start())
+            if top.bracket == b"{" and item.name is not None and item.values == 2 and text[last_begin] in b"\"'":
+                item.values, item.end = 1, end_before  # a comma is lost
+                top.items.append(item)
+                item = top.item = _Item(last_begin)
             if top.bracket == b"{" and item.name is None:
                 item.name, item.values = last, 0
         else:
@@ -153,9 +167,11 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
             item.is_broken |= not (kind in b"\"'" and len(token) > 1) and not (
                 kind.isalnum() or kind in b"_$-+."
             )
-            last = token.strip(b"\"'")
+            last, last_begin, end_before = token.strip(b"\"'"), match.start(), last_end
         last_end = match.end()
+    is_cut_off = False
     if stack:
+        is_cut_off = text.rstrip().endswith((b":", b",")) or text[last_begin:].count(b'"') == 1
         roots.append((stack[0].begin, len(text)))
         yield from _cut_off(text, stack)
         tail = max(text.rfind(b"}"), text.rfind(b"]")) + 1
@@ -167,7 +183,7 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
     is_last = unmatched > max((end for _, end in roots), default=0) and not stack
     if is_last and text[unmatched:].strip():
         yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
-    yield from _root(text, begin, roots)
+    yield from _root(text, begin, roots, is_cut_off)
     if words is None or words.has_null:
         yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
 
@@ -222,9 +238,11 @@ def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
             cost += _ALL if item.seems_whole(is_object) else _ALL_BROKEN
         if item.comma >= 0:
             yield _dropped(name, item.begin, item.comma + 1, cost)
-        if item.comma < 0 or number == len(one.items) - 1:
-            begin = one.items[number - 1].comma if number > 0 else item.begin
-            yield _dropped(name, begin, item.end, cost)
+        elif number < len(one.items) - 1:
+            yield _dropped(name, item.begin, one.items[number + 1].begin, cost)
+        if number == len(one.items) - 1:
+            begin = one.items[number - 1].comma if number > 0 else -1
+            yield _dropped(name, begin if begin >= 0 else item.begin, item.end, cost)
 
 
 def _cut_off(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
@@ -241,6 +259,8 @@ def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
     if top.item is not None and top.bracket == b"{" and _UNFINISHED_MEMBER.fullmatch(text, top.item.begin):
         begin = top.items[-1].comma if top.items else top.item.begin
         cost = _UNFINISHED_VALUE if top.item.name is not None else _UNFINISHED
+        if top.item.name is None and text[top.item.begin : top.item.begin + 1].isdigit():
+            cost = _DIGITS  # rather of the number before it
         yield _dropped("drop an unfinished member", begin, end, cost)
     if top.item is None and not top.items and len(stack) > 1:
         outer = stack[-2]
@@ -248,7 +268,7 @@ def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
             yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED_BRACKET)
 
 
-def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[FoundRewrite]:
+def _root(text: bytes, begin: int, roots: list[tuple[int, int]], is_cut_off: bool) -> Iterator[FoundRewrite]:
     """Values at the root and what stands between them."""
     if not roots:
         return
@@ -260,14 +280,24 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]]) -> Iterator[Fou
             yield _dropped("drop prose", position, first, _prose(between))
             are_alone = are_alone and _MARK.fullmatch(between) is not None
         if len(roots) > 1:
-            cost = _SHORT_VALUE if end - first <= _SHORT else _VALUE
-            yield _dropped("drop a value", first, end, cost + _LATER * min(number, 3))
+            yield _dropped("drop a value", first, end, _of_value(text, first, end, number))
+            if is_cut_off and number == len(roots) - 1 and not between:
+                yield _dropped("drop a value", first, end, _CUT_OFF)
         position = end
     if text[position:].strip():
         yield _dropped("drop prose", position, len(text), _prose(text[position:]))
         are_alone = False
     if len(roots) > 1:
         yield from _listed(text, roots, are_alone)
+
+
+def _of_value(text: bytes, begin: int, end: int, number: int) -> int:
+    """What it costs to drop the value at the root that so many precede."""
+    if _ASIDE.fullmatch(text, begin, end) and not _NUMBERS.fullmatch(text, begin, end):
+        return _IN_PROSE + number
+    if end - begin <= _SHORT:
+        return _SHORT_VALUE + _LATER_SHORT * min(number, 3)
+    return _VALUE + _LATER * min(number, 1) + _MUCH_LATER * min(number, 3)
 
 
 def _prose(text: bytes) -> int:
