@@ -37,7 +37,7 @@ _QUOTED = re.compile(rb"(\\\"|[\"'])(?=([^\"'\\\n]{2,80})\1(\s*:)?)")
 _CUT_OFF = re.compile(rb"\"([^\"'\\\n]{2,80})\Z")
 _BARE = re.compile(rb"(?<![\w\"'.$-])(?=([A-Za-z_][\w-]{1,60})\s*(?:(:)|[,}\]\n]|\Z))")
 _WORD = re.compile(r"[^\W_]+")
-_SHORTEST = 4  # characters of a word that is recognized by its neighbours
+_SHORTEST = 4  # characters of a word that is recognized by its neighbours, which may have one less
 _MOST_WORDS = 20_000
 _MOST_MADE_UP = 100
 _LONGEST_PHRASE = 5  # words of a known word that is looked for within a longer string
@@ -246,7 +246,7 @@ class Words:
         """The words near one, and how much dearer they are than another case."""
         index = self._near[kind]
         plain = _plain(word)
-        if not index or len(plain) < _SHORTEST:
+        if not index or len(plain) < _SHORTEST - 1:
             return [(known, 0) for known in index.get(plain, ()) if _plain(known) == plain]
         found = {known for variant in _variants(plain) for known in index.get(variant, ())}
         close = [(known, _plain(known)) for known in sorted(found)]
@@ -329,7 +329,7 @@ def _plain(word: str) -> str:
 def _is_near(one: str, other: str) -> bool:
     if one == other:
         return True
-    if min(len(one), len(other)) < _SHORTEST or abs(len(one) - len(other)) > 1:
+    if max(len(one), len(other)) < _SHORTEST or abs(len(one) - len(other)) > 1:
         return False
     pairs = enumerate(zip(one, other, strict=False))
     place = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))

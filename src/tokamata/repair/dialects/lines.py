@@ -26,7 +26,7 @@ from tokamata.repair.words import Words
 __all__ = ["lines"]
 
 _JSON = re.compile(
-    rb"(?m)^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:"
+    rb"(?m)\{\s*[A-Za-z_$][\w$]*\s*:|^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:"
     rb"|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z"
 )
 _LINE = re.compile(rb"[^\n]*\n?")

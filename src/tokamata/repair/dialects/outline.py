@@ -286,7 +286,7 @@ def _root(text: bytes, begin: int, roots: list[tuple[int, int]], is_cut_off: boo
         position = end
     if text[position:].strip():
         yield _dropped("drop prose", position, len(text), _prose(text[position:]))
-        are_alone = False
+        are_alone = are_alone and text[position:].strip() in (b"]", b",")
     if len(roots) > 1:
         yield from _listed(text, roots, are_alone)
 

@@ -91,7 +91,7 @@ _OPENING = (
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
     Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]"])', b'"', 200, (TEXT,), DOUBLED),
     # Once at the begin, and a single one at the end.
-    Rewrite("doubled quotes", rb'""(?=[ ]?\w[^"\n]{0,300}"\s*[,:}\]])', b'"', 600, (TEXT,), STRING),
+    Rewrite("doubled quotes", rb'""(?=[ ]?\w[^"\n]{0,300}"\s*(?:[:}\]]|,\s*["\'{\[]))', b'"', 600, (TEXT,), STRING),
     Rewrite("raw string", rb"(?:\b[rR]|@)\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("raw string", rb"\b[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
@@ -105,6 +105,14 @@ _OPENING = (
         (TEXT,),
     ),
     # The opening quote alone is lost.
+    Rewrite(
+        "quote before words",
+        rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[./~$#@+-])[^\s\",\[\]{}]{1,200}(?=\"\s*[,\]}])",
+        rb'"\g<0>',
+        500,
+        (TEXT,),
+        STRING,
+    ),
     Rewrite(
         "quote before words",
         rb"(?<=[:\[,\s])[A-Za-z_\d\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
@@ -194,7 +202,7 @@ _CLOSING = (
     ),
     Rewrite(
         "close before the next member",
-        rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*["\[{\d])',
+        rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*(?:["\[{\d]|true|false|null))',
         b'", ',
         800,
         (STRING,),
@@ -210,12 +218,22 @@ _CLOSING = (
     ),
     Rewrite(
         "close before the next line",
-        rb',?[ \t\r]{0,40}\n\s{0,200}(?="[\w $.-]+"\s*:)',
+        rb',?[ \t\r]{0,40}\n\s{0,200}(?=(?:"[\w $.-]+"|\'[\w $.-]+\')\s*:)',
         b'",',
         400,
         (STRING,),
         TEXT,
     ),
+    Rewrite(
+        "close before the next line",
+        rb',?[ \t\r]{0,40}\n\s{0,200}(?=[A-Za-z_]\w*:[ \t]*\S)',
+        b'",',
+        450,
+        (STRING,),
+        TEXT,
+    ),
+    Rewrite("close before the next member", rb'[ \t]+(?=[A-Za-z_]\w*:[ \t]*")', b'", ', 900, (STRING,), TEXT),
+    Rewrite("close before a closing bracket", rb"(?<=[^\s,:{\[])\}(?=\s*,\s*\{)", b'"}', 900, (STRING,), TEXT),
     Rewrite(
         "close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT
     ),
@@ -229,7 +247,7 @@ _CLOSING = (
     ),
     Rewrite(
         "close before the next element",
-        rb',[ \t]*(?="[^\n",:\[\]{}]*"[ \t]*[,\]])',
+        rb',[ \t]*(?="[^\n",\[\]{}]*"[ \t]*[,\]]|\'[^\n\',\[\]{}]*\'[ \t]*[,\]])',
         b'", ',
         900,
         (STRING,),
@@ -242,7 +260,7 @@ _CLOSING = (
         "comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT
     ),
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
-    Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*[\"\'\[{])", b'":', 900, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[A-Za-z_][\w .-]{0,60}[,}])", b'":', 1000, (STRING,), TEXT),
     Rewrite(
         "colon between a name and its value",
@@ -262,6 +280,7 @@ _CLOSING = (
     ),
     Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
+    Rewrite("comma between values", rb"'(?=\s+')", b'",', 1100, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*")', b'",', 1050, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]*\n\s*")', b'",', 300, (STRING,), TEXT),
 )
@@ -395,7 +414,7 @@ _ESCAPES = (
     Rewrite("drop an outer quote", rb'"(?<=[}\]]")\s*\Z', b"", 300, (TEXT,)),
     Rewrite(
         "quote before the last brackets",
-        rb'(?<=[^\s"\]}\[{,:])(\s*[\]}][\]}\s]*)(?=\Z|```)',
+        rb'(?<=[^\s"\]}\[{,:])(\s*[\]}])(?=[\]},\s]*(?:\Z|```))',
         rb'"\1',
         60,
         (STRING,),

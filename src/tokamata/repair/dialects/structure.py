@@ -42,6 +42,8 @@ _PUNCTUATION = (
         "comma between members", rb"(?<=[\w\]}\"'])(\s+)(?=[\"'][\w $.-]+[\"']\s*:)", rb",\1", 500, _IN_TEXT
     ),
     Rewrite("comma between members", rb"(?<=[\w\]}])(\s+)(?=[A-Za-z_$][\w$]*\s*:)", rb",\1", 500, _IN_TEXT),
+    Rewrite("comma between values", rb"\}(?=\s*\{)", b"},", 500, _IN_TEXT),
+    Rewrite("comma between values", rb"\](?=\s*\[)", b"],", 500, _IN_TEXT),
     Rewrite("comma between numbers", rb"(?<=\d)[ \t]+(?=-?\d)", b", ", 450, _IN_TEXT),
     Rewrite("line break as a comma", rb"\n(?<=[\w\"'\]}]\n)(?=\s*[\w\"'\[{-])", b",", 350, _IN_TEXT),
     # A list of YAML within brackets.

@@ -66,6 +66,17 @@ SURROUNDINGS = (
         b"",
         5000,
     ),
+    # The first bracket is lost.
+    Rewrite("bracket before a name", rb"\A\s*\"(?=[\w $.:-]{1,60}\"\s*:)", b'{"', 1500, _IN_TEXT),
+    Rewrite("bracket before a name", rb"\A\s*([A-Za-z_$][\w$.-]{0,60})(?=\s*:\s*(?:[\"'\[\d-]|true\b|false\b|null\b))", rb'{"\1"', 1500, _IN_TEXT),
+    Rewrite(
+        "bracket before a name",
+        rb"\A[^{\[\"'`]{0,300}```[\w-]*\s*\n\s*(?=(?:\"[\w $.:-]{1,60}\"|'[\w $.:-]{1,60}'|[A-Za-z_$][\w$.-]{0,60})\s*:)",
+        b"{",
+        1500,
+        _IN_TEXT,
+    ),
+    Rewrite("drop prose after", rb"(?<=[\w\"'])\s+[A-Z][\w ',-]{1,100}[.!]\s*\Z", b"", 600, _IN_TEXT),
     Rewrite("drop prose after", rb"(?<=[}\]])[^}\]{\[\"]+\Z", b"", 400, _IN_TEXT),
     Rewrite("drop a fence", rb"[{\[]\s*```[\w-]*\s*(?=[{\[])", b"", 300, _IN_TEXT),
     Rewrite("drop a fence", rb"```\s*[}\]](?=\s*\Z)", b"", 300, _IN_TEXT),

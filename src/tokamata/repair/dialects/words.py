@@ -27,7 +27,7 @@ NAMES = (
     ),
     Rewrite(
         "quote a name",
-        rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+(?:[\"'\[{\d]|\xe2\x80\x9c|true\b|false\b|null\b))",
+        rb"(?<=[{,\s])[A-Za-z_$\x80-\xff][\w$\x80-\xff-]*(?=\s+(?:[\"'\[{\d]|-\d|\xe2\x80\x9c|true\b|false\b|null\b))",
         rb'"\g<0>":',
         600,
         _IN_TEXT,
