@@ -144,8 +144,6 @@ DEFAULT_COSTS = EditCosts(
         Doubt("a comma", rb",", 150, (BARE,)),
         Doubt("a doubled apostrophe", rb"'(?='(?:[\w\s]|'\s*[,}\])]))", 300, (SINGLE,)),
         Doubt("an apostrophe", rb"'(?=\s+'[^'\n]{0,300}'\s*(?:[,:\]}]|\Z))", 1500, (SINGLE,)),
-        Doubt("an apostrophe", rb"'(?=\s+[A-Za-z_$][\w$]*:)", 700, (SINGLE,)),
-        Doubt("a comma", rb",(?=\s*(?:'[\w $.-]+'|[A-Za-z_]\w*)\s*:\s*(?:[\"'\[{\d]|true|false|null))", 100, (STRING,)),
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
         Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),
         Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),

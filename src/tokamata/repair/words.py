@@ -219,7 +219,9 @@ class Words:
                     counts[value] = counts.get(value, 0) + 1
         if len(counts) > _MOST_WITHIN:
             return []
-        longest = [one for one in counts if not any(one != other and _is_part(one, other) for other in counts)]
+        longest = [
+            one for one in counts if not any(one != other and _is_part(one, other) for other in counts)
+        ]
         return sorted(((one, counts[one]) for one in longest), key=lambda one: -one[1])
 
     def _meant(self, word: str, kind: int) -> list[tuple[bytes, int]]:
@@ -235,7 +237,7 @@ class Words:
         ]
 
     def _neighbours(self, word: str, kind: int) -> list[tuple[bytes, int]]:
-        """What the words near one stand for, as JSON texts, and how much dearer that is than another case."""
+        """What the words near one stand for, as JSON texts, and what they cost more."""
         return [
             (written, more)
             for known, more in self._close_to(word, kind)
@@ -243,14 +245,15 @@ class Words:
         ]
 
     def _close_to(self, word: str, kind: int) -> list[tuple[str, int]]:
-        """The words near one, and how much dearer they are than another case."""
+        """The words near one, and what they cost more where another one differs in case alone."""
         index = self._near[kind]
         plain = _plain(word)
         if not index or len(plain) < _SHORTEST - 1:
             return [(known, 0) for known in index.get(plain, ()) if _plain(known) == plain]
         found = {known for variant in _variants(plain) for known in index.get(variant, ())}
         close = [(known, _plain(known)) for known in sorted(found)]
-        return [(known, 0 if one == plain else _MISTYPED) for known, one in close if _is_near(plain, one)]
+        more = _MISTYPED if any(one == plain for _, one in close) else 0
+        return [(known, 0 if one == plain else more) for known, one in close if _is_near(plain, one)]
 
 
 def labels_of(schema: Any) -> dict[str, set[bytes]]:

@@ -76,7 +76,6 @@ CALLS = (
     ),
     Rewrite("set as a list", rb"\{(?=\s*[(\[])", b"[", 150, _TEXT),
     Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", _end_of_set, 300, _TEXT),
-    Rewrite("set as a list", rb"(?<=[\w\"'\])])\s*\}", b"]", 1900, _TEXT),
     Rewrite("tuple as a name", rb"\(([^()\"'\n:]{1,80})\)(?=\s*:)", rb'"(\1)"', 60, _TEXT),
     Rewrite("empty set", rb"\b(?:set|frozenset)\(\)", b"[]", 20, _TEXT),
     Rewrite("drop a call", rb"\b[A-Za-z_$][\w.$]*\(", b"", 200, _TEXT),

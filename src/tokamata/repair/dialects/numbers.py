@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation, Overflow
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from fractions import Fraction
+from math import prod
 
 from tokamata.repair.costs import Rewrite
 from tokamata.repair.dialects.modes import TEXT
@@ -39,7 +40,7 @@ def _rounded(match: re.Match[bytes]) -> bytes | None:
 
 
 def _based(match: re.Match[bytes]) -> bytes:
-    return str(int(match[0].decode().rstrip("_").replace("__", "_"), 0)).encode()
+    return str(int(match[1].decode().rstrip("_").replace("__", "_"), 0)).encode()
 
 
 def _narrow(match: re.Match[bytes]) -> bytes | None:
@@ -49,13 +50,14 @@ def _narrow(match: re.Match[bytes]) -> bytes | None:
         return None
 
 
-def _based_in_quotes(match: re.Match[bytes]) -> bytes:
-    return str(int(match[1].decode().rstrip("_").replace("__", "_"), 0)).encode()
-
-
 def _without_groups(match: re.Match[bytes]) -> bytes:
     digits = match[1].translate(None, b", '_ \xc2\xa0\xe2\x80\x89\x99\xaf")
     return digits.replace(b".", b"") if digits.count(b".") > 1 else digits
+
+
+def _pointed(match: re.Match[bytes]) -> bytes:
+    """With a digit before the point."""
+    return match[1] + (b"0" if match[2].startswith(b".") else b"") + match[2]
 
 
 def _continental(match: re.Match[bytes]) -> bytes:
@@ -63,16 +65,9 @@ def _continental(match: re.Match[bytes]) -> bytes:
 
 
 def _quotient(match: re.Match[bytes]) -> bytes | None:
+    """A quotient, or a whole number and one."""
     try:
-        return repr(float(Fraction(int(match[1]), int(match[2])))).encode()
-    except (ZeroDivisionError, OverflowError):
-        return None
-
-
-def _mixed(match: re.Match[bytes]) -> bytes | None:
-    """A whole number and a quotient."""
-    try:
-        return repr(float(int(match[1]) + Fraction(int(match[2]), int(match[3])))).encode()
+        return repr(float(int(match[1] or 0) + Fraction(int(match[2]), int(match[3])))).encode()
     except (ZeroDivisionError, OverflowError):
         return None
 
@@ -89,66 +84,49 @@ _TIMES = {b"k": 3, b"thousand": 3, b"m": 6, b"mln": 6, b"million": 6, b"bn": 9, 
 
 def _times(match: re.Match[bytes]) -> bytes | None:
     """A number of thousands, millions or billions."""
-    number = Decimal(match[1].translate(None, b",").decode()).scaleb(_TIMES[match[2].lower()])
+    number = Decimal(match[1].translate(None, b",").decode()).scaleb(_TIMES[(match[2] or match[3]).lower()])
     return format(number, "f").encode() if number == number.to_integral_value() else None
 
 
-def _sum(match: re.Match[bytes]) -> bytes | None:
-    """The value of sums, differences and products."""
-    total = Decimal(0)
-    try:
-        for sign, product in re.findall(r"(?:\A|\s*([+-])\s*)(\d[^+\s-]*(?:\s*\*\s*\d[^+\s-]*)*)", match[1].decode()):
-            value = Decimal(1)
-            for factor in product.split("*"):
-                value *= Decimal(factor.strip())
-            total += -value if sign == "-" else value
-        total = total.normalize()
-    except (InvalidOperation, Overflow):
-        return None
-    return format(total, "f").encode() if abs(total.adjusted()) < _MOST_DIGITS else None
+def _result(match: re.Match[bytes]) -> bytes | None:
+    """The value of sums of products."""
+    products = (prod(map(Decimal, one.split("*"))) for one in match[1].decode().split("+"))
+    total = sum(products, Decimal(0))
+    return format(total.normalize(), "f").encode() if total.adjusted() <= _MOST_DIGITS else None
 
 
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 _WORDS += " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
-_NUMBER_OF = {word.encode(): value for value, word in enumerate(_WORDS.split()[:20])}
-_NUMBER_OF |= {word.encode(): 10 * (value + 2) for value, word in enumerate(_WORDS.split()[20:])}
+_NUMBER_OF = {word: value for value, word in enumerate(_WORDS.split()[:20])}
+_NUMBER_OF |= {word: 10 * (value + 2) for value, word in enumerate(_WORDS.split()[20:])}
 _ONES, _TENS = (
-    b"|".join(word for word, value in _NUMBER_OF.items() if value in values)
+    "|".join(word for word, value in _NUMBER_OF.items() if value in values)
     for values in (range(1, 10), range(20, 100, 10))
 )
-_NUMBER_WORD = rb"((?i:(?:%b)[- ](?:%b)|%b))" % (_TENS, _ONES, b"|".join(_NUMBER_OF))
+# Of German, French, Spanish, Italian, Dutch, Swedish, Polish and Portuguese, from one to twelve.
+_OF_LANGUAGES = """
+eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
+un deux trois quatre cinq six sept huit neuf dix onze douze
+uno dos tres cuatro cinco seis siete ocho nueve diez once doce
+uno due tre quattro cinque sei sette otto nove dieci undici dodici
+een twee drie vier vijf zes zeven acht negen tien elf twaalf
+ett två tre fyra fem sex sju åtta nio tio elva tolv
+jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedenaście dwanaście
+um dois três quatro cinco seis sete oito nove dez onze doze
+"""
+_NUMBER_OF |= {
+    word: value for line in _OF_LANGUAGES.splitlines() for value, word in enumerate(line.split(), 1)
+}
+_NUMBER_WORD = f"((?i:(?:{_TENS})[- ](?:{_ONES})|{'|'.join(sorted(_NUMBER_OF, reverse=True))}))".encode()
 
 
 def _worded(match: re.Match[bytes]) -> bytes:
-    words = match[1].lower().replace(b" ", b"-").split(b"-")
+    words = match[1].decode().lower().replace(" ", "-").split("-")
     return str(sum(_NUMBER_OF[word] for word in words)).encode()
 
 
-# Of other languages, from zero to twelve.
-_OF_LANGUAGES = """
-null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
-zéro un deux trois quatre cinq six sept huit neuf dix onze douze
-cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce
-zero uno due tre quattro cinque sei sette otto nove dieci undici dodici
-nul een twee drie vier vijf zes zeven acht negen tien elf twaalf
-noll ett två tre fyra fem sex sju åtta nio tio elva tolv
-zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć dziesięć jedenaście dwanaście
-zero um dois três quatro cinco seis sete oito nove dez onze doze
-"""
-_FOREIGN = {
-    word.encode(): value
-    for line in _OF_LANGUAGES.split("\n")
-    for value, word in enumerate(line.split())
-    if word not in ("null", "nul")
-}
-_FOREIGN_WORD = rb"((?:%b))" % b"|".join(sorted(_FOREIGN.keys() - _NUMBER_OF.keys(), reverse=True))
-
-
-def _foreign(match: re.Match[bytes]) -> bytes:
-    return str(_FOREIGN[match[1]]).encode()
-
-
 _NUMBER = rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_DIGITS = rb"\d+(?:\.\d+)?"
 _NOT_WHOLE = rb"-?\d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?0\d+|-0"
 _START = rb"(?:(?<=[:\[,\s({$\xac\xa3\xa5])|(?<![\s\S]))"
 _QUOTE = rb"(?:[\"']|\xe2\x80[\x9c-\x9f])"
@@ -176,7 +154,7 @@ NUMBERS = (
     Rewrite("drop leading zeros", _START + rb"(-?)0+(?=\d)", rb"\1", 60, _TEXT),
     Rewrite(
         "number in another base",
-        _START + rb"[-+]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)(?![\w.])",
+        _START + rb"([-+]?0(?:[xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+))(?![\w.])",
         _based,
         20,
         _TEXT,
@@ -200,13 +178,12 @@ NUMBERS = (
         _TEXT,
     ),
     # In a list whose elements semicolons separate.
-    Rewrite("comma as a decimal point", rb"(?<=[\[;\s])(-?\d+),(\d+)(?=\s*;)", rb"\1.\2", 100, _TEXT),
-    Rewrite("comma as a decimal point", rb";(\s*-?\d+),(\d+)(?=\s*[\]};])", rb",\1.\2", 330, _TEXT),
+    Rewrite("comma as a decimal point", rb"(?<=[\[\s])(-?\d+),(\d+)\s*;(?=\s)", rb"\1.\2,", 50, _TEXT),
     Rewrite("result of a sum", _START + rb"[\d(][\d\s.+*/()-]{0,60}=\s*(?=-?\d)", b"", 300, _TEXT),
     Rewrite(
-        "sum of numbers",
-        _START + rb"(\d+(?:\.\d+)?(?:(?:\s*[+*]\s*|\s-\s)\d+(?:\.\d+)?){1,5})" + _AFTER,
-        _sum,
+        "result of a sum",
+        _START + rb"(%b(?:\s*[+*]\s*%b){1,5})" % (_DIGITS, _DIGITS) + _AFTER,
+        _result,
         350,
         _TEXT,
     ),
@@ -215,8 +192,13 @@ NUMBERS = (
     Rewrite("digits of an exponent", rb"[eE](?<=\d[eE])[+-]?(?=\s*(?:[,}\]]|\Z))", rb"\g<0>0", 60, _TEXT),
     Rewrite("round a number", _START + rb"(%b)" % _NOT_WHOLE + _AFTER, _rounded, 800, _TEXT),
     Rewrite("round a number", _START + rb"(-?\d+\.\d+)\Z", _rounded, 60, _TEXT),
-    Rewrite("number as a string", _START + rb"[-+]?[\d.][\w.+/:%-]*" + _AFTER, rb'"\g<0>"', 500, _TEXT),
-    Rewrite("number as a string", rb"(?<=[\[,\s])-?\d[\d.]*(?=[ \t]+-?\d)", rb'"\g<0>"', 500, _TEXT),
+    Rewrite(
+        "number as a string",
+        _START + rb"[-+]?[\d.][\w.+/:%-]*(?:" + _AFTER + rb"|(?=[ \t]+-?\d[\d.]*[\s,\]]))",
+        rb'"\g<0>"',
+        500,
+        _TEXT,
+    ),
     Rewrite(
         "malformed number as a string",
         _START + rb"(?!%b%b)(?=[-+.A-Za-z_/:%%]*\d)[-+]?[\d.][\w.+/:%%-]*" % (_NUMBER, _AFTER) + _AFTER,
@@ -225,7 +207,11 @@ NUMBERS = (
         _TEXT,
     ),
     Rewrite(
-        "quotient", _START + rb"(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))", _quotient, 300, _TEXT
+        "quotient",
+        _START + rb"(?:(\d+) )?(\d+)/(\d+)(?=\s?[A-Za-z]{0,12}\s*(?:[,}\])\n]|\Z))",
+        _quotient,
+        300,
+        _TEXT,
     ),
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
@@ -236,41 +222,33 @@ NUMBERS = (
         500,
         _TEXT,
     ),
+    Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
+    Rewrite("number word", _START + _NUMBER_WORD + _AFTER, _worded, 400, _TEXT),
+    Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
+    Rewrite("string as a number", _QUOTED % rb"\+?(-?)(\d+(?:\.\d+)?|\.\d+)\.?", _pointed, 720, _TEXT),
+    Rewrite(
+        "number in another base",
+        _QUOTED % rb"([-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+))",
+        _based,
+        760,
+        _TEXT,
+    ),
+    # A unit of one letter without a blank: 300 K is a temperature.
     Rewrite(
         "thousands",
-        _START + rb"(-?\d+(?:\.\d+)?)\s?([kK]|M|mln|bn|thousand|million|billion)" + _AFTER,
+        rb"(?:"
+        + _START
+        + rb"|"
+        + _QUOTE
+        + rb")"
+        + _UNIT
+        + rb"?(-?\d[\d,]*(?:\.\d+)?)(?:([kKM])|\s?(mln|bn|thousand|million|billion))"
+        rb"(?:" + _QUOTE + rb"|" + _AFTER + rb")",
         _times,
         300,
         _TEXT,
     ),
-    Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
-    Rewrite("number word", rb"\b" + _NUMBER_WORD + rb"\b" + _AFTER, _worded, 400, _TEXT),
-    Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
-    Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+(?:\.\d+)?)", rb"\1", 720, _TEXT),
-    Rewrite("string as a number", _QUOTED % rb"\+?(-?)\.(\d+)", rb"\g<1>0.\g<2>", 720, _TEXT),
-    Rewrite("string as a number", _QUOTED % rb"\+?(-?\d+)\.", rb"\1", 720, _TEXT),
-    Rewrite(
-        "number in another base",
-        _QUOTED % rb"([-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+))",
-        _based_in_quotes,
-        760,
-        _TEXT,
-    ),
-    Rewrite(
-        "thousands",
-        _QUOTED % (_UNIT + rb"?\s?(-?[\d,]*\d(?:\.\d+)?)\s?([kK]|M|mln|bn|thousand|million|billion)"),
-        _times,
-        950,
-        _TEXT,
-    ),
-    Rewrite(
-        "string as a number",
-        _QUOTED % (_UNIT + rb"?\s*\+?" + _GROUPED + rb"\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})"),
-        _without_groups,
-        980,
-        _TEXT,
-    ),
-    # What is said about it follows; or what it is a part of.
+    # What is said about it follows; or the most that there is, as in a score.
     Rewrite(
         "string as a number",
         rb"\"(-?\d+(?:\.\d+)?)(?:\s+(?:[-=]|\xe2\x80[\x93\x94])\s|[:.)]\s|\s?\()[^\"\\\n]{0,80}\"",
@@ -278,8 +256,14 @@ NUMBERS = (
         1300,
         _TEXT,
     ),
-    Rewrite("string as a number", rb"\"(\d+)\s?/\s?\d+\"", rb"\1", 1300, _TEXT),
-    Rewrite("string as a number", _QUOTED % _GROUPED, _without_groups, 800, _TEXT),
+    Rewrite("string as a number", rb"\"(\d+)\s?/\s?(?:5|10|100)\"", rb"\1", 1300, _TEXT),
+    Rewrite(
+        "string as a number",
+        _QUOTED % (_UNIT + rb"?\s*\+?" + _GROUPED + rb"\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
+        _without_groups,
+        800,
+        _TEXT,
+    ),
     Rewrite("string as a number", _QUOTED % _CONTINENTAL, _continental, 810, _TEXT),
     Rewrite(
         "string as a number",
@@ -290,7 +274,8 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        _QUOTED % (_UNIT + rb"?\s*\+?(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
+        _QUOTED
+        % (_UNIT + rb"?\s*\+?(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
         _without_groups,
         1000,
         _TEXT,
@@ -303,12 +288,9 @@ NUMBERS = (
         1500,
         _TEXT,
     ),
-    Rewrite("quotient", _QUOTED % rb"(\d+)/(\d+)", _quotient, 900, _TEXT),
-    Rewrite("quotient", _START + rb"(\d+) (\d+)/(\d+)" + _AFTER, _mixed, 250, _TEXT),
+    Rewrite("quotient", _QUOTED % rb"(?:(\d+) )?(\d+)/(\d+)", _quotient, 900, _TEXT),
     Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
     Rewrite("number word", _QUOTED % _NUMBER_WORD, _worded, 800, _TEXT),
-    Rewrite("number word", rb"(?<=[:\[,\s])" + _FOREIGN_WORD + _AFTER, _foreign, 450, _TEXT),
-    Rewrite("number word", rb"\"" + _FOREIGN_WORD + rb"\"", _foreign, 850, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )

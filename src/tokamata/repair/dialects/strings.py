@@ -91,7 +91,9 @@ _OPENING = (
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
     Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]"])', b'"', 200, (TEXT,), DOUBLED),
     # Once at the begin, and a single one at the end.
-    Rewrite("doubled quotes", rb'""(?=[ ]?\w[^"\n]{0,300}"\s*(?:[:}\]]|,\s*["\'{\[]))', b'"', 600, (TEXT,), STRING),
+    Rewrite(
+        "doubled quotes", rb'""(?=[ ]?\w[^"\n]{0,300}"\s*(?:[:}\]]|,\s*["\'{\[]))', b'"', 600, (TEXT,), STRING
+    ),
     Rewrite("raw string", rb"(?:\b[rR]|@)\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("raw string", rb"\b[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
     Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
@@ -107,15 +109,7 @@ _OPENING = (
     # The opening quote alone is lost.
     Rewrite(
         "quote before words",
-        rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[./~$#@+-])[^\s\",\[\]{}]{1,200}(?=\"\s*[,\]}])",
-        rb'"\g<0>',
-        500,
-        (TEXT,),
-        STRING,
-    ),
-    Rewrite(
-        "quote before words",
-        rb"(?<=[:\[,\s])[A-Za-z_\d\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
+        rb"(?<=[:\[,\s])(?:[a-z]{2,10}://)?[\w./~$#@\x80-\xff][^\n\",:\[\]{}]{0,80}(?=\"\s*[,\]}])",
         rb'"\g<0>',
         500,
         (TEXT,),
@@ -218,22 +212,12 @@ _CLOSING = (
     ),
     Rewrite(
         "close before the next line",
-        rb',?[ \t\r]{0,40}\n\s{0,200}(?=(?:"[\w $.-]+"|\'[\w $.-]+\')\s*:)',
+        rb',?[ \t\r]{0,40}\n\s{0,200}(?="[\w $.-]+"\s*:)',
         b'",',
         400,
         (STRING,),
         TEXT,
     ),
-    Rewrite(
-        "close before the next line",
-        rb',?[ \t\r]{0,40}\n\s{0,200}(?=[A-Za-z_]\w*:[ \t]*\S)',
-        b'",',
-        450,
-        (STRING,),
-        TEXT,
-    ),
-    Rewrite("close before the next member", rb'[ \t]+(?=[A-Za-z_]\w*:[ \t]*")', b'", ', 900, (STRING,), TEXT),
-    Rewrite("close before a closing bracket", rb"(?<=[^\s,:{\[])\}(?=\s*,\s*\{)", b'"}', 900, (STRING,), TEXT),
     Rewrite(
         "close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT
     ),
@@ -260,7 +244,7 @@ _CLOSING = (
         "comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT
     ),
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
-    Rewrite("close a name", rb":(?=\s*[\"\'\[{])", b'":', 900, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[A-Za-z_][\w .-]{0,60}[,}])", b'":', 1000, (STRING,), TEXT),
     Rewrite(
         "colon between a name and its value",
@@ -280,7 +264,6 @@ _CLOSING = (
     ),
     Rewrite("comma between values", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", b'",', 300, (SINGLE,), TEXT),
     Rewrite("comma between values", rb"'(?=\s+['\"][\w $.-]+['\"]\s*:)", b'",', 300, (SINGLE,), TEXT),
-    Rewrite("comma between values", rb"'(?=\s+')", b'",', 1100, (SINGLE,), TEXT),
     Rewrite("comma between values", rb'"(?=\s*")', b'",', 1050, (STRING,), TEXT),
     Rewrite("comma between values", rb'"(?=[ \t]*\n\s*")', b'",', 300, (STRING,), TEXT),
 )
@@ -346,9 +329,13 @@ _INNER = (
         (STRING,),
         STRING,
     ),
-    Rewrite("object within a string", rb'(?<=[^\s\[{:]\s)\{[^{}\n"]*"[^{}\n]*\}', _escaped, 900, (STRING,), STRING),
+    Rewrite(
+        "object within a string", rb'(?<=[^\s\[{:]\s)\{[^{}\n"]*"[^{}\n]*\}', _escaped, 900, (STRING,), STRING
+    ),
     # In a class of characters of a regular expression.
-    Rewrite("escape an inner quote", rb"""(?<=')"(?=\])|(?<=\[|\^)"(?='\])""", rb"\\\g<0>", 400, (STRING, BARE)),
+    Rewrite(
+        "escape an inner quote", rb"""(?<=')"(?=\])|(?<=\[|\^)"(?='\])""", rb"\\\g<0>", 400, (STRING, BARE)
+    ),
     Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
     Rewrite("join strings", b'"' + SPACE + rb"\+" + SPACE + b'"', b"", 100, (STRING,), STRING),
     Rewrite("join strings", rb'"\s+"', b"", 1100, (STRING,), STRING),

@@ -14,7 +14,7 @@ _IN_TEXT = (TEXT,)
 
 _PUNCTUATION = (
     Rewrite("drop a trailing comma", b"," + rb"(?=" + SPACE + rb"[}\])])", b"", 1, _IN_TEXT),
-    Rewrite("drop a trailing comma", rb",(?=(?:\s|\\[nrt]){1,200}[}\]])", b"", 2, _IN_TEXT),
+    Rewrite("drop a trailing comma", rb",(?=\s*\\[nrt](?:\s|\\[nrt]){0,200}[}\]])", b"", 2, _IN_TEXT),
     Rewrite("drop a trailing comma", "，(?=\\s*(?:］|｝|[}\\])]))".encode(), b"", 3, _IN_TEXT),
     Rewrite("drop a leading comma", rb",(?<=[{\[],)|,(?<=\*/,)|,(?<=\s,)", b"", 200, _IN_TEXT),
     Rewrite("drop a last comma", rb",(?=\s*(?:```\s*)?\Z)", b"", 8, _IN_TEXT),
@@ -32,18 +32,16 @@ _PUNCTUATION = (
         Rewrite("drop a doubled bracket", re.escape(2 * one), one, cost, _IN_TEXT)
         for one, cost in ((b"[", 211), (b"{", 14), (b"]", 150), (b"}", 781))
     ),
-    # A list whose first element has a name; and what follows a list or an object is another one.
+    # A list whose first element has a name; and what follows a list is another one.
     Rewrite("another bracket", rb"\[(?=\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*:)", b"{", 600, _IN_TEXT),
     Rewrite("bracket before an element", rb"\],(?=\s*[\"'\d])", b"],[", 2500, _IN_TEXT),
-    Rewrite("bracket before an element", rb"\},(?=\s*[\"'])", b"},{", 2500, _IN_TEXT),
     Rewrite("another bracket", rb"\}", b"]", 2400, _IN_TEXT),
     Rewrite("another bracket", rb"\]", b"}", 2400, _IN_TEXT),
     Rewrite(
         "comma between members", rb"(?<=[\w\]}\"'])(\s+)(?=[\"'][\w $.-]+[\"']\s*:)", rb",\1", 500, _IN_TEXT
     ),
     Rewrite("comma between members", rb"(?<=[\w\]}])(\s+)(?=[A-Za-z_$][\w$]*\s*:)", rb",\1", 500, _IN_TEXT),
-    Rewrite("comma between values", rb"\}(?=\s*\{)", b"},", 500, _IN_TEXT),
-    Rewrite("comma between values", rb"\](?=\s*\[)", b"],", 500, _IN_TEXT),
+    Rewrite("comma between values", rb"[}\]](?=\s*[{\[])", rb"\g<0>,", 500, _IN_TEXT),
     Rewrite("comma between numbers", rb"(?<=\d)[ \t]+(?=-?\d)", b", ", 450, _IN_TEXT),
     Rewrite("line break as a comma", rb"\n(?<=[\w\"'\]}]\n)(?=\s*[\w\"'\[{-])", b",", 350, _IN_TEXT),
     # A list of YAML within brackets.
@@ -116,6 +114,7 @@ def _words(match: re.Match[bytes]) -> bytes | None:
 
 _LIST_END = rb"(?=\s*(?:,\s*[\"']?[\w $.-]{1,60}[\"']?\s*:|[}\n]|\Z))"
 _WORD = rb"[A-Za-z\x80-\xff][^\n\"'{}\[\],:;\xef\xe3]{0,80}"
+_ELEMENT = rb"(?:\"[^\"\n]*\"|-?\d+(?:\.\d+)?)"
 _VALUE_END = rb"(?=\s*(?:[,}\n]|\Z))"
 _SINGLE = (
     Rewrite(
@@ -124,21 +123,23 @@ _SINGLE = (
     Rewrite("single value as a list", rb"(?<=[:\s])-?\d+(?:\.\d+)?" + _VALUE_END, rb"[\g<0>]", 700, _IN_TEXT),
     Rewrite(
         "list without brackets",
-        rb"(?<=[:\x9a])[ \t]*(" + _WORD + "(?:(?:[,;]|，|、)[ \t]*".encode() + _WORD + rb"){1,50})" + _LIST_END,
+        rb"(?<=[:\x9a])[ \t]*("
+        + _WORD
+        + "(?:(?:[,;]|，|、)[ \t]*".encode()
+        + _WORD
+        + rb"){1,50})"
+        + _LIST_END,
         _words,
         1000,
         _IN_TEXT,
     ),
     Rewrite(
         "list without brackets",
-        rb"(?<=:)[ \t]*(-?\d+(?:\.\d+)?(?:[,;][ \t]*-?\d+(?:\.\d+)?){1,50})" + _LIST_END,
-        rb"[\1]",
-        1000,
-        _IN_TEXT,
-    ),
-    Rewrite(
-        "list without brackets",
-        rb"(?<=:)\s*(\"[^\"\n]*\"(?:,\s*\"[^\"\n]*\"){1,50})(?=\s*(?:,\s*\"[^\"\n]{1,60}\"\s*:|\}|\Z))",
+        rb"(?<=:)\s*("
+        + _ELEMENT
+        + rb"(?:,\s*"
+        + _ELEMENT
+        + rb"){1,50})(?=\s*(?:,\s*\"[^\"\n]{1,60}\"\s*:|\}|\Z))",
         rb" [\1]",
         900,
         _IN_TEXT,

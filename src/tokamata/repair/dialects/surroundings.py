@@ -13,7 +13,6 @@ _LONGEST = 2000
 _BEFORE_COMMENT = rb"(?<!:[/#])"
 _IN_TEXT = (TEXT,)
 _AFTER_BLANK = rb"(?:#|//)(?:(?<=\s#)|(?<=\s//))"
-_LAST = rb"(?:#|//)(?<!:[/#])(?<!:[/#].)[^\n\r#/]*(?:/[^\n\r#/]+)*(?=[\n\r]|\Z)"
 
 
 def _without_comment(match: re.Match[bytes]) -> bytes | None:
@@ -29,18 +28,21 @@ SURROUNDINGS = (
         27,
         _IN_TEXT,
     ),
-    # After a blank, or the last one of the line: what stands before it may be in a string.
-    Rewrite("drop a comment", _AFTER_BLANK + rb"[^\n\r]*([\n\r]?)", _without_comment, 27, _IN_TEXT),
-    Rewrite("drop a comment", _LAST + rb"([\n\r]?)", _without_comment, 27, _IN_TEXT),
     Rewrite(
         "comma for a comment", _AFTER_BLANK + rb"[^\n\r]{0,300}\n(?=\s*[\"'\w\[{])", b",\n", 350, _IN_TEXT
     ),
+    # One that holds no beginning of another: this may be in a string before it.
     Rewrite(
-        "drop a comment", b"/" + _BEFORE_COMMENT + rb"\*(?s:.*?)(\*/|\Z)", _without_comment, 45, _IN_TEXT
+        "drop a comment", rb"/\*[^*/]*(?:\*+[^*/]+|/(?!\*)[^*/]*)*(\*+/)", _without_comment, 45, _IN_TEXT
     ),
-    Rewrite("drop a comment", rb"/\*[^*/]*(?:\*+[^*/]+|/(?!\*)[^*/]*)*(\*/)", _without_comment, 45, _IN_TEXT),
     Rewrite("drop a comment", rb"/\*[^*]{0,2000}\Z", b"", 300, _IN_TEXT),
-    Rewrite("drop prose before", rb"\A[^{\[\"'(]+[\n:]\s*(?=[A-Za-z_][\w.]*\(\s*[A-Za-z_]\w*\s*=[^=])", b"", 300, _IN_TEXT),
+    Rewrite(
+        "drop prose before",
+        rb"\A[^{\[\"'(]+[\n:]\s*(?=[A-Za-z_][\w.]*\(\s*[A-Za-z_]\w*\s*=[^=])",
+        b"",
+        300,
+        _IN_TEXT,
+    ),
     Rewrite("drop a comment", rb"#[^\n{}\[\],\"]{0,200}(?=[}\],])", b"", 300, _IN_TEXT),
     Rewrite("drop a comment", rb"<!--(?s:.*?)(-->)", _without_comment, 45, _IN_TEXT),
     # Of the last bytes alone: the lookahead takes one step.
@@ -66,17 +68,6 @@ SURROUNDINGS = (
         b"",
         5000,
     ),
-    # The first bracket is lost.
-    Rewrite("bracket before a name", rb"\A\s*\"(?=[\w $.:-]{1,60}\"\s*:)", b'{"', 1500, _IN_TEXT),
-    Rewrite("bracket before a name", rb"\A\s*([A-Za-z_$][\w$.-]{0,60})(?=\s*:\s*(?:[\"'\[\d-]|true\b|false\b|null\b))", rb'{"\1"', 1500, _IN_TEXT),
-    Rewrite(
-        "bracket before a name",
-        rb"\A[^{\[\"'`]{0,300}```[\w-]*\s*\n\s*(?=(?:\"[\w $.:-]{1,60}\"|'[\w $.:-]{1,60}'|[A-Za-z_$][\w$.-]{0,60})\s*:)",
-        b"{",
-        1500,
-        _IN_TEXT,
-    ),
-    Rewrite("drop prose after", rb"(?<=[\w\"'])\s+[A-Z][\w ',-]{1,100}[.!]\s*\Z", b"", 600, _IN_TEXT),
     Rewrite("drop prose after", rb"(?<=[}\]])[^}\]{\[\"]+\Z", b"", 400, _IN_TEXT),
     Rewrite("drop a fence", rb"[{\[]\s*```[\w-]*\s*(?=[{\[])", b"", 300, _IN_TEXT),
     Rewrite("drop a fence", rb"```\s*[}\]](?=\s*\Z)", b"", 300, _IN_TEXT),
