@@ -9,7 +9,7 @@ opened, or in a member that a repair makes up.  A *rewrite* undoes a whole mista
 one, at little cost, in the modes where it can be one.  Dialects are groups of rewrites: quotes of other
 languages, numbers of other languages, calls and literals of Python and JavaScript, JSON that was
 escaped.  What no pattern finds, since it counts brackets or indentation, the finders find
-(:mod:`.outline`, :mod:`.lines`).
+(:mod:`.outline`, :mod:`.lines`, :mod:`.wrappers`).
 
 Costs are by hand.  A whole mistake that is seen for what it is costs 1 to 500; a mistake that something
 else might explain 500 to 3,000; content that is dropped, made up or changed more than any spelling.
@@ -46,6 +46,7 @@ from tokamata.repair.dialects.strings import LATEX, STRINGS
 from tokamata.repair.dialects.structure import STRUCTURE
 from tokamata.repair.dialects.surroundings import SURROUNDINGS
 from tokamata.repair.dialects.words import NAMES, WORDS
+from tokamata.repair.dialects.wrappers import wrappers
 
 __all__ = ["DEFAULT_COSTS", "costs_without_finders"]
 
@@ -149,7 +150,11 @@ DEFAULT_COSTS = EditCosts(
         Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),
         Doubt("a form feed", rb"\\[fb](?=[A-Za-z])", 200, (STRING, *QUOTED)),
     ),
-    finders=(RewriteFinder("outline", outline), RewriteFinder("lines", lines)),
+    finders=(
+        RewriteFinder("outline", outline),
+        RewriteFinder("lines", lines),
+        RewriteFinder("wrappers", wrappers),
+    ),
 )
 
 _WITHOUT_FINDERS = replace(DEFAULT_COSTS, finders=())
