@@ -216,7 +216,7 @@ NUMBERS = (
     Rewrite("drop a unit", _START + _UNIT + rb"\s?(?=[\d.-])", b"", 300, _TEXT),
     Rewrite(
         "drop a unit",
-        rb"(?<=\d)\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|[\xc3-\xc5][\x80-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}"
+        rb"(?:(?<=\d)|(?<=\xef\xbc[\x90-\x99]))\s?(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|[\xc3-\xc5][\x80-\xbf]|\xe2\x82\xac|\xce\xbc){1,14}"
         + _AFTER,
         b"",
         500,

@@ -89,15 +89,15 @@ _OPENING = (
     Rewrite("fenced string", rb"(?<=:)\s*```[\w-]*\n?", b'"', 20, (TEXT,), FENCED),
     Rewrite("escaped quotes", rb'\\"', b'"', 20, (TEXT,), ESCAPED),
     Rewrite("doubled quotes", rb"''(?=[^\s',:}\])])", b'"', 200, (TEXT,), DOUBLED),
-    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]"])', b'"', 200, (TEXT,), DOUBLED),
+    Rewrite("doubled quotes", rb'""(?=[^\s",:}\])][^"\n]*""\s*[,:}\]"])', b'"', 20, (TEXT,), DOUBLED),
     # Once at the begin, and a single one at the end.
     Rewrite(
         "doubled quotes", rb'""(?=[ ]?\w[^"\n]{0,300}"\s*(?:[:}\]]|,\s*["\'{\[]))', b'"', 600, (TEXT,), STRING
     ),
     Rewrite("raw string", rb"(?:\b[rR]|@)\"([^\"\n]*)\"" + AFTER, _raw, 10, (TEXT,)),
-    Rewrite("raw string", rb"\b[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
-    Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])'", b'"', 30, (TEXT,), SINGLE),
-    Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bB][rR]|[fF][rR])(?=\")", b"", 30, (TEXT,)),
+    Rewrite("raw string", rb"\b[bBuU]?[rR]'([^'\n]*)'" + AFTER, _raw, 10, (TEXT,)),
+    Rewrite("drop a prefix", rb"\b(?:[bBfFuU]|[rR][bB]|[bBfFuU][rR])'", b'"', 30, (TEXT,), SINGLE),
+    Rewrite("drop a prefix", rb"\b(?:[rRbBfFuU]|[rR][bB]|[bBfFuU][rR])(?=\")", b"", 30, (TEXT,)),
     Rewrite("drop a prefix", rb"@(?=['\"])", b"", 30, (TEXT,)),
     Rewrite(
         "regular expression as a string",
@@ -293,7 +293,7 @@ _INNER = (
     Rewrite(
         "escape an inner quote",
         rb'"(?:(?<=[^\s\[{,:"]")(?!\s*(?:[,:}\]"]|\Z))|(?<=[^\s\[{,:"] ")(?=[^\s,:}\]"])'
-        rb'|(?<=[\w\x80-\xff]")(?="\s*(?:[,:}\]]|\Z)))',
+        rb'|(?<=[\w\x80-\xff.!?)]")(?="\s*(?:[,:}\]]|\Z)))',
         rb"\\\g<0>",
         700,
         (STRING, BARE),
@@ -312,7 +312,13 @@ _INNER = (
         1000,
         (STRING, BARE),
     ),
-    Rewrite("escape an inner quote", rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]])', rb"\\\g<0>", 2500, (STRING, BARE)),
+    Rewrite(
+        "escape an inner quote",
+        rb'"(?=\s*:\s*[^\s"\'{\[\d,}\]]|\s*,\s*[A-Za-z_][\w ]*:)',
+        rb"\\\g<0>",
+        2500,
+        (STRING, BARE),
+    ),
     Rewrite("escape an inner quote", rb'(?<=[\s(=])"(?=[^\s,:}\]])', rb"\\\g<0>", 1000, (STRING, BARE)),
     Rewrite(
         "escape an inner quote",
@@ -342,6 +348,7 @@ _INNER = (
     Rewrite("join strings", rb"'\s*\+\s*'", b"", 100, (SINGLE,), SINGLE),
     Rewrite("comma between values", rb"'(?=\s+'[^'\n]*'\s*[,\]])", b'",', 1000, (SINGLE,), TEXT),
     Rewrite("join strings", rb"'\s+'", b"", 1300, (SINGLE,), SINGLE),
+    Rewrite("join strings", rb"'\s+[rRbBfFuU]{1,2}'", b"", 200, (SINGLE,), SINGLE),
     Rewrite("join strings", b"'" + SPACE + rb"#[^\n#]{0,300}\n\s*'", b"", 900, (SINGLE,), SINGLE),
 )
 

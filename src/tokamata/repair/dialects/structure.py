@@ -106,6 +106,29 @@ def _elements(match: re.Match[bytes]) -> bytes | None:
     return b"[" + b", ".join(b'"' + part + b'"' for part in parts) + b"]" if all(parts) else None
 
 
+_MARK = rb"(?:[-*+]|\xe2\x80[\xa2\x93]|(\d{1,3})[.)])[ \t]+"
+
+
+def _lines(match: re.Match[bytes]) -> bytes | None:
+    """A text of several lines, or of bullets, as a list of these."""
+    lines: list[bytes] = []
+    line = b""
+    for one in re.finditer(rb"\\?.", match[0][1:-1], re.DOTALL):
+        if one[0] in (b"\n", b"\\n"):
+            lines.append(line.strip())
+            line = b""
+        elif one[0] not in (b"\r", b"\\r"):
+            line += b'\\"' if one[0] == b'"' else one[0]
+    lines = [one for one in (*lines, line.strip()) if one]
+    marks = [re.match(_MARK, one) for one in lines]
+    numbers = [int(mark[1]) for mark in marks if mark is not None and mark[1]]
+    if len(lines) < 2 and (numbers or not any(marks)):
+        return None
+    if all(mark is None or not mark[1] for mark in marks) or numbers == [*range(1, len(lines) + 1)]:
+        lines = [one[mark.end() :] if mark else one for one, mark in zip(lines, marks, strict=True)]
+    return b"[" + b", ".join(b'"' + one + b'"' for one in lines if one) + b"]"
+
+
 def _words(match: re.Match[bytes]) -> bytes | None:
     """Words with commas or semicolons between them as a list of texts."""
     parts = [part.strip() for part in re.split("[,;]|，|、".encode(), match[1])]
@@ -143,6 +166,19 @@ _SINGLE = (
         rb" [\1]",
         900,
         _IN_TEXT,
+    ),
+    # With quotes in it that end nothing.
+    Rewrite(
+        "text as a list",
+        rb'(?<=[:\s])"(?=' + _MARK + rb'|[^"\\\n]*\\[nr])'
+        rb'(?:[^"\\\n]|\\.)*(?:"(?!\s*[,:}\]])(?:[^"\\\n]|\\.)*){0,8}"' + _VALUE_END,
+        _lines,
+        600,
+        _IN_TEXT,
+    ),
+    # Dearer than to escape so many line breaks.
+    Rewrite(
+        "text as a list", rb'(?<=[:\s])"(?:[^"\\\n]*\n){1,8}[^"\\\n]*"' + _VALUE_END, _lines, 4500, _IN_TEXT
     ),
     Rewrite("text as a list", rb'(?<=[:\s])"([^"\\\n]*,[^"\\\n]*)"' + _VALUE_END, _elements, 650, _IN_TEXT),
     Rewrite(

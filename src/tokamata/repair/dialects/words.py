@@ -90,7 +90,7 @@ WORDS = (
         900,
         _IN_TEXT,
     ),
-    Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 900, _IN_TEXT),
+    Rewrite("drop a word", rb"(?<=[\w\"'\]}])\s+[A-Za-z_]+(?=\s*[,}\]])", b"", 1250, _IN_TEXT),
     Rewrite(
         "quote an address",
         rb"(?<=[:\[,\s])(?:[a-z]{2,10}://|[A-Za-z]:\\|\.{0,2}/(?![/*]))[^\s,\"'{}\[\]]+(?=\s*(?:[,}\]\n]|\Z))",
