@@ -144,7 +144,7 @@ DEFAULT_COSTS = EditCosts(
         Doubt("a comma", rb",(?=\s*(?:[\"'{\[\d]|[\w$]+\s*:|\n))", 900, (BARE,)),
         Doubt("a comma", rb",", 150, (BARE,)),
         Doubt("a doubled apostrophe", rb"'(?='(?:[\w\s]|'\s*[,}\])]))", 300, (SINGLE,)),
-        Doubt("an apostrophe", rb"'(?=\s+'[^'\n]{0,300}'\s*(?:[,:\]}]|\Z))", 1500, (SINGLE,)),
+        Doubt("an apostrophe", rb"'(?=\s+[rRbBfFuU]{0,2}'[^'\n]{0,300}'\s*(?:[,:\]}]|\Z))", 1500, (SINGLE,)),
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
         Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),
         Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),

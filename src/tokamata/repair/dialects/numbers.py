@@ -13,7 +13,7 @@ from tokamata.repair.dialects.modes import TEXT
 __all__ = ["NUMBERS"]
 
 _BEFORE = rb"(?<=[:\[,\s({])"
-_AFTER = rb"(?=\s*(?:[,}\])\n]|\Z))"
+_AFTER = rb"(?=\s*(?:[,}\])\n]|\xef\xbc[\x8c\x9b\x9d\xbd]|\Z))"
 _TEXT = (TEXT,)
 _WIDE_DIGITS = {ord("０") + digit: str(digit) for digit in range(10)} | {
     ord("－"): "-",

@@ -55,6 +55,14 @@ SURROUNDINGS = (
     ),
     Rewrite("drop prose before", rb'\A[^{\["]+(?="[^"\n]*"\s*:)', b"", 700, _IN_TEXT),
     Rewrite("drop prose before", rb"\A[^{\[\"'\n]+:\s*\n(?=\s*['\"\w][^\n]*:)", b"", 300, _IN_TEXT),
+    Rewrite(
+        "drop a citation",
+        rb"\[\d{1,3}\](?:(?<=[A-Za-z,.;)]\s\[\d\])|(?<=\n\[\d\])|(?<=[A-Za-z,.;)]\s\[\d\d\])|(?<=\n\[\d\d\]))"
+        rb"(?=[,.;:)]+\s|\s+[A-Za-z&(])",
+        b"",
+        400,
+        _IN_TEXT,
+    ),
     # Bytes that are no text: of no character, of half of one, of a surrogate.
     Rewrite(
         "drop a byte",
