@@ -224,8 +224,13 @@ NUMBERS = (
     ),
     Rewrite("percentage as a share", _START + rb"(-?\d+(?:\.\d+)?)\s?%" + _AFTER, _percent, 900, _TEXT),
     Rewrite("number word", _START + _NUMBER_WORD + _AFTER, _worded, 400, _TEXT),
-    Rewrite("string as a number", rb'"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"', rb"\1", 700, _TEXT),
-    Rewrite("string as a number", _QUOTED % rb"\+?(-?)(\d+(?:\.\d+)?|\.\d+)\.?", _pointed, 720, _TEXT),
+    Rewrite(
+        "string as a number",
+        _QUOTED % rb"\+?(-?)(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)\.?",
+        _pointed,
+        700,
+        _TEXT,
+    ),
     Rewrite(
         "number in another base",
         _QUOTED % rb"([-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+))",
@@ -264,25 +269,27 @@ NUMBERS = (
         800,
         _TEXT,
     ),
-    Rewrite("string as a number", _QUOTED % _CONTINENTAL, _continental, 810, _TEXT),
     Rewrite(
         "string as a number",
-        _QUOTED % (_CONTINENTAL + rb"\s*(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac){1,14}"),
+        _QUOTED % (_CONTINENTAL + rb"\s*(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac){0,14}"),
         _continental,
-        990,
+        810,
         _TEXT,
     ),
     Rewrite(
         "string as a number",
         _QUOTED
-        % (_UNIT + rb"?\s*\+?(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"),
+        % (
+            _UNIT
+            + rb"?\s*\+?(?!-?[\d.]+[\"'])(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"
+        ),
         _without_groups,
         1000,
         _TEXT,
     ),
     Rewrite(
         "string as a number",
-        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{1,40}(-?[\d,]*\d(?:\.\d+)?)"
+        rb"\"[A-Za-z ,.:~$#\xc2-\xe2\x80-\xbf]{0,40}[ ,.:~$#\x80-\xbf](-?[\d,]*\d(?:\.\d+)?)"
         rb"[A-Za-z ,.%$!()\xc2-\xe2\x80-\xbf]{0,40}\"",
         _without_groups,
         1500,
@@ -291,6 +298,6 @@ NUMBERS = (
     Rewrite("quotient", _QUOTED % rb"(?:(\d+) )?(\d+)/(\d+)", _quotient, 900, _TEXT),
     Rewrite("string as a number", _QUOTED % (_MINUS + rb"(\d+(?:\.\d+)?)"), rb"-\1", 760, _TEXT),
     Rewrite("percentage as a share", _QUOTED % rb"(-?\d+(?:\.\d+)?)\s?%", _percent, 1400, _TEXT),
-    Rewrite("number word", _QUOTED % _NUMBER_WORD, _worded, 800, _TEXT),
+    Rewrite("number word", rb"[\"']" + _NUMBER_WORD + rb"[\"']", _worded, 800, _TEXT),
     Rewrite("round a number", _QUOTED % rb"(-?\d+\.\d+)", _rounded, 1700, _TEXT),
 )

@@ -137,7 +137,6 @@ def _words(match: re.Match[bytes]) -> bytes | None:
 
 _LIST_END = rb"(?=\s*(?:,\s*[\"']?[\w $.-]{1,60}[\"']?\s*:|[}\n]|\Z))"
 _WORD = rb"[A-Za-z\x80-\xff][^\n\"'{}\[\],:;\xef\xe3]{0,80}"
-_ELEMENT = rb"(?:\"[^\"\n]*\"|-?\d+(?:\.\d+)?)"
 _VALUE_END = rb"(?=\s*(?:[,}\n]|\Z))"
 _SINGLE = (
     Rewrite(
@@ -154,17 +153,6 @@ _SINGLE = (
         + _LIST_END,
         _words,
         1000,
-        _IN_TEXT,
-    ),
-    Rewrite(
-        "list without brackets",
-        rb"(?<=:)\s*("
-        + _ELEMENT
-        + rb"(?:,\s*"
-        + _ELEMENT
-        + rb"){1,50})(?=\s*(?:,\s*\"[^\"\n]{1,60}\"\s*:|\}|\Z))",
-        rb" [\1]",
-        900,
         _IN_TEXT,
     ),
     # With quotes in it that end nothing.
