@@ -23,6 +23,8 @@ NULLABLE = {"type": ["string", "null"]}
 STRINGS = {"type": "array", "items": {"type": "string"}}
 INTEGERS = members(x="integer", y="integer")
 
+ROWS = {"type": "array", "items": members(k="string")}
+
 CASES: list[tuple[str, Any, list[Any]]] = [
     ('{"y": 99.95}', members(y="integer"), [{"y": 99}, {"y": 100}]),
     ('{"y": 3.7}', members(y="integer"), [{"y": 3}, {"y": 4}]),
@@ -58,6 +60,27 @@ CASES: list[tuple[str, Any, list[Any]]] = [
     ('f(x="hello", y=3)', members(x="string", y="integer"), [{"x": "hello", "y": 3}]),
     ('{"a": 1}', members(a="integer", b=NULLABLE), [{"a": 1, "b": None}]),
     ('{"a": 1, "b":', members(a="integer", b=NULLABLE), [{"a": 1, "b": None}]),
+    ('{"n": 1.5k}', members(n="integer"), [{"n": 1500}]),
+    ('{"n": "$2.5 million"}', members(n="number"), [{"n": 2_500_000}]),
+    ('{"n": 300 K}', members(n="number"), [{"n": 300}]),  # kelvins
+    ('{"n": 3 + 2*4}', members(n="integer"), [{"n": 11}]),
+    ('{"n": 3 + 2*4}', members(n="string"), [{"n": "3 + 2*4"}]),
+    ('{"n": "8/10"}', members(n="integer"), [{"n": 8}]),
+    ('{"n": drei, "m": "Seven"}', members(n="integer", m="number"), [{"n": 3, "m": 7}]),
+    ('{"n": "drei", "m": ✗}', members(n="string", m="boolean"), [{"n": "drei", "m": False}]),
+    ("[0,5; 1,25; 3]", {"type": "array", "items": {"type": "number"}}, [[0.5, 1.25, 3]]),
+    ("[1 2]", None, [[1, 2]]),
+    ("[{a: 1} {a: 2}]", None, [[{"a": 1}, {"a": 2}]]),
+    ('{"x": "one\\n- two"}', members(x="string"), [{"x": "one\n- two"}]),
+    ('["' + "line\n" * 20 + '"]', None, [["line\n" * 20]]),
+    ('{"x": "3. FC Köln"}', members(x=STRINGS), [{"x": ["3. FC Köln"]}]),
+    ('[{"k": "one"}, {"k": "two"}]', members(rows=ROWS), [{"rows": [{"k": "one"}, {"k": "two"}]}]),
+    ('The rows:\n[{"k": "one"}]', members(rows=ROWS), [{"rows": [{"k": "one"}]}]),
+    ('{"rows": [{"k": "one"}]}', ROWS, [[{"k": "one"}]]),
+    ('{"result": {"k": "one"}}', members(k="string"), [{"k": "one"}]),
+    ('{"status": "ok", "data": {"k": "one"}, "took": 3}', members(k="string"), [{"k": "one"}]),
+    ('{"k": "one", "data": {"k": "two"}}', members(k="string"), [{"k": "one"}]),
+    ("It is cold.", members(answer="string"), [{"answer": "It is cold."}]),
 ]
 
 

@@ -83,6 +83,52 @@ def test_words_of_a_schema(broken: str, expected: str) -> None:
     assert repair.certificate.flaw() is None
 
 
+@pytest.mark.parametrize(
+    ("broken", "meant"),
+    [
+        ('{"level": "High", "country": "Germany"}', {"level": 3, "country": "de"}),
+        (
+            '{"level": mediun, "country": "FRANCE", "state": "closed"}',
+            {"level": 2, "country": "fr", "state": 1},
+        ),
+        ("level: It is low.\ncountry: DE", {"level": 1, "country": "de"}),
+        (
+            '{"level": "2", "country": "Germany", "note": "High"}',
+            {"level": 2, "country": "de", "note": "High"},
+        ),
+    ],
+)
+def test_a_label_stands_for_its_constant(broken: str, meant: Any) -> None:
+    """The title of a constant, and the names that generators write beside an enumeration."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "level": {
+                "oneOf": [
+                    {"const": number, "title": title}
+                    for number, title in enumerate(("Low", "Medium", "High"), 1)
+                ]
+            },
+            "country": {
+                "anyOf": [{"const": "de", "title": "Germany"}, {"enum": ["fr"], "description": "France"}]
+            },
+            "state": {"enum": [0, 1], "x-enumNames": ["open", "closed"]},
+            "note": {"type": "string"},
+        },
+        "required": ["level", "country"],
+        "additionalProperties": False,
+    }
+    repair = tk.json_schema(schema).repair(broken)
+    assert repair.value == meant
+    assert repair.certificate.flaw() is None
+
+
+def test_a_word_in_another_case_is_nearer_than_a_mistyped_one() -> None:
+    """Both are found, and a word with mistakes alone costs what a typo does."""
+    found, _ = Words((), ("Paris", "parish")).found(b'["PARIS", "parix"]', BoundedPatterns(tk.Limits(), None))
+    assert found == [(1, 8, b'"Paris"', 0), (1, 8, b'"parish"', 1), (10, 17, b'"Paris"', 0)]
+
+
 def test_other_costs_know_the_words_where_they_price_them() -> None:
     broken = '{"fristName": "Ann", "colour": "green"}'
     plain = PEOPLE.repair(broken, costs=tk.EditCosts(other=10))

@@ -37,10 +37,10 @@ SPLITS = ("dev", "held_out")
 LIMITS = tk.Limits(states=600, seconds=120)
 AMPLE_LIMITS = tk.Limits(states=20_000, seconds=120)
 _FOLDER = DATA / "repair"
-_KINDS_FILES = {"dev": ("dev.json", "dev2.json", "dev3.json"), "held_out": ("held_out.json",)}
+_KINDS_FILES = {"dev": ("dev.json", "dev2.json", "dev3.json", "dev4.json"), "held_out": ("held_out.json",)}
 _FILES = {
     "long": ("kinds/long.json",),
-    "pairs": ("kinds/pairs.json", "kinds/pairs2.json", "kinds/pairs3.json"),
+    "pairs": ("kinds/pairs.json", "kinds/pairs2.json", "kinds/pairs3.json", "kinds/pairs4.json"),
     "families": ("families.json",),
 }
 _WRONG = _FOLDER / "kinds" / "wrong.json"
