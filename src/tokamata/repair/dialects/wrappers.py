@@ -7,7 +7,7 @@ and the text does not.
 How.  Before the first bracket, or the first one that begins a line, a name of the constraint may be made up
 with its brace; the brace after it is an insertion at the end.  A text without brackets becomes the value of
 the only name that the constraint has.  What stands before a value in an object may be dropped, and what follows
-it with the brace at the end, three times.
+it with the brace at the end, three times, unless the constraint knows a name there.
 Cost.  Linear in the text, for each of at most a hundred names.
 """
 
@@ -34,7 +34,7 @@ _NAMES = re.compile(rb"[\w\"'*`][ \t]*[:=]")
 _GIVEN = re.compile(rb"(?<![\w.$-])([\w.$-]{1,60})(?:[\"']\s*:|[*`]*[ \t]*[:=][ \t]*\S)")
 _MOST = 3
 _MADE_UP, _DROPPED, _BRACE = 2600, 1500, 1500
-_MEMBERS = 1500  # and more for members beside the value, none of which the constraint knows
+_MEMBERS = 1500  # and more for members beside the value
 
 
 def wrappers(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
@@ -59,7 +59,7 @@ def wrappers(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         brace = text.rfind(b"}", position, end)
         if found is None or brace < found.end():
             return
-        if not names.isdisjoint(_NAME_ALONE.findall(found[1])):
+        if not names.isdisjoint(_NAME_ALONE.findall(found[0])):
             return
         value_end = max(text.rfind(b"}", found.end(), brace), text.rfind(b"]", found.end(), brace)) + 1
         if not value_end or not _END.fullmatch(text, value_end, brace + 1):
