@@ -347,7 +347,7 @@ _INNER = (
     ),
     # In a class of characters of a regular expression.
     Rewrite(
-        "escape an inner quote", rb"""(?<=')"(?=\])|(?<=\[|\^)"(?='\])""", rb"\\\g<0>", 400, (STRING, BARE)
+        "escape an inner quote", rb'''"(?:(?<=[\[^]'")(?=\])|(?<=[\[^]")(?='\]))''', rb"\\\g<0>", 400, (STRING, BARE)
     ),
     Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
     Rewrite("join strings", b'"' + SPACE + rb"\+" + SPACE + b'"', b"", 100, (STRING,), STRING),
