@@ -80,6 +80,15 @@ CASES: list[tuple[str, Any, list[Any]]] = [
     ('{"result": {"k": "one"}}', members(k="string"), [{"k": "one"}]),
     ('{"status": "ok", "data": {"k": "one"}, "took": 3}', members(k="string"), [{"k": "one"}]),
     ('{"k": "one", "data": {"k": "two"}}', members(k="string"), [{"k": "one"}]),
+    ("{'x': '- it\\'s\\n- two'}", members(x=STRINGS), [{"x": ["it's", "two"]}]),
+    ('{"x": "one; two"}', members(x=STRINGS), [{"x": ["one", "two"]}]),
+    ('{"n": "€ 12,50"}', members(n="number"), [{"n": 12.5}]),
+    ('{"x": "-"}', members(x={"type": ["number", "null"]}), [{"x": None}]),
+    ('{"x": "No, never"}', members(x="boolean"), [{"x": False}]),
+    (r'{"p": "C:\Users\new"}', None, [{"p": r"C:\Users\new"}]),
+    ("{‘a’: ‘it’s’, ‘b’: 2}", None, [{"a": "it’s", "b": 2}]),
+    ("{a: 'x' + 'y'}", None, [{"a": "xy"}]),
+    ("{at: new Date('2024-01-05')}", None, [{"at": "2024-01-05"}]),
     ("It is cold.", members(answer="string"), [{"answer": "It is cold."}]),
 ]
 

@@ -41,19 +41,29 @@ LITERALS = (
     Rewrite("string as a literal", rb'"(?:[Ff]alse|FALSE|[FfNn])"', b"false", 500, _IN_TEXT),
     Rewrite(
         "string as a literal",
-        rb'"(?:[Yy]es|[Oo]n|YES|ON|1|[Ee]nabled|[Aa]ctive|[Oo]ui|[Jj]a|[Ss]i|' + _YES + rb')"',
+        rb'"(?:(?:[Yy]es|YES|[Tt]rue)[,.;:!][^"\\\n]{0,80}|[Yy]es|[Oo]n|YES|ON|1|[Ee]nabled|[Aa]ctive|[Oo]ui|[Jj]a|[Ss]i|'
+        + _YES
+        + rb')"',
         b"true",
         900,
         _IN_TEXT,
     ),
     Rewrite(
         "string as a literal",
-        rb'"(?:[Nn]o|[Oo]ff|NO|OFF|0|[Dd]isabled|[Ii]nactive|[Nn]on|[Nn]ein|' + _NO + rb')"',
+        rb'"(?:(?:[Nn]o|NO|[Ff]alse)[,.;:!][^"\\\n]{0,80}|[Nn]o|[Oo]ff|NO|OFF|0|[Dd]isabled|[Ii]nactive|[Nn]on|[Nn]ein|'
+        + _NO
+        + rb')"',
         b"false",
         900,
         _IN_TEXT,
     ),
-    Rewrite("string as null", rb'"(?:[Nn]ull|None|N/A|n/a|NULL)"', b"null", 500, _IN_TEXT),
+    Rewrite(
+        "string as null",
+        rb'"(?:[Nn]ull|[Nn]one|N/A|n/a|NA|NULL|--?|\xe2\x80[\x93\x94])"',
+        b"null",
+        500,
+        _IN_TEXT,
+    ),
     Rewrite("string as null", rb'(?<=[:\[,\s])""', b"null", 900, _IN_TEXT),
     Rewrite("literal as a string", rb"\b(?:[Tt]rue|[Ff]alse)\b", rb'"\g<0>"', 900, _IN_TEXT),
     Rewrite(

@@ -271,7 +271,8 @@ NUMBERS = (
     ),
     Rewrite(
         "string as a number",
-        _QUOTED % (_CONTINENTAL + rb"\s*(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac){0,14}"),
+        _QUOTED
+        % (_UNIT + rb"?\s*" + _CONTINENTAL + rb"\s*(?:[A-Za-z%$/]|\xc2[\xa0-\xbf]|\xe2\x82\xac){0,14}"),
         _continental,
         810,
         _TEXT,

@@ -72,6 +72,13 @@ def _raw(match: re.Match[bytes]) -> bytes:
     return b'"' + content + b'"'
 
 
+def _path(match: re.Match[bytes]) -> bytes | None:
+    """A path of Windows in which a backslash begins no escape: then none of them does."""
+    if re.search(rb"\\\\", match[0]) or not re.search(rb"\\[^\\/\"bfnrtu]", match[0]):
+        return None
+    return match[0].replace(b"\\", b"\\\\")
+
+
 def _expression(match: re.Match[bytes]) -> bytes:
     """A regular expression of JavaScript, as a string."""
     return json.dumps(match[0].decode("utf-8", "replace"), ensure_ascii=False).encode()
@@ -113,6 +120,7 @@ _OPENING = (
         300,
         (TEXT,),
     ),
+    Rewrite("escape backslashes of a path", rb'"[A-Za-z]:\\[^"\n]*"' + AFTER, _path, 30, (TEXT,)),
     # The opening quote alone is lost.
     Rewrite(
         "quote before words",
@@ -347,7 +355,11 @@ _INNER = (
     ),
     # In a class of characters of a regular expression.
     Rewrite(
-        "escape an inner quote", rb'''"(?:(?<=[\[^]'")(?=\])|(?<=[\[^]")(?='\]))''', rb"\\\g<0>", 400, (STRING, BARE)
+        "escape an inner quote",
+        rb""""(?:(?<=[\[^]'")(?=\])|(?<=[\[^]")(?='\]))""",
+        rb"\\\g<0>",
+        400,
+        (STRING, BARE),
     ),
     Rewrite("escape an inner quote", rb'\n"\n(?="\s*[,}\]])', rb'\\n\\"\\n', 500, (STRING,), STRING),
     Rewrite("join strings", b'"' + SPACE + rb"\+" + SPACE + b'"', b"", 100, (STRING,), STRING),

@@ -101,8 +101,12 @@ _WIDE = (
 
 
 def _elements(match: re.Match[bytes]) -> bytes | None:
-    """A text with commas as a list of its parts."""
-    parts = [part.strip() for part in match[1].split(b",")]
+    """A text with commas, or else semicolons, as a list of its parts."""
+    return _parts(match[1])
+
+
+def _parts(content: bytes) -> bytes | None:
+    parts = [part.strip() for part in content.split(b"," if b"," in content else b";")]
     return b"[" + b", ".join(b'"' + part + b'"' for part in parts) + b"]" if all(parts) else None
 
 
@@ -111,9 +115,19 @@ _MARK = rb"(?:[-*+]|\xe2\x80[\xa2\x93]|(\d{1,3})[.)])[ \t]+"
 
 def _lines(match: re.Match[bytes]) -> bytes | None:
     """A text of several lines, or of bullets, as a list of these."""
+    return _listed(match[0][1:-1])
+
+
+def _of_single_quotes(match: re.Match[bytes]) -> bytes | None:
+    """The same of a text in single quotes, or of one with commas."""
+    content = re.sub(rb"\\(.)", lambda one: b"'" if one[1] == b"'" else one[0], match[0][1:-1])
+    return _listed(content) or (_parts(content) if b"\\" not in content and b'"' not in content else None)
+
+
+def _listed(content: bytes) -> bytes | None:
     lines: list[bytes] = []
     line = b""
-    for one in re.finditer(rb"\\?.", match[0][1:-1], re.DOTALL):
+    for one in re.finditer(rb"\\?.", content, re.DOTALL):
         if one[0] in (b"\n", b"\\n"):
             lines.append(line.strip())
             line = b""
@@ -164,11 +178,20 @@ _SINGLE = (
         600,
         _IN_TEXT,
     ),
+    Rewrite(
+        "text as a list",
+        rb"(?<=[:\s])'(?=" + _MARK + rb"|[^'\\\n]*(?:\\[nr]|[,;]))(?:[^'\\\n]|\\.)*'" + _VALUE_END,
+        _of_single_quotes,
+        650,
+        _IN_TEXT,
+    ),
     # Dearer than to escape so many line breaks.
     Rewrite(
         "text as a list", rb'(?<=[:\s])"(?:[^"\\\n]*\n){1,8}[^"\\\n]*"' + _VALUE_END, _lines, 4500, _IN_TEXT
     ),
-    Rewrite("text as a list", rb'(?<=[:\s])"([^"\\\n]*,[^"\\\n]*)"' + _VALUE_END, _elements, 650, _IN_TEXT),
+    Rewrite(
+        "text as a list", rb'(?<=[:\s])"([^"\\\n]*[,;][^"\\\n]*)"' + _VALUE_END, _elements, 650, _IN_TEXT
+    ),
     Rewrite(
         "list as a single value", rb'\[\s*("(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?)\s*\]', rb"\1", 800, _IN_TEXT
     ),

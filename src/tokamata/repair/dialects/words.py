@@ -60,7 +60,9 @@ WORDS = (
     ),
     Rewrite(
         "quote words",
-        rb"(?:(?<=[:\[,\n])|(?<=[-*]\s))[ \t]{0,40}(?=" + _WORDS_OF_A_LIST + rb")(?![A-Za-z_][\w.]*\()"
+        rb"(?:(?<=[:\[,\n])|(?<=[-*]\s))[ \t]{0,40}(?="
+        + _WORDS_OF_A_LIST
+        + rb")(?!(?:new )?[A-Za-z_][\w.]*\()"
         rb"(?![^\n]{0,300}(?:/\*|\s//))(?![\d.eE\s+-]{1,300}[\],})])"
         rb"(" + _WORDS_OF_A_LIST + rb")",
         rb'"\1"',
@@ -69,7 +71,7 @@ WORDS = (
     ),
     Rewrite(
         "quote words",
-        rb"(?<=[:\[])[ \t]{0,40}(?=" + _WORDS_OF_A_VALUE + rb")(?![A-Za-z_][\w.]*\()"
+        rb"(?<=[:\[])[ \t]{0,40}(?=" + _WORDS_OF_A_VALUE + rb")(?!(?:new )?[A-Za-z_][\w.]*\()"
         rb"(?![^\n]{0,300}(?:/\*|\s//))(?![\d.eE\s+-]{1,300}[\],})])"
         rb"(" + _WORDS_OF_A_VALUE + rb")",
         rb'"\1"',
