@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import random
 import threading
 from typing import Any
@@ -126,6 +127,28 @@ def test_default_patterns_take_linear_time() -> None:
     with Guarded(searched, HUNG_S) as guarded:
         for unit in units:
             assert guarded(long_text(unit, 100_000)) >= 0
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "0x" + "f" * 5000,
+        '"0x' + "f" * 5000 + '"',
+        "9" * 5000 + "/3",
+        '"9 1/' + "9" * 5000 + '"',
+        "9" * 5000 + "k",
+        "9" * 5000 + " * 9",
+        "+".join(["1"] * 5000),
+        '"' + "9" * 5000 + '%"',
+        f"datetime.date({'9' * 5000}, 1, 1)",
+    ],
+    ids=lambda number: number[:4] + number[-4:],
+)
+def test_numbers_of_thousands_of_digits(number: str) -> None:
+    """Python converts no more than 4300 digits."""
+    for schema in ({"type": "array"}, {"type": "array", "items": {"type": "number"}}):
+        repair = tk.json_schema(schema).repair(f"[{number}, 1]", limits=tk.Limits(states=300))
+        assert json.loads(repair.text, parse_int=str) is not None
 
 
 @pytest.mark.parametrize(

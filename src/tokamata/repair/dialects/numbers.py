@@ -21,6 +21,7 @@ _WIDE_DIGITS = {ord("０") + digit: str(digit) for digit in range(10)} | {
     ord("．"): ".",
 }
 _MOST_DIGITS = 300
+_EXACT = 28  # bytes of numbers that the decimals of Python calculate with, without rounding
 
 
 def _whole(text: bytes) -> bytes | None:
@@ -39,7 +40,9 @@ def _rounded(match: re.Match[bytes]) -> bytes | None:
     return _whole(match[1])
 
 
-def _based(match: re.Match[bytes]) -> bytes:
+def _based(match: re.Match[bytes]) -> bytes | None:
+    if len(match[1]) > _MOST_DIGITS:
+        return None
     return str(int(match[1].decode().rstrip("_").replace("__", "_"), 0)).encode()
 
 
@@ -66,6 +69,8 @@ def _continental(match: re.Match[bytes]) -> bytes:
 
 def _quotient(match: re.Match[bytes]) -> bytes | None:
     """A quotient, or a whole number and one."""
+    if len(match[0]) > _MOST_DIGITS:
+        return None
     try:
         return repr(float(int(match[1] or 0) + Fraction(int(match[2]), int(match[3])))).encode()
     except (ZeroDivisionError, OverflowError):
@@ -84,15 +89,20 @@ _TIMES = {b"k": 3, b"thousand": 3, b"m": 6, b"mln": 6, b"million": 6, b"bn": 9, 
 
 def _times(match: re.Match[bytes]) -> bytes | None:
     """A number of thousands, millions or billions."""
+    if len(match[0]) > _EXACT:
+        return None
     number = Decimal(match[1].translate(None, b",").decode()).scaleb(_TIMES[(match[2] or match[3]).lower()])
     return format(number, "f").encode() if number == number.to_integral_value() else None
 
 
 def _result(match: re.Match[bytes]) -> bytes | None:
     """The value of sums of products."""
-    products = (prod(map(Decimal, one.split("*"))) for one in match[1].decode().split("+"))
-    total = sum(products, Decimal(0))
-    return format(total.normalize(), "f").encode() if total.adjusted() <= _MOST_DIGITS else None
+    if len(match[0]) > _EXACT:
+        return None
+    total = Decimal(0)
+    for product in match[1].decode().split("+"):
+        total += prod(map(Decimal, product.split("*")), start=Decimal(1))
+    return format(total.normalize(), "f").encode()
 
 
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -281,8 +291,8 @@ NUMBERS = (
         "string as a number",
         _QUOTED
         % (
-            _UNIT
-            + rb"?\s*\+?(?!-?[\d.]+[\"'])(-?[\d,]*\d(?:\.\d+)?)\s*(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"
+            _UNIT + rb"?\s*\+?(?!-?[\d.]+[\"'])(-?[\d,]*\d(?:\.\d+)?)\s*"
+            rb"(?:%|[A-Za-z\xc2-\xe2][\w /.\x80-\xc5]{0,20})?"
         ),
         _without_groups,
         1000,

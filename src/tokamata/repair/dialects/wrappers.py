@@ -6,8 +6,8 @@ Example.  ``[1, 2]`` has the rewrite that writes ``{"numbers":`` before it, if t
 and the text does not.
 How.  Before the first bracket, or the first one that begins a line, a name of the constraint may be made up
 with its brace; the brace after it is an insertion at the end.  A text without brackets becomes the value of
-the only name that the constraint has.  What stands before a value in an object may be dropped, and what follows
-it with the brace at the end, three times, unless the constraint knows a name there.
+the only name that the constraint has.  What stands before a value in an object may be dropped, and what
+follows it with the brace at the end, three times, unless the constraint knows a name there.
 Cost.  Linear in the text, for each of at most a hundred names.
 """
 
@@ -43,10 +43,9 @@ def wrappers(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         return
     bracket = _BRACKET.search(text)
     if bracket is None:
-        names = words.few_names
         # Names with values are read by :mod:`.lines` and :mod:`.calls`.
-        if len(names) == 1 and _NAMES.search(text) is None:
-            yield _made_up(names[0], 0)
+        if len(words.few_names) == 1 and _NAMES.search(text) is None:
+            yield _made_up(words.few_names[0], 0)
         return
     first = _FIRST_OF_A_LINE.search(text)
     begins = {bracket.start(), bracket.start() if first is None else first.end()}
