@@ -111,7 +111,7 @@ def test_a_value_that_does_not_fit_is_refused_or_its_element_dropped() -> None:
 def test_a_mistyped_name_is_no_missing_one() -> None:
     assert loads('{"kinnd": "draft", "items": []}')["kind"] == "draft"
     with pytest.raises(tk.ArgumentError, match=r"without \$\.kind"):
-        loads('{"kin": "draft", "items": []}')  # of three letters none is a typo
+        loads('{"ki": "draft", "items": []}')  # of two letters none is a typo
 
 
 def test_models_of_pydantic() -> None:
