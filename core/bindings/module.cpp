@@ -519,6 +519,7 @@ NB_MODULE(_core, m) {
   bind_json(m);
   bind_splitting(m);
   bind_repair(m);
+  bind_repair_outline(m);
   bind_repair_stream(m);
   bind_token_repair(m);
 

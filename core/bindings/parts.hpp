@@ -11,6 +11,7 @@ namespace tokamata {
 void bind_expressions(nanobind::module_& m);
 void bind_json(nanobind::module_& m);
 void bind_repair(nanobind::module_& m);
+void bind_repair_outline(nanobind::module_& m);
 void bind_repair_stream(nanobind::module_& m);
 void bind_splitting(nanobind::module_& m);
 void bind_token_repair(nanobind::module_& m);

@@ -5,7 +5,7 @@ them takes time, and to keep them takes half a gigabyte.
 
 How.  The core finds all patterns in one pass (:mod:`.byte_patterns`), within the limits.  What it does not
 support is left to Python's :mod:`re`.  That knows no clock: it is read before each pattern and after every
-:data:`_MATCHES_OF_A_CHECK` matches.  ``re`` cannot be interrupted within a match or between two of them.
+:data:`MATCHES_OF_A_CHECK` matches.  ``re`` cannot be interrupted within a match or between two of them.
 Each match is charged to the memory.
 
 Cost.  Texts below :data:`_SHORT_BYTES` bytes with few matches read no clock, so that they have an answer at
@@ -26,12 +26,12 @@ from tokamata.errors import LimitExceeded
 from tokamata.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.repair.byte_patterns import BytePatterns
 
-__all__ = ["BoundedPatterns", "Found"]
+__all__ = ["BYTES_OF_A_MATCH", "MATCHES_OF_A_CHECK", "BoundedPatterns", "Found"]
 
 _T = TypeVar("_T")
-_MATCHES_OF_A_CHECK = 1000
+MATCHES_OF_A_CHECK = 1000
 _SHORT_BYTES = 4000
-_BYTES_OF_A_MATCH = 500  # of a rewrite or a doubt, in Python and in the engine together
+BYTES_OF_A_MATCH = 500  # of a rewrite or a doubt, in Python and in the engine together
 
 
 # Where a pattern was found: its number, begin and end, and the match, if ``re`` has found it.
@@ -70,14 +70,14 @@ class BoundedPatterns:
         if len(text) > _SHORT_BYTES:
             self._watch.check()
         limits, cancel = self.left()
-        most = max((limits.memory_bytes - self._kept) // _BYTES_OF_A_MATCH, 0)
+        most = max((limits.memory_bytes - self._kept) // BYTES_OF_A_MATCH, 0)
         try:
             rewrites, doubts, places = patterns.engine.found(
                 text, machine, led, most, core_limits(limits), cancel
             )
         except LimitExceeded as error:  # the caller knows the whole time, and not what was left of it
             raise LimitExceeded(error.limit, getattr(self._limits, error.limit)) from None
-        self._kept += (len(rewrites) + len(doubts) + len(places)) * _BYTES_OF_A_MATCH
+        self._kept += (len(rewrites) + len(doubts) + len(places)) * BYTES_OF_A_MATCH
         return rewrites, doubts, self._others(patterns, text, places)
 
     def _others(
@@ -89,7 +89,7 @@ class BoundedPatterns:
         if patterns.others:
             found.sort(key=lambda one: (one[1], one[0]))
         for count, one in enumerate(found, 1):
-            if count % _MATCHES_OF_A_CHECK == 0:
+            if count % MATCHES_OF_A_CHECK == 0:
                 self._watch.check()
             yield one
 
@@ -110,12 +110,20 @@ class BoundedPatterns:
             LimitExceeded, Cancelled: the search was stopped.
         """
         for number, one in enumerate(found, 1):
-            if number % _MATCHES_OF_A_CHECK == 0:
+            if number % MATCHES_OF_A_CHECK == 0:
                 self._watch.check()
-            self._kept += _BYTES_OF_A_MATCH
-            if self._kept > self._limits.memory_bytes:
-                raise LimitExceeded("memory_bytes", self._limits.memory_bytes)
+            self.keep(BYTES_OF_A_MATCH)
             yield one
+
+    def check(self) -> None:
+        """Raises :class:`.LimitExceeded` or :class:`.Cancelled` if the search was stopped."""
+        self._watch.check()
+
+    def keep(self, size: int) -> None:
+        """Charges bytes that are kept to the memory; raises :class:`.LimitExceeded` if they are too many."""
+        self._kept += size
+        if self._kept > self._limits.memory_bytes:
+            raise LimitExceeded("memory_bytes", self._limits.memory_bytes)
 
     def left(self) -> tuple[Limits, CancelToken | None]:
         """The limits less the time that has passed, and the token."""

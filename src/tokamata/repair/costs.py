@@ -19,7 +19,7 @@ from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.limits import Limits
 from tokamata.locks import kept_property
-from tokamata.repair.bounded_patterns import BoundedPatterns
+from tokamata.repair.bounded_patterns import BYTES_OF_A_MATCH, MATCHES_OF_A_CHECK, BoundedPatterns
 from tokamata.repair.byte_patterns import BytePatterns, Meaning, Template
 from tokamata.repair.words import Words
 
@@ -28,6 +28,7 @@ __all__ = [
     "BY_WRITTEN",
     "KEEP",
     "NEVER",
+    "NOWHERE",
     "Doubt",
     "EditCosts",
     "EditMode",
@@ -36,6 +37,7 @@ __all__ = [
     "RewriteFinder",
     "Span",
     "Tables",
+    "TakenRewrites",
     "TextCosts",
     "packed",
 ]
@@ -46,6 +48,7 @@ ALL_MODES, BY_WRITTEN = (
     0xFFFF,
     0xFF,
 )  # of the engine: in all modes; to the mode that the written bytes lead to
+NOWHERE = 1 << 62  # a position after all texts
 _MOST_MODES = 16
 _MOST = 1_000_000_000
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
@@ -145,13 +148,87 @@ class FoundRewrite(NamedTuple):
 class RewriteFinder(NamedTuple):
     """Finds the rewrites of a text that no pattern finds, since it counts brackets or indentation.
 
+    ``Limits`` and ``CancelToken`` hold between the rewrites that it returns.  A finder that works for long
+    before it has one returns ``None`` now and then: that is no rewrite, and the clock is read.
+
     Attributes:
         name: what errors say about it.
         find: returns the rewrites of a text, in any order; it is given the words of the constraint.
     """
 
     name: str
-    find: Callable[[bytes, Words | None], Iterable[FoundRewrite]]
+    find: Callable[[bytes, Words | None], Iterable[FoundRewrite | None]]
+
+
+class TakenRewrites:
+    """Rewrites that finders have found, as the engine takes them.
+
+    Args:
+        modes: of the costs.
+    """
+
+    __slots__ = ("_number_of",)
+
+    def __init__(self, modes: Sequence[EditMode]) -> None:
+        self._number_of = {mode.name: number for number, mode in enumerate(modes)}
+
+    def taken(
+        self,
+        finder: RewriteFinder,
+        found: Iterable[FoundRewrite | None],
+        length: int,
+        bounds: BoundedPatterns | None,
+    ) -> Iterator[tuple[str, int, int, bytes, int, int, int]]:
+        """Name, begin, end, what is written, the cost, modes as bits and the next mode of each.
+
+        Args:
+            finder: what has found them.
+            found: the rewrites.
+            length: of the text, in bytes.
+            bounds: what they are counted in; ``None``: they are few, and are not kept.
+
+        Raises:
+            ArgumentError: one is not of a text of this length, has a wrong cost, or a mode that does not
+                exist.
+            LimitExceeded, Cancelled: the search was stopped.
+        """
+        kinds: dict[tuple[tuple[str, ...], str], tuple[int, int]] = {}
+        until_check = MATCHES_OF_A_CHECK
+        for one in found:
+            until_check -= 1
+            if bounds is not None and (one is None or until_check == 0):
+                bounds.check()
+                until_check = MATCHES_OF_A_CHECK
+            if one is None:
+                continue
+            try:
+                name, begin, end, written, cost, within, then = one
+                is_of_text = 0 <= begin <= end <= length and 0 <= cost <= _MOST and type(written) is bytes
+                kind = kinds.get((within, then))
+            except (TypeError, ValueError):
+                is_of_text = False
+            if not is_of_text:
+                raise ArgumentError(
+                    "EditCosts.finders",
+                    f"{shown_argument(one)}, found by {finder.name!r}",
+                    f"a FoundRewrite of bytes within 0 and {length}, that costs from 0 to 1,000,000,000",
+                )
+            if kind is None:
+                kind = kinds[within, then] = self._modes_of(finder, within, then)
+            if bounds is not None:
+                bounds.keep(BYTES_OF_A_MATCH + len(written))
+            yield name, begin, end, written, cost, *kind
+
+    def _modes_of(self, finder: RewriteFinder, within: tuple[str, ...], then: str) -> tuple[int, int]:
+        """The modes in which a rewrite may be taken, as bits, and the one that it leads to."""
+        for name in (*within, then):
+            if name and name not in self._number_of:
+                raise ArgumentError(
+                    "EditCosts.finders",
+                    f"a rewrite of {finder.name!r} in {name!r}",
+                    "rewrites in modes that EditCosts.modes has",
+                )
+        return _bits(self._number_of, within), self._number_of[then] if then else BY_WRITTEN
 
 
 class Span(NamedTuple):
@@ -374,6 +451,10 @@ class EditCosts:
             except (re.error, TypeError) as error:
                 expected = f"a pattern of bytes for re: {error}"
                 raise ArgumentError("EditCosts.doubts", shown_argument(doubt), expected) from None
+        checked_instance("EditCosts.finders", self.finders, (list, tuple))
+        object.__setattr__(self, "finders", tuple(self.finders))
+        for finder in self.finders:
+            checked_instance("EditCosts.finders", finder, RewriteFinder)
 
     def _check_modes(self) -> None:
         checked_instance("EditCosts.modes", self.modes, (list, tuple))
@@ -417,7 +498,7 @@ class EditCosts:
         """
         bounds = bounds or BoundedPatterns(Limits(), None)
         names = list(self._patterns.names)
-        found = list(self._from_finders(text, bounds, names))
+        found = self._from_finders(text, bounds, names)
         led = {then for *_, then, _ in found if then != BY_WRITTEN}
         rewrites, doubts = self._found(text, bounds, sum(1 << mode for mode in led))
         if found:
@@ -513,25 +594,20 @@ class EditCosts:
 
     def _from_finders(
         self, text: bytes, bounds: BoundedPatterns, names: list[str]
-    ) -> Iterator[tuple[int, int, bytes, int, int, int, int]]:
+    ) -> list[tuple[int, int, bytes, int, int, int, int]]:
         """What the finders find; names of rewrites that are new are added."""
-        number_of = {mode.name: number for number, mode in enumerate(self.modes)}
+        rewrites = TakenRewrites(self.modes)
         numbers: dict[str, int] = {}
+        taken: list[tuple[int, int, bytes, int, int, int, int]] = []
         for finder in self.finders:
-            for one in bounds.counted(finder.find(text, self.words)):
-                number = numbers.setdefault(one.name, len(names))
-                if number == len(names):
-                    names.append(one.name)
-                for name in (*one.within, one.then):
-                    if name and name not in number_of:
-                        raise ArgumentError(
-                            "EditCosts.finders",
-                            f"a rewrite of {finder.name!r} in {name!r}",
-                            "rewrites in modes that EditCosts.modes has",
-                        )
-                within = _bits(number_of, one.within)
-                then = number_of[one.then] if one.then else BY_WRITTEN
-                yield one.begin, one.end, one.written, one.cost, within, then, number
+            found = rewrites.taken(finder, finder.find(text, self.words), len(text), bounds)
+            for name, begin, end, written, cost, within, then in found:
+                number = numbers.get(name)
+                if number is None:
+                    number = numbers[name] = len(names)
+                    names.append(name)
+                taken.append((begin, end, written, cost, within, then, number))
+        return taken
 
     def _found(self, text: bytes, bounds: BoundedPatterns, led: int) -> tuple[_core.Rewrites, _core.Doubts]:
         """The rewrites and the doubts of a text, in the order of their positions.

@@ -34,9 +34,9 @@ from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, ParseError, PicklingError, shown_argument
 from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.costs import ALL_MODES, BY_WRITTEN, EditCosts, FoundRewrite
+from tokamata.repair.costs import BY_WRITTEN, NOWHERE, EditCosts, TakenRewrites
 from tokamata.repair.results import Repair
-from tokamata.repair.stream_finders import NOWHERE, streamed
+from tokamata.repair.stream_finders import streamed
 from tokamata.repair.stream_words import StreamedWords
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Form, Reading, is_json
@@ -65,13 +65,12 @@ class _Followed:
         patterns = costs._patterns
         self._costs, self._patterns = costs, patterns
         self._bounds = BoundedPatterns(limits, cancel)
-        self._number_of = {mode.name: number for number, mode in enumerate(costs.modes)}
-        self._bits: dict[tuple[str, ...], int] = {}
+        self._taken = TakenRewrites(costs.modes)
         prices = [*(one.cost for one in costs.rewrites), *(0 for _ in patterns.doubt_of)]
         self._words: StreamedWords | None = None
         if costs.words is not None and any(costs.words._known) and (costs.typo is not None or costs.firm > 0):
             self._words = StreamedWords(costs.words)
-        self._finders = [streamed(finder, costs.words) for finder in costs.finders]
+        self._finders = [(finder, streamed(finder, costs.words)) for finder in costs.finders]
         # What is appended at the end plays no part: there is no end yet.
         machine = costs._machine(b"").engine
         self._engine = _core.StreamSearch(
@@ -110,12 +109,18 @@ class _Followed:
                 rewrites.append((begin, end, written, cost, *self._patterns.modes[number]))
         withheld, decided = NOWHERE, self._engine.decided_until
         open_rewrites: list[tuple[int, int, int]] = []
-        for finder in self._finders:
-            found_by = self._bounds.counted(finder.feed(text, decided))
-            rewrites += [self._rewrite(one) for one in found_by if one.begin >= decided]
-            withheld = min(withheld, finder.withheld)
+        for finder, fed in self._finders:
+            found_by = self._taken.taken(finder, fed.feed(text, decided), len(text), self._bounds)
+            rewrites += [
+                (begin, end, written, cost, within, then)
+                for _, begin, end, written, cost, within, then in found_by
+                if begin >= decided
+            ]
+            withheld = min(withheld, fed.withheld)
             open_rewrites += [
-                (one.begin, one.cost, self._within(one.within)) for one in finder.open if one.begin >= decided
+                (begin, cost, within)
+                for _, begin, _, _, cost, within, _ in self._taken.taken(finder, fed.open, len(text), None)
+                if begin >= decided
             ]
         firm: list[tuple[int, int]] = []
         settled = len(text)
@@ -132,17 +137,6 @@ class _Followed:
                 firm = [(position, self._costs.firm) for position in found.firm]
                 settled = found.settled
         return self._engine.advance(rewrites, firm, open_rewrites, settled, min(withheld, NOWHERE))
-
-    def _rewrite(self, one: FoundRewrite) -> _Rewrite:
-        then = self._number_of[one.then] if one.then else BY_WRITTEN
-        return one.begin, one.end, one.written, one.cost, self._within(one.within), then
-
-    def _within(self, names: tuple[str, ...]) -> int:
-        bits = self._bits.get(names)
-        if bits is None:
-            bits = sum(1 << self._number_of[name] for name in names) or ALL_MODES
-            self._bits[names] = bits
-        return bits
 
 
 class RepairStream(Generic[_T_co]):

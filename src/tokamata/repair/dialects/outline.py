@@ -6,62 +6,60 @@ end.
 Example.  ``Draft: {"a": 1} Final: {"a": 2, "a": 3}`` has two values and two pieces of prose at its
 root, and the second value two members of one name.  The rewrites drop the first value, either piece of
 prose, or the member ``"a": 2,``.
-How.  One pass over strings, brackets, commas and colons, with a stack.  A bracket that closes nothing
-is passed over; what is open at the end ends there.
-Cost.  Linear in the text.
+How.  The core reads brackets and the items in them (``core/repair/bracket_outline.hpp``).  What the items
+mean, and what it costs to drop them, is decided here: of an item when the next one begins or its bracket is
+closed, of a value at the root when it ends, and of the rest at the end of the text.  So the same rewrites are
+found in a text as a whole and in one that arrives in pieces.  What stands before the last end of a thought
+is not read; when a thought ends in a text that arrives, what was found until then holds no longer.
+Cost.  Linear in the text, however it is cut.
 Not taken.  To decide here which value is the one that was meant: the search knows which fits the
 constraint.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
-from tokamata.repair.costs import FoundRewrite
+import tokamata._core as _core
+from tokamata.repair.costs import NOWHERE, FoundRewrite
 from tokamata.repair.dialects.modes import INVENTED, TEXT
 from tokamata.repair.words import Words
 
-__all__ = ["outline"]
+__all__ = ["Outline", "outline"]
 
-_TOKENS = (
-    rb'"(?:[^"\\]|\\.)%(any)b"(?=\s*[,:}\]])|"[^"\\\n]{1,500}(?=,\s*"[\w $.-]{1,60}"\s*:)'
-    rb'|"(?:[^"\\\n]|\\.)%(any)b"|"[^"\n]*\Z'
-    rb"|'(?:[^'\\\n]|\\.)%(any)b'(?=\s*[,:}\])])|[\[\]{}(),:]|(?<!:)//[^\n]*|/\*"
-    rb"|<(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>|[\w$.+-]+|[^\s`;]"
+_THOUGHTS = ["think", "thinking", "reasoning", "reflection", "scratchpad", "thought", "analysis"]
+_THOUGHT_END = re.compile(rb"</(?:%b)>" % "|".join(_THOUGHTS).encode())
+_THOUGHT_BEGIN = re.compile(rb"<(?:%b)>" % "|".join(_THOUGHTS).encode())
+_LONGEST_TAG = 16
+_MEMBERS_FIRST = re.compile(
+    rb"[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]"
 )
-_TOKEN = re.compile(_TOKENS % {b"any": b"*"})
-# Of escaped quotes alone, each is read to the end of the text.  With so many of them, strings are bounded.
-_MOST_ESCAPED = 3000
-_BOUNDED_TOKEN = re.compile(_TOKENS % {b"any": b"{0,500}"})
-_TUPLE = re.compile(rb"\((?:[^\n]*\)\s*(?:\n|\Z)|\s*\n)")
-_AFTERWORD = re.compile(rb"\s*(?:```\s*|\n\s*)(?:[^\W\d][^\"{}\[\]:]*)?")
-_MEMBERS = re.compile(
-    rb"\A[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']"
-    rb"|\A[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]|[\"'][\w $.-]+[\"']\s*:\s*\Z"
-)
-_FENCE_END = re.compile(rb"\n\s*```\s*(?:[^\W\d][^\"{}\[\]]*)?\Z")
-_BULLETS = re.compile(rb"(?m)^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+\S")
-_MARK = re.compile(rb",|(?:(?s:.*)\n)?\s*(?:[-*]|\d{1,3}[.)])")
-_COMMENT = re.compile(rb"/\*(?s:.{0,2000}?)\*/|(?<!:)//[^\n]*")
-_THOUGHT_END = re.compile(rb"\A(?s:.*)</(?:think|thinking|reasoning|reflection|scratchpad|thought|analysis)>")
-_NAME = re.compile(rb"[\"']?[\w $.-]{1,60}[\"']?\s*:")
-_UNFINISHED_MEMBER = re.compile(rb"[\"']?[^\"'\n:]*[\"']?\s*:?\s*")
-# In prose, such as ``[see above]``; and in a list of numbers only, which may be an answer.
+_NAME_LAST = re.compile(rb"[\"'][\w $.-]+[\"']\s*:\s*\Z")
+_BULLET = re.compile(rb"(?m)^[ \t]*(?:[-*]|\d{1,3}[.)])[ \t]+\S")
+_MARK = re.compile(rb"[-*]|\d{1,3}[.)]")
+_COMMENT = re.compile(rb"/\*|(?<!:)//[^\n]*")
+_FENCE = re.compile(rb"(?<!\s)(\s*)```\s*(?=[A-Za-z_]|\Z)")
+_UNFINISHED_MEMBER = re.compile(rb"[\"']?[^\"'\n:]*(?:(?:[\"']|(?=[\n:]))\s*(?::\s*)?)?")
+# In prose, such as ``[see above]``; and a list of numbers only, which may be an answer.
 _ASIDE = re.compile(
     rb"[\[{(](?:[^\"':\[\]{}]|(?<=\d):(?=\d)|[\[{][^\"':\[\]{}]{0,100}[\]}]){1,200}[\]})]"
 )
 _NUMBERS = re.compile(rb"\[(?:[\d\s.,eE+-]|true|false|null)*\]")
-_CLOSING = {b"{": b"}", b"[": b"]", b"(": b")"}
+_STEP_BYTES = 1 << 14  # after which the clock is read
+_LONGEST_PROSE = 1 << 16  # where bullets and comments are looked for
+_LONGEST_NAME = 200
+_LONGEST_OPEN_NAME = 1000
 _MOST_ITEMS = 20_000
-_MOST_QUOTED = 4000
+_MOST_QUOTED, _HIGHEST_QUOTED = 4000, 16
+_MOST_OPEN = 64
 
 _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for each byte
-_BROKEN, _BY_BROKEN_BYTE = 6500, 60  # one that is not
+_BROKEN, _BY_BROKEN_BYTE, _MOST_BYTES = 6500, 60, 500  # one that is not
 _ALL, _ALL_BROKEN = 2000, 15_000  # more for all that there is
 _DIGITS = 400
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
@@ -76,222 +74,258 @@ _AS_TEXT = 4600
 _SINGLE = 700  # of a value that becomes the only element of a list
 _NULL = 30  # rather than any value that is written byte by byte
 
+_IN_TEXT = (TEXT,)
+_ROOT, _ITEM, _REPEATED_MEMBER = 0, 1, 2  # events of the core
 
-@dataclass
-class _Item:
-    begin: int
-    end: int = -1
-    comma: int = -1  # after it
-    name: bytes | None = None
-    values: int = 0  # tokens and brackets at its level, after the colon
-    is_broken: bool = False
-
-    def seems_whole(self, is_member: bool) -> bool:
-        return not self.is_broken and self.values == 1 and (self.name is not None or not is_member)
+# A third of the time that ``FoundRewrite(…)`` takes.
+_made: Callable[[tuple[str, int, int, bytes, int, tuple[str, ...], str]], FoundRewrite]
+_made = partial(tuple.__new__, FoundRewrite)
 
 
-@dataclass
-class _Open:
-    bracket: bytes
-    begin: int
-    items: list[_Item] = field(default_factory=list)
-    item: _Item | None = None
-
-    def at(self, position: int) -> _Item:
-        if self.item is None:
-            self.item = _Item(position)
-        return self.item
-
-
-def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
+def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite | None]:
     """The rewrites of whole values, members and pieces of prose."""
-    stack: list[_Open] = []
-    roots: list[tuple[int, int]] = []
-    begin = 0
-    thought = _THOUGHT_END.match(text)
-    if thought is not None:
-        yield _dropped("drop a thought", 0, thought.end(), _THOUGHT)
-        begin = thought.end()
-    last, last_begin, last_end, unmatched = b"", begin, begin, 0
-    end_before = begin
-    has_schema = words is not None and not words.is_empty
-    names = words.few_names if words is not None else ()
-    for match, is_thought in _tokens(text, begin):
-        token, kind = match[0], match[0][:1]
-        top = stack[-1] if stack else None
-        if is_thought:
-            end = text.index(b"</" + token[1:], match.end()) + len(token) + 1
-            yield _dropped("drop a thought", match.start(), end, _THOUGHT)
-            continue
-        if token in _CLOSING:
-            if top is not None:
-                top.at(match.start()).values += 1
-            if top is not None or kind != b"(" or _is_tuple(text, match.start()):
-                stack.append(_Open(token, match.start()))
-        elif token in (b"}", b"]", b")"):
-            if top is None:
-                unmatched = match.end()
-            elif _CLOSING[top.bracket] == token:
-                if token == b"}" and names:
-                    yield from _made_up(match.start(), top, names)
-                    if words is not None and words.has_null:
-                        yield _null(match.start())
-                yield from _closed(stack.pop(), last_end)
-                is_object = top.bracket == b"{"
-                if stack and not all(item.seems_whole(is_object) for item in top.items):
-                    stack[-1].at(top.begin).is_broken = True
-                if not stack:
-                    roots.append((top.begin, match.end()))
-                elif has_schema and match.end() - top.begin <= _MOST_QUOTED:
-                    yield FoundRewrite("single value as a list", top.begin, top.begin, b"[", _SINGLE, (TEXT,))
-                    yield FoundRewrite("single value as a list", match.end(), match.end(), b"]", 5, (TEXT,))
-                    yield _as_text(text, top.begin, match.end(), _AS_TEXT)
-        elif top is None or token[:2] == b"//":
-            continue
-        elif token == b",":
-            if top.item is not None:
-                top.item.end, top.item.comma = last_end, match.start()
-                top.items.append(top.item)
-                top.item = None
-        elif token == b":":
-            item = top.at(match.start())
-            if top.bracket == b"{" and item.name is not None and item.values == 2 and text[last_begin] in b"\"'":
-                item.values, item.end = 1, end_before  # a comma is lost
-                top.items.append(item)
-                item = top.item = _Item(last_begin)
-            if top.bracket == b"{" and item.name is None:
-                item.name, item.values = last, 0
-        else:
-            item = top.at(match.start())
-            item.values += 1
-            item.is_broken |= not (kind in b"\"'" and len(token) > 1) and not (
-                kind.isalnum() or kind in b"_$-+."
-            )
-            last, last_begin, end_before = token.strip(b"\"'"), match.start(), last_end
-        last_end = match.end()
-    is_cut_off = False
-    if stack:
-        is_cut_off = text.rstrip().endswith((b":", b",")) or text[last_begin:].count(b'"') == 1
-        roots.append((stack[0].begin, len(text)))
-        yield from _cut_off(text, stack)
-        tail = max(text.rfind(b"}"), text.rfind(b"]")) + 1
-        fence = _FENCE_END.search(text, tail)
-        if fence is not None:
-            yield _dropped("drop prose", fence.start(), len(text), _PROSE)
-        elif _AFTERWORD.fullmatch(text, tail):
-            yield _dropped("drop prose", tail, len(text), _PROSE)
-    is_last = unmatched > max((end for _, end in roots), default=0) and not stack
-    if is_last and text[unmatched:].strip():
-        yield _dropped("drop prose", unmatched, len(text), _prose(text[unmatched:]))
-    yield from _root(text, begin, roots, is_cut_off)
-    if words is None or words.has_null:
-        yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, (TEXT,))
+    return Outline(words).end(text)
 
 
-def _tokens(text: bytes, begin: int) -> Iterator[tuple[re.Match[bytes], bool]]:
-    """Each token, and whether it opens a thought; what stands in thoughts and comments is left out."""
-    position = begin
-    endless = set[bytes]()  # what closes nothing from here on
-    escaped = text.count(rb"\"") + text.count(rb"\'")
-    token_pattern = _TOKEN if escaped < _MOST_ESCAPED else _BOUNDED_TOKEN
-    for match in token_pattern.finditer(text, begin):
-        if match.start() < position:
-            continue
-        token = match[0]
-        is_thought = token[:1] == b"<" and len(token) > 1
-        if is_thought or token == b"/*":
-            closing = b"</" + token[1:] if is_thought else b"*/"
-            end = -1 if closing in endless else text.find(closing, match.end())
-            if end < 0:
-                endless.add(closing)
-                continue
-            position = end + len(closing)
-            if not is_thought:
-                continue
-        yield match, is_thought
+class Outline:
+    """The outline of a text that arrives in pieces: a :class:`.StreamedFinder` of :func:`outline`.
 
+    Attributes:
+        begin: what stands before it is a thought; when it has changed, what was found until then is void.
+        withheld, open: as of :class:`.StreamedFinder`.
+    """
 
-def _is_tuple(text: bytes, position: int) -> bool:
-    """Whether parentheses fill a line."""
-    before = text[text.rfind(b"\n", max(position - 200, 0), position) + 1 : position]
-    return not before.strip() and _TUPLE.match(text, position) is not None
+    def __init__(self, words: Words | None) -> None:
+        self._names = words.few_names if words is not None else ()
+        self._has_schema = words is not None and not words.is_empty
+        self._may_be_null = words is None or words.has_null
+        self._searched = 0  # for ends of thoughts
+        self.withheld = 0
+        self.open: Sequence[FoundRewrite] = ()
+        self._begin_at(0)
 
+    def _begin_at(self, position: int) -> None:
+        self.begin = position
+        self._brackets = _core.BracketOutline(
+            position, _THOUGHTS, _MOST_ITEMS, self._has_schema or bool(self._names), bool(self._names)
+        )
+        self._roots = 0
+        self._first_root = (position, position)
+        self._root_end = position  # of the last one
+        self._is_preceded = False  # the last one, by prose
+        self._are_alone = True  # the values at the root: but for marks of lists and commas
+        self._are_by_line = True
+        self._are_by_comma = True
 
-def _closed(one: _Open, end: int) -> Iterator[FoundRewrite]:
-    """Members that may be dropped."""
-    if one.item is not None:
-        one.item.end = end
-        one.items.append(one.item)
-    if len(one.items) > _MOST_ITEMS:
-        return
-    is_object = one.bracket == b"{"
-    last = {item.name: number for number, item in enumerate(one.items)}
-    for number, item in enumerate(one.items):
-        name, length = "drop a member" if is_object else "drop an element", min(item.end - item.begin, 500)
-        if item.name is not None and item.seems_whole(is_object) and last[item.name] != number:
-            name, cost = "drop a repeated member", _REPEATED
-        elif item.seems_whole(is_object):
-            cost = (_MEMBER if is_object else _ELEMENT) + _BY_BYTE * length
-        else:
-            cost = _BROKEN + _BY_BROKEN_BYTE * length
-        if len(one.items) == 1:
-            cost += _ALL if item.seems_whole(is_object) else _ALL_BROKEN
-        if item.comma >= 0:
-            yield _dropped(name, item.begin, item.comma + 1, cost)
-        elif number < len(one.items) - 1:
-            yield _dropped(name, item.begin, one.items[number + 1].begin, cost)
-        if number == len(one.items) - 1:
-            begin = one.items[number - 1].comma if number > 0 else -1
-            yield _dropped(name, begin if begin >= 0 else item.begin, item.end, cost)
+    def feed(self, text: bytearray, decided: int) -> Iterator[FoundRewrite | None]:
+        """The rewrites that have become known."""
+        yield from self._read(text, is_end=False)
+        self.withheld = self._first_withheld(text)
+        self.open = list(self._open(text, decided))
 
+    def end(self, text: bytes | bytearray) -> Iterator[FoundRewrite | None]:
+        """The rewrites that the end of the text makes known; of a text that was not fed, all."""
+        yield from self._read(text, is_end=True)
+        outline = self._brackets
+        if outline.depth > 0:
+            yield from self._cut_off(text)
+        elif outline.unmatched > (self._root_end if self._roots else 0) and text[outline.unmatched :].strip():
+            yield _dropped("drop prose", outline.unmatched, len(text), _prose(text[outline.unmatched :]))
+        yield from self._last_root(text)
+        if self._may_be_null:
+            yield FoundRewrite("null for a missing value", len(text), len(text), b"null", _NULL, _IN_TEXT)
 
-def _cut_off(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
-    """What the end of the text has left unfinished: a name without a value, a bracket with nothing in it."""
-    end = len(text)
-    if not text.rstrip().endswith((b"}", b"]")):
-        yield from _unfinished(text, stack)
-    for one in stack:
-        yield from _closed(one, end)
+    def _read(self, text: bytes | bytearray, is_end: bool) -> Iterator[FoundRewrite | None]:
+        thought = self._last_thought(text)
+        if thought > 0:
+            self._begin_at(thought)
+            yield _dropped("drop a thought", 0, thought, _THOUGHT)
+        goes_on = True
+        while goes_on:
+            events, goes_on = self._brackets.read(text, is_end, _STEP_BYTES)
+            if events:
+                yield from self._rewrites(text, events)
+            if goes_on:
+                yield None
 
+    def _last_thought(self, text: bytes | bytearray) -> int:
+        """Where the last thought ends; 0: none does in what has arrived."""
+        begin = text.find(b"</", max(self._searched - _LONGEST_TAG, self.begin))
+        self._searched = len(text)
+        end = 0
+        for tag in _THOUGHT_END.finditer(text, begin) if begin >= 0 else ():
+            end = tag.end()
+        return end
 
-def _unfinished(text: bytes, stack: list[_Open]) -> Iterator[FoundRewrite]:
-    top, end = stack[-1], len(text)
-    if top.item is not None and top.bracket == b"{" and _UNFINISHED_MEMBER.fullmatch(text, top.item.begin):
-        begin = top.items[-1].comma if top.items else top.item.begin
-        cost = _UNFINISHED_VALUE if top.item.name is not None else _UNFINISHED
-        if top.item.name is None and text[top.item.begin : top.item.begin + 1].isdigit():
-            cost = _DIGITS  # rather of the number before it
-        yield _dropped("drop an unfinished member", begin, end, cost)
-    if top.item is None and not top.items and len(stack) > 1:
-        outer = stack[-2]
-        if outer.items and outer.item is not None:
-            yield _dropped("drop an unfinished value", outer.items[-1].comma, end, _UNFINISHED_BRACKET)
+    def _rewrites(self, text: bytes | bytearray, events: list[tuple[Any, ...]]) -> list[FoundRewrite]:
+        found: list[FoundRewrite] = []
+        for event in events:
+            kind = event[0]
+            if kind == _ITEM:
+                _item(event, found)
+            elif kind == _REPEATED_MEMBER:
+                found.append(_dropped("drop a repeated member", event[1], event[2], _REPEATED))
+            elif kind == _ROOT:
+                self._begin_root(text, event[1], found)
+            else:
+                self._close(text, event, found)
+        return found
 
-
-def _root(text: bytes, begin: int, roots: list[tuple[int, int]], is_cut_off: bool) -> Iterator[FoundRewrite]:
-    """Values at the root and what stands between them."""
-    if not roots:
-        return
-    position = begin
-    are_alone = True
-    for number, (first, end) in enumerate(roots):
-        between = _COMMENT.sub(b"", text[position:first]).strip()
+    def _begin_root(self, text: bytes | bytearray, begin: int, found: list[FoundRewrite]) -> None:
+        """A value at the root: what stood before it is prose, and several values may be a list."""
+        end = self._root_end
+        skipped = bytes(text[end:begin])
+        between = _without_comments(skipped).strip()
+        self._is_preceded = bool(between)
         if between:
-            yield _dropped("drop prose", position, first, _prose(between))
-            are_alone = are_alone and _MARK.fullmatch(between) is not None
-        if len(roots) > 1:
-            yield _dropped("drop a value", first, end, _of_value(text, first, end, number))
-            if is_cut_off and number == len(roots) - 1 and not between:
-                yield _dropped("drop a value", first, end, _CUT_OFF)
-        position = end
-    if text[position:].strip():
-        yield _dropped("drop prose", position, len(text), _prose(text[position:]))
-        are_alone = are_alone and text[position:].strip() in (b"]", b",")
-    if len(roots) > 1:
-        yield from _listed(text, roots, are_alone)
+            found.append(_dropped("drop prose", end, begin, _prose(between)))
+            last_line = between[between.rfind(b"\n") + 1 :].strip()
+            self._are_alone &= between == b"," or _MARK.fullmatch(last_line) is not None
+        if self._roots > 0:
+            self._are_by_line &= b"\n" in skipped
+            self._are_by_comma &= b"," in between
+            found.append(FoundRewrite("values as a list", end, begin, b",", 5, _IN_TEXT))
+        if self._roots == 1:
+            first, end = self._first_root
+            found.append(_dropped("drop a value", first, end, _of_value(text, first, end, 0)))
+
+    def _close(self, text: bytes | bytearray, event: tuple[Any, ...], found: list[FoundRewrite]) -> None:
+        _, is_root, is_object, has_items, begin, end, height, present = event
+        if is_object and self._names:
+            found += _made_up(end - 1, has_items, [name for name in self._names if name not in present])
+            if self._may_be_null:
+                found.append(_null(end - 1))
+        if is_root:
+            self._end_root(text, begin, end, found)
+        elif self._has_schema and end - begin <= _MOST_QUOTED:
+            found.append(FoundRewrite("single value as a list", begin, begin, b"[", _SINGLE, _IN_TEXT))
+            found.append(FoundRewrite("single value as a list", end, end, b"]", 5, _IN_TEXT))
+            if height <= _HIGHEST_QUOTED:
+                found.append(_as_text(bytes(text[begin:end]), begin, end))
+
+    def _end_root(self, text: bytes | bytearray, begin: int, end: int, found: list[FoundRewrite]) -> None:
+        if self._roots == 0:
+            self._first_root = (begin, end)
+        else:
+            found.append(_dropped("drop a value", begin, end, _of_value(text, begin, end, self._roots)))
+        self._roots += 1
+        self._root_end = end
+
+    def _cut_off(self, text: bytes | bytearray) -> Iterator[FoundRewrite]:
+        """What the end of the text has left unfinished: a name without a value, a bracket with nothing in it."""
+        end = len(text)
+        begin = self._brackets.open(0)[2]
+        found: list[FoundRewrite] = []
+        written = text.rstrip()
+        if not written.endswith((b"}", b"]")):
+            found += self._unfinished(text)
+        found += self._rewrites(text, self._brackets.finish(end))
+        tail = max(text.rfind(b"}"), text.rfind(b"]")) + 1
+        prose = _prose_after(text, tail)
+        if prose is not None:
+            found.append(_dropped("drop prose", prose, end, _PROSE))
+        is_cut_off = written.endswith((b":", b",")) or text.count(b'"', self._brackets.last_begin) == 1
+        if is_cut_off and self._roots > 0 and not self._is_preceded:
+            found.append(_dropped("drop a value", begin, end, _CUT_OFF))
+        self._end_root(text, begin, end, found)
+        yield from found
+
+    def _unfinished(self, text: bytes | bytearray) -> Iterator[FoundRewrite]:
+        outline, end = self._brackets, len(text)
+        is_object, has_name, _, item, ended, _, before = outline.open(outline.depth - 1)
+        if item >= 0 and is_object and _UNFINISHED_MEMBER.fullmatch(text, item):
+            cost = _UNFINISHED_VALUE if has_name else _UNFINISHED
+            if not has_name and text[item : item + 1].isdigit():
+                cost = _DIGITS  # rather of the number before it
+            yield _dropped("drop an unfinished member", before if before >= 0 else item, end, cost)
+        if item < 0 and ended < 0 and outline.depth > 1:
+            before = outline.open(outline.depth - 2)[6]
+            if before >= 0:
+                yield _dropped("drop an unfinished value", before, end, _UNFINISHED_BRACKET)
+
+    def _last_root(self, text: bytes | bytearray) -> Iterator[FoundRewrite]:
+        """What stands after all values at the root, and these as a list."""
+        if self._roots == 0:
+            return
+        after = text[self._root_end :]
+        words = after.strip()
+        if words:
+            yield _dropped("drop prose", self._root_end, len(text), _prose(after))
+        if self._roots < 2:
+            return
+        cost = _LISTED
+        if self._are_alone and words in (b"", b"]", b","):
+            cost = (
+                _LISTED_BY_COMMAS if self._are_by_comma else _LISTED_LINES if self._are_by_line else _LISTED
+            )
+        begin = self._first_root[0]
+        yield FoundRewrite("values as a list", begin, begin, b"[", cost, _IN_TEXT)
+        yield FoundRewrite("values as a list", self._root_end, self._root_end, b"]", 5, _IN_TEXT)
+
+    # ---- while the text arrives ---------------------------------------------------------------------
+
+    def _first_withheld(self, text: bytearray) -> int:
+        """Nothing is decided of a thought that is open, or of prose that may stand before a value."""
+        position = self._brackets.position
+        if self._brackets.depth > 0 or self._roots > 0:
+            is_thought = text.startswith(b"<", position) and _THOUGHT_BEGIN.match(text, position)
+            return position if is_thought else NOWHERE
+        return self._root_end
+
+    def _open(self, text: bytearray, decided: int) -> Iterator[FoundRewrite]:
+        """What the end of the text, or of what is open, may give up as a whole."""
+        outline = self._brackets
+        depth = outline.depth
+        if depth == 0:
+            if self._roots > 0:
+                yield _dropped("drop prose", self._root_end, self._root_end, _PROSE)
+            return
+        if self._roots > 0:
+            begin = outline.open(0)[2]
+            yield _dropped("drop a value", begin, begin, _SHORT_VALUE)
+        is_object, _, _, item, ended, _, before = outline.open(depth - 1)
+        begin = item if item >= 0 else outline.position
+        is_short = len(text) - begin <= _LONGEST_OPEN_NAME
+        if is_object and is_short and _UNFINISHED_MEMBER.fullmatch(text, begin):
+            begin = before if before >= 0 else begin
+            yield _dropped("drop an unfinished member", begin, begin, _UNFINISHED)
+        if item < 0 and ended < 0 and depth > 1:
+            before = outline.open(depth - 2)[6]
+            if before >= 0:
+                yield _dropped("drop an unfinished value", before, before, _UNFINISHED_BRACKET)
+        first = outline.first_open_from(decided)
+        for index in range(first, min(first + _MOST_OPEN, depth)):
+            is_object, _, begin, item, ended, before_ended, before = outline.open(index)
+            cost = _MEMBER if is_object else _ELEMENT
+            for at in {item, before} if item >= 0 else {ended, before_ended}:
+                if at >= 0:
+                    yield _dropped("drop a member", at, at, cost)
+            if self._has_schema and index > 0:
+                yield _dropped("single value as a list", begin, begin, _SINGLE)
+        if depth - first > _MOST_OPEN:  # what is nested that deep is decided when its end is there
+            self.withheld = min(self.withheld, outline.open(first + _MOST_OPEN)[2])
 
 
-def _of_value(text: bytes, begin: int, end: int, number: int) -> int:
+def _item(event: tuple[Any, ...], found: list[FoundRewrite]) -> None:
+    """A member or an element may be dropped, with the comma after it; the last one with the comma before."""
+    _, is_member, is_whole, is_only, begin, end, after, before = event
+    length = end - begin
+    if length > _MOST_BYTES:
+        length = _MOST_BYTES
+    if is_whole:
+        cost = (_MEMBER if is_member else _ELEMENT) + _BY_BYTE * length
+    else:
+        cost = _BROKEN + _BY_BROKEN_BYTE * length
+    if is_only:
+        cost += _ALL if is_whole else _ALL_BROKEN
+    name = "drop a member" if is_member else "drop an element"
+    if after >= 0:
+        found.append(_made((name, begin, after, b"", cost, _IN_TEXT, "")))
+    if before >= 0:
+        found.append(_made((name, before, end, b"", cost, _IN_TEXT, "")))
+
+
+def _of_value(text: bytes | bytearray, begin: int, end: int, number: int) -> int:
     """What it costs to drop the value at the root that so many precede."""
     if _ASIDE.fullmatch(text, begin, end) and not _NUMBERS.fullmatch(text, begin, end):
         return _IN_PROSE + number
@@ -300,40 +334,57 @@ def _of_value(text: bytes, begin: int, end: int, number: int) -> int:
     return _VALUE + _LATER * min(number, 1) + _MUCH_LATER * min(number, 3)
 
 
-def _prose(text: bytes) -> int:
-    if len(_BULLETS.findall(text)) > 1:
+def _prose_after(text: bytes | bytearray, tail: int) -> int | None:
+    """Where prose begins after the last bracket of a text that is cut off: a fence, or a line of words."""
+    last_mark = max(tail, *(text.rfind(mark, tail) + 1 for mark in (b'"', b"{", b"[")))
+    for fence in _FENCE.finditer(text, tail):
+        line_break = text.find(b"\n", *fence.span(1))
+        if line_break >= 0 and fence.end() >= last_mark:
+            return line_break
+    words = len(text) - len(text[tail:].lstrip())
+    if text.startswith(b"```", words):
+        words = len(text) - len(text[words + 3 :].lstrip())
+    elif b"\n" not in text[tail:words]:
+        return None
+    is_word = words == len(text) or text[words : words + 1].isalpha() or text.startswith(b"_", words)
+    return tail if is_word and last_mark <= words and b":" not in text[words:] else None
+
+
+def _without_comments(text: bytes) -> bytes:
+    if b"/" not in text or len(text) > _LONGEST_PROSE:
+        return text
+    pieces = []
+    position = 0
+    has_end = True
+    for match in _COMMENT.finditer(text):
+        if match.start() < position:
+            continue
+        end = match.end()
+        if match[0] == b"/*":
+            end = text.find(b"*/", end) + 2 if has_end else 1
+            if end == 1:
+                has_end = False
+                continue
+        pieces.append(text[position : match.start()])
+        position = end
+    return b"".join((*pieces, text[position:]))
+
+
+def _prose(text: bytes | bytearray) -> int:
+    bullets = _BULLET.finditer(text, 0, _LONGEST_PROSE)
+    if next(bullets, None) is not None and next(bullets, None) is not None:
         return _BULLETS_IN_PROSE
-    return _MEMBERS_IN_PROSE if _MEMBERS.search(text) else _PROSE
+    end = text.rstrip()[-_LONGEST_NAME:]
+    return _MEMBERS_IN_PROSE if _MEMBERS_FIRST.match(text) or _NAME_LAST.search(end) else _PROSE
 
 
-def _listed(text: bytes, roots: list[tuple[int, int]], are_alone: bool) -> Iterator[FoundRewrite]:
-    """Several values as a list."""
-    is_by_line = all(b"\n" in text[one[1] : other[0]] for one, other in itertools.pairwise(roots))
-    is_by_comma = all(
-        b"," in _COMMENT.sub(b"", text[one[1] : other[0]]) for one, other in itertools.pairwise(roots)
-    )
-    cost = (
-        _LISTED
-        if not are_alone
-        else _LISTED_BY_COMMAS
-        if is_by_comma
-        else _LISTED_LINES
-        if is_by_line
-        else _LISTED
-    )
-    yield FoundRewrite("values as a list", roots[0][0], roots[0][0], b"[", cost, (TEXT,))
-    for one, other in itertools.pairwise(roots):
-        yield FoundRewrite("values as a list", one[1], other[0], b",", 5, (TEXT,))
-    yield FoundRewrite("values as a list", roots[-1][1], roots[-1][1], b"]", 5, (TEXT,))
-
-
-def _as_text(text: bytes, begin: int, end: int, cost: int) -> FoundRewrite:
-    quoted = json.dumps(text[begin:end].decode("utf-8", "replace"), ensure_ascii=False).encode()
-    return FoundRewrite("value as a text", begin, end, quoted, cost, (TEXT,))
+def _as_text(text: bytes, begin: int, end: int) -> FoundRewrite:
+    quoted = json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False).encode()
+    return FoundRewrite("value as a text", begin, end, quoted, _AS_TEXT, _IN_TEXT)
 
 
 def _dropped(name: str, begin: int, end: int, cost: int) -> FoundRewrite:
-    return FoundRewrite(name, begin, end, b"", cost, (TEXT,))
+    return _made((name, begin, end, b"", cost, _IN_TEXT, ""))
 
 
 def _null(position: int) -> FoundRewrite:
@@ -342,16 +393,12 @@ def _null(position: int) -> FoundRewrite:
     return FoundRewrite(name, position, position, b"null", _NULL, (INVENTED,), INVENTED)
 
 
-def _made_up(position: int, one: _Open, names: Sequence[bytes]) -> Iterator[FoundRewrite]:
+def _made_up(position: int, has_members: bool, names: list[bytes]) -> Iterator[FoundRewrite]:
     """Before a closing brace a repair may make up members that the constraint knows and the object lacks."""
-    has_members = one.item is not None or bool(one.items)
-    present = {item.name for item in (*one.items, one.item) if item is not None}
     for name in names:
-        if name in present:
-            continue
         member = b'"%b":' % name
         in_text = b"," + member if has_members else member
-        yield FoundRewrite("make up a member", position, position, in_text, _MADE_UP, (TEXT,), INVENTED)
+        yield FoundRewrite("make up a member", position, position, in_text, _MADE_UP, _IN_TEXT, INVENTED)
         yield FoundRewrite(
             "make up a member", position, position, b"," + member, _MADE_UP, (INVENTED,), INVENTED
         )
