@@ -50,6 +50,7 @@ ALL_MODES, BY_WRITTEN = (
 )  # of the engine: in all modes; to the mode that the written bytes lead to
 NOWHERE = 1 << 62  # a position after all texts
 _MOST_MODES = 16
+_MOST_UNCHARGED = 1 << 20  # bytes of rewrites that finders have found
 _MOST = 1_000_000_000
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
 # With its closing quote, if it has one; if not, no other string begins on the line, which is not read again.
@@ -165,12 +166,15 @@ class TakenRewrites:
 
     Args:
         modes: of the costs.
+        names: of rewrites, by their numbers; those of the ones that are taken are added.
     """
 
-    __slots__ = ("_number_of",)
+    __slots__ = ("_mode_of", "_names", "_number_of")
 
-    def __init__(self, modes: Sequence[EditMode]) -> None:
-        self._number_of = {mode.name: number for number, mode in enumerate(modes)}
+    def __init__(self, modes: Sequence[EditMode], names: list[str]) -> None:
+        self._mode_of = {mode.name: number for number, mode in enumerate(modes)}
+        self._names = names
+        self._number_of: dict[str, int] = {}
 
     def taken(
         self,
@@ -178,8 +182,8 @@ class TakenRewrites:
         found: Iterable[FoundRewrite | None],
         length: int,
         bounds: BoundedPatterns | None,
-    ) -> Iterator[tuple[str, int, int, bytes, int, int, int]]:
-        """Name, begin, end, what is written, the cost, modes as bits and the next mode of each.
+    ) -> Iterator[tuple[int, int, bytes, int, int, int, int]]:
+        """Begin, end, what is written, the cost, modes as bits, the next mode and the number of the name of each.
 
         Args:
             finder: what has found them.
@@ -192,19 +196,20 @@ class TakenRewrites:
                 exist.
             LimitExceeded, Cancelled: the search was stopped.
         """
-        kinds: dict[tuple[tuple[str, ...], str], tuple[int, int]] = {}
-        until_check = MATCHES_OF_A_CHECK
+        kinds: dict[tuple[str, tuple[str, ...], str], tuple[int, int, int]] = {}
+        until_check, size = MATCHES_OF_A_CHECK, 0
         for one in found:
             until_check -= 1
-            if bounds is not None and (one is None or until_check == 0):
+            if bounds is not None and (one is None or until_check == 0 or size > _MOST_UNCHARGED):
                 bounds.check()
-                until_check = MATCHES_OF_A_CHECK
+                bounds.keep(size)
+                until_check, size = MATCHES_OF_A_CHECK, 0
             if one is None:
                 continue
             try:
                 name, begin, end, written, cost, within, then = one
                 is_of_text = 0 <= begin <= end <= length and 0 <= cost <= _MOST and type(written) is bytes
-                kind = kinds.get((within, then))
+                kind = kinds.get((name, within, then))
             except (TypeError, ValueError):
                 is_of_text = False
             if not is_of_text:
@@ -214,21 +219,27 @@ class TakenRewrites:
                     f"a FoundRewrite of bytes within 0 and {length}, that costs from 0 to 1,000,000,000",
                 )
             if kind is None:
-                kind = kinds[within, then] = self._modes_of(finder, within, then)
-            if bounds is not None:
-                bounds.keep(BYTES_OF_A_MATCH + len(written))
-            yield name, begin, end, written, cost, *kind
+                kind = kinds[name, within, then] = self._kind_of(finder, name, within, then)
+            size += BYTES_OF_A_MATCH + len(written)
+            yield begin, end, written, cost, *kind
+        if bounds is not None:
+            bounds.keep(size)
 
-    def _modes_of(self, finder: RewriteFinder, within: tuple[str, ...], then: str) -> tuple[int, int]:
-        """The modes in which a rewrite may be taken, as bits, and the one that it leads to."""
-        for name in (*within, then):
-            if name and name not in self._number_of:
+    def _kind_of(
+        self, finder: RewriteFinder, name: str, within: tuple[str, ...], then: str
+    ) -> tuple[int, int, int]:
+        """The modes in which a rewrite may be taken, as bits, the one that it leads to, and its number."""
+        for mode in (*within, then):
+            if mode and mode not in self._mode_of:
                 raise ArgumentError(
                     "EditCosts.finders",
-                    f"a rewrite of {finder.name!r} in {name!r}",
+                    f"a rewrite of {finder.name!r} in {mode!r}",
                     "rewrites in modes that EditCosts.modes has",
                 )
-        return _bits(self._number_of, within), self._number_of[then] if then else BY_WRITTEN
+        number = self._number_of.setdefault(name, len(self._names))
+        if number == len(self._names):
+            self._names.append(name)
+        return _bits(self._mode_of, within), self._mode_of[then] if then else BY_WRITTEN, number
 
 
 class Span(NamedTuple):
@@ -596,17 +607,10 @@ class EditCosts:
         self, text: bytes, bounds: BoundedPatterns, names: list[str]
     ) -> list[tuple[int, int, bytes, int, int, int, int]]:
         """What the finders find; names of rewrites that are new are added."""
-        rewrites = TakenRewrites(self.modes)
-        numbers: dict[str, int] = {}
+        rewrites = TakenRewrites(self.modes, names)
         taken: list[tuple[int, int, bytes, int, int, int, int]] = []
         for finder in self.finders:
-            found = rewrites.taken(finder, finder.find(text, self.words), len(text), bounds)
-            for name, begin, end, written, cost, within, then in found:
-                number = numbers.get(name)
-                if number is None:
-                    number = numbers[name] = len(names)
-                    names.append(name)
-                taken.append((begin, end, written, cost, within, then, number))
+            taken += rewrites.taken(finder, finder.find(text, self.words), len(text), bounds)
         return taken
 
     def _found(self, text: bytes, bounds: BoundedPatterns, led: int) -> tuple[_core.Rewrites, _core.Doubts]:

@@ -65,7 +65,7 @@ class _Followed:
         patterns = costs._patterns
         self._costs, self._patterns = costs, patterns
         self._bounds = BoundedPatterns(limits, cancel)
-        self._taken = TakenRewrites(costs.modes)
+        self._taken = TakenRewrites(costs.modes, list(patterns.names))
         prices = [*(one.cost for one in costs.rewrites), *(0 for _ in patterns.doubt_of)]
         self._words: StreamedWords | None = None
         if costs.words is not None and any(costs.words._known) and (costs.typo is not None or costs.firm > 0):
@@ -111,15 +111,11 @@ class _Followed:
         open_rewrites: list[tuple[int, int, int]] = []
         for finder, fed in self._finders:
             found_by = self._taken.taken(finder, fed.feed(text, decided), len(text), self._bounds)
-            rewrites += [
-                (begin, end, written, cost, within, then)
-                for _, begin, end, written, cost, within, then in found_by
-                if begin >= decided
-            ]
+            rewrites += [one[:6] for one in found_by if one[0] >= decided]
             withheld = min(withheld, fed.withheld)
             open_rewrites += [
                 (begin, cost, within)
-                for _, begin, _, _, cost, within, _ in self._taken.taken(finder, fed.open, len(text), None)
+                for begin, _, _, cost, within, _, _ in self._taken.taken(finder, fed.open, len(text), None)
                 if begin >= decided
             ]
         firm: list[tuple[int, int]] = []

@@ -74,8 +74,11 @@ _AS_TEXT = 4600
 _SINGLE = 700  # of a value that becomes the only element of a list
 _NULL = 30  # rather than any value that is written byte by byte
 
-_IN_TEXT = (TEXT,)
+_IN_TEXT, _IN_INVENTED = (TEXT,), (INVENTED,)
+_MAKE_UP = "make up a member"  # before a closing brace: one that the constraint knows and the object lacks
 _ROOT, _ITEM, _REPEATED_MEMBER = 0, 1, 2  # events of the core
+
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 # A third of the time that ``FoundRewrite(…)`` takes.
 _made: Callable[[tuple[str, int, int, bytes, int, tuple[str, ...], str]], FoundRewrite]
@@ -96,7 +99,8 @@ class Outline:
     """
 
     def __init__(self, words: Words | None) -> None:
-        self._names = words.few_names if words is not None else ()
+        names = words.few_names if words is not None else ()
+        self._members = [(name, b'"%b":' % name, b',"%b":' % name) for name in names]
         self._has_schema = words is not None and not words.is_empty
         self._may_be_null = words is None or words.has_null
         self._searched = 0  # for ends of thoughts
@@ -107,7 +111,7 @@ class Outline:
     def _begin_at(self, position: int) -> None:
         self.begin = position
         self._brackets = _core.BracketOutline(
-            position, _THOUGHTS, _MOST_ITEMS, self._has_schema or bool(self._names), bool(self._names)
+            position, _THOUGHTS, _MOST_ITEMS, self._has_schema or bool(self._members), bool(self._members)
         )
         self._roots = 0
         self._first_root = (position, position)
@@ -162,7 +166,7 @@ class Outline:
         for event in events:
             kind = event[0]
             if kind == _ITEM:
-                _item(event, found)
+                _drop_item(event, found)
             elif kind == _REPEATED_MEMBER:
                 found.append(_dropped("drop a repeated member", event[1], event[2], _REPEATED))
             elif kind == _ROOT:
@@ -191,15 +195,20 @@ class Outline:
 
     def _close(self, text: bytes | bytearray, event: tuple[Any, ...], found: list[FoundRewrite]) -> None:
         _, is_root, is_object, has_items, begin, end, height, present = event
-        if is_object and self._names:
-            found += _made_up(end - 1, has_items, [name for name in self._names if name not in present])
+        if is_object and self._members:
+            at = end - 1
+            for name, alone, member in self._members:
+                if name not in present:
+                    in_text = member if has_items else alone
+                    found.append(_made((_MAKE_UP, at, at, in_text, _MADE_UP, _IN_TEXT, INVENTED)))
+                    found.append(_made((_MAKE_UP, at, at, member, _MADE_UP, _IN_INVENTED, INVENTED)))
             if self._may_be_null:
                 found.append(_null(end - 1))
         if is_root:
             self._end_root(text, begin, end, found)
         elif self._has_schema and end - begin <= _MOST_QUOTED:
-            found.append(FoundRewrite("single value as a list", begin, begin, b"[", _SINGLE, _IN_TEXT))
-            found.append(FoundRewrite("single value as a list", end, end, b"]", 5, _IN_TEXT))
+            found.append(_made(("single value as a list", begin, begin, b"[", _SINGLE, _IN_TEXT, "")))
+            found.append(_made(("single value as a list", end, end, b"]", 5, _IN_TEXT, "")))
             if height <= _HIGHEST_QUOTED:
                 found.append(_as_text(bytes(text[begin:end]), begin, end))
 
@@ -306,7 +315,7 @@ class Outline:
             self.withheld = min(self.withheld, outline.open(first + _MOST_OPEN)[2])
 
 
-def _item(event: tuple[Any, ...], found: list[FoundRewrite]) -> None:
+def _drop_item(event: tuple[Any, ...], found: list[FoundRewrite]) -> None:
     """A member or an element may be dropped, with the comma after it; the last one with the comma before."""
     _, is_member, is_whole, is_only, begin, end, after, before = event
     length = end - begin
@@ -379,8 +388,8 @@ def _prose(text: bytes | bytearray) -> int:
 
 
 def _as_text(text: bytes, begin: int, end: int) -> FoundRewrite:
-    quoted = json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False).encode()
-    return FoundRewrite("value as a text", begin, end, quoted, _AS_TEXT, _IN_TEXT)
+    quoted = _JSON.encode(text.decode("utf-8", "replace")).encode()
+    return _made(("value as a text", begin, end, quoted, _AS_TEXT, _IN_TEXT, ""))
 
 
 def _dropped(name: str, begin: int, end: int, cost: int) -> FoundRewrite:
@@ -390,15 +399,4 @@ def _dropped(name: str, begin: int, end: int, cost: int) -> FoundRewrite:
 def _null(position: int) -> FoundRewrite:
     """As the value of a member that a repair makes up."""
     name = "null for a missing value"
-    return FoundRewrite(name, position, position, b"null", _NULL, (INVENTED,), INVENTED)
-
-
-def _made_up(position: int, has_members: bool, names: list[bytes]) -> Iterator[FoundRewrite]:
-    """Before a closing brace a repair may make up members that the constraint knows and the object lacks."""
-    for name in names:
-        member = b'"%b":' % name
-        in_text = b"," + member if has_members else member
-        yield FoundRewrite("make up a member", position, position, in_text, _MADE_UP, _IN_TEXT, INVENTED)
-        yield FoundRewrite(
-            "make up a member", position, position, b"," + member, _MADE_UP, (INVENTED,), INVENTED
-        )
+    return _made((name, position, position, b"null", _NULL, _IN_INVENTED, INVENTED))
