@@ -8,14 +8,15 @@ such ways, all of which are offered: with bullets as elements or as marks before
 words, as a text.
 Example.  ``x: hello⏎y: 3`` has the rewrites ``{"x":`` for ``x:``, ``,"y":`` for the line break and
 ``y:``, ``}`` at the end, and ``"hello"`` and ``"3"`` for the values.
-Cost.  Linear in the text.
+Cost.  Linear in the text, and in its square for tags within tags; so the clock is read between steps.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from tokamata.repair.words import Words
 __all__ = ["lines"]
 
 _JSON = re.compile(
-    rb"(?m)\{\s*[A-Za-z_$][\w$]*\s*:|^\s*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:"
+    rb"(?m)\{\s*[A-Za-z_$][\w$]*\s*:|^[^\S\n]*(?:[{\[]|\((?!\d+\)))|[{\[]\s*\\?(?:\n|[\"'{\[])|[\"']\s*:"
     rb"|\w ?\([{\[\"']|\w\([A-Za-z_]\w*=|[\w\"'][}\]]\s*\Z"
 )
 _LINE = re.compile(rb"[^\n]*\n?")
@@ -36,7 +37,7 @@ _NAME = re.compile(
     rb"[ \t]*[:=](?:\*\*)?(?:[ \t]+|(?=\r?\n|\Z))"
 )
 _TAG = re.compile(rb"<(/?)([A-Za-z_][\w-]*)(?:(?:=|\s+name=)[\"']?([\w.-]+)[\"']?)?>")
-_ATTRIBUTE = re.compile(rb"([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')")
+_ATTRIBUTE = re.compile(rb"(?<![\w-])[\d-]*([A-Za-z_][\w-]*)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')")
 _ROW = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 _LITERAL = re.compile(rb"-?\d+(?:\.\d+)?\Z|true\Z|false\Z|null\Z|\".*\"\Z|\[.*\]\Z|\{.*\}\Z")
 _ALONE = re.compile(rb"(?<![\w.\"'-])(?:-?\d+(?:\.\d+)?|true|false|null|True|False|None)(?![\w\"'-]|\.\d)")
@@ -46,6 +47,8 @@ _AS_TEXT_OF_JSON, _BY_BYTE = 8000, 10  # and for each byte
 _IN_QUOTES = 900  # of all of a text that stands in quotes
 _ONE_LINE = 2600  # of one name with a value, which may be prose
 _MOST_BYTES = 1 << 20
+_MOST_PARTS = 10_000
+_STEPS_OF_A_CHECK = 1000
 
 
 class _Line(NamedTuple):
@@ -56,7 +59,7 @@ class _Line(NamedTuple):
     value: tuple[int, int]
 
 
-def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
+def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite | None]:
     """The rewrites that make JSON of bullets, of names with values, of tags, tables and lists of words."""
     if len(text) > _MOST_BYTES or not text.strip():
         return
@@ -77,14 +80,18 @@ def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         yield from _tags(text, words)
     yield from _table(text, words)
     yield from _listed(text)
+    yield None
     yield from _alone(text, words)
-    found = list(_lines(text))
+    found = yield from _lines(text)
     for reading in _readings(found):
         yield from _nested(text, reading, words)
 
 
-def _lines(text: bytes) -> Iterator[_Line]:
-    for match in _LINE.finditer(text):
+def _lines(text: bytes) -> Generator[None, None, list[_Line]]:
+    found = []
+    for number, match in enumerate(_LINE.finditer(text), 1):
+        if number % _STEPS_OF_A_CHECK == 0:
+            yield None
         line = match[0].rstrip()
         content = line.lstrip()
         if not content:
@@ -98,9 +105,9 @@ def _lines(text: bytes) -> Iterator[_Line]:
         if name is not None:
             at = name.end()
         if bullet is not None or name is not None:
-            yield _Line(
-                begin, begin - match.start(), bullet is not None, name[1] if name else None, (at, end)
-            )
+            is_item, written = bullet is not None, name[1] if name else None
+            found.append(_Line(begin, begin - match.start(), is_item, written, (at, end)))
+    return found
 
 
 def _readings(found: list[_Line]) -> Iterator[list[_Line]]:
@@ -191,11 +198,11 @@ def _value(text: bytes, begin: int, end: int, words: Words | None = None) -> Ite
         yield FoundRewrite("drop marks", begin, end, plain, 5, (TEXT,))
 
 
-def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
+def _tags(text: bytes, words: Words | None) -> Iterator[FoundRewrite | None]:
     """``<x>hello</x><y>3</y>`` as members, and ``<person x="hello" y="3"/>``."""
     if b"<" not in text:
         return
-    root: _Tag | None = _tree(text)
+    root: _Tag | None = yield from _tree(text)
     is_tree = False
     while root is not None and root.children:
         is_tree = True
@@ -227,36 +234,42 @@ class _Tag:
     children: list[_Tag] = field(default_factory=list)
 
 
-def _tree(text: bytes) -> _Tag:
+def _tree(text: bytes) -> Generator[None, None, _Tag]:
     """The elements that are closed."""
     open_ = [_Tag(b"", b"", 0)]
-    for match in _TAG.finditer(text):
-        if not match[1]:
+    steps = 0
+    for match in itertools.chain(_TAG.finditer(text), [None]):  # at the end all elements are left
+        if match is not None and not match[1]:
             open_.append(_Tag(match[3] or match[2], match[2], match.end()))
-            continue
-        while len(open_) > 1:
+        while len(open_) > 1 and (match is None or match[1]):
             tag = open_.pop()
-            if tag.kind == match[2]:
+            if match is not None and tag.kind == match[2]:
                 tag.end = match.start()
                 open_[-1].children.append(tag)
                 break
             open_[-1].children += tag.children
-    while len(open_) > 1:
-        tag = open_.pop()
-        open_[-1].children += tag.children
+            steps += len(tag.children) + 1
+            if steps > _STEPS_OF_A_CHECK:
+                yield None
+                steps = 0
+        steps += 1
     return open_[0]
 
 
 def _element_tree(
     text: bytes, root: _Tag, position: int, words: Words | None, base: int
-) -> Iterator[FoundRewrite]:
+) -> Iterator[FoundRewrite | None]:
     """An element with others in it, from a position to the end of the text or of its parent."""
     stack = [(root, iter(root.children), True)]
     names = [child.name for child in root.children]
     is_list = len(set(names)) < len(names)
     brackets = [b"]" if is_list else b"}"]
     pending = b"[" if is_list else b"{"
+    steps = 0
     while stack:
+        steps += 1
+        if steps % _STEPS_OF_A_CHECK == 0:
+            yield None
         tag, children, is_first = stack[-1]
         child = next(children, None)
         if child is None:
@@ -342,8 +355,9 @@ def _table_of_members(
 def _listed(text: bytes) -> Iterator[FoundRewrite]:
     """``a, b, c``, and lines without bullets, as a list."""
     for separator in (rb",", rb"\n"):
-        parts = [match for match in re.finditer(rb"[^%b]+" % separator, text.rstrip()) if match[0].strip()]
-        if len(parts) < 2 or len(parts) > 10_000:
+        found = (match for match in re.finditer(rb"[^%b]+" % separator, text.rstrip()) if match[0].strip())
+        parts = list(itertools.islice(found, _MOST_PARTS + 1))
+        if len(parts) < 2 or len(parts) > _MOST_PARTS:
             continue
         end = 0
         for number, match in enumerate(parts):
@@ -362,7 +376,7 @@ def _alone(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         value = found[0 if found[0].start() == 0 else -1][0]
         written = {b"True": b"true", b"False": b"false", b"None": b"null"}.get(value, value)
         yield FoundRewrite("value within prose", 0, len(text), written, _ONE_VALUE, (TEXT,))
-    if words is None:
+    if words is None or words.is_empty:
         return
     prose = text.decode("utf-8", "replace")
     only = words.only_value_in(prose)
