@@ -721,6 +721,62 @@ class EditMachine:
 
     def __init__(self, after: bytes, inserted: bytes, costs: bytes) -> None: ...
 
+class BracketOutline:
+    """Items that brackets hold, in a text that arrives in pieces; ``core/repair/bracket_outline.hpp``.
+
+    Args:
+        begin: what stands before it is not read.
+        tags: their begins in angle brackets are no text; reading stops there until the end of the text.
+        most_items: of a bracket; further ones are not reported.
+        reports_inner: whether closed brackets within others are reported.
+        keeps_names: whether a closed object is reported with the names in it.
+    """
+
+    def __init__(
+        self, begin: int, tags: list[str], most_items: int, reports_inner: bool, keeps_names: bool
+    ) -> None: ...
+    def read(
+        self, text: bytes | bytearray, is_end: bool, most_bytes: int
+    ) -> tuple[list[tuple[Any, ...]], bool]:
+        """Events, and whether there is more to read; it stops after some ``most_bytes``.
+
+        An event begins with the number of its kind.  0: a bracket within no other begins; where.  1: an item
+        has ended; whether it is a member, whole, the only one; its begin and end, where it ends with its
+        comma, and, of the last one, where it begins with the comma before it.  2: the name of a whole member
+        comes again; its begin, and its end with its comma.  3: a bracket has closed; whether it is within no
+        other, an object, has items; its begin and end, its height, and the names in it.  What there is not
+        is -1.
+        """
+
+    def finish(self, end: int) -> list[tuple[Any, ...]]:
+        """The events of items that the end of the text leaves open."""
+
+    def open(self, index: int) -> tuple[bool, bool, int, int, int, int, int]:
+        """An open bracket: whether it is an object, whether the item that is read has a name, and positions.
+
+        These are the begin of the bracket, of the item, of one that has ended and is not reported, where that
+        one begins with the comma before it, and where the one that is read or comes next does.
+        """
+
+    def first_open_from(self, position: int) -> int:
+        """The first open bracket of which the item that is read begins at a position or later."""
+
+    @property
+    def position(self) -> int:
+        """All before it has been read."""
+
+    @property
+    def depth(self) -> int:
+        """How many brackets are open."""
+
+    @property
+    def last_begin(self) -> int:
+        """Where the last string, word or other byte in a bracket begins."""
+
+    @property
+    def unmatched(self) -> int:
+        """The end of the last bracket that closed nothing outside of all others; -1: there is none."""
+
 class Rewrites:
     """The rewrites that a text admits, by position; those of one position by the number of their pattern.
 

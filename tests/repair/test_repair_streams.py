@@ -19,8 +19,6 @@ from tests.support.repair.byte_patterns import patterns_of, places
 from tests.support.repairs import random_costs
 from tokamata.limits import core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
-from tokamata.repair.dialects.outline import outline
-from tokamata.repair.stream_finders import StreamedOutline
 from tokamata.repair.stream_words import StreamedWords
 from tokamata.repair.streams import RepairStream
 from tokamata.repair.words import Words
@@ -299,24 +297,6 @@ def test_patterns_are_certain_when_nothing_that_follows_changes_them() -> None:
         stream.feed(b"\n\nxxxx*/\n\nxx")
         early = {one for one in places(patterns, text + b"\n\nxxxx*/\n\nxx") if one[2] < len(text)}
         assert early <= found | set(stream.feed(b"")) or early - found <= set(places(patterns, text))
-
-
-def test_the_outline_of_a_stream_is_that_of_the_whole() -> None:
-    draw = random.Random(5)
-    for _ in range(60):
-        text = broken_text(draw).encode() + b"\n{}\n"
-        finder = StreamedOutline(None)
-        read, found = bytearray(), set()
-        while len(read) < len(text):
-            read += text[len(read) : len(read) + draw.choice([1, 3, 20])]
-            found |= {one._replace(cost=0) for one in finder.feed(read, 0)}
-        whole = {one._replace(cost=0) for one in outline(text, None)}
-        # Every item may turn out to be the last one; a member that comes again was dropped as any member
-        # before.
-        assert {one.name for one in found - whole} <= {"drop a member", "drop an element", "drop a value"}
-        if not finder._stack and finder._at == len(text) and b"</" not in text:
-            ends = {"values as a list", "null for a missing value", "value as a text"}
-            assert {one for one in whole - found if one.end < len(text) - 4 and one.name not in ends} == set()
 
 
 def test_words_of_a_stream_are_those_of_the_whole() -> None:

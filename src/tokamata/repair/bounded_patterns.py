@@ -119,6 +119,11 @@ class BoundedPatterns:
         """Raises :class:`.LimitExceeded` or :class:`.Cancelled` if the search was stopped."""
         self._watch.check()
 
+    @property
+    def kept(self) -> int:
+        """How many bytes are charged."""
+        return self._kept
+
     def keep(self, size: int) -> None:
         """Charges bytes that are kept to the memory; raises :class:`.LimitExceeded` if they are too many."""
         self._kept += size

@@ -183,7 +183,7 @@ class TakenRewrites:
         length: int,
         bounds: BoundedPatterns | None,
     ) -> Iterator[tuple[int, int, bytes, int, int, int, int]]:
-        """Begin, end, what is written, the cost, modes as bits, the next mode and the number of the name of each.
+        """Begins, ends, what is written, costs, modes as bits, next modes, and the numbers of their names.
 
         Args:
             finder: what has found them.

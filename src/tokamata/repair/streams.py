@@ -36,7 +36,7 @@ from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import BY_WRITTEN, NOWHERE, EditCosts, TakenRewrites
 from tokamata.repair.results import Repair
-from tokamata.repair.stream_finders import streamed
+from tokamata.repair.stream_finders import fed
 from tokamata.repair.stream_words import StreamedWords
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Form, Reading, is_json
@@ -65,12 +65,12 @@ class _Followed:
         patterns = costs._patterns
         self._costs, self._patterns = costs, patterns
         self._bounds = BoundedPatterns(limits, cancel)
-        self._taken = TakenRewrites(costs.modes, list(patterns.names))
         prices = [*(one.cost for one in costs.rewrites), *(0 for _ in patterns.doubt_of)]
         self._words: StreamedWords | None = None
         if costs.words is not None and any(costs.words._known) and (costs.typo is not None or costs.firm > 0):
             self._words = StreamedWords(costs.words)
-        self._finders = [(finder, streamed(finder, costs.words)) for finder in costs.finders]
+        taken = TakenRewrites(costs.modes, list(patterns.names))
+        self._finders = [fed(finder, costs.words, taken, self._bounds) for finder in costs.finders]
         # What is appended at the end plays no part: there is no end yet.
         machine = costs._machine(b"").engine
         self._engine = _core.StreamSearch(
@@ -109,15 +109,11 @@ class _Followed:
                 rewrites.append((begin, end, written, cost, *self._patterns.modes[number]))
         withheld, decided = NOWHERE, self._engine.decided_until
         open_rewrites: list[tuple[int, int, int]] = []
-        for finder, fed in self._finders:
-            found_by = self._taken.taken(finder, fed.feed(text, decided), len(text), self._bounds)
-            rewrites += [one[:6] for one in found_by if one[0] >= decided]
-            withheld = min(withheld, fed.withheld)
-            open_rewrites += [
-                (begin, cost, within)
-                for begin, _, _, cost, within, _, _ in self._taken.taken(finder, fed.open, len(text), None)
-                if begin >= decided
-            ]
+        for finder in self._finders:
+            found_by = finder.feed(text, decided)
+            rewrites += found_by.rewrites
+            open_rewrites += [one for one in found_by.open if one[0] >= decided]
+            withheld = min(withheld, found_by.withheld)
         firm: list[tuple[int, int]] = []
         settled = len(text)
         if self._words is not None:

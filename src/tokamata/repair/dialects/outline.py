@@ -45,9 +45,7 @@ _COMMENT = re.compile(rb"/\*|(?<!:)//[^\n]*")
 _FENCE = re.compile(rb"(?<!\s)(\s*)```\s*(?=[A-Za-z_]|\Z)")
 _UNFINISHED_MEMBER = re.compile(rb"[\"']?[^\"'\n:]*(?:(?:[\"']|(?=[\n:]))\s*(?::\s*)?)?")
 # In prose, such as ``[see above]``; and a list of numbers only, which may be an answer.
-_ASIDE = re.compile(
-    rb"[\[{(](?:[^\"':\[\]{}]|(?<=\d):(?=\d)|[\[{][^\"':\[\]{}]{0,100}[\]}]){1,200}[\]})]"
-)
+_ASIDE = re.compile(rb"[\[{(](?:[^\"':\[\]{}]|(?<=\d):(?=\d)|[\[{][^\"':\[\]{}]{0,100}[\]}]){1,200}[\]})]")
 _NUMBERS = re.compile(rb"\[(?:[\d\s.,eE+-]|true|false|null)*\]")
 _STEP_BYTES = 1 << 14  # after which the clock is read
 _LONGEST_PROSE = 1 << 16  # where bullets and comments are looked for
@@ -65,7 +63,7 @@ _DIGITS = 400
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _IN_PROSE = 900, 300, 500  # a value at the root
 _LATER, _MUCH_LATER, _LATER_SHORT = 1200, 300, 600  # more for any but the first, and for each before it
-_CUT_OFF = 850  # the last one of several, if the end of the text has cut it off within a text or after a colon
+_CUT_OFF = 850  # the last one of several, cut off within a string or after a colon by the end of the text
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
@@ -91,11 +89,12 @@ def outline(text: bytes, words: Words | None) -> Iterator[FoundRewrite | None]:
 
 
 class Outline:
-    """The outline of a text that arrives in pieces: a :class:`.StreamedFinder` of :func:`outline`.
+    """The outline of a text that arrives in pieces.
 
     Attributes:
         begin: what stands before it is a thought; when it has changed, what was found until then is void.
-        withheld, open: as of :class:`.StreamedFinder`.
+        withheld: nothing from this position on is to be decided yet.
+        open: rewrites that there may be: where they begin, and the least that they cost.
     """
 
     def __init__(self, words: Words | None) -> None:
@@ -122,7 +121,11 @@ class Outline:
         self._are_by_comma = True
 
     def feed(self, text: bytearray, decided: int) -> Iterator[FoundRewrite | None]:
-        """The rewrites that have become known."""
+        """The rewrites that a text has made known, which begins with that of the last call.
+
+        The attributes hold when all of them have been taken.  Of what is open, that before ``decided`` may be
+        left out.
+        """
         yield from self._read(text, is_end=False)
         self.withheld = self._first_withheld(text)
         self.open = list(self._open(text, decided))
@@ -221,7 +224,7 @@ class Outline:
         self._root_end = end
 
     def _cut_off(self, text: bytes | bytearray) -> Iterator[FoundRewrite]:
-        """What the end of the text has left unfinished: a name without a value, a bracket with nothing in it."""
+        """What the end of the text has left unfinished: a name without a value, a bracket without items."""
         end = len(text)
         begin = self._brackets.open(0)[2]
         found: list[FoundRewrite] = []
