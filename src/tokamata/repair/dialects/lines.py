@@ -239,6 +239,10 @@ def _tree(text: bytes) -> Generator[None, None, _Tag]:
     open_ = [_Tag(b"", b"", 0)]
     steps = 0
     for match in itertools.chain(_TAG.finditer(text), [None]):  # at the end all elements are left
+        steps += 1
+        if steps > _STEPS_OF_A_CHECK:
+            yield None
+            steps = 0
         if match is not None and not match[1]:
             open_.append(_Tag(match[3] or match[2], match[2], match.end()))
         while len(open_) > 1 and (match is None or match[1]):
@@ -252,7 +256,6 @@ def _tree(text: bytes) -> Generator[None, None, _Tag]:
             if steps > _STEPS_OF_A_CHECK:
                 yield None
                 steps = 0
-        steps += 1
     return open_[0]
 
 
