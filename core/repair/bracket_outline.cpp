@@ -319,7 +319,8 @@ BracketOutline::Reading& BracketOutline::item_at(Bracket& bracket, Position posi
 void BracketOutline::name(Bracket& bracket, std::string_view text, Events& events) {
   bracket.item.has_name = true;
   bracket.item.values = 0;
-  if (bracket.count > settings_.most_items || names_ >= kMostNames) return;
+  const bool is_of_item = last_token_ >= static_cast<std::size_t>(bracket.item.begin) && last_token_ >= last_closed_;
+  if (!is_of_item || bracket.count > settings_.most_items || names_ >= kMostNames) return;
   if (!bracket.names) bracket.names = std::make_unique<Names>();
   const auto [found, is_new] = bracket.names->try_emplace(std::string(text.substr(last_begin_, last_length_)));
   Member& member = found->second;

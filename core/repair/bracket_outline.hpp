@@ -16,8 +16,8 @@
 //   - A member ends where a string that follows its value turns out to be a name: a comma is lost.
 // Cost.  Linear in the text, however it is cut.  A quote that opens nothing, such as an escaped one, is followed by others that end where
 // it would have ended; so that end is remembered.
-// Memory.  That of kMostDepth brackets, and of kMostNames names, at most: deeper brackets are passed over, further names are
-// not remembered.
+// Memory.  That of kMostDepth brackets, and of kMostNames names, at most: deeper brackets are passed over, further names are not
+// remembered.  Each name is copied from its own place in the text, so that all together are no longer than this.
 // Not taken.  A loop over matches of `re` in Python: 300 µs for a kilobyte of 160 tokens, of which the matches alone take 50.
 //
 // Contract.  One thread at a time.  `text` of each call begins with that of the call before.

@@ -65,6 +65,9 @@ TEST(the_items_of_brackets) {
                                                     "closed 4-17 height 1 a", "broken element 4-17 before 2", "closed root 0-18 height 2"}));
   CHECK((events_of("{\"a\": 1, \"a\": 2}") ==
          Lines{"root 0", "whole member 1-7 after 8", "repeated 1-8", "whole member 9-15 before 7", "closed root 0-16 height 1 a"}));
+  // What stands in a bracket is no name.
+  CHECK((events_of("{[a]: 1, : 2}") == Lines{"root 0", "whole only element 2-3 before 2", "closed 1-4 height 1", "whole member 1-7 after 8",
+                                             "whole member 9-12 before 7", "closed root 0-13 height 2"}));
   // A comma is lost; a closing quote is; what closes another bracket is passed over.
   CHECK((events_of("{\"a\": 1 \"b\": 2}") == Lines{"root 0", "whole member 1-7 after 8", "whole member 8-14 before 8", "closed root 0-15 height 1 a b"}));
   CHECK((events_of("{a: \"x, \"b\": 2}") == Lines{"root 0", "whole member 1-6 after 7", "whole member 8-14 before 6", "closed root 0-15 height 1 a b"}));

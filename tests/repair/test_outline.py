@@ -100,7 +100,8 @@ class PlainReader:
         self.text = text
         self.tokens = [one for one in TOKEN.finditer(text) if one[0][:2] not in (b"//", b"/*")]
         self.at = 0
-        self.last = b""  # string, word or other byte
+        self.last: re.Match[bytes] | None = None  # string, word or other byte
+        self.closed = 0  # the end of the last bracket
         self.dropped: set[tuple[str, int, int, int]] = set()
         while self.at < len(self.tokens):
             if self.next() in CLOSING:
@@ -121,7 +122,7 @@ class PlainReader:
             before, match = self.tokens[self.at - 1].end(), self.tokens[self.at]
             token = self.next()
             if token == CLOSING[opening[0]]:
-                is_closed, end = True, before
+                is_closed, end, self.closed = True, before, match.end()
             elif token == b",":
                 if item is not None:
                     item.end, item.comma = before, match.start()
@@ -139,7 +140,7 @@ class PlainReader:
                     item.values.append(token)
                     is_string = token[:1] in (b'"', b"'") and len(token) > 1
                     item.is_broken |= not is_string and re.match(rb"[\w$.+-]", token) is None
-                    self.last = token
+                    self.last = match
         if item is not None:
             item.end = end
         self.drop(items, is_object)
@@ -147,14 +148,14 @@ class PlainReader:
 
     def named(self, items: list[Item], item: Item) -> Item:
         """A colon follows: the last token is a name, of this member or of the next one."""
-        string = self.tokens[self.at - 2]
-        if item.name is not None and len(item.values) == 2 and string[0][:1] in (b'"', b"'"):
+        own = self.last is not None and self.last.start() >= max(item.begin, self.closed)
+        if item.name is not None and len(item.values) == 2 and own and self.last[0][:1] in (b'"', b"'"):
             del item.values[1]
-            item.end = self.tokens[self.at - 3].end()
-            item = Item(string.start())
+            item.end = self.tokens[self.tokens.index(self.last) - 1].end()
+            item = Item(self.last.start())
             items.append(item)
         if item.name is None:
-            item.name = self.last.strip(b"\"'")
+            item.name = self.last[0].strip(b"\"'") if own else b"?%d" % item.begin  # a name of no other
             item.values.clear()
         return item
 
