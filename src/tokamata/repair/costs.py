@@ -50,7 +50,7 @@ ALL_MODES, BY_WRITTEN = (
 )  # of the engine: in all modes; to the mode that the written bytes lead to
 NOWHERE = 1 << 62  # a position after all texts
 _MOST_MODES = 16
-_MOST_UNCHARGED = 1 << 20  # bytes of rewrites that finders have found
+_MOST_UNCHARGED = MATCHES_OF_A_CHECK * BYTES_OF_A_MATCH  # of rewrites that finders have found
 _MOST = 1_000_000_000
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
 # With its closing quote, if it has one; if not, no other string begins on the line, which is not read again.
@@ -197,15 +197,15 @@ class TakenRewrites:
             LimitExceeded, Cancelled: the search was stopped.
         """
         kinds: dict[tuple[str, tuple[str, ...], str], tuple[int, int, int]] = {}
-        until_check, size = MATCHES_OF_A_CHECK, 0
+        size = 0
         for one in found:
-            until_check -= 1
-            if bounds is not None and (one is None or until_check == 0 or size > _MOST_UNCHARGED):
-                bounds.check()
-                bounds.keep(size)
-                until_check, size = MATCHES_OF_A_CHECK, 0
-            if one is None:
-                continue
+            if one is None or size > _MOST_UNCHARGED:
+                if bounds is not None:
+                    bounds.check()
+                    bounds.keep(size)
+                size = 0
+                if one is None:
+                    continue
             try:
                 name, begin, end, written, cost, within, then = one
                 is_of_text = 0 <= begin <= end <= length and 0 <= cost <= _MOST and type(written) is bytes
@@ -221,7 +221,8 @@ class TakenRewrites:
             if kind is None:
                 kind = kinds[name, within, then] = self._kind_of(finder, name, within, then)
             size += BYTES_OF_A_MATCH + len(written)
-            yield begin, end, written, cost, *kind
+            modes, next_mode, number = kind
+            yield begin, end, written, cost, modes, next_mode, number
         if bounds is not None:
             bounds.keep(size)
 

@@ -72,7 +72,7 @@ _AS_TEXT = 4600
 _SINGLE = 700  # of a value that becomes the only element of a list
 _NULL = 30  # rather than any value that is written byte by byte
 
-_IN_TEXT, _IN_INVENTED = (TEXT,), (INVENTED,)
+_IN_TEXT, _IN_INVENTED, _IN_BOTH = (TEXT,), (INVENTED,), (TEXT, INVENTED)
 _MAKE_UP = "make up a member"  # before a closing brace: one that the constraint knows and the object lacks
 _ROOT, _ITEM, _REPEATED_MEMBER = 0, 1, 2  # events of the core
 
@@ -201,9 +201,12 @@ class Outline:
         if is_object and self._members:
             at = end - 1
             for name, alone, member in self._members:
-                if name not in present:
-                    in_text = member if has_items else alone
-                    found.append(_made((_MAKE_UP, at, at, in_text, _MADE_UP, _IN_TEXT, INVENTED)))
+                if name in present:
+                    continue
+                if has_items:
+                    found.append(_made((_MAKE_UP, at, at, member, _MADE_UP, _IN_BOTH, INVENTED)))
+                else:
+                    found.append(_made((_MAKE_UP, at, at, alone, _MADE_UP, _IN_TEXT, INVENTED)))
                     found.append(_made((_MAKE_UP, at, at, member, _MADE_UP, _IN_INVENTED, INVENTED)))
             if self._may_be_null:
                 found.append(_null(end - 1))
