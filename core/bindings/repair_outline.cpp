@@ -4,12 +4,14 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/parts.hpp"
-#include "repair/bracket_outline.hpp"
+#include "json/bracket_outline.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace tokamata {
+
+using json::BracketOutline;
 
 namespace {
 

@@ -722,7 +722,7 @@ class EditMachine:
     def __init__(self, after: bytes, inserted: bytes, costs: bytes) -> None: ...
 
 class BracketOutline:
-    """Items that brackets hold, in a text that arrives in pieces; ``core/repair/bracket_outline.hpp``.
+    """Items that brackets hold, in a text that arrives in pieces; ``core/json/bracket_outline.hpp``.
 
     Args:
         begin: what stands before it is not read.

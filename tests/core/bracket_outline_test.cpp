@@ -1,6 +1,6 @@
 // The items that brackets hold: examples, ends of texts, bounds, and texts that arrive in pieces.
 
-#include "repair/bracket_outline.hpp"
+#include "json/bracket_outline.hpp"
 
 #include <algorithm>
 #include <string>
@@ -13,8 +13,7 @@
 
 namespace {
 
-using namespace tokamata;
-using Position = BracketOutline::Position;
+using tokamata::json::BracketOutline;
 
 BracketOutline::Settings outline_settings(std::size_t most_items = 100) { return {{"think", "thought"}, most_items, true, true}; }
 

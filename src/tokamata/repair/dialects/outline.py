@@ -6,7 +6,7 @@ end.
 Example.  ``Draft: {"a": 1} Final: {"a": 2, "a": 3}`` has two values and two pieces of prose at its
 root, and the second value two members of one name.  The rewrites drop the first value, either piece of
 prose, or the member ``"a": 2,``.
-How.  The core reads brackets and the items in them (``core/repair/bracket_outline.hpp``).  What the items
+How.  The core reads brackets and the items in them (``core/json/bracket_outline.hpp``).  What the items
 mean, and what it costs to drop them, is decided here: of an item when the next one begins or its bracket is
 closed, of a value at the root when it ends, and of the rest at the end of the text.  So the same rewrites are
 found in a text as a whole and in one that arrives in pieces.  What stands before the last end of a thought

@@ -1,11 +1,11 @@
-#include "repair/bracket_outline.hpp"
+#include "json/bracket_outline.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "common/check.hpp"
 
-namespace tokamata {
+namespace tokamata::json {
 
 namespace {
 
@@ -395,4 +395,4 @@ void BracketOutline::close(Position end, Events& events) {
   if (!done.are_whole) item_at(stack_.back(), done.begin, events).is_broken = true;
 }
 
-}  // namespace tokamata
+}  // namespace tokamata::json

@@ -33,7 +33,7 @@
 #include <variant>
 #include <vector>
 
-namespace tokamata {
+namespace tokamata::json {
 
 class BracketOutline {
  public:
@@ -168,4 +168,4 @@ class BracketOutline {
   Position unmatched_ = kNowhere;
 };
 
-}  // namespace tokamata
+}  // namespace tokamata::json
