@@ -48,6 +48,7 @@ _IN_QUOTES = 900  # of all of a text that stands in quotes
 _ONE_LINE = 2600  # of one name with a value, which may be prose
 _MOST_BYTES = 1 << 20
 _MOST_PARTS = 10_000
+_MOST_PROSE = 1 << 18  # where a word is looked for; the clock is not read meanwhile
 _STEPS_OF_A_CHECK = 1000
 
 
@@ -379,7 +380,7 @@ def _alone(text: bytes, words: Words | None) -> Iterator[FoundRewrite]:
         value = found[0 if found[0].start() == 0 else -1][0]
         written = {b"True": b"true", b"False": b"false", b"None": b"null"}.get(value, value)
         yield FoundRewrite("value within prose", 0, len(text), written, _ONE_VALUE, (TEXT,))
-    if words is None or words.is_empty:
+    if words is None or words.is_empty or len(text) > _MOST_PROSE:
         return
     prose = text.decode("utf-8", "replace")
     only = words.only_value_in(prose)
