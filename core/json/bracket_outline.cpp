@@ -40,7 +40,8 @@ BracketOutline::Position position_of(std::size_t index) { return static_cast<Bra
 
 }  // namespace
 
-BracketOutline::BracketOutline(std::size_t begin, Settings settings) : settings_(std::move(settings)), at_(begin), last_end_(begin), last_token_(begin), end_before_(begin) {}
+BracketOutline::BracketOutline(std::size_t begin, Settings settings)
+    : settings_(std::move(settings)), at_(begin), last_end_(begin), last_token_(begin), end_before_(begin) {}
 
 bool BracketOutline::read(std::string_view text, bool is_end, std::size_t most_bytes, Events& events) {
   const std::size_t until = most_bytes > text.size() - std::min(at_, text.size()) ? text.size() : at_ + most_bytes;

@@ -60,19 +60,23 @@ using Lines = std::vector<std::string>;
 
 TEST(the_items_of_brackets) {
   // The example of the header; the object is a broken element, for `"b" 3` has no colon.
-  CHECK((events_of("[1, {a: 2, \"b\" 3}]") == Lines{"root 0", "whole element 1-2 after 3", "whole member 5-9 after 10", "broken member 11-16 before 9",
-                                                    "closed 4-17 height 1 a", "broken element 4-17 before 2", "closed root 0-18 height 2"}));
+  CHECK((events_of("[1, {a: 2, \"b\" 3}]") ==
+         Lines{"root 0", "whole element 1-2 after 3", "whole member 5-9 after 10", "broken member 11-16 before 9",
+               "closed 4-17 height 1 a", "broken element 4-17 before 2", "closed root 0-18 height 2"}));
   CHECK((events_of("{\"a\": 1, \"a\": 2}") ==
          Lines{"root 0", "whole member 1-7 after 8", "repeated 1-8", "whole member 9-15 before 7", "closed root 0-16 height 1 a"}));
   // What stands in a bracket is no name.
   CHECK((events_of("{[a]: 1, : 2}") == Lines{"root 0", "whole only element 2-3 before 2", "closed 1-4 height 1", "whole member 1-7 after 8",
                                              "whole member 9-12 before 7", "closed root 0-13 height 2"}));
   // A comma is lost; a closing quote is; what closes another bracket is passed over.
-  CHECK((events_of("{\"a\": 1 \"b\": 2}") == Lines{"root 0", "whole member 1-7 after 8", "whole member 8-14 before 8", "closed root 0-15 height 1 a b"}));
-  CHECK((events_of("{a: \"x, \"b\": 2}") == Lines{"root 0", "whole member 1-6 after 7", "whole member 8-14 before 6", "closed root 0-15 height 1 a b"}));
+  CHECK((events_of("{\"a\": 1 \"b\": 2}") ==
+         Lines{"root 0", "whole member 1-7 after 8", "whole member 8-14 before 8", "closed root 0-15 height 1 a b"}));
+  CHECK((events_of("{a: \"x, \"b\": 2}") ==
+         Lines{"root 0", "whole member 1-6 after 7", "whole member 8-14 before 6", "closed root 0-15 height 1 a b"}));
   CHECK((events_of("[1}, 2]") == Lines{"root 0", "whole element 1-3 after 4", "whole element 5-6 before 3", "closed root 0-7 height 1"}));
   // Strings and comments may hold brackets; parentheses count where they fill a line.
-  CHECK((events_of("['[', /* ] */ \"]\"] // [") == Lines{"root 0", "whole element 1-4 after 5", "whole element 14-17 before 4", "closed root 0-18 height 1"}));
+  CHECK((events_of("['[', /* ] */ \"]\"] // [") ==
+         Lines{"root 0", "whole element 1-4 after 5", "whole element 14-17 before 4", "closed root 0-18 height 1"}));
   CHECK(events_of("f(1)").empty());
   CHECK((events_of("\n(1)\n") == Lines{"root 1", "whole only element 2-3 before 2", "closed root 1-4 height 1"}));
 }
@@ -117,7 +121,8 @@ TEST(outlines_are_bounded) {
 }
 
 TEST(outlines_do_not_depend_on_cuts) {
-  const std::vector<std::string> parts{"{", "}", "[", "]", "(", ")", "\"", "'", ",", ":", "\n", " ", "\\", "\\\"", "/*", "*/", "//", "<think>", "<tho", "<", "`", "a", "b",
+  const std::vector<std::string> parts{"{", "}", "[", "]", "(", ")", "\"", "'", ",", ":", "\n", " ", "\\", "\\\"", "/*", "*/", "//", "<think>", "<tho", "<", "`",
+                                       "a", "b",
                                        "\"a\"", "\"b\": ", "1", "-", "\"x, ", "\"a, \"b\": ", "(\n", ")\n", "\\\n", "\xc3\xa9"};
   for (std::uint64_t seed = 0; seed < test::drawn(4000); ++seed) {
     Choices choices(seed + 310'000);

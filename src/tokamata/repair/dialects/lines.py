@@ -81,7 +81,6 @@ def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite | None]:
         yield from _tags(text, words)
     yield from _table(text, words)
     yield from _listed(text)
-    yield None
     yield from _alone(text, words)
     found = yield from _lines(text)
     for reading in _readings(found):
