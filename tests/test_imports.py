@@ -43,7 +43,7 @@ INNER_ROOMS = {
         *("byte_patterns", "bounded_patterns", "words", "costs", "dialects", "default_costs"),
         "unimodularity",
         *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
-        *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "variants", "distinct"),
+        *("searching", "graphs", "raised_costs", "coupled_certificates", "couplings", "distinct"),
         *("tokens", "stream_words", "stream_finders", "streams"),
     ],
     "patterns": [

@@ -138,9 +138,9 @@ std::vector<RepairSearch::Reached> reached_of(const nb::bytes& data) {
   return reached;
 }
 
-// 24 bytes for each edge: from, to, the kind and the operand of the step, nothing, the cost.
+// 24 bytes for each edge: from, to, the kind and the operand of the step, the number of its set of bytes, the cost.
 struct EdgeRecord {
-  std::uint32_t from, to, step, unused;
+  std::uint32_t from, to, step, bytes;
   std::uint64_t cost;
 };
 static_assert(sizeof(EdgeRecord) == 24);
@@ -152,9 +152,20 @@ nb::bytes bytes_of(const std::vector<std::uint32_t>& numbers) {
 nb::bytes bytes_of(const std::vector<RepairGraph::Edge>& edges) {
   std::vector<EdgeRecord> records;
   records.reserve(edges.size());
-  for (const auto& [from, to, step, cost] : edges)
-    records.push_back({from, to, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), 0, cost});
+  for (const auto& [from, to, step, cost, bytes] : edges)
+    records.push_back({from, to, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), bytes, cost});
   return nb::bytes(records.data(), records.size() * sizeof(EdgeRecord));
+}
+
+// The bytes of each set.
+nb::list bytes_of(const std::vector<ByteSet>& sets) {
+  nb::list made;
+  for (const ByteSet& set : sets) {
+    std::string bytes;
+    for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1)) bytes.push_back(static_cast<char>(byte));
+    made.append(nb::bytes(bytes.data(), bytes.size()));
+  }
+  return made;
 }
 
 // Rewrites of one text, by position; of one position by number.
@@ -431,11 +442,13 @@ void bind_repair(nb::module_& m) {
         return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);
       })
       .def("graph",
-           [](const BoundSearch& self, std::uint64_t bound, bool is_exact, const Limits& limits) {
-             const RepairGraph graph = searching(self.pattern, [&] { return self.search->graph(bound, is_exact, limits); });
-             return nb::make_tuple(bytes_of(graph.positions), nb::bytes(graph.modes.data(), graph.modes.size()), bytes_of(graph.ends), bytes_of(graph.edges), graph.is_whole);
+           [](const BoundSearch& self, std::uint64_t bound, bool is_exact, const nb::bytes& bytes, const Limits& limits) {
+             const std::string kinds(bytes.c_str(), bytes.size());
+             const RepairGraph graph = searching(self.pattern, [&] { return self.search->graph(bound, is_exact, kinds, limits); });
+             return nb::make_tuple(bytes_of(graph.positions), nb::bytes(graph.modes.data(), graph.modes.size()), bytes_of(graph.ends), bytes_of(graph.edges),
+                                   bytes_of(graph.byte_sets), graph.is_whole);
            },
-           "bound"_a, "is_exact"_a, "limits"_a);
+           "bound"_a, "is_exact"_a, "bytes"_a, "limits"_a);
   m.def("flaw_of_bound",
         [](const ExpressionPtr& expression, const nb::bytes& text, const MachinePtr& machine,
            const Rewrites& rewrites, const Doubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,

@@ -1,5 +1,6 @@
 #include "repair/graph.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <queue>
 
@@ -9,7 +10,9 @@ namespace tokamata {
 
 class RepairSearch::GraphMaker {
  public:
-  GraphMaker(RepairSearch& search, std::uint64_t bound, Budget& budget) : search_(search), bound_(bound), budget_(budget) {}
+  // `bytes` has the GraphBytes of each position; past its end they are Cheapest.
+  GraphMaker(RepairSearch& search, std::uint64_t bound, std::string_view bytes, Budget& budget)
+      : search_(search), bound_(bound), bytes_(bytes), budget_(budget) {}
 
   RepairGraph made(StateId start) {
     forwards(start, std::numeric_limits<std::size_t>::max());
@@ -52,6 +55,9 @@ class RepairSearch::GraphMaker {
   static constexpr std::uint64_t kUnreached = ~std::uint64_t{0};
 
   std::size_t length() const { return search_.text_.size(); }
+  GraphBytes bytes_at(std::uint32_t position) const {
+    return position < bytes_.size() ? static_cast<GraphBytes>(bytes_[position]) : GraphBytes::Cheapest;
+  }
 
   // Dijkstra's algorithm from the start.
   void forwards(StateId start, std::size_t most) {
@@ -67,7 +73,8 @@ class RepairSearch::GraphMaker {
   }
 
   // An edge, and the place that it leads to; nothing where it is above the bound.
-  void lead(NodeNumber from, std::uint32_t position, Mode mode, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost) {
+  void lead(NodeNumber from, std::uint32_t position, Mode mode, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost,
+            std::uint32_t bytes = RepairGraph::kOneByte) {
     if (state == ByteAutomaton::kDead) return;
     reached += cost;
     if (reached + search_.estimate_(position, search_.automaton(), state).cost > bound_) {
@@ -85,10 +92,12 @@ class RepairSearch::GraphMaker {
       index_.add(number, hash);
     }
     Place& place = places_[number];
-    if (number == from) return;
-    if (step.kind == EditKind::Insert && from != kNoNode && std::exchange(place.inserted_from, from) == from) return;
-    if (step.kind == EditKind::Replace && std::exchange(place.replaced_from, from) == from) return;
-    if (from != kNoNode) edges_.push_back({from, number, step, cost});
+    if (number == from && bytes_at(position) != GraphBytes::AllWithLoops) return;
+    if (bytes == RepairGraph::kOneByte) {
+      if (step.kind == EditKind::Insert && from != kNoNode && std::exchange(place.inserted_from, from) == from) return;
+      if (step.kind == EditKind::Replace && std::exchange(place.replaced_from, from) == from) return;
+    }
+    if (from != kNoNode) edges_.push_back({from, number, step, cost, bytes});
     if (reached >= place.reached) return;
     place.reached = reached;
     place.is_settled = false;
@@ -112,6 +121,15 @@ class RepairSearch::GraphMaker {
            std::uint64_t{model.costs(place.mode).remove[byte]} + model.firmness(place.position));
     }
     take_rewrites(number, place);
+    if (bytes_at(place.position) == GraphBytes::Cheapest)
+      take_cheapest(number, place, kept, kept_mode);
+    else
+      take_every_byte(number, place, kept, kept_mode);
+  }
+
+  // Insertions and replacements, of each class of bytes the cheapest.
+  void take_cheapest(NodeNumber number, const Place& place, StateId kept, Mode kept_mode) {
+    const EditModel& model = search_.model_;
     const ByteSet readable = search_.automaton().may_read(place.state, budget_);
     for (const Writing& writing : search_.writings_at(search_.where(place.position), place.mode, place.state)) {
       const std::uint64_t cost = std::uint64_t{writing.cost} + model.firmness(place.position);
@@ -127,6 +145,58 @@ class RepairSearch::GraphMaker {
       if (replaces && target == kept && mode == kept_mode) continue;
       lead(number, place.position + replaces, mode, target, {writing.kind, writing.byte}, place.reached, cost);
     }
+  }
+
+  // Every insertion and replacement: those that lead to one place at one cost are one edge.
+  void take_every_byte(NodeNumber number, const Place& place, StateId kept, Mode kept_mode) {
+    struct Group {
+      EditKind kind;
+      StateId target;
+      Mode mode;
+      std::uint64_t cost;
+      ByteSet bytes;
+    };
+    const EditModel& model = search_.model_;
+    const ModeCosts& costs = model.costs(place.mode);
+    const bool is_end = place.position == length();
+    const ByteCosts& inserted = is_end ? costs.append : place.position == 0 ? costs.prepend : costs.insert;
+    const ByteSet readable = search_.automaton().may_read(place.state, budget_);
+    counted::vector<Group> groups;
+    const auto add = [&](EditKind kind, std::uint8_t byte, EditCost price) {
+      if (price == kNoEdit) return;
+      const std::uint64_t cost = std::uint64_t{price} + model.firmness(place.position);
+      if (place.reached + cost > bound_) {
+        is_whole_ = false;
+        return;
+      }
+      budget_.step();
+      const StateId target = search_.automaton().next(place.state, byte, budget_);
+      if (target == ByteAutomaton::kDead) return;
+      const Mode mode = model.inserted(place.mode, byte);
+      const bool is_kept = kind == EditKind::Replace && byte == static_cast<std::uint8_t>(search_.text_[place.position]);
+      if (is_kept && target == kept && mode == kept_mode) return;
+      const auto same = std::ranges::find_if(groups, [&](const Group& group) {
+        return group.kind == kind && group.target == target && group.mode == mode && group.cost == cost;
+      });
+      Group& group = same != groups.end() ? *same : groups.emplace_back(Group{kind, target, mode, cost, {}});
+      group.bytes.add(byte);
+    };
+    for (unsigned byte = readable.next_member(0); byte < 256; byte = readable.next_member(byte + 1)) {
+      add(EditKind::Insert, static_cast<std::uint8_t>(byte), inserted[byte]);
+      if (!is_end) add(EditKind::Replace, static_cast<std::uint8_t>(byte), costs.replace[byte]);
+    }
+    for (const Group& group : groups)
+      lead(number, place.position + (group.kind == EditKind::Replace), group.mode, group.target, {group.kind, group.bytes.first()}, place.reached,
+           group.cost, number_of(group.bytes));
+  }
+
+  std::uint32_t number_of(const ByteSet& bytes) {
+    const auto known = number_of_set_.find(bytes);
+    if (known != number_of_set_.end()) return known->second;
+    const auto number = static_cast<std::uint32_t>(byte_sets_.size());
+    byte_sets_.push_back(bytes);
+    number_of_set_.emplace(bytes, number);
+    return number;
   }
 
   void take_rewrites(NodeNumber number, const Place& place) {
@@ -190,31 +260,35 @@ class RepairSearch::GraphMaker {
       graph.positions.push_back(places_[number].position);
       graph.modes.push_back(places_[number].mode);
     }
-    for (const auto& [from, to, step, cost] : edges_)
-      if (is_within(from, cost, to)) graph.edges.push_back({numbers[from], numbers[to], step, cost});
+    for (const auto& [from, to, step, cost, bytes] : edges_)
+      if (is_within(from, cost, to)) graph.edges.push_back({numbers[from], numbers[to], step, cost, bytes});
+    graph.byte_sets.assign(byte_sets_.begin(), byte_sets_.end());
     return graph;
   }
 
   RepairSearch& search_;
   std::uint64_t bound_;
+  std::string_view bytes_;
   Budget& budget_;
   counted::vector<Place> places_;
   NumberTable index_;
   Queue open_;
   counted::vector<RepairGraph::Edge> edges_;
+  counted::vector<ByteSet> byte_sets_ = {ByteSet()};
+  counted::unordered_map<ByteSet, std::uint32_t, ByteSetHash> number_of_set_;
   bool is_whole_ = true;
 };
 
 // Of what costs one edit more than the answer that was refused: what the pattern accepts is mostly that near.
 RepairSearch::Guide RepairSearch::guide(StateId start, Budget& budget) {
   constexpr std::size_t kMostGuided = 2000, kMostByByte = 8;
-  return GraphMaker(*this, least_refused_ + cheapest_, budget).guide(start, kMostGuided + kMostByByte * text_.size());
+  return GraphMaker(*this, least_refused_ + cheapest_, {}, budget).guide(start, kMostGuided + kMostByByte * text_.size());
 }
 
-RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, const Limits& limits) {
+RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, std::string_view bytes, const Limits& limits) {
   const Charge charge(account());
   Budget budget(limits, cancel_, 0);
-  GraphMaker maker(*this, bound, budget);
+  GraphMaker maker(*this, bound, bytes, budget);
   const StateId exact = automaton().start();
   return maker.made(is_exact ? exact : over_approximation(automaton(), exact, budget));
 }

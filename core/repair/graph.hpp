@@ -11,6 +11,10 @@
 //   - no edge leads to its own node, and none replaces a byte by one that leads where keeping the byte leads for nothing.
 // A repair that visits a node twice has a part that leads from the node to itself; without that part it is a repair that
 // costs no more and makes no more edits of any kind.
+// That is enough where only the cost and the number of edits matter.  Who needs other texts (the next different value, a name
+// that must be written alike elsewhere) says at which positions every byte counts.  There an edge has all bytes that lead
+// from one node to another at one cost, as a set: `[a-z]*` has one edge for 26 letters, and not 26.  So the number of edges
+// is bounded by nodes, classes of bytes and different prices, and all that is held by the memory of the limits.
 // Cost.  Twice what a search to that bound costs, and 24 bytes for each edge.  Of broken JSON of 1 kB, 270,573 edges are found
 // on the way there and 3,292 are within the bound; this is why the way back is here, and not where the program is solved.
 #pragma once
@@ -18,20 +22,31 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/byte_set.hpp"
 #include "repair/edit_model.hpp"
 
 namespace tokamata {
 
+// Which insertions and replacements a graph has at a position.
+enum class GraphBytes : std::uint8_t {
+  Cheapest,      // of those between two nodes the cheapest
+  All,           // every byte, except that none leads from a node to itself
+  AllWithLoops,  // every byte
+};
+
 struct RepairGraph {
+  static constexpr std::uint32_t kOneByte = 0;
   struct Edge {
     std::uint32_t from, to;
-    EditStep step;
+    EditStep step;  // its byte is the least of the set
     std::uint64_t cost;
+    std::uint32_t bytes = kOneByte;  // Insert, Replace: the number of the set of bytes, any of which may be written
   };
   std::vector<std::uint32_t> positions;  // of each node: how many bytes of the text are read; the first node is the start
   std::vector<Mode> modes;               // of each node
   std::vector<std::uint32_t> ends;       // the nodes where the text is read and the pattern accepts
   std::vector<Edge> edges;
+  std::vector<ByteSet> byte_sets = {ByteSet()};  // the first one stands for the byte of the step alone
   bool is_whole = true;  // the bound has left out no edge on the way from the start
 };
 

@@ -45,6 +45,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/hash.hpp"
@@ -105,8 +106,8 @@ class RepairSearch : private BorrowedAutomaton {
   Proof proof() const;
 
   // All repairs that cost no more than a bound; those of the pattern, or of its over-approximation.  May end with
-  // LimitExceeded, Cancelled or std::bad_alloc; the limits are of this call.
-  RepairGraph graph(std::uint64_t bound, bool is_exact, const Limits& limits);
+  // LimitExceeded, Cancelled or std::bad_alloc; the limits are of this call.  `bytes` has the GraphBytes of each position.
+  RepairGraph graph(std::uint64_t bound, bool is_exact, std::string_view bytes, const Limits& limits);
 
  private:
   class GraphMaker;

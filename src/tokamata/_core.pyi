@@ -1018,17 +1018,22 @@ class RepairSearch:
     def proof(self) -> tuple[int, bytes, bool]:
         """The lower bound, what proves it, and whether its nodes are of the pattern itself."""
 
-    def graph(self, bound: int, is_exact: bool, limits: Limits) -> tuple[bytes, bytes, bytes, bytes, bool]:
+    def graph(
+        self, bound: int, is_exact: bool, bytes: bytes, limits: Limits
+    ) -> tuple[bytes, bytes, bytes, bytes, list[bytes], bool]:
         """All repairs that cost no more than a bound, as a graph; ``core/repair/graph.hpp`` has the details.
 
         The position of each node (``uint32``) and its mode (``uint8``); the numbers of the end nodes
-        (``uint32``); the edges, 24 bytes each: from, to, 8 · operand + kind (``uint32``), 4 bytes of
-        nothing, the cost (``uint64``), in the order of the machine; and whether the bound has left out
-        nothing.  The start is node 0.
+        (``uint32``); the edges, 24 bytes each: from, to, 8 · operand + kind, the number of a set of bytes
+        (``uint32``), the cost (``uint64``), in the order of the machine; the sets of bytes, of which set 0 is
+        empty and stands for the operand alone; and whether the bound has left out nothing.  The start is
+        node 0.
 
         Args:
             bound: the most that a repair costs.
             is_exact: of the pattern; otherwise of its over-approximation.
+            bytes: of each position, which insertions and replacements the graph has: 0: the cheapest between
+                two nodes; 1: every byte; 2: also those that lead from a node to itself.  0 past its end.
             limits: of this call.
 
         Raises:

@@ -133,12 +133,12 @@ std::optional<std::uint64_t> least_within(const RepairGraph& graph, std::uint64_
   for (const std::uint32_t end : graph.ends) left[end] = 0;
   for (bool changes = true; changes;) {
     changes = false;
-    for (const auto& [from, to, step, cost] : graph.edges) {
+    for (const auto& [from, to, step, cost, bytes] : graph.edges) {
       if (reached[from] + cost < reached[to]) reached[to] = reached[from] + cost, changes = true;
       if (left[to] + cost < left[from]) left[from] = left[to] + cost, changes = true;
     }
   }
-  for (const auto& [from, to, step, cost] : graph.edges) {
+  for (const auto& [from, to, step, cost, bytes] : graph.edges) {
     CHECK(from != to);
     CHECK(reached[from] + cost + left[to] <= bound);
     CHECK(graph.positions[from] <= graph.positions[to]);
@@ -166,13 +166,23 @@ TEST(graphs_of_repairs_hold_the_cheapest_one) {
     RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, shared_model(model), 100, {}, nullptr);
     std::size_t edges = 0;
     for (const std::uint64_t more : {0, 1, 3}) {
-      const RepairGraph graph = search.graph(*expected + more, true, {});
+      const RepairGraph graph = search.graph(*expected + more, true, {}, {});
       CHECK(least_within(graph, *expected + more) == expected);
       CHECK(graph.edges.size() >= edges);
       edges = graph.edges.size();
+      const RepairGraph every = search.graph(*expected + more, true, std::string(text.size() + 1, static_cast<char>(GraphBytes::All)), {});
+      CHECK(least_within(every, *expected + more) == expected);
+      CHECK_EQUAL(every.positions.size(), graph.positions.size());
+      std::set<std::tuple<std::uint32_t, std::uint32_t, EditKind, std::uint32_t>> written;
+      for (const RepairGraph::Edge& edge : every.edges) {
+        const ByteSet& bytes = every.byte_sets[edge.bytes];
+        CHECK(edge.bytes == RepairGraph::kOneByte || bytes.first() == edge.step.operand);
+        for (unsigned byte = bytes.next_member(0); byte < 256; byte = bytes.next_member(byte + 1))
+          CHECK(written.emplace(edge.from, edge.to, edge.step.kind, byte).second);
+      }
     }
     if (*expected > 0) {
-      const RepairGraph below = search.graph(*expected - 1, true, {});
+      const RepairGraph below = search.graph(*expected - 1, true, {}, {});
       CHECK(below.positions.empty() && below.ends.empty() && below.edges.empty() && !below.is_whole);
     }
     ++judged_ones;

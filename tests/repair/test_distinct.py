@@ -6,30 +6,48 @@ import itertools
 import json
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 import tokamata as tk
 from tests.support.automata.machines import random_acceptor
-from tests.support.repairs import LETTERS, check_repair, regex_of, uniform_costs
+from tests.support.repairs import LETTERS, check_repair, regex_of
 from tokamata.automata import EPSILON, Acceptor
-from tokamata.automata.correction import Prices
 from tokamata.repair.contents import canonical_json
 
 LONGEST = 5  # letters of the texts that are judged
 TEXTS = ["".join(one) for n in range(LONGEST + 1) for one in itertools.product(LETTERS, repeat=n)]
-PRICES = [Prices(1, 1, 1), Prices(2, 1, 3), Prices(1, 3, 2), Prices(3, 2, 2)]
+
+
+class Prices(NamedTuple):
+    """Of each letter, to insert and to remove it; of a replacement."""
+
+    insert: dict[str, int]
+    remove: dict[str, int]
+    replace: int
+
+    def costs(self) -> tk.EditCosts:
+        return tk.EditCosts(other=3, insert=self.insert, remove=self.remove, replace=self.replace)
+
+
+def random_prices(draw: random.Random) -> Prices:
+    """Prices from 1 to 3, so that there are many ties."""
+    insert, remove = ({letter: draw.randint(1, 3) for letter in LETTERS} for _ in range(2))
+    return Prices(insert, remove, draw.randint(1, 3))
 
 
 def distance(broken: str, text: str, prices: Prices) -> int:
     """Wagner and Fischer's table."""
-    row = [prices.insert * i for i in range(len(text) + 1)]
+    row = [0]
+    for written in text:
+        row.append(row[-1] + prices.insert[written])
     for letter in broken:
-        last, row = row, [row[0] + prices.remove]
+        last, row = row, [row[0] + prices.remove[letter]]
         for i, written in enumerate(text):
             replaced = last[i] + (0 if written == letter else prices.replace)
-            row.append(min(last[i + 1] + prices.remove, row[i] + prices.insert, replaced))
+            removed = last[i + 1] + prices.remove[letter]
+            row.append(min(removed, row[i] + prices.insert[written], replaced))
     return row[-1]
 
 
@@ -38,9 +56,15 @@ def needless(broken: str, text: str, cost: int, prices: Prices, language: Langua
     for begin, end in itertools.combinations(range(len(text) + 1), 2):
         if language.rest(text[:begin]) == language.rest(text[:end]):
             without = text[:begin] + text[end:]
-            if distance(broken, without, prices) + prices.insert * (end - begin) <= cost:
+            inserted = sum(prices.insert[letter] for letter in text[begin:end])
+            if distance(broken, without, prices) + inserted <= cost:
                 return True
     return False
+
+
+# Where several repairs of one cost lead to one text, and another text differs from it in a byte that only one
+# of these repairs writes.
+TIES = [50, 604, 827, 1947, 2687, 2750, 2799, 2802, 2955, 3734, 4342, 4846]
 
 
 class Language:
@@ -81,16 +105,16 @@ class Language:
 def test_all_texts_of_small_languages() -> None:
     """Each text of a language comes once, at its cost, in order, unless it writes more than it needs."""
     judged = left_out = 0
-    for seed in range(150):
-        draw = random.Random(seed)
+    for seed in [*range(250), *TIES]:
+        draw = random.Random(777 + seed)
         acceptor = random_acceptor(draw, 4)
         pattern = regex_of(acceptor)
         if pattern is None:
             continue
         language = Language(acceptor)
         accepted = {text for text in TEXTS if text in language}
-        prices, broken = draw.choice(PRICES), "".join(draw.choices(LETTERS, k=draw.randrange(4)))
-        search = tk.regex(pattern).repairs(broken, distinct=True, n=8, costs=uniform_costs(prices))
+        prices, broken = random_prices(draw), "".join(draw.choices(LETTERS, k=draw.randrange(4)))
+        search = tk.regex(pattern).repairs(broken, distinct=True, n=8, costs=prices.costs())
         found = list(search)
         costs = [one.cost for one in found]
         assert costs == sorted(costs)
@@ -119,8 +143,8 @@ def test_all_words_of_finite_languages() -> None:
     for seed in range(30):
         draw = random.Random(seed)
         given = {"".join(draw.choices(LETTERS, k=draw.randrange(6))) for _ in range(draw.randrange(2, 9))}
-        prices, broken = draw.choice(PRICES), "".join(draw.choices(LETTERS, k=draw.randrange(6)))
-        search = tk.choice(sorted(given)).repairs(broken, distinct=True, costs=uniform_costs(prices))
+        prices, broken = random_prices(draw), "".join(draw.choices(LETTERS, k=draw.randrange(6)))
+        search = tk.choice(sorted(given)).repairs(broken, distinct=True, costs=prices.costs())
         found = {one.text: one.cost for one in search}
         assert found == {word: distance(broken, word, prices) for word in given}
         assert list(found.values()) == sorted(found.values())

@@ -398,7 +398,7 @@ class _CoupledSearch(Generic[_T]):
         graph = CoupledGraph(len(at), whole.ends, whole.source, whole.target, cost, coupled)
 
         def repair_of(path: list[int]) -> tuple[int, bytes, tuple[Edit, ...]]:
-            text, made = followed(self.given.broken, self.costs, whole, path)
+            text, made = followed(self.given.broken, self.costs, whole, ((edge, -1) for edge in path))
             return sum(edit.cost for edit in made), text, made
 
         return graph, whole.is_whole, repair_of

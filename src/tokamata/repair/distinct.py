@@ -16,9 +16,9 @@ How.  All repairs within a bound are a weighted graph (``core/repair/graph.hpp``
 4. When the graph has no further text, the bound grows, and the search begins again.  Every repair within the
    bound is in the graph, so no other value costs less than the bound that has been searched.
 
-Of the bytes that may be written between two nodes, the graph has the cheapest alone: of ``cat`` and ``bat``,
-near ``at``, one.  So in each text that is found other bytes are tried where an edit has written one, or may
-replace one; the constraint says which texts it accepts.
+Where several bytes lead from one node to another at one cost, the graph has one edge with a set of them, and
+the search goes on with all of them at once: bytes after which it reaches the same nodes at the same costs are
+one entry of its queue, from which one byte after another is taken.
 
 A repair that writes more than it needs may be left out: one that comes back to the same state at the same
 position.  Otherwise each letter that might be added to a string would make a value.  What is given has the
@@ -27,14 +27,12 @@ least cost of its text, which a search for that text alone finds.
 The graph may be that of the over-approximation, which forgets names that must differ.  So each text is read
 by the constraint; where that refuses many, the graph of the constraint itself is taken.
 
-What is not proven.  Of several repairs of one cost to one text, other bytes are tried in one alone.  So a
-value may be missed that differs from it in a byte which only another of these repairs writes: in 11 of 2,006
-random languages of a, b and c where all prices are from 1 to 3, and in none of 8,000 sets of words.
-
 Source.  Mohri and Riley, *An efficient algorithm for the n-best-strings problem*, 2002.
 Cost.  A search to the bound; then for each text one step for each of its bytes, in Python.
 Not taken.  Paths in the order of their costs (Eppstein 1998; Huang and Chiang 2005): hundreds of them have
-one value.  Determinizing the whole graph: the texts of interest pass a small part of it.
+one value.  Determinizing the whole graph: the texts of interest pass a small part of it.  A graph with one
+byte between two nodes, and other bytes tried in each text that is found: where several repairs of one cost lead
+to one text, it tries the bytes of one repair alone, and misses values.
 """
 
 from __future__ import annotations
@@ -51,10 +49,9 @@ from tokamata.errors import LimitExceeded
 from tokamata.limits import Watch, core_limits
 from tokamata.repair.contents import canonical_json
 from tokamata.repair.costs import TextCosts
-from tokamata.repair.graphs import STEPS, RepairGraph, followed, repair_graph
+from tokamata.repair.graphs import EVERY_BYTE, STEPS, RepairGraph, followed, repair_graph
 from tokamata.repair.results import Edit, Edits, Margin, Repair
 from tokamata.repair.searching import Search, repair_to, searched_to_end
-from tokamata.repair.variants import Found, Variants
 
 __all__ = ["NearestValues", "margin_of"]
 
@@ -68,6 +65,7 @@ _STEPS_OF_A_CHECK = 256
 _BYTES_OF_AN_EDGE = 500  # of the graph, in Python
 _BYTES_OF_A_STEP = 400
 _BLANKS = b" \t\r\n"
+_BLANK_CHOICES = sum(1 << byte for byte in _BLANKS)
 _QUOTE, _BACKSLASH = 0x22, 0x5C
 _PRINTABLE = frozenset(map(chr, range(0x20, 0x7F))) - {'"', "\\"}
 # Of strings of JSON; after the u of an escape each digit is one more.
@@ -75,10 +73,18 @@ _OUTSIDE, _INSIDE, _ESCAPED, _CODE, _LAST_DIGIT = 0, 1, 2, 3, 6
 # Costs come first, then bytes of the text that are given up, then bytes that are written.
 _COST, _LOST = 1 << 64, 1 << 32
 
-# How a node was reached: by which edge, and how the one before it was.
-_Way = tuple["_Way", int] | None
+# How a node was reached: how the one before it was, by which edge, and the byte that the edge has written.
+_Way = tuple["_Way", int, int] | None
 # Nodes of the graph, with what the edge to each has still to write; of each the least cost and the way.
 _Reached = dict[tuple[int, bytes], tuple[int, _Way]]
+
+
+class _Found(NamedTuple):
+    """A text, its cost, and the edits that lead to it."""
+
+    cost: int
+    text: bytes
+    edits: tuple[Edit, ...]
 
 
 class NearestValues(Generic[_T_co]):
@@ -88,8 +94,8 @@ class NearestValues(Generic[_T_co]):
     were given as were to be, or where a limit was reached.  Then :attr:`stopped` is that limit, and all that
     is known is :attr:`lower_bound`.  Every value was the nearest of those that were not given before; only
     the first may be unproven, as its ``optimal`` says.  Values that only add to another one what nothing
-    requires, such as letters to a string, may be left out; :mod:`tokamata.repair.distinct` has the exact rule
-    and a rare exception.
+    requires, such as letters to a string, may be left out; :mod:`tokamata.repair.distinct` has the exact
+    rule.
 
     Attributes:
         lower_bound: no repair whose value was not given yet costs less; ``None``: there is no other value.
@@ -191,11 +197,10 @@ class _Values:
     ) -> None:
         self.search, self.priced, self.engine, self.watch = search, priced, engine, watch
         self.limits = core_limits(search.limits)  # of reading one text
-        self.variants = Variants(search, priced)
         self.texts: set[bytes] = set()  # those of graphs
         self.lower_bound = 0
 
-    def after(self, first: bytes) -> Iterator[Found]:
+    def after(self, first: bytes) -> Iterator[_Found]:
         """All values except that of the first text."""
         values, is_exact, refused = {_value_of(self.search, first)}, False, 0
         step, last = _FIRST_STEP, self.engine.cost
@@ -205,12 +210,10 @@ class _Values:
             for found in self._texts(graph, target):
                 self.lower_bound = max(self.lower_bound, found.cost)
                 if not self._is_accepted(found.text):
-                    refused += found.changed < 0
+                    refused += 1
                     if refused > _MOST_REFUSED and not is_exact:
                         break
                     continue
-                if found.changed >= 0:
-                    self.variants.add(found)
                 value = _value_of(self.search, found.text)
                 if value in values:
                     continue
@@ -223,12 +226,12 @@ class _Values:
             if refused > _MOST_REFUSED and not is_exact:
                 is_exact = True
                 continue
-            if graph.is_whole and not self.variants:
+            if graph.is_whole:
                 return
             self.lower_bound = max(self.lower_bound, target + 1)
             step *= _GROWTH
 
-    def _cheapest(self, found: Found) -> Found:
+    def _cheapest(self, found: _Found) -> _Found:
         """The cheapest repair to a text, which the graph may lack: where it writes more than it needs."""
         limits, _ = self.watch.within(self.search.limits)
         cost, edits = repair_to(replace(self.search, limits=limits), self.priced, found.text)
@@ -236,30 +239,22 @@ class _Values:
 
     def _graph(self, target: int, is_exact: bool) -> RepairGraph:
         limits, _ = self.watch.within(self.search.limits)
-        graph = repair_graph(self.engine, target, is_exact, limits)
+        every_byte = bytes((EVERY_BYTE,)) * (len(self.search.broken) + 1)
+        graph = repair_graph(self.engine, target, is_exact, limits, every_byte)
         if len(graph.source) * _BYTES_OF_AN_EDGE > limits.memory_bytes:
             raise LimitExceeded("memory_bytes", limits.memory_bytes)
         return graph
 
-    def _texts(self, graph: RepairGraph, target: int) -> Iterator[Found]:
-        """The texts of a graph that no graph before had, and their variants, in the order of their costs."""
+    def _texts(self, graph: RepairGraph, target: int) -> Iterator[_Found]:
+        """The texts of a graph that no graph before had, in the order of their costs."""
         is_path = len(graph.source) == len(graph.positions) - 1 and len(graph.ends) == 1
-        if not (is_path and self.texts):
-            for cost, text, edits in _Texts(self, graph, target).found():
-                if text in self.texts:
-                    continue
-                yield from self._variants_below(cost)
-                self.watch.hold(2 * len(text) + _BYTES_OF_A_STEP)
-                self.texts.add(text)
-                found = Found(cost, text, edits, (), -1)
-                self.variants.add(found)
+        if is_path and not graph.byte_set.any() and self.texts:
+            return
+        for found in _Texts(self, graph, target).found():
+            if found.text not in self.texts:
+                self.watch.hold(2 * len(found.text) + _BYTES_OF_A_STEP)
+                self.texts.add(found.text)
                 yield found
-        yield from self._variants_below(target + 1)
-
-    def _variants_below(self, cost: int) -> Iterator[Found]:
-        while (found := self.variants.next_below(cost)) is not None:
-            self.watch.check()
-            yield found
 
     def _is_accepted(self, text: bytes) -> bool:
         automata, pattern = self.search.automata, self.search.pattern
@@ -267,12 +262,31 @@ class _Values:
 
 
 class _Edge(NamedTuple):
-    """An edge of the graph: what it writes, where it leads, its cost, and its number."""
+    """An edge of the graph.
+
+    Attributes:
+        written: what it writes, if that is no choice.
+        choices: the bytes any of which it may write, as bits; 0: no choice.
+        target, cost, number: where it leads, its cost, and its number.
+    """
 
     written: bytes
+    choices: int
     target: int
     cost: int
     number: int
+
+
+class _Part(NamedTuple):
+    """Bytes after which the same is reached.
+
+    Attributes:
+        choices: the bytes, as bits.
+        reached: what; the last byte of each way is not known yet.
+    """
+
+    choices: int
+    reached: _Reached
 
 
 class _Texts:
@@ -285,10 +299,11 @@ class _Texts:
         self.positions: list[int] = graph.positions.tolist()
         self.ends = frozenset(graph.ends.tolist())
         self.sources: list[int] = graph.source.tolist()
+        self.choices = [sum(1 << byte for byte in one) if len(one) > 1 else 0 for one in graph.byte_sets]
         self.edges = self._edges()
-        # Of each node the edge that keeps a byte, where it has no other edge.
+        # Of each node the edge that writes one certain byte, where it has no other edge.
         self.only = [
-            edges[0] if len(edges) == 1 and len(edges[0].written) == 1 and node not in self.ends else None
+            edges[0] if len(edges) == 1 and _is_one_byte(edges[0]) and node not in self.ends else None
             for node, edges in enumerate(self.edges)
         ]
         self.steps = 0
@@ -302,14 +317,15 @@ class _Texts:
             self.graph.target.tolist(),
             self.graph.kind.tolist(),
             self.graph.operand.tolist(),
+            self.graph.byte_set.tolist(),
             self.graph.cost.tolist(),
             strict=True,
         )
         keep, rewrite, remove, insert = (STEPS.index(name) for name in STEPS[:4])
-        for number, (source, target, kind, operand, cost) in enumerate(rows):
+        for number, (source, target, kind, operand, byte_set, cost) in enumerate(rows):
             at = self.positions[source]
             if kind == keep:
-                edges[source].append(_Edge(self.broken[at : at + 1], target, cost * _COST, number))
+                edges[source].append(_Edge(self.broken[at : at + 1], 0, target, cost * _COST, number))
                 continue
             if kind == rewrite:
                 written = self.priced.span(operand).written
@@ -317,7 +333,7 @@ class _Texts:
                 written = b"" if kind == remove else bytes((operand,))
             lost = 0 if kind == insert else self.positions[target] - at
             whole = cost * _COST + lost * _LOST + len(written)
-            edges[source].append(_Edge(written, target, whole, number))
+            edges[source].append(_Edge(written, self.choices[byte_set], target, whole, number))
         return edges
 
     def _costs_left(self) -> list[int]:
@@ -348,31 +364,50 @@ class _Texts:
             if self.steps * _BYTES_OF_A_STEP > self.watch.limits.memory_bytes:
                 raise LimitExceeded("memory_bytes", self.watch.limits.memory_bytes)
 
-    def found(self) -> Iterator[tuple[int, bytes, tuple[Edit, ...]]]:
+    def found(self) -> Iterator[_Found]:
         """Costs, texts and edits."""
         if not self.positions:
             return
-        # The cost of the best text with this beginning; of equals the latest; how the quotes stand; what is
-        # reached.  Without nodes: a whole text, and how it was reached.
-        queue: list[tuple[int, int, int, _Reached, _Way]] = [
-            (self.left[0], 0, _OUTSIDE, {(0, b""): (0, None)}, None)
-        ]
-        count = 0
+        # The cost of the best text with this beginning; of equals the latest; how the quotes stand before the
+        # next byte; which byte comes next, and what is reached after it.  Without choices: a whole text, and
+        # how it was reached; with those of 0: no byte comes.
+        start = _Part(1, {(0, b""): (0, None)})
+        queue: list[tuple[int, int, int, _Part, _Way]] = [(self.left[0], 0, _OUTSIDE, start, None)]
+        count, is_start = 0, True
         while queue:
-            best, _, context, reached, way = heapq.heappop(queue)
-            if not reached:
-                yield best // _COST, *self._followed(way)
+            best, _, context, (choices, reached), way = heapq.heappop(queue)
+            if not choices:
+                yield _Found(best // _COST, *self._followed(way))
                 continue
             self._count_step()
+            if is_start:
+                is_start = False
+            else:
+                others = choices & (choices - 1)
+                if others:
+                    count -= 1
+                    heapq.heappush(queue, (best, count, context, _Part(others, reached), None))
+                context, reached = self._after(context, reached, (choices ^ others).bit_length() - 1)
+                if not reached:
+                    continue
             context, reached = self._forced(context, reached)
-            following, end = self._following(reached, context)
+            parts, end = self._following(reached, context)
             if end is not None:
                 count -= 1
-                heapq.heappush(queue, (end[0], count, context, {}, end[1]))
-            for byte, nodes in following.items():
+                heapq.heappush(queue, (end[0], count, context, _Part(0, {}), end[1]))
+            for part in parts:
                 count -= 1
-                least = min(cost + self.left[node] for (node, _), (cost, _) in nodes.items())
-                heapq.heappush(queue, (least, count, self._context_after(context, byte), nodes, None))
+                least = min(cost + self.left[node] for (node, _), (cost, _) in part.reached.items())
+                heapq.heappush(queue, (least, count, context, part, None))
+
+    def _after(self, context: int, reached: _Reached, byte: int) -> tuple[int, _Reached]:
+        """What is reached after one of some bytes, which is noted in each way; without needless escapes."""
+        written: _Reached = {}
+        for key, (cost, way) in reached.items():
+            way = way and (way[0], way[1], byte)
+            if context != _LAST_DIGIT or not self._is_needless(way):
+                written[key] = cost, way
+        return self._context_after(context, byte), written
 
     def _forced(self, context: int, reached: _Reached) -> tuple[int, _Reached]:
         """What is reached along edges without an alternative."""
@@ -383,8 +418,8 @@ class _Texts:
             return context, reached
         only = self.only
         while (edge := only[node]) is not None:
-            written, node, more, number = edge
-            cost, way = cost + more, (way, number)
+            written, _, node, more, number = edge
+            cost, way = cost + more, (way, number, -1)
             if self.is_json:
                 context = self._context_after(context, written[0])
         return context, {(node, b""): (cost, way)}
@@ -400,12 +435,12 @@ class _Texts:
             return context + 1 if context < _LAST_DIGIT else _INSIDE
         return _OUTSIDE if byte == _QUOTE else _ESCAPED if byte == _BACKSLASH else _INSIDE
 
-    def _following(
-        self, reached: _Reached, context: int
-    ) -> tuple[dict[int, _Reached], tuple[int, _Way] | None]:
+    def _following(self, reached: _Reached, context: int) -> tuple[list[_Part], tuple[int, _Way] | None]:
         """What is reached after each next byte; and the best way to an end without any."""
-        is_blank = context == _OUTSIDE and self.is_json
+        blanks = _BLANKS if context == _OUTSIDE and self.is_json else b""
+        blank_choices = _BLANK_CHOICES if blanks else 0
         following: defaultdict[int, _Reached] = defaultdict(dict)
+        parts: list[_Part] = []
         end: tuple[int, _Way] | None = None
         order = 0
         queue: list[tuple[int, int, int, bytes, _Way]] = []
@@ -416,8 +451,7 @@ class _Texts:
         settled: set[int] = set()
         while queue:
             cost, _, node, pending, way = heapq.heappop(queue)
-            if pending:
-                pending = pending.lstrip(_BLANKS) if is_blank else pending
+            pending = pending.lstrip(blanks)
             if pending:
                 _reach(following[pending[0]], (node, pending[1:]), cost, way)
                 continue
@@ -426,20 +460,27 @@ class _Texts:
             settled.add(node)
             if node in self.ends and (end is None or cost < end[0]):
                 end = cost, way
-            for written, target, more, number in self.edges[node]:
+            for written, choices, target, more, number in self.edges[node]:
                 if cost + more + self.left[target] >= self.most or self._returns(way, number, target):
                     continue
-                after = (way, number)
-                if context == _LAST_DIGIT and self._is_needless(after):
-                    continue
-                if is_blank:
-                    written = written.lstrip(_BLANKS)
+                after = (way, number, -1)
+                if choices:
+                    silent = choices & blank_choices
+                    if choices ^ silent:
+                        parts = _split(parts, choices ^ silent, (target, b""), cost + more, after)
+                    if not silent:
+                        continue
+                    after, written = (way, number, silent.bit_length() - 1), b""
+                written = written.lstrip(blanks)
                 if written:
                     _reach(following[written[0]], (target, written[1:]), cost + more, after)
                 else:
                     order += 1
                     heapq.heappush(queue, (cost + more, order, target, b"", after))
-        return following, end
+        for byte, nodes in following.items():
+            for (node, pending), (cost, way) in nodes.items():
+                parts = _split(parts, 1 << byte, (node, pending), cost, way)
+        return parts, end
 
     def _returns(self, way: _Way, number: int, target: int) -> bool:
         """Whether an edge leads back to a node that this way has passed."""
@@ -447,7 +488,7 @@ class _Texts:
             return False
         at = self.positions[target]
         while way is not None:
-            way, number = way
+            way, number, _ = way
             source = self.sources[number]
             if self.positions[source] < at:
                 return False
@@ -459,21 +500,43 @@ class _Texts:
         """Whether a whole escape was written for a character that needs none."""
         escape = ""
         while way is not None and len(escape) < len("\\u0000"):
-            way, number = way
+            way, number, byte = way
             if self.graph.kind[number] != STEPS.index("insert"):
                 return False
-            escape = chr(self.graph.operand[number]) + escape
+            escape = chr(byte if byte >= 0 else self.graph.operand[number]) + escape
         return escape[:2] == "\\u" and chr(int(escape[2:], 16)) in _PRINTABLE
 
     def _followed(self, way: _Way) -> tuple[bytes, tuple[Edit, ...]]:
-        numbers: list[int] = []
+        steps: list[tuple[int, int]] = []
         while way is not None:
-            way, number = way
-            numbers.append(number)
-        return followed(self.broken, self.priced, self.graph, reversed(numbers))
+            way, number, byte = way
+            steps.append((number, byte))
+        return followed(self.broken, self.priced, self.graph, reversed(steps))
+
+
+def _is_one_byte(edge: _Edge) -> bool:
+    return len(edge.written) == 1 and not edge.choices
 
 
 def _reach(nodes: _Reached, node: tuple[int, bytes], cost: int, way: _Way) -> None:
     known = nodes.get(node)
     if known is None or cost < known[0]:
         nodes[node] = cost, way
+
+
+def _split(parts: list[_Part], choices: int, node: tuple[int, bytes], cost: int, way: _Way) -> list[_Part]:
+    """The parts, where some bytes lead to one more node."""
+    made: list[_Part] = []
+    for part in parts:
+        both = part.choices & choices
+        if not both:
+            made.append(part)
+            continue
+        if both != part.choices:
+            made.append(_Part(part.choices ^ both, dict(part.reached)))
+        _reach(part.reached, node, cost, way)
+        made.append(_Part(both, part.reached))
+        choices ^= both
+    if choices:
+        made.append(_Part(choices, {node: (cost, way)}))
+    return made

@@ -15,14 +15,26 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["STEPS", "RepairGraph", "followed", "repair_graph"]
+__all__ = [
+    "CHEAPEST",
+    "EVERY_BYTE",
+    "EVERY_BYTE_WITH_LOOPS",
+    "STEPS",
+    "RepairGraph",
+    "followed",
+    "repair_graph",
+]
+
+# Which insertions and replacements a graph has at a position: the cheapest between two nodes; every byte;
+# also those that lead from a node to itself.
+CHEAPEST, EVERY_BYTE, EVERY_BYTE_WITH_LOOPS = 0, 1, 2
 
 STEPS = ("keep", "rewrite", "remove", "insert", "replace")  # as the engine numbers them
 _EDGE = [
     ("source", "u4"),
     ("target", "u4"),
     ("step", "u4"),
-    ("unused", "u4"),
+    ("bytes", "u4"),
     ("cost", "u8"),
 ]
 _KINDS = 8
@@ -38,7 +50,10 @@ class RepairGraph(NamedTuple):
         source, target: of each edge.
         kind: of each edge, its number in :data:`STEPS`.
         operand: of each edge, the byte that is written, or the number of the rewrite.
+        byte_set: of each edge, the number in ``byte_sets`` of the bytes any of which it may write; 0: the
+            operand alone.
         cost: of each edge.
+        byte_sets: sets of bytes, in their order.
         is_whole: the bound has left out nothing.
     """
 
@@ -49,11 +64,20 @@ class RepairGraph(NamedTuple):
     target: NDArray[np.int64]
     kind: NDArray[np.int64]
     operand: NDArray[np.int64]
+    byte_set: NDArray[np.int64]
     cost: NDArray[np.int64]
+    byte_sets: list[bytes]
     is_whole: bool
 
+    def choices(self, edge: int) -> bytes:
+        """The bytes any of which an insertion or a replacement may write."""
+        number = int(self.byte_set[edge])
+        return self.byte_sets[number] if number else bytes((int(self.operand[edge]),))
 
-def repair_graph(search: _core.RepairSearch, bound: int, is_exact: bool, limits: Limits) -> RepairGraph:
+
+def repair_graph(
+    search: _core.RepairSearch, bound: int, is_exact: bool, limits: Limits, alternatives: bytes = b""
+) -> RepairGraph:
     """The repairs of a search that cost no more than a bound.
 
     Args:
@@ -61,13 +85,16 @@ def repair_graph(search: _core.RepairSearch, bound: int, is_exact: bool, limits:
         bound: the highest cost.
         is_exact: whether the constraint accepts all of them; otherwise its over-approximation does.
         limits: of this call.
+        alternatives: of each position, which insertions and replacements the graph has; :data:`CHEAPEST`
+            after its end.
 
     Raises:
         LimitExceeded, Cancelled: the call was stopped.
     """
     import numpy as np
 
-    positions, modes, ends, records, is_whole = search.graph(bound, is_exact, core_limits(limits))
+    found = search.graph(bound, is_exact, alternatives, core_limits(limits))
+    positions, modes, ends, records, byte_sets, is_whole = found
     edges = np.frombuffer(records, dtype=_EDGE)
     return RepairGraph(
         np.frombuffer(positions, dtype="u4").astype(np.int64),
@@ -77,17 +104,22 @@ def repair_graph(search: _core.RepairSearch, bound: int, is_exact: bool, limits:
         edges["target"].astype(np.int64),
         (edges["step"] % _KINDS).astype(np.int64),
         (edges["step"] // _KINDS).astype(np.int64),
+        edges["bytes"].astype(np.int64),
         edges["cost"].astype(np.int64),
+        byte_sets,
         is_whole,
     )
 
 
 def followed(
-    broken: bytes, costs: TextCosts, graph: RepairGraph, path: Iterable[int]
+    broken: bytes, costs: TextCosts, graph: RepairGraph, path: Iterable[tuple[int, int]]
 ) -> tuple[bytes, tuple[Edit, ...]]:
-    """The text and the edits of a path, whose edges are given by their numbers."""
+    """The text and the edits of a path: numbers of edges, each with the byte that it writes.
+
+    The byte counts where the edge inserts or replaces one; -1 stands for its operand.
+    """
     text, edits = bytearray(), []
-    for edge in path:
+    for edge, byte in path:
         node, operand = graph.source[edge], int(graph.operand[edge])
         position, mode = int(graph.positions[node]), graph.modes[node]
         name, end, written = STEPS[graph.kind[edge]], position + 1, b""
@@ -96,7 +128,7 @@ def followed(
         elif name == "rewrite":
             _, end, written, *_ = costs.span(operand)
         elif name != "remove":
-            written = bytes([operand])
+            written = bytes([operand if byte < 0 else byte])
             end -= name == "insert"
         text += written
         if name != "keep" or costs.keeping(mode, position) > 0:
