@@ -316,6 +316,7 @@ class Constraint(Denotation[_T_co]):
         *,
         costs: EditCosts = DEFAULT_COSTS,
         at_most: Mapping[str, int] | None = None,
+        alike: bytes | None = None,
         strict: RepairBounds | None = None,
         deadline_seconds: float | None = None,
         weight: float = _WEIGHT,
@@ -332,17 +333,22 @@ class Constraint(Denotation[_T_co]):
         JSON is repaired into any white space and spelling, in the order of properties that the constraint
         has; JSON whose values the constraint accepts is not changed, whatever its order.
 
-        With ``at_most``, :attr:`.Repair.program` says how the edits were chosen, and the certificate is a
-        :class:`.CoupledCertificate`: it proves the edits, their number and cost, and the part of the lower
-        bound that multipliers prove; the rest is the word of the solver (HiGHS).
+        With ``at_most`` or ``alike``, :attr:`.Repair.program` says how the edits were chosen, and the
+        certificate is a :class:`.CoupledCertificate`: it proves the edits, their number and cost, and the
+        part of the lower bound that multipliers prove; the rest is the word of the solver (HiGHS).
 
             tk.regex("(ab)*").repair("aab", at_most={"remove": 0}).text      # "abab"
+            calls = tk.regex("in (count|mount); out (mount|font)")
+            calls.repair("in cuont; out cuont", alike=rb"[a-z]{4,}").text    # "in mount; out mount"
 
         Args:
             text: the text; bytes that are not UTF-8 are repaired too.
             costs: what each edit costs.
             at_most: how many edits of a name there may be: ``{"remove": 0, "typo": 2}``; the
                 names are those of :attr:`.Edit.name`.  Of repairs of equal cost any may be the answer.
+            alike: a pattern of bytes for :mod:`re`; what it matches is a name.  All occurrences of a name
+                that are spelled alike in the text are spelled alike in the repaired one, except those that
+                are removed; :mod:`tokamata.repair.names` has the exact rule.
             strict: how much content the repair may lose, invent and change; ``None``: any amount.  It does
                 not change which repair is found, but refuses one that passes these bounds.
             deadline_seconds: when to stop with what was found; ``None``: when ``limits.seconds`` are over.
@@ -356,19 +362,19 @@ class Constraint(Denotation[_T_co]):
             EmptyConstraintError: no text is accepted.
             AlgebraError: a text of this constraint needs tokens (control tokens, token edges).
             ArgumentError: an argument has another type or value.
-            NoRepairError: no accepted text can be reached with ``at_most``.
+            NoRepairError: no accepted text can be reached with ``at_most`` (and ``alike``).
             RepairRefusedError: the repair loses or invents more than ``strict`` admits; the error has it.
-            MissingExtraError: ``at_most`` needs the package ``scipy``.
+            MissingExtraError: ``at_most`` and ``alike`` need the package ``scipy``.
             LimitExceeded: a limit was passed before any accepted text was found.
             Cancelled: the search was cancelled; the solver is not interrupted, and ends with its deadline.
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
         checked_instance("strict", strict, (RepairBounds, NoneType), "RepairBounds")
         with self._explaining_emptiness(search.limits, search.cancel):
-            if at_most is None:
+            if at_most is None and alike is None:
                 found = searched_repair(search)
             else:
-                *_, found = coupled_repairs(search, at_most)
+                *_, found = coupled_repairs(search, at_most, alike)
         if strict is not None:
             strict.check(found)
         return found
@@ -380,6 +386,7 @@ class Constraint(Denotation[_T_co]):
         *,
         costs: EditCosts = ...,
         at_most: Mapping[str, int] | None = None,
+        alike: bytes | None = None,
         distinct: Literal[False] = False,
         n: None = None,
         deadline_seconds: float | None = None,
@@ -406,6 +413,7 @@ class Constraint(Denotation[_T_co]):
         *,
         costs: EditCosts = DEFAULT_COSTS,
         at_most: Mapping[str, int] | None = None,
+        alike: bytes | None = None,
         distinct: bool = False,
         n: int | None = None,
         deadline_seconds: float | None = None,
@@ -426,8 +434,8 @@ class Constraint(Denotation[_T_co]):
         iterating.  An iterator that is given up frees what the search holds.
 
         Args:
-            text, costs, at_most, deadline_seconds, weight, limits, cancel: as there; not ``at_most`` with
-                ``distinct``.
+            text, costs, at_most, alike, deadline_seconds, weight, limits, cancel: as there; neither
+                ``at_most`` nor ``alike`` with ``distinct``.
             distinct: whether to find different values; :class:`.NearestValues` says which count.
             n: how many values, with ``distinct``; ``None`` for all.
         """
@@ -436,12 +444,14 @@ class Constraint(Denotation[_T_co]):
         if n is not None:
             checked_whole("n", n, 1)
         if distinct:
-            if at_most is not None:
-                raise ArgumentError("at_most", "at_most together with distinct=True", "one of both alone")
+            for name, value in (("at_most", at_most), ("alike", alike)):
+                if value is not None:
+                    raise ArgumentError(name, f"{name} together with distinct=True", "one of both alone")
             return NearestValues(search, n, self._explaining_emptiness(search.limits, search.cancel))
         if n is not None:
             raise ArgumentError("n", shown_argument(n), "None without distinct=True")
-        found = coupled_repairs(search, at_most) if at_most is not None else searched_repairs(search)
+        is_free = at_most is None and alike is None
+        found = searched_repairs(search) if is_free else coupled_repairs(search, at_most, alike)
         return self._explained(found, search)
 
     def repair_stream(

@@ -1,4 +1,4 @@
-"""What proves a repair whose edits are bounded by ``at_most``, and what it leaves unproven."""
+"""What proves a repair whose edits are coupled, and what it leaves unproven."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 
 import tokamata._core as _core
 from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.repair.bounded_patterns import BoundedPatterns
+from tokamata.repair.names import different_names, names_of
 from tokamata.repair.raised_costs import HIGHEST_COST, RaisedCosts
 from tokamata.repair.results import Certificate
 
@@ -16,7 +18,7 @@ __all__ = ["CoupledCertificate"]
 
 @dataclass(frozen=True)
 class CoupledCertificate(Certificate):
-    """What proves a repair with ``at_most``: its edits, their number and cost, and a lower bound.
+    """What proves a repair with ``at_most`` or ``alike``: edits, their number and cost, and a lower bound.
 
     The bound is that of the multipliers: with every cost times ``scale`` and the multipliers added, no repair
     costs less than the nodes prove.  It may be below :attr:`.Repair.lower_bound`: what branch and bound adds
@@ -26,17 +28,20 @@ class CoupledCertificate(Certificate):
         at_most: how many edits of each name there may be.
         multipliers: what each edit of a name costs more, in the costs of the proof.
         scale: by what the proof multiplies all costs.
+        alike: the pattern of the names that are written alike; ``None``: there is none.
     """
 
     at_most: Mapping[str, int] = field(default_factory=dict)
     multipliers: Mapping[str, int] = field(default_factory=dict)
     scale: int = 1
+    alike: bytes | None = None
 
     def flaw(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> str | None:
         """What is wrong with the certificate; ``None`` if it holds.
 
-        Edits, cost and text are checked as in every certificate; the edits of each name are counted; then the
-        bound is checked in the raised costs, edge by edge.
+        Edits, cost and text are checked as in every certificate; the edits of each name are counted, and the
+        spellings of names that are to be written alike are compared; then the bound is checked in the raised
+        costs, edge by edge.
 
         Raises:
             LimitExceeded, Cancelled: the check was stopped.
@@ -55,6 +60,11 @@ class CoupledCertificate(Certificate):
             return "a raised cost is too high"
         own = {one.name: getattr(self, one.name) for one in fields(Certificate)}
         flaw = Certificate(**{**own, "lower_bound": 0, "nodes": b""}).flaw(limits=limits, cancel=cancel)
+        if flaw is None and self.alike is not None:
+            bounds = BoundedPatterns(checked_limits(limits), checked_cancel(cancel))
+            names = names_of(self.alike, self.broken, bounds)
+            for number in sorted(different_names(names, self.broken, self.edits)):
+                return f"the name {names[number].broken[:80]!r} is written in two ways"
         if flaw is not None or self.lower_bound == 0:
             return flaw
         raised = RaisedCosts.of(costs, self.scale, self.multipliers)

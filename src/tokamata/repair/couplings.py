@@ -1,7 +1,8 @@
-"""Repairs with ``at_most``: bounds on how many edits of some names there may be.
+"""Repairs whose edits are coupled: at most so many of some names, and names that are written alike.
 
-Problem.  The cheapest repair among those that make, say, at most two removals and one insertion.  Such
-bounds couple edits that stand anywhere in the text.
+Problem.  The cheapest repair among those that make, say, at most two removals and one insertion
+(``at_most``), or that write each name of the text in one spelling (``alike``, :mod:`.names`).  Both couple
+edits that stand anywhere in the text.
 Example.  ``[1 2 3]`` as JSON, where removing costs less than inserting a comma: at most one removal, so one
 comma is inserted and one number removed with its blank, or whatever else is cheapest.
 
@@ -18,11 +19,17 @@ How.
    target is in the graph, so a program without a solution raises the lower bound to the target, which then
    grows. The graph may be that of the over-approximation, which forgets names that must differ.  Where the
    constraint refuses the answer, the graph of the constraint itself is taken.
+3. Names.  Where the answer of a program writes a name in two spellings, the graph is unfolded at the
+   occurrences of that name (:mod:`.unfolding`), and the program is solved again.  So a program couples no
+   more names than it has to.  Before that, each spelling of the answer is put in place of all occurrences,
+   and the text that results is repaired.  What it is repaired to is a candidate, often the optimum, and
+   targets need not pass its cost.
 
 When to use it.  With one bound and a small number, counters in the states would do as well.  The program is
 for bounds on several kinds at once, and for large numbers, where their product would not fit.
 
-What is proven.  The certificate holds the multipliers and proves their bound.  What the program adds to
+What is proven.  The certificate holds the multipliers and proves their bound, that of the cheapest repair
+where there is no ``at_most``; it counts edits and compares spellings.  What the program adds to
 that is reported as ``Repair.lower_bound``, and can be checked only by solving it again.
 
 Cost.  One to fifteen searches, and programs of some hundred columns, for JSON of up to 1 kB with three
@@ -44,9 +51,18 @@ from typing import Generic, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, NoRepairError, shown_argument
-from tokamata.limits import Limits, core_limits
+from tokamata.limits import Limits, Watch, core_limits
+from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.coupled_certificates import CoupledCertificate
-from tokamata.repair.graphs import STEPS, followed, repair_graph
+from tokamata.repair.graphs import CHEAPEST, EVERY_BYTE_WITH_LOOPS, STEPS, followed, repair_graph
+from tokamata.repair.names import (
+    Name,
+    checked_alike,
+    different_names,
+    names_of,
+    respelled,
+    spellings_of,
+)
 from tokamata.repair.programs import (
     BYTES_OF_AN_EDGE,
     CoupledGraph,
@@ -63,8 +79,11 @@ from tokamata.repair.searching import (
     Search,
     edit_of,
     needs_none,
+    repair_to,
+    searched_repair,
     searched_repairs,
 )
+from tokamata.repair.unfolding import unfolded
 from tokamata.values.forms import Reading, accepted
 
 __all__ = ["coupled_repairs"]
@@ -73,12 +92,16 @@ _T = TypeVar("_T")
 _MOST_SEARCHES = 40
 # Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
 _SHARE = 4
+_MOST_SPELLINGS = 3  # that are tried in place of a name
 _GROWTH = 4  # of the highest multiplier, where the best is the highest
 
 
-def coupled_repairs(search: Search[_T], at_most: Mapping[str, int]) -> Iterator[Repair[_T]]:
-    """The answers of :meth:`tokamata.Constraint.repairs` with ``at_most``, which is checked now."""
-    costs = search.costs
+def coupled_repairs(
+    search: Search[_T], at_most: Mapping[str, int] | None, alike: bytes | None
+) -> Iterator[Repair[_T]]:
+    """The answers of :meth:`tokamata.Constraint.repairs` with ``at_most`` or ``alike``, checked now."""
+    costs, alike = search.costs, checked_alike(alike)
+    at_most = {} if at_most is None else at_most
     checked_instance("at_most", at_most, Mapping, "a mapping of names of edits to numbers")
     names = {
         "insert",
@@ -93,14 +116,14 @@ def coupled_repairs(search: Search[_T], at_most: Mapping[str, int]) -> Iterator[
             raise ArgumentError("at_most", shown_argument(name), "the name of an edit of costs")
         if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most < 1 << 31:
             raise ArgumentError("at_most", shown_argument(most), "a whole number from 0 to 2,147,483,647")
-    if not at_most:
+    if not at_most and alike is None:
         return searched_repairs(search)
     check_solver()
-    return _CoupledSearch(search, dict(at_most)).answers()
+    return _CoupledSearch(search, dict(at_most), alike).answers()
 
 
 class _Candidate(NamedTuple):
-    """A repair that keeps ``at_most``."""
+    """A repair that keeps ``at_most``, and writes names alike."""
 
     cost: int
     text: bytes
@@ -125,8 +148,10 @@ class _Cut(NamedTuple):
 class _CoupledSearch(Generic[_T]):
     """One search: bounds and candidates, until they meet or time is over."""
 
-    def __init__(self, search: Search[_T], at_most: dict[str, int]) -> None:
-        self.given, self.at_most = search, at_most
+    def __init__(self, search: Search[_T], at_most: dict[str, int], alike: bytes | None) -> None:
+        self.given, self.at_most, self.alike = search, at_most, alike
+        self.to_write_alike: list[Name] = []
+        self.coupled: set[int] = set()  # the numbers of those that programs couple
         self.start = time.monotonic()
         self.names = tuple(at_most)
         self.best: _Candidate | None = None
@@ -147,8 +172,11 @@ class _CoupledSearch(Generic[_T]):
             self.best, self.first_us = _Candidate(0, self.given.broken, ()), self._us()
             yield self._repair()
             return
-        self.costs = self.given.costs.of_text(self.given.broken)
+        bounds = BoundedPatterns(self._left(), self.given.cancel)
+        self.costs = self.given.costs.of_text(self.given.broken, bounds)
         self.scale, self.highest = scale_of(self.costs)
+        if self.alike is not None:
+            self.to_write_alike = names_of(self.alike, self.given.broken, bounds)
         for step in (self._raise_multipliers, self._solve_programs):
             self.stopped = None  # a search without room leaves some for a program
             for _ in step():
@@ -182,6 +210,7 @@ class _CoupledSearch(Generic[_T]):
             self.at_most,
             {name: value for name, value in multipliers.items() if value > 0},
             self.scale if self.bounding is not None else 1,
+            self.alike,
         )
         bound = min(self.bound, cost)
         return Repair(
@@ -207,7 +236,8 @@ class _CoupledSearch(Generic[_T]):
             known = "network matrix"
         rows, columns = (self.last.rows, self.last.columns) if self.last is not None else (0, 0)
         gap = (cost - bound) / cost if cost else 0.0
-        return Program(self.at_most, self.programs, rows, columns, self.branch_nodes, gap, known)
+        alike = tuple(self.to_write_alike[number].broken for number in sorted(self.coupled))
+        return Program(self.at_most, self.programs, rows, columns, self.branch_nodes, gap, known, alike)
 
     def _is_closed(self) -> bool:
         return self.best is not None and self.best.cost <= self.bound
@@ -233,6 +263,8 @@ class _CoupledSearch(Generic[_T]):
         self.cuts.add(_Cut(self.scale * cost, excess))
         if any(count > 0 for count in excess) or (self.best is not None and cost >= self.best.cost):
             return False
+        if different_names(self.to_write_alike, self.given.broken, edits):
+            return False
         self.best = _Candidate(cost, text, edits)
         if self.first_us is None:
             self.first_us = self._us()
@@ -252,7 +284,7 @@ class _CoupledSearch(Generic[_T]):
             except LimitExceeded as error:
                 self._stop(error.limit)
                 return
-            if self._is_closed() or self.stopped is not None:
+            if self._is_closed() or self.stopped is not None or not self.names:
                 return
             highest = highest or self._usual_cost()
             multipliers, hoped = self._next_multipliers(highest)
@@ -345,6 +377,12 @@ class _CoupledSearch(Generic[_T]):
             else:
                 cost, text, made = edits(solution.path)
                 self.bound = max(self.bound, min(target + 1, solution.bound))
+                different = different_names(self.to_write_alike, self.given.broken, made)
+                if different:
+                    assert not different <= self.coupled, "what is coupled is written alike"
+                    self.coupled |= different
+                    yield from self._respell([self.to_write_alike[one] for one in sorted(different)], made)
+                    continue
                 reading = Reading(self.given.pattern, self.given.limits, self.given.cancel)
                 if accepted(self.given.texts(), text, reading) is not None:
                     is_exact = True  # the over-approximation alone accepts it
@@ -355,6 +393,23 @@ class _CoupledSearch(Generic[_T]):
                 self._stop("seconds")
                 return
             step *= 2
+
+    def _respell(self, names: list[Name], edits: tuple[Edit, ...]) -> Iterator[None]:
+        """Candidates: the text with each spelling that some edits give to a name, repaired."""
+        spellings = {name: spellings_of(name, self.given.broken, edits) for name in names}
+        for rank in range(min(_MOST_SPELLINGS, max(map(len, spellings.values())))):
+            chosen = {name: found[min(rank, len(found) - 1)] for name, found in spellings.items()}
+            left = self._left()
+            given = replace(self.given, limits=replace(left, seconds=left.seconds / _SHARE))
+            try:
+                nearest = searched_repair(replace(given, broken=respelled(self.given.broken, chosen)))
+                text = nearest.text.encode()
+                cost, made = repair_to(given, self.costs, text)
+            except LimitExceeded:
+                continue  # it is an attempt, and there is another candidate
+            self.expansions += nearest.expansions
+            if self._take(cost, text, made):
+                yield
 
     def _solved(self, graph: CoupledGraph) -> Solution | None:
         """The solution of a graph's program; ``None`` for a graph without an end."""
@@ -380,7 +435,10 @@ class _CoupledSearch(Generic[_T]):
         assert self.bounding is not None
         multipliers = self.bounding.multipliers
         added = sum(multipliers[name] * self.at_most[name] for name in self.names)
-        whole = repair_graph(self.bounding.search, self.scale * target + added, is_exact, self._left())
+        names = [self.to_write_alike[number] for number in sorted(self.coupled)]
+        bound = self.scale * target + added
+        alternatives = _alternatives(names, len(self.given.broken))
+        whole = repair_graph(self.bounding.search, bound, is_exact, self._left(), alternatives)
         at, kind, operand = whole.positions, whole.kind, whole.operand
         number = {name: index for index, name in enumerate(self.names)}
         of_kind = np.array([-1, -1, *(number.get(name, -1) for name in STEPS[2:])])
@@ -396,9 +454,25 @@ class _CoupledSearch(Generic[_T]):
         values = np.array([*multipliers.values(), 0], dtype=np.int64)  # the last one: of no bound
         cost = (whole.cost - values[coupled]) // self.scale
         graph = CoupledGraph(len(at), whole.ends, whole.source, whole.target, cost, coupled)
+        is_whole, edges, written = whole.is_whole, np.arange(len(cost)), np.full(len(cost), -1)
+        if names:
+            wide = unfolded(whole, self.costs, names, bound, Watch(self._left(), self.given.cancel))
+            is_whole, edges, written = wide.is_whole, wide.edge, wide.byte
+            own = np.append(cost, 0)[edges], np.append(coupled, -1)[edges]  # the last one: of no edge
+            graph = CoupledGraph(wide.nodes, wide.ends, wide.source, wide.target, *own, wide.marks)
 
         def repair_of(path: list[int]) -> tuple[int, bytes, tuple[Edit, ...]]:
-            text, made = followed(self.given.broken, self.costs, whole, ((edge, -1) for edge in path))
+            steps = ((int(edges[one]), int(written[one])) for one in path if edges[one] >= 0)
+            text, made = followed(self.given.broken, self.costs, whole, steps)
             return sum(edit.cost for edit in made), text, made
 
-        return graph, whole.is_whole, repair_of
+        return graph, is_whole, repair_of
+
+
+def _alternatives(names: list[Name], length: int) -> bytes:
+    """Of each position of a text, what the graph needs: every byte where a name stands and right after it."""
+    kinds = bytearray((CHEAPEST,)) * (length + 1)
+    for name in names:
+        for begin, end, _ in name.occurrences:
+            kinds[begin : end + 1] = bytes((EVERY_BYTE_WITH_LOOPS,)) * (end + 1 - begin)
+    return bytes(kinds)

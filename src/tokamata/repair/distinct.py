@@ -31,8 +31,8 @@ Source.  Mohri and Riley, *An efficient algorithm for the n-best-strings problem
 Cost.  A search to the bound; then for each text one step for each of its bytes, in Python.
 Not taken.  Paths in the order of their costs (Eppstein 1998; Huang and Chiang 2005): hundreds of them have
 one value.  Determinizing the whole graph: the texts of interest pass a small part of it.  A graph with one
-byte between two nodes, and other bytes tried in each text that is found: where several repairs of one cost lead
-to one text, it tries the bytes of one repair alone, and misses values.
+byte between two nodes, and other bytes tried in each text that is found: where several repairs of one cost
+lead to one text, it tries the bytes of one repair alone, and misses values.
 """
 
 from __future__ import annotations

@@ -22,6 +22,11 @@ circles, and without the circles it costs no more and makes no more edits of any
 solved first, by the dual simplex method, which ends in a vertex; a whole vertex is the optimum.  Otherwise
 HiGHS branches.
 
+Names that are written alike.  In the graph of :mod:`.unfolding`, edges that end an occurrence of a name are
+marked with its spelling.  There is one unknown more for each spelling of each name, and at most one of a name
+is 1.  Of each occurrence and each spelling there is a row: the edges that are marked so are at most the
+unknown of the spelling.
+
 Unimodularity.  Without rows that couple, the matrix is that of a network, and totally unimodular at sight,
 with cycles too.  With such rows a vertex that is not whole proves that it is not (Hoffman and Kruskal
 1956); a whole vertex proves nothing, so the report says no more than that.  Small matrices are decided
@@ -66,7 +71,7 @@ _OPTIMAL, _STOPPED, _INFEASIBLE = 0, 1, 2  # what scipy says
 
 @dataclass(frozen=True)
 class Program:
-    """How the edits of a repair with ``at_most`` were chosen.
+    """How the edits of a repair with ``at_most`` or ``alike`` were chosen.
 
     Attributes:
         at_most: how many edits of each name there may be.
@@ -74,6 +79,8 @@ class Program:
         rows, columns: of the last program's matrix, 0 if there was none.
         branch_nodes: nodes of branch and bound of all programs; 0: each relaxation had a whole optimum.
         gap: (cost - lower bound) / cost; 0 if the repair is optimal.
+        alike: the names, as they stand in the broken text, whose occurrences a program has coupled; of the
+            others the cheapest repair writes all alike.
         unimodular: what is known of the last program's matrix.  ``"network matrix"``: no bound on edits
             excludes the cheapest repair, and without those bounds each column has one 1 and one -1.
             ``"totally unimodular"``, ``"not totally unimodular"``: proven.  ``"integral, not proven"``: the
@@ -87,6 +94,7 @@ class Program:
     branch_nodes: int
     gap: float
     unimodular: Unimodularity
+    alike: tuple[bytes, ...] = ()
 
 
 class CoupledGraph(NamedTuple):
@@ -98,6 +106,8 @@ class CoupledGraph(NamedTuple):
         source, target: nodes.
         cost: whole numbers.
         coupled: which bound counts the edge; -1: none.
+        marks: the edges that write spellings of names, of which each name may have one; ``None``: there are
+            none.
     """
 
     nodes: int
@@ -106,6 +116,22 @@ class CoupledGraph(NamedTuple):
     target: NDArray[np.int64]
     cost: NDArray[np.int64]
     coupled: NDArray[np.int64]
+    marks: Marks | None = None
+
+
+class Marks(NamedTuple):
+    """Which edges write a spelling of an occurrence of a name.
+
+    Attributes:
+        edges, rows: pairs: an edge, and the number of an occurrence with a spelling that it writes.
+        spellings: of each row, the number of its spelling.
+        names: of each spelling, the number of its name.
+    """
+
+    edges: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    spellings: NDArray[np.int64]
+    names: NDArray[np.int64]
 
 
 class Solution(NamedTuple):
@@ -134,7 +160,7 @@ def check_solver() -> None:
     try:
         from scipy.optimize import milp  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError("scipy", "repair", "repair(…, at_most=…)") from error
+        raise MissingExtraError("scipy", "repair", "repair(…) with at_most or alike") from error
 
 
 def solved(graph: CoupledGraph, most: Sequence[int], seconds: float) -> Solution:
@@ -149,9 +175,10 @@ def solved(graph: CoupledGraph, most: Sequence[int], seconds: float) -> Solution
     from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
     end = time.monotonic() + seconds
-    flow, supply, couplings = _matrices(graph, len(most))
-    rows, columns = flow.shape[0] + len(most), flow.shape[1]
-    costs = np.concatenate([graph.cost, np.zeros(len(graph.ends), np.int64)]).astype(float)
+    flow, supply, couplings, bounds = _matrices(graph, most)
+    rows, columns = flow.shape[0] + couplings.shape[0], flow.shape[1]
+    steps = len(graph.cost) + len(graph.ends)  # then come spellings
+    costs = np.concatenate([graph.cost, np.zeros(columns - len(graph.cost), np.int64)]).astype(float)
     small = None
     if rows <= MOST_ROWS:
         dense = np.vstack([flow.toarray(), couplings.toarray()]).astype(int).tolist()
@@ -167,7 +194,7 @@ def solved(graph: CoupledGraph, most: Sequence[int], seconds: float) -> Solution
     relaxed = linprog(
         costs,
         A_ub=couplings,
-        b_ub=np.array(most, float),
+        b_ub=bounds,
         A_eq=flow,
         b_eq=supply,
         bounds=(0, 1),
@@ -178,7 +205,7 @@ def solved(graph: CoupledGraph, most: Sequence[int], seconds: float) -> Solution
         return solution(None, None, 0, None)
     if relaxed.status != _OPTIMAL:
         return solution(None, 0, 0, None)
-    if np.all(np.abs(relaxed.x - np.rint(relaxed.x)) < _IS_WHOLE):
+    if np.all(np.abs(relaxed.x[:steps] - np.rint(relaxed.x[:steps])) < _IS_WHOLE):
         path = _path(graph, relaxed.x)
         return solution(path, int(graph.cost[path].sum()), 0, True)
     left = end - time.monotonic()
@@ -191,7 +218,7 @@ def solved(graph: CoupledGraph, most: Sequence[int], seconds: float) -> Solution
         bounds=Bounds(0, 1),
         constraints=[
             LinearConstraint(flow, supply, supply),
-            LinearConstraint(couplings, -np.inf, np.array(most, float)),
+            LinearConstraint(couplings, -np.inf, bounds),
         ],
         options={"time_limit": left, "mip_rel_gap": 0.0},
     )
@@ -206,19 +233,24 @@ def solved(graph: CoupledGraph, most: Sequence[int], seconds: float) -> Solution
     return solution(found, least, nodes, False)
 
 
-def _matrices(graph: CoupledGraph, couplings: int) -> tuple[Any, NDArray[np.float64], Any]:
-    """Rows of the nodes and of one sink after all ends, their right sides, and the rows that couple."""
+def _matrices(
+    graph: CoupledGraph, most: Sequence[int]
+) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
+    """Rows of the nodes and of one sink after all ends, the rows that couple, and the right sides of both.
+
+    The columns are edges, ends and spellings.
+    """
     import numpy as np
     from scipy.sparse import csr_array
 
     edges, ends = len(graph.source), len(graph.ends)
-    columns = edges + ends
-    every = np.arange(columns)
+    every = np.arange(edges + ends)
+    columns = edges + ends + (0 if graph.marks is None else len(graph.marks.names))
     source = np.concatenate([graph.source, graph.ends])
     target = np.concatenate([graph.target, np.full(ends, graph.nodes)])
     flow = csr_array(
         (
-            np.concatenate([np.ones(columns), -np.ones(columns)]),
+            np.concatenate([np.ones(edges + ends), -np.ones(edges + ends)]),
             (np.concatenate([source, target]), np.concatenate([every, every])),
         ),
         shape=(graph.nodes + 1, columns),
@@ -226,16 +258,31 @@ def _matrices(graph: CoupledGraph, couplings: int) -> tuple[Any, NDArray[np.floa
     supply = np.zeros(graph.nodes + 1)
     supply[0], supply[-1] = 1, -1
     counted = np.flatnonzero(graph.coupled >= 0)
-    rows = csr_array((np.ones(len(counted)), (graph.coupled[counted], counted)), shape=(couplings, columns))
-    return flow, supply, rows
+    entries = [(np.ones(len(counted)), graph.coupled[counted], counted)]
+    bounds = [np.array(most, float)]
+    if graph.marks is not None:
+        marks, first = graph.marks, len(most)
+        rows, spellings = len(marks.spellings), np.arange(len(marks.names))
+        # An edge that writes a spelling needs the spelling, and of these a name has one.
+        entries += [
+            (np.ones(len(marks.edges)), first + marks.rows, marks.edges),
+            (-np.ones(rows), first + np.arange(rows), edges + ends + marks.spellings),
+            (np.ones(len(spellings)), first + rows + marks.names, edges + ends + spellings),
+        ]
+        bounds += [np.zeros(rows), np.ones(int(marks.names.max(initial=-1)) + 1)]
+    right = np.concatenate(bounds)
+    values, at_rows, at_columns = (np.concatenate(one) for one in zip(*entries, strict=True))
+    couplings = csr_array((values, (at_rows, at_columns)), shape=(len(right), columns))
+    return flow, supply, couplings, right
 
 
 def _path(graph: CoupledGraph, x: NDArray[np.float64]) -> list[int]:
     """A path to an end through the edges taken: what is left of the flow without its circles."""
     import numpy as np
 
-    taken = np.flatnonzero(x[: len(graph.source)] > 0.5)
-    ends = set(graph.ends[x[len(graph.source) :] > 0.5].tolist())
+    edges = len(graph.source)
+    taken = np.flatnonzero(x[:edges] > 0.5)
+    ends = set(graph.ends[x[edges : edges + len(graph.ends)] > 0.5].tolist())
     out: dict[int, list[int]] = {}
     for edge in taken.tolist():
         out.setdefault(int(graph.source[edge]), []).append(edge)

@@ -271,7 +271,7 @@ class Repair(Generic[_T_co]):
         first_feasible_us: microseconds until the first answer of the search; ``None``: there was none, and
             this one removes the whole text and writes another.
         certificate: proves cost and bound.
-        program: how edits were chosen that ``at_most`` bounds; ``None`` without it.
+        program: how edits were chosen that ``at_most`` or ``alike`` couples; ``None`` without them.
     """
 
     text: str
