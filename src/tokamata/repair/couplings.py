@@ -44,24 +44,31 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
 from tokamata.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, NoRepairError, shown_argument
 from tokamata.limits import Limits, Watch, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
+from tokamata.repair.costs import TextCosts
 from tokamata.repair.coupled_certificates import CoupledCertificate
-from tokamata.repair.graphs import CHEAPEST, EVERY_BYTE_WITH_LOOPS, STEPS, followed, repair_graph
+from tokamata.repair.graphs import (
+    CHEAPEST,
+    EVERY_BYTE_WITH_LOOPS,
+    STEPS,
+    RepairGraph,
+    followed,
+    repair_graph,
+)
 from tokamata.repair.names import (
     Name,
     checked_alike,
     different_names,
     names_of,
     respelled,
-    spellings_of,
 )
 from tokamata.repair.programs import (
     BYTES_OF_AN_EDGE,
@@ -83,8 +90,13 @@ from tokamata.repair.searching import (
     searched_repair,
     searched_repairs,
 )
-from tokamata.repair.unfolding import unfolded
+from tokamata.repair.spelling_bounds import SpellingBounds
+from tokamata.repair.unfolding import Unfolding
 from tokamata.values.forms import Reading, accepted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["coupled_repairs"]
 
@@ -92,7 +104,6 @@ _T = TypeVar("_T")
 _MOST_SEARCHES = 40
 # Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
 _SHARE = 4
-_MOST_SPELLINGS = 3  # that are tried in place of a name
 _GROWTH = 4  # of the highest multiplier, where the best is the highest
 
 
@@ -143,6 +154,35 @@ class _Cut(NamedTuple):
 
     cost: int
     excess: tuple[int, ...]
+
+
+class _Paths(NamedTuple):
+    """All repairs within a bound.
+
+    Attributes:
+        graph: for the program; ``None``: the bounds of spellings say enough.
+        whole: the graph of the engine.
+        edges, written: of each edge of ``graph``, that of ``whole``, or -1, and the byte that it writes.
+        is_whole: nothing was left out for its cost.
+        least: no repair that writes names alike costs less.
+        spellings: of names, the spellings that make ``least``.
+    """
+
+    graph: CoupledGraph | None
+    whole: RepairGraph
+    edges: NDArray[np.int64]
+    written: NDArray[np.int64]
+    is_whole: bool
+    least: int
+    spellings: dict[Name, bytes]
+
+    def followed(
+        self, broken: bytes, costs: TextCosts, path: list[int]
+    ) -> tuple[int, bytes, tuple[Edit, ...]]:
+        """The cost, the text and the edits of a path."""
+        steps = ((int(self.edges[one]), int(self.written[one])) for one in path if self.edges[one] >= 0)
+        text, made = followed(broken, costs, self.whole, steps)
+        return sum(edit.cost for edit in made), text, made
 
 
 class _CoupledSearch(Generic[_T]):
@@ -354,7 +394,8 @@ class _CoupledSearch(Generic[_T]):
 
     def _solve_programs(self) -> Iterator[None]:
         """Programs over all repairs within a target, which grows until it is that of the best candidate."""
-        step, is_exact = self.costs.least(), False
+        least = step = self.costs.least()
+        is_exact = False
         while not self._is_closed():
             target = self.bound + step - 1
             if self.best is not None:
@@ -362,26 +403,30 @@ class _CoupledSearch(Generic[_T]):
             elif self.bound > self.highest // self.scale // 2:
                 return  # that is more than any repair with so few edits is worth
             try:
-                graph, is_whole, edits = self._graph(target, is_exact)
-                solution = self._solved(graph)
+                paths = self._paths(target, is_exact)
+                if paths.least > self.bound and paths.least <= target:
+                    self.bound = paths.least
+                    yield from self._respell(paths.spellings)
+                    step = least  # the next graph is smaller
+                    continue
+                solution = None if paths.graph is None else self._solved(paths.graph)
             except LimitExceeded as error:
                 self._stop(error.limit)
                 return
             if solution is None or solution.bound is None:
-                if is_whole and self.best is None:
+                if paths.is_whole and self.best is None:
                     self.bound = max(self.bound, target + 1)
                     raise NoRepairError(self.at_most, None)
-                self.bound = self.best.cost if is_whole and self.best is not None else target + 1
+                self.bound = self.best.cost if paths.is_whole and self.best is not None else target + 1
             elif solution.path is None:
                 self.bound = max(self.bound, min(target + 1, solution.bound))
             else:
-                cost, text, made = edits(solution.path)
+                cost, text, made = paths.followed(self.given.broken, self.costs, solution.path)
                 self.bound = max(self.bound, min(target + 1, solution.bound))
                 different = different_names(self.to_write_alike, self.given.broken, made)
                 if different:
                     assert not different <= self.coupled, "what is coupled is written alike"
                     self.coupled |= different
-                    yield from self._respell([self.to_write_alike[one] for one in sorted(different)], made)
                     continue
                 reading = Reading(self.given.pattern, self.given.limits, self.given.cancel)
                 if accepted(self.given.texts(), text, reading) is not None:
@@ -394,22 +439,19 @@ class _CoupledSearch(Generic[_T]):
                 return
             step *= 2
 
-    def _respell(self, names: list[Name], edits: tuple[Edit, ...]) -> Iterator[None]:
-        """Candidates: the text with each spelling that some edits give to a name, repaired."""
-        spellings = {name: spellings_of(name, self.given.broken, edits) for name in names}
-        for rank in range(min(_MOST_SPELLINGS, max(map(len, spellings.values())))):
-            chosen = {name: found[min(rank, len(found) - 1)] for name, found in spellings.items()}
-            left = self._left()
-            given = replace(self.given, limits=replace(left, seconds=left.seconds / _SHARE))
-            try:
-                nearest = searched_repair(replace(given, broken=respelled(self.given.broken, chosen)))
-                text = nearest.text.encode()
-                cost, made = repair_to(given, self.costs, text)
-            except LimitExceeded:
-                continue  # it is an attempt, and there is another candidate
-            self.expansions += nearest.expansions
-            if self._take(cost, text, made):
-                yield
+    def _respell(self, spellings: Mapping[Name, bytes]) -> Iterator[None]:
+        """A candidate: the text with other spellings of some names, repaired."""
+        left = self._left()
+        given = replace(self.given, limits=replace(left, seconds=left.seconds / _SHARE))
+        try:
+            nearest = searched_repair(replace(given, broken=respelled(self.given.broken, spellings)))
+            text = nearest.text.encode()
+            cost, made = repair_to(given, self.costs, text)
+        except LimitExceeded:
+            return  # it is an attempt, and there is another candidate
+        self.expansions += nearest.expansions
+        if self._take(cost, text, made):
+            yield
 
     def _solved(self, graph: CoupledGraph) -> Solution | None:
         """The solution of a graph's program; ``None`` for a graph without an end."""
@@ -422,14 +464,8 @@ class _CoupledSearch(Generic[_T]):
         self.branch_nodes += self.last.branch_nodes
         return self.last
 
-    def _graph(
-        self, target: int, is_exact: bool
-    ) -> tuple[CoupledGraph, bool, Callable[[list[int]], tuple[int, bytes, tuple[Edit, ...]]]]:
-        """All repairs that cost no more than the target and keep ``at_most``, and some more.
-
-        Returns:
-            The graph, whether nothing was left out for its cost, and what makes a repair of a path.
-        """
+    def _paths(self, target: int, is_exact: bool) -> _Paths:
+        """All repairs that cost no more than the target and keep ``at_most``, and some more."""
         import numpy as np
 
         assert self.bounding is not None
@@ -453,20 +489,22 @@ class _CoupledSearch(Generic[_T]):
             coupled[edge] = number.get(doubt.name, -1) if doubt else -1
         values = np.array([*multipliers.values(), 0], dtype=np.int64)  # the last one: of no bound
         cost = (whole.cost - values[coupled]) // self.scale
-        graph = CoupledGraph(len(at), whole.ends, whole.source, whole.target, cost, coupled)
-        is_whole, edges, written = whole.is_whole, np.arange(len(cost)), np.full(len(cost), -1)
-        if names:
-            wide = unfolded(whole, self.costs, names, bound, Watch(self._left(), self.given.cancel))
-            is_whole, edges, written = wide.is_whole, wide.edge, wide.byte
-            own = np.append(cost, 0)[edges], np.append(coupled, -1)[edges]  # the last one: of no edge
-            graph = CoupledGraph(wide.nodes, wide.ends, wide.source, wide.target, *own, wide.marks)
-
-        def repair_of(path: list[int]) -> tuple[int, bytes, tuple[Edit, ...]]:
-            steps = ((int(edges[one]), int(written[one])) for one in path if edges[one] >= 0)
-            text, made = followed(self.given.broken, self.costs, whole, steps)
-            return sum(edit.cost for edit in made), text, made
-
-        return graph, is_whole, repair_of
+        if not names:
+            graph = CoupledGraph(len(at), whole.ends, whole.source, whole.target, cost, coupled)
+            every = np.arange(len(cost))
+            return _Paths(graph, whole, every, np.full(len(cost), -1), whole.is_whole, 0, {})
+        watch = Watch(self._left(), self.given.cancel)
+        bounds = SpellingBounds(Unfolding(whole, self.costs, names, bound, watch), bound)
+        least = -((added - bounds.least) // self.scale)
+        spellings = dict(zip(names, bounds.spellings, strict=False))  # none, if no repair is within the bound
+        if least > self.bound:
+            none = np.zeros(0, np.int64)
+            return _Paths(None, whole, none, none, False, least, spellings)
+        wide = bounds.graph()
+        own = np.append(cost, 0)[wide.edge], np.append(coupled, -1)[wide.edge]  # the last one: of no edge
+        graph = CoupledGraph(wide.nodes, wide.ends, wide.source, wide.target, *own, wide.marks)
+        is_whole = whole.is_whole and wide.is_whole
+        return _Paths(graph, whole, wide.edge, wide.byte, is_whole, least, spellings)
 
 
 def _alternatives(names: list[Name], length: int) -> bytes:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -40,7 +39,6 @@ __all__ = [
     "middle_of",
     "names_of",
     "respelled",
-    "spellings_of",
 ]
 
 WORD_BYTES = frozenset(b"0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") | frozenset(
@@ -103,13 +101,6 @@ def different_names(names: Sequence[Name], broken: bytes, edits: Sequence[Edit])
         if len(spellings - {b""}) > 1:
             different.add(number)
     return different
-
-
-def spellings_of(name: Name, broken: bytes, edits: Sequence[Edit]) -> list[bytes]:
-    """What became of the occurrences of a name, the most frequent spelling first."""
-    begins = [edit.begin for edit in edits]
-    found = Counter(_spelling(one, broken, edits, begins) for one in name.occurrences)
-    return [spelling for spelling, _ in found.most_common() if spelling]
 
 
 def respelled(broken: bytes, spellings: Mapping[Name, bytes]) -> bytes:
