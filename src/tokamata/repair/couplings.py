@@ -105,6 +105,8 @@ _MOST_SEARCHES = 40
 # Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
 _SHARE = 4
 _GROWTH = 4  # of the highest multiplier, where the best is the highest
+# Where names are coupled: a step is such a part of what is known; by what it grows until names have spellings.
+_STEPS, _SPELLED_GROWTH = 64, 16
 
 
 def coupled_repairs(
@@ -395,7 +397,8 @@ class _CoupledSearch(Generic[_T]):
     def _solve_programs(self) -> Iterator[None]:
         """Programs over all repairs within a target, which grows until it is that of the best candidate."""
         least = step = self.costs.least()
-        is_exact = False
+        is_exact = is_spelled = False
+        assert self.bounding is not None
         while not self._is_closed():
             target = self.bound + step - 1
             if self.best is not None:
@@ -405,9 +408,11 @@ class _CoupledSearch(Generic[_T]):
             try:
                 paths = self._paths(target, is_exact)
                 if paths.least > self.bound and paths.least <= target:
-                    self.bound = paths.least
+                    step = max(
+                        least, (paths.least - self.bounding.bound) // _STEPS
+                    )  # the next graph is smaller
+                    self.bound, is_spelled = paths.least, True
                     yield from self._respell(paths.spellings)
-                    step = least  # the next graph is smaller
                     continue
                 solution = None if paths.graph is None else self._solved(paths.graph)
             except LimitExceeded as error:
@@ -427,6 +432,7 @@ class _CoupledSearch(Generic[_T]):
                 if different:
                     assert not different <= self.coupled, "what is coupled is written alike"
                     self.coupled |= different
+                    step, is_spelled = max(step, self.bound // _STEPS), False
                     continue
                 reading = Reading(self.given.pattern, self.given.limits, self.given.cancel)
                 if accepted(self.given.texts(), text, reading) is not None:
@@ -437,7 +443,7 @@ class _CoupledSearch(Generic[_T]):
             if solution is not None and solution.bound is not None and not solution.is_optimal:
                 self._stop("seconds")
                 return
-            step *= 2
+            step *= _SPELLED_GROWTH if self.coupled and not is_spelled else 2
 
     def _respell(self, spellings: Mapping[Name, bytes]) -> Iterator[None]:
         """A candidate: the text with other spellings of some names, repaired."""
