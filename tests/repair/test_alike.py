@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import pickle
 import random
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 import tokamata as tk
 from tests.support.repairs import check_repair
 from tokamata.automata import EPSILON, Acceptor, concatenate, star, union
+from tokamata.repair import couplings, unfolding
 
 pytest.importorskip("scipy", reason="scipy comes with the extra repair")
 
@@ -64,8 +68,13 @@ class Written(NamedTuple):
     bytes: bytes
 
 
-def spelling(text: bytes, pieces: list[Written], begin: int, end: int, follows: bool) -> bytes:
-    """What became of ``text[begin:end]``, by the definition."""
+def spelling(
+    text: bytes, pieces: list[Written], begin: int, end: int, follows: bool, limits: tuple[int, int]
+) -> bytes | None:
+    """What became of ``text[begin:end]``, by the definition; ``None``: letters are joined to it.
+
+    ``limits``: where the name before ends, and the one after begins.
+    """
     written = bytearray()
     letters: list[tuple[int, int]] = []  # each byte written, and where it belongs: before, within, after
     for piece in pieces:
@@ -91,18 +100,45 @@ def spelling(text: bytes, pieces: list[Written], begin: int, end: int, follows: 
     written += b"" if follows else re.search(rb"\w*\Z", before)[0]  # type: ignore[index]
     written += within
     written += re.match(rb"\w*", after)[0]  # type: ignore[index]
+    if not written:
+        return b""
+    gap = [piece for piece in pieces if limits[0] < piece.begin and piece.end <= begin]
+    before_name = [piece for piece in gap if not piece.begin == piece.end == begin]
+    spanned = any(piece.begin < begin < piece.end for piece in pieces)
+    if not follows and not spanned and not re.search(rb"\W", before) and is_joined(before_name[::-1], -1):
+        return None
+    gap = [piece for piece in pieces if end <= piece.begin and piece.end < limits[1]]
+    after_name = [piece for piece in gap if not piece.begin == piece.end == end]
+    spanned = any(piece.begin < end < piece.end for piece in pieces)
+    if limits[1] > end and not spanned and not re.search(rb"\W", after) and is_joined(after_name, 0):
+        return None
     return bytes(written)
+
+
+def is_joined(pieces: list[Written], side: int) -> bool:
+    """Whether removed bytes stand between a name and letters that are inserted."""
+    for piece in pieces:
+        if piece.bytes:
+            return piece.begin == piece.end and re.match(rb"\w", piece.bytes[side:][:1]) is not None
+    return False
 
 
 def is_alike(text: bytes, pieces: list[Written], pattern: bytes = NAMES) -> bool:
     """Whether all names that are equal in the text are written alike."""
-    became: dict[bytes, set[bytes]] = {}
+    became: dict[bytes, set[bytes | None]] = {}
     last = -1
-    for match in re.finditer(pattern, text):
-        found = spelling(text, pieces, *match.span(), follows=match.start() == last)
-        became.setdefault(match[0], set()).add(found)
+    matches = list(re.finditer(pattern, text))
+    often = [one for one in matches if sum(other[0] == one[0] for other in matches) > 1]
+    for match in matches:
+        limits = (
+            max((one.end() for one in often if one.end() <= match.start()), default=-1),
+            min((one.start() for one in often if one.start() >= match.end()), default=len(text) + 1),
+        )
+        if match in often:
+            found = spelling(text, pieces, *match.span(), match.start() == last, limits)
+            became.setdefault(match[0], set()).add(found)
         last = match.end()
-    return all(len(one - {b""}) <= 1 for one in became.values())
+    return all(None not in one and len(one - {b""}) <= 1 for one in became.values())
 
 
 def pieces_of(repair: tk.Repair[object]) -> list[Written]:
@@ -213,4 +249,166 @@ def judged(seeds: range, most: int) -> tuple[int, int, int]:
 
 def test_no_sequence_of_edits_that_writes_names_alike_costs_less() -> None:
     enumerated, coupled, branched = judged(range(150), 4)
-    print(enumerated, coupled, branched)
+    assert enumerated > 30
+    assert coupled > 30
+    assert branched > 5
+
+
+# Letters cost the same in each place.
+PLAIN = tk.EditCosts(other=10, replace=10)
+CALLS = tk.regex("in (count|mount); out (mount|font)")
+
+
+def test_a_name_that_is_misspelled_alike_is_repaired_alike() -> None:
+    text = "in cuont; out cuont"
+    free = CALLS.repair(text)
+    assert free.text == "in count; out font"
+    found = CALLS.repair(text, alike=rb"[a-z]{4,}")
+    check_repair(found, text)
+    assert found.text == "in mount; out mount"
+    assert found.optimal
+    assert found.cost > free.cost
+    assert found.program is not None
+    assert found.program.alike == (b"cuont",)
+    assert pickle.loads(pickle.dumps(found)).text == found.text
+    *_, last = CALLS.repairs(text, alike=rb"[a-z]{4,}")
+    assert last.text == found.text
+
+
+def test_names_that_the_cheapest_repair_writes_alike_need_no_program() -> None:
+    found = tk.regex("in count; out count").repair("in cuont; out cuont", alike=rb"[a-z]{4,}")
+    assert found.text == "in count; out count"
+    assert found.program is not None
+    assert (found.program.programs, found.program.alike) == (0, ())
+
+
+def test_a_certificate_compares_spellings() -> None:
+    text = "in cuont; out cuont"
+    free = CALLS.repair(text, at_most={"insert": 99})
+    assert isinstance(free.certificate, tk.CoupledCertificate)
+    assert free.certificate.flaw() is None
+    forged = dataclasses.replace(free.certificate, alike=rb"[a-z]{4,}")
+    assert forged.flaw() == "the name b'cuont' is written in two ways"
+    found = CALLS.repair(text, alike=rb"[a-z]{4,}").certificate
+    assert found.flaw() is None
+    assert dataclasses.replace(found, lower_bound=found.cost + 1).flaw() is not None
+
+
+def test_together_with_at_most() -> None:
+    pattern = tk.regex("a[bc];(a[cd]|d)")
+    text = "ax;ax"
+    assert pattern.repair(text, costs=PLAIN, alike=rb"a\w").text == "ac;ac"
+    found = pattern.repair(text, costs=PLAIN, alike=rb"a\w", at_most={"replace": 1})
+    check_repair(found, text)
+    assert found.optimal
+    assert sum(edit.name == "replace" for edit in found.edits) <= 1
+    assert is_alike(text.encode(), pieces_of(found), rb"a\w")
+    with pytest.raises(tk.NoRepairError):
+        pattern.repair(text, costs=PLAIN, alike=rb"a\w", at_most={"replace": 0, "insert": 0, "remove": 0})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "alike", "expected"),
+    [
+        # Names in UTF-8, with characters of other lengths in their places.
+        ("é(né|na)e;ü(na|no)e", "éxe;üxe", b"x", "énae;ünae"),
+        # One name after another, without a byte between them.
+        ("(ab|cd)(cd|ef)", "xyxy", b"xy", "cdcd"),
+        # A name that can only be removed in one place need not be spelled there.
+        ("a[bc];;", "ax;ax;", rb"a\w", "ab;;"),
+        # The empty match and the lookahead match nothing of the text.
+        ("a[bc];a[cd]", "ax;ax", b"(?=(ax))", "ab;ac"),
+        ("a[bc];a[cd]", "ax;ax", b"Q+", "ab;ac"),
+        ("a[bc];a[cd]", "ax;ax", b"", "ab;ac"),
+        # Names that stand once.
+        ("a[bc];b[cd]", "ax;bx", rb"\w+", "ab;bc"),
+        # The text is accepted as it is.
+        ("a[bc];a[cd]", "ac;ac", rb"a\w", "ac;ac"),
+    ],
+)
+def test_names_of_all_kinds(pattern: str, text: str, alike: bytes, expected: str) -> None:
+    found = tk.regex(pattern).repair(text, costs=PLAIN, alike=alike)
+    check_repair(found, text)
+    assert found.optimal
+    assert found.text == expected
+
+
+def test_a_rewrite_that_writes_what_surrounds_a_name_counts() -> None:
+    def repaired(written: bytes) -> tk.Repair[str]:
+        costs = tk.EditCosts(other=10, rewrites=[tk.Rewrite("quoted", rb"'x'", written, 1)])
+        return tk.regex("('y'|\"z\");[yw]").repair("'x';x", costs=costs, alike=rb"x")
+
+    # It writes y between the quotes, so the other occurrence is y too.
+    assert repaired(b"'y'").text == "'y';y"
+    # Other quotes give the occurrence up, and the other one is free.
+    assert repaired(b'"z"').text == '"z";w'
+
+
+def test_arguments() -> None:
+    for alike in ("x", 3, b"(", [b"x"]):
+        with pytest.raises(tk.ArgumentError, match="alike") as caught:
+            CALLS.repair("in", alike=alike)  # type: ignore[arg-type]
+        assert caught.value.argument == "alike"
+    with pytest.raises(tk.ArgumentError, match="distinct"):
+        CALLS.repairs("in", alike=b"x", distinct=True)  # type: ignore[call-overload]
+
+
+MANY = tk.regex("((in (count|mount)[0-9]+|out (mount|font)[0-9]+); )*")
+
+
+def many_names(count: int) -> str:
+    return "".join(f"in cuont{number}; out cuont{number}; " for number in range(count))
+
+
+def test_limits_end_the_search_and_say_what_is_proven() -> None:
+    text, alike = many_names(1000), rb"[a-z]{4,}\d+"
+    for limits in (tk.Limits(seconds=0.7), tk.Limits(memory_bytes=40_000_000)):
+        found = MANY.repair(text, alike=alike, limits=limits)
+        check_repair(found, text)
+        assert not found.optimal
+        assert 0 < found.lower_bound < found.cost
+        assert is_alike(text.encode(), pieces_of(found), alike)
+
+
+def test_what_is_unfolded_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = tk.Limits(memory_bytes=1 << 22)
+    stopped: list[str] = []
+    hold = unfolding.Unfolding.hold
+
+    def noted(self: unfolding.Unfolding, size: int = 600) -> None:
+        try:
+            hold(self, size)
+        except tk.LimitExceeded as error:
+            stopped.append(error.limit)
+            raise
+
+    monkeypatch.setattr(unfolding.Unfolding, "hold", noted)
+    found = MANY.repair(many_names(30), alike=rb"[a-z]{4,}\d+", limits=limits)
+    assert stopped == ["memory_bytes"]
+    assert found.lower_bound < found.cost
+
+
+def test_cancelling_stops_the_unfolding(monkeypatch: pytest.MonkeyPatch) -> None:
+    token, graphs = tk.CancelToken(), itertools.count(1)
+    given = couplings.repair_graph
+
+    def last(*arguments: Any) -> Any:
+        found = given(*arguments)
+        if next(graphs) == 2:  # the first one that is unfolded
+            token.cancel()
+        return found
+
+    monkeypatch.setattr(couplings, "repair_graph", last)
+    monkeypatch.setattr(unfolding, "_STEPS_OF_A_CHECK", 1)
+    with pytest.raises(tk.Cancelled):
+        CALLS.repair("in cuont; out cuont", alike=rb"[a-z]{4,}", cancel=token)
+    assert next(graphs) == 3
+
+
+def test_a_long_name_takes_room_in_proportion() -> None:
+    body = "o" * 2000
+    pattern = tk.regex(f"in (c{body}t|m{body}t); out (m{body}t|f{body}t)")
+    text = f"in x{body}t; out x{body}t"
+    found = pattern.repair(text, costs=PLAIN, alike=rb"\w{9,}", limits=tk.Limits(memory_bytes=64_000_000))
+    assert found.text == f"in m{body}t; out m{body}t"
+    assert found.optimal

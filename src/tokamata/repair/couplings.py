@@ -65,6 +65,7 @@ from tokamata.repair.graphs import (
 )
 from tokamata.repair.names import (
     Name,
+    Sides,
     checked_alike,
     different_names,
     names_of,
@@ -500,7 +501,9 @@ class _CoupledSearch(Generic[_T]):
             every = np.arange(len(cost))
             return _Paths(graph, whole, every, np.full(len(cost), -1), whole.is_whole, 0, {})
         watch = Watch(self._left(), self.given.cancel)
-        bounds = SpellingBounds(Unfolding(whole, self.costs, names, bound, watch), bound)
+        bounds = SpellingBounds(
+            Unfolding(whole, self.costs, names, Sides.of(self.to_write_alike), bound, watch), bound
+        )
         least = -((added - bounds.least) // self.scale)
         spellings = dict(zip(names, bounds.spellings, strict=False))  # none, if no repair is within the bound
         if least > self.bound:

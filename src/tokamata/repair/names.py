@@ -14,13 +14,17 @@ What is the spelling of an occurrence ``broken[begin:end]``?  What the edits hav
    Where one name follows another without a byte between them, such letters belong to the first.
 3. A rewrite that reads further than the occurrence, such as one of a whole string with its quotes, counts if
    it writes again what surrounds the name.  Otherwise it gives the occurrence up.
-An occurrence that is given up, or of which nothing is left, has no spelling and need not agree with the others.
+An occurrence that is given up, or of which nothing is left, has no spelling and need not agree with the
+others.  No letters may be joined to a name: where bytes beside it are removed, none are inserted on their other
+side, up to the next name.  Otherwise ``in cuont`` could become ``in count`` by ``co``, which is written before
+the blank that is removed, and the spelling would be ``unt``.
 
 Cost.  In proportion to the edits and the occurrences.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -34,6 +38,7 @@ __all__ = [
     "WORD_BYTES",
     "Name",
     "Occurrence",
+    "Sides",
     "checked_alike",
     "different_names",
     "middle_of",
@@ -60,6 +65,25 @@ class Name(NamedTuple):
 
     broken: bytes
     occurrences: tuple[Occurrence, ...]
+
+
+class Sides(NamedTuple):
+    """Where names begin and end, in a text."""
+
+    begins: frozenset[int]
+    both: list[int]
+
+    @staticmethod
+    def of(names: Sequence[Name]) -> Sides:
+        """The sides of all occurrences."""
+        places = [one for name in names for one in name.occurrences]
+        begins = frozenset(one.begin for one in places)
+        return Sides(begins, sorted(begins.union(one.end for one in places)))
+
+    def stand_within(self, first: int, last: int) -> bool:
+        """Whether a name begins or ends at one of some positions, the last one among them."""
+        at = bisect_left(self.both, first)
+        return at < len(self.both) and self.both[at] <= last
 
 
 def checked_alike(alike: object) -> bytes | None:
@@ -94,11 +118,11 @@ def names_of(alike: bytes, broken: bytes, bounds: BoundedPatterns) -> list[Name]
 
 def different_names(names: Sequence[Name], broken: bytes, edits: Sequence[Edit]) -> set[int]:
     """The numbers of the names that some edits do not write alike."""
-    begins = [edit.begin for edit in edits]
+    begins, sides = [edit.begin for edit in edits], Sides.of(names)
     different: set[int] = set()
     for number, name in enumerate(names):
-        spellings = {_spelling(one, broken, edits, begins) for one in name.occurrences}
-        if len(spellings - {b""}) > 1:
+        spellings = {_spelling(one, broken, edits, begins, sides) for one in name.occurrences}
+        if None in spellings or len(spellings - {b""}) > 1:
             different.add(number)
     return different
 
@@ -113,19 +137,24 @@ def respelled(broken: bytes, spellings: Mapping[Name, bytes]) -> bytes:
     return bytes(text + broken[position:])
 
 
-def _spelling(one: Occurrence, broken: bytes, edits: Sequence[Edit], begins: list[int]) -> bytes:
-    """What an occurrence is after some edits; empty: it is gone."""
+def _spelling(
+    one: Occurrence, broken: bytes, edits: Sequence[Edit], begins: list[int], sides: Sides
+) -> bytes | None:
+    """What an occurrence is after some edits; empty: it is gone; ``None``: letters are joined to it."""
     begin, end, follows = one
     first = bisect_left(begins, begin)
     head, inner, tail = b"", b"", b""
-    position = begin
+    position, is_joined = begin, False
     if first and edits[first - 1].end > begin:
         edit = edits[first - 1]
         middle = middle_of(one, broken, edit.begin, edit.end, edit.written)
         if middle is None:
             return b""
         inner, position = middle, edit.end
-    for edit in edits[first:]:
+    elif not follows:
+        is_joined = _joins_before(edits, first, begin, sides)
+    last = first
+    for last, edit in enumerate(edits[first:], first):  # noqa: B007
         if edit.begin > end or (edit.begin == end and edit.end > end):
             break
         if edit.begin == edit.end == begin:
@@ -140,12 +169,47 @@ def _spelling(one: Occurrence, broken: bytes, edits: Sequence[Edit], begins: lis
                 return b""
             inner += broken[position : edit.begin] + written
             position = edit.end
+    else:
+        last += 1
     inner += broken[position:end]
+    is_joined &= _NO_WORD.search(head) is None
+    after = _NO_WORD.search(tail)
     if position > end:
         tail = b""
-    after = _NO_WORD.search(tail)
+    elif after is None and end not in sides.begins:
+        is_joined |= _joins_after(edits, last, end, sides)
     head = b"" if follows else head[max((match.end() for match in _NO_WORD.finditer(head)), default=0) :]
-    return head + inner + (tail if after is None else tail[: after.start()])
+    spelling = head + inner + (tail if after is None else tail[: after.start()])
+    return None if is_joined and spelling else spelling
+
+
+def _joins_before(edits: Sequence[Edit], first: int, position: int, sides: Sides) -> bool:
+    """Whether letters are inserted before bytes that are removed right before a name."""
+    while first:
+        first -= 1
+        edit = edits[first]
+        if edit.end != position:
+            return False
+        if edit.begin == position:
+            return edit.written[-1] in WORD_BYTES
+        if edit.written or sides.stand_within(edit.begin, position - 1):
+            return False
+        position = edit.begin
+    return False
+
+
+def _joins_after(edits: Sequence[Edit], first: int, position: int, sides: Sides) -> bool:
+    """Whether letters are inserted after bytes that are removed right after a name."""
+    begin = position
+    for edit in itertools.islice(edits, first, None):
+        if edit.begin != position:
+            return False
+        if edit.end == position:
+            return position > begin and edit.written[0] in WORD_BYTES
+        if edit.written or sides.stand_within(position + 1, edit.end):
+            return False
+        position = edit.end
+    return False
 
 
 def middle_of(one: Occurrence, broken: bytes, begin: int, end: int, written: bytes) -> bytes | None:

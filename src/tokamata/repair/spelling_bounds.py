@@ -261,7 +261,8 @@ class SpellingBounds:
             for step in graph.following(key):
                 target = step.target
                 if target[0] >= 0:
-                    is_needed = target in needed
+                    # What is joined to letters must be written as nothing.
+                    is_needed = (*target[:2], max(target[2], 0)) in needed
                 else:
                     is_needed = self._is_needed(target[1], free)
                     self._is_cut |= not is_needed

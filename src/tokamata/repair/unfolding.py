@@ -35,18 +35,20 @@ from tokamata.errors import LimitExceeded
 from tokamata.limits import Watch
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import STEPS, RepairGraph
-from tokamata.repair.names import WORD_BYTES, Name, Occurrence, middle_of
+from tokamata.repair.names import WORD_BYTES, Name, Occurrence, Sides, middle_of
 
 __all__ = ["OUTSIDE", "Key", "Mark", "Step", "Unfolding", "Words", "least_costs"]
 
 _STEPS_OF_A_CHECK = 256
+JOINED, FORBIDDEN = -1, -2  # in place of a beginning: letters stand before, so nothing may be written
 _BYTES_OF_AN_EDGE = 400  # of the graph, in Python
 _BYTES_OF_A_NODE = 600  # of the unfolded graph, with its edges
-OUTSIDE, _CLOSED = -1, -2
+OUTSIDE, _CLOSED, _LETTERS = -1, -2, -3
 _KEEP, _REWRITE, _REMOVE, _, _REPLACE = range(len(STEPS))
 
 # A node: an occurrence, a node of the graph, and the beginning of a spelling as a number of Words.  In place
-# of an occurrence OUTSIDE, which stands for no name or one that is given up, or CLOSED, right after a name.
+# of an occurrence OUTSIDE, which stands for no name or one that is given up; or CLOSED, right after a name; or
+# LETTERS, right after inserted letters; after these two, removed bytes may stand between.
 Key: TypeAlias = "tuple[int, int, int]"
 Mark: TypeAlias = "tuple[int, int]"  # an occurrence and its spelling
 
@@ -80,7 +82,9 @@ class Words:
         self._after: dict[tuple[int, int], int] = {}
 
     def after(self, word: int, written: Iterable[int]) -> int:
-        """A beginning and some bytes more."""
+        """A beginning and some bytes more; :data:`JOINED` is followed by nothing."""
+        if word == JOINED:
+            return FORBIDDEN if any(True for _ in written) else JOINED
         for byte in written:
             number = self._after.setdefault((word, byte), len(self.parents))
             if number == len(self.parents):
@@ -105,6 +109,7 @@ class Unfolding:
         graph: the graph, with every byte at the positions of the names and right after them.
         costs: of the text.
         names: the names; no two of them have a place in common.
+        sides: of these and of other names.
         bound: what a repair costs at most.
         watch: the limits.
 
@@ -129,8 +134,15 @@ class Unfolding:
     """
 
     def __init__(
-        self, graph: RepairGraph, costs: TextCosts, names: Sequence[Name], bound: int, watch: Watch
+        self,
+        graph: RepairGraph,
+        costs: TextCosts,
+        names: Sequence[Name],
+        sides: Sides,
+        bound: int,
+        watch: Watch,
     ) -> None:
+        self._sides = sides
         self._graph, self._costs, self._watch, self._broken = graph, costs, watch, costs.text
         self._steps = self._held = 0
         self.words = Words()
@@ -227,18 +239,43 @@ class Unfolding:
         at = self.positions[node]
         following = self._within[at]
         is_before = following != OUTSIDE and self.places[following].begin == at
+        is_free = not is_before or self.places[following].follows
+        begun = JOINED if place == _LETTERS and not is_free else 0
         for edge in self._out[node]:
             target = self.targets[edge]
             if self.positions[target] > at:
-                yield from self._reading(edge, following if is_before else OUTSIDE, 0)
-            elif place == _CLOSED:
-                other = next((byte for byte in self._graph.choices(edge) if byte not in WORD_BYTES), None)
-                if other is not None:
-                    yield Step((OUTSIDE, target, 0), edge, other, ())
-            elif is_before and not self.places[following].follows:
-                yield from self._before(edge, following, 0)
-            elif target != node:
-                yield Step((OUTSIDE, target, 0), edge, -1, ())
+                state = self._after_removal(place, edge)
+                yield from self._reading(edge, following if is_before else OUTSIDE, begun, state)
+            elif place != _CLOSED and not is_free:
+                yield from self._before(edge, following, begun)
+            else:
+                yield from self._inserting(edge, place)
+
+    def _inserting(self, edge: int, place: int) -> Iterator[Step]:
+        """An insertion outside of names: of bytes that are no letters one is enough, and of letters."""
+        source, target = self.sources[edge], self.targets[edge]
+        choices = self._graph.choices(edge)
+        other = next((byte for byte in choices if byte not in WORD_BYTES), None)
+        if other is not None:
+            if target != source or place != OUTSIDE:
+                yield Step((OUTSIDE, target, 0), edge, other, ())
+        elif place != _CLOSED and target != source:
+            at = self.positions[source]
+            yield Step(
+                (OUTSIDE if self._sides.stand_within(at, at) else _LETTERS, target, 0), edge, choices[0], ()
+            )
+
+    def _after_removal(self, place: int, edge: int) -> int:
+        """Where an edge leads that reads some bytes: what it removes, stands between letters and a name."""
+        at, end = self.positions[self.sources[edge]], self.positions[self.targets[edge]]
+        if place == OUTSIDE or self._written(edge):
+            return OUTSIDE
+        if place == _CLOSED:
+            is_left = at in self._sides.begins or self._sides.stand_within(at + 1, end)
+        else:
+            last = end - 1 if end in self._sides.begins else end
+            is_left = self._sides.stand_within(at, last)
+        return OUTSIDE if is_left else place
 
     def _from_within(self, place: int, node: int, word: int) -> Iterator[Step]:
         """From a node where the beginning of a spelling was written."""
@@ -253,31 +290,40 @@ class Unfolding:
             else:
                 for byte in self._graph.choices(edge):
                     if at < one.end or byte in WORD_BYTES:
-                        yield Step((place, target, self.words.after(word, (byte,))), edge, byte, ())
+                        yield from self._writing(place, word, edge, byte)
         if at == one.end:
-            yield Step((_CLOSED, node, 0), -1, -1, ((place, word),) if word else ())
+            yield Step((_CLOSED, node, 0), -1, -1, ((place, word),) if word > 0 else ())
+
+    def _writing(self, place: int, word: int, edge: int, byte: int) -> Iterator[Step]:
+        """An edge that writes one more byte of a spelling, of several that it might write."""
+        after = self.words.after(word, (byte,))
+        if after != FORBIDDEN:
+            yield Step((place, self.targets[edge], after), edge, byte, ())
 
     def _before(self, edge: int, place: int, word: int) -> Iterator[Step]:
         """An insertion right before a name: the letters after the last other byte belong to it."""
         target, has_other = self.targets[edge], False
         for byte in self._graph.choices(edge):
             if byte in WORD_BYTES:
-                yield Step((place, target, self.words.after(word, (byte,))), edge, byte, ())
+                yield from self._writing(place, word, edge, byte)
             elif not has_other:  # of bytes that are no letters one is enough
                 has_other = True
                 if word or target != self.sources[edge]:
                     yield Step((OUTSIDE, target, 0), edge, byte, ())
 
-    def _reading(self, edge: int, place: int, word: int) -> Iterator[Step]:
-        """An edge that reads some bytes, where a name begins or has begun or there is none."""
+    def _reading(self, edge: int, place: int, word: int, state: int = OUTSIDE) -> Iterator[Step]:
+        """An edge that reads some bytes, where a name begins or has begun or there is none.
+
+        Outside of names it leads to ``state``.
+        """
         at, target = self.positions[self.sources[edge]], self.targets[edge]
         end = self.positions[target]
         if place != OUTSIDE and end <= self.places[place].end:
             if self._kinds[edge] == _REPLACE:
                 for byte in self._graph.choices(edge):
-                    yield Step((place, target, self.words.after(word, (byte,))), edge, byte, ())
-            else:
-                yield Step((place, target, self.words.after(word, self._written(edge))), edge, -1, ())
+                    yield from self._writing(place, word, edge, byte)
+            elif (after := self.words.after(word, self._written(edge))) != FORBIDDEN:
+                yield Step((place, target, after), edge, -1, ())
             return
         written, marks = self._written(edge), []
         for other in self._places_read(at, end):
@@ -285,12 +331,14 @@ class Unfolding:
             if middle is None:
                 continue  # it is given up
             spelling = self.words.after(word if other == place else 0, middle)
+            if spelling == FORBIDDEN:
+                return
             if self.places[other].end == end:
                 yield Step((other, target, spelling), edge, -1, tuple(marks))
                 return
-            if spelling:
+            if spelling > 0:
                 marks.append((other, spelling))
-        yield Step((OUTSIDE, target, 0), edge, -1, tuple(marks))
+        yield Step((state, target, 0), edge, -1, tuple(marks))
 
     def _written(self, edge: int) -> bytes:
         """What an edge writes that has no choice."""
