@@ -38,7 +38,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from tokamata.repair.programs import Marks
-from tokamata.repair.unfolding import OUTSIDE, Key, Step, Unfolding, least_costs
+from tokamata.repair.unfolding import LETTERS, OUTSIDE, Key, Step, Unfolding, least_costs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,21 +128,31 @@ class SpellingBounds:
 
     def _between(self) -> None:
         """What nodes cost from the last occurrence before them, and to the next one after them."""
-        graph = self._unfolding
-        begins, ends = dict.fromkeys(graph.exits, 0), {**graph.endings, **dict.fromkeys(graph.entrances, 0)}
-        nodes, edges = len(graph.positions), graph.outside
-        self._before = least_costs(
-            nodes, graph.sources, graph.targets, graph.reduced, edges, begins, graph.tick
+        graph, outside = self._unfolding, frozenset(self._unfolding.outside)
+        self._before: dict[Key, int] = {}
+        queue = [(0, (OUTSIDE, node, 0)) for node in sorted(graph.exits)]
+        while queue:
+            cost, key = heapq.heappop(queue)
+            if key in self._before or cost > self._room:
+                continue
+            self._before[key] = cost
+            graph.tick()
+            for step in graph.following(key):
+                if step.target[0] < 0 and step.edge in outside and step.target not in self._before:
+                    heapq.heappush(queue, (cost + graph.cost(step.edge), step.target))
+        ends = {**graph.endings, **dict.fromkeys(graph.entrances, 0)}
+        self._after = least_costs(
+            len(graph.positions), graph.targets, graph.sources, graph.reduced, outside, ends, graph.tick
         )
-        self._after = least_costs(nodes, graph.targets, graph.sources, graph.reduced, edges, ends, graph.tick)
 
-    def _is_needed(self, node: int, free: int) -> bool:
+    def _is_needed(self, key: Key, free: int) -> bool:
         """Whether repairs within the bound may pass a node outside of names."""
-        graph = self._unfolding
+        graph, (state, node, _) = self._unfolding, key
         place = bisect_left(graph.begins, graph.positions[node])
         if place < len(graph.places):  # its bound may count the way to it
             free += self._own[graph.name_of[place]]
-        return self._before[node] + self._after[node] <= free
+        before = self._before.get((LETTERS if state == LETTERS else OUTSIDE, node, 0))
+        return before is not None and before + self._after[node] <= free
 
     def _entries(self, place: int) -> Iterable[tuple[int, Key]]:
         """The nodes that edges lead to which begin an occurrence, and spellings that one edge writes."""
@@ -150,9 +160,10 @@ class SpellingBounds:
         begin = graph.places[place].begin
         nodes = {graph.sources[edge] for edge in graph.touching[place]}
         for node in sorted(nodes):
-            if graph.positions[node] <= begin:
-                for step in graph.following((OUTSIDE, node, 0)):
-                    yield from self._own_steps(place, step, int(self._before[node]))
+            for key in (OUTSIDE, node, 0), (LETTERS, node, 0):
+                if graph.positions[node] <= begin and key in self._before:
+                    for step in graph.following(key):
+                        yield from self._own_steps(place, step, self._before[key])
 
     def _own_steps(self, place: int, step: Step, paid: int) -> Iterable[tuple[int, Key]]:
         """The target of a step, and the spelling that it ends, if they are of an occurrence."""
@@ -167,7 +178,7 @@ class SpellingBounds:
     def _without(self, place: int) -> int:
         """What it costs at least to write nothing of an occurrence; at most more than there is room for."""
         graph, settled = self._unfolding, set()
-        queue = [entry for entry in self._seeds[place] if not entry[1][2]]
+        queue = [entry for entry in self._seeds[place] if entry[1][2] <= 0]
         heapq.heapify(queue)
         while queue:
             cost, key = heapq.heappop(queue)
@@ -179,7 +190,7 @@ class SpellingBounds:
                 settled.add(key)
                 for step in graph.following(key):
                     for entry in self._own_steps(place, step, cost):
-                        if not entry[1][2]:
+                        if entry[1][2] <= 0:
                             heapq.heappush(queue, entry)
         return self._room + 1
 
@@ -206,7 +217,7 @@ class SpellingBounds:
                 continue
             graph.tick()
             place, node, word = key
-            beginning = word
+            beginning = word = max(word, 0)  # what is joined to letters is written as nothing
             while (place, beginning) not in first:
                 first[place, beginning] = cost
                 counts[beginning] += place not in graph.given_up
@@ -248,7 +259,7 @@ class SpellingBounds:
                 while word not in beginnings:
                     beginnings.add(word)
                     word = parents[word]
-            needed |= {key for key in found.keys if key[2] in beginnings}
+            needed |= {key for key in found.keys if max(key[2], 0) in beginnings}
             kept.append(words)
             self._is_cut |= not found.is_all or len(words) < len(found.totals)
         numbers: dict[Key, int] = {(OUTSIDE, 0, 0): 0}
@@ -261,10 +272,9 @@ class SpellingBounds:
             for step in graph.following(key):
                 target = step.target
                 if target[0] >= 0:
-                    # What is joined to letters must be written as nothing.
-                    is_needed = (*target[:2], max(target[2], 0)) in needed
+                    is_needed = target in needed
                 else:
-                    is_needed = self._is_needed(target[1], free)
+                    is_needed = self._is_needed(target, free)
                     self._is_cut |= not is_needed
                 if is_needed and all(word in kept[graph.name_of[place]] for place, word in step.marks):
                     if target not in numbers:

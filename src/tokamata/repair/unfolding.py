@@ -37,13 +37,13 @@ from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import STEPS, RepairGraph
 from tokamata.repair.names import WORD_BYTES, Name, Occurrence, Sides, middle_of
 
-__all__ = ["OUTSIDE", "Key", "Mark", "Step", "Unfolding", "Words", "least_costs"]
+__all__ = ["LETTERS", "OUTSIDE", "Key", "Mark", "Step", "Unfolding", "Words", "least_costs"]
 
 _STEPS_OF_A_CHECK = 256
 JOINED, FORBIDDEN = -1, -2  # in place of a beginning: letters stand before, so nothing may be written
 _BYTES_OF_AN_EDGE = 400  # of the graph, in Python
 _BYTES_OF_A_NODE = 600  # of the unfolded graph, with its edges
-OUTSIDE, _CLOSED, _LETTERS = -1, -2, -3
+OUTSIDE, _CLOSED, LETTERS = -1, -2, -3
 _KEEP, _REWRITE, _REMOVE, _, _REPLACE = range(len(STEPS))
 
 # A node: an occurrence, a node of the graph, and the beginning of a spelling as a number of Words.  In place
@@ -240,7 +240,7 @@ class Unfolding:
         following = self._within[at]
         is_before = following != OUTSIDE and self.places[following].begin == at
         is_free = not is_before or self.places[following].follows
-        begun = JOINED if place == _LETTERS and not is_free else 0
+        begun = JOINED if place == LETTERS and not is_free else 0
         for edge in self._out[node]:
             target = self.targets[edge]
             if self.positions[target] > at:
@@ -262,7 +262,7 @@ class Unfolding:
         elif place != _CLOSED and target != source:
             at = self.positions[source]
             yield Step(
-                (OUTSIDE if self._sides.stand_within(at, at) else _LETTERS, target, 0), edge, choices[0], ()
+                (OUTSIDE if self._sides.stand_within(at, at) else LETTERS, target, 0), edge, choices[0], ()
             )
 
     def _after_removal(self, place: int, edge: int) -> int:
