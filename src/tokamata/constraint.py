@@ -339,7 +339,10 @@ class Constraint(Denotation[_T_co]):
 
             tk.regex("(ab)*").repair("aab", at_most={"remove": 0}).text      # "abab"
             calls = tk.regex("in (count|mount); out (mount|font)")
-            calls.repair("in cuont; out cuont", alike=rb"[a-z]{4,}").text    # "in mount; out mount"
+            costs = tk.EditCosts(other=1, replace=1)
+            text = "in cuont; out cuont"
+            calls.repair(text, costs=costs).text                          # "in count; out font"
+            calls.repair(text, costs=costs, alike=rb"[a-z]{4,}").text     # "in mount; out mount"
 
         Args:
             text: the text; bytes that are not UTF-8 are repaired too.

@@ -19,11 +19,11 @@ How.
    target is in the graph, so a program without a solution raises the lower bound to the target, which then
    grows. The graph may be that of the over-approximation, which forgets names that must differ.  Where the
    constraint refuses the answer, the graph of the constraint itself is taken.
-3. Names.  Where the answer of a program writes a name in two spellings, the graph is unfolded at the
-   occurrences of that name (:mod:`.unfolding`), and the program is solved again.  So a program couples no
-   more names than it has to.  Before that, each spelling of the answer is put in place of all occurrences,
-   and the text that results is repaired.  What it is repaired to is a candidate, often the optimum, and
-   targets need not pass its cost.
+3. Names.  Where the answer of a program writes a name in two spellings, the name is coupled from then on:
+   the graph is unfolded at its occurrences (:mod:`.unfolding`).  So a program couples no more names than it
+   has to.  What the spellings of each name cost at least (:mod:`.spelling_bounds`) raises the lower bound.
+   The cheapest spelling is put in place of all occurrences, and the text that results is repaired: that is a
+   candidate, and often the optimum.  What remains between both is left to the program of the unfolded graph.
 
 When to use it.  With one bound and a small number, counters in the states would do as well.  The program is
 for bounds on several kinds at once, and for large numbers, where their product would not fit.
@@ -106,7 +106,7 @@ _MOST_SEARCHES = 40
 # Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
 _SHARE = 4
 _GROWTH = 4  # of the highest multiplier, where the best is the highest
-# Where names are coupled: a step is such a part of what is known; by what it grows until names have spellings.
+# Where names are coupled: a step is such a part of what is known, and grows so until names have spellings.
 _STEPS, _SPELLED_GROWTH = 64, 16
 
 

@@ -15,9 +15,9 @@ What is the spelling of an occurrence ``broken[begin:end]``?  What the edits hav
 3. A rewrite that reads further than the occurrence, such as one of a whole string with its quotes, counts if
    it writes again what surrounds the name.  Otherwise it gives the occurrence up.
 An occurrence that is given up, or of which nothing is left, has no spelling and need not agree with the
-others.  No letters may be joined to a name: where bytes beside it are removed, none are inserted on their other
-side, up to the next name.  Otherwise ``in cuont`` could become ``in count`` by ``co``, which is written before
-the blank that is removed, and the spelling would be ``unt``.
+others.  No letters may be joined to a name: where bytes beside it are removed, none are inserted on their
+other side, up to the next name.  Otherwise ``in cuont`` could become ``in count`` with ``co`` written before
+the blank, which is removed, and the spelling would be ``unt``.
 
 Cost.  In proportion to the edits and the occurrences.
 """

@@ -1,32 +1,33 @@
 """Which spellings of names the cheapest repair may have that writes names alike, and what it costs at least.
 
 Problem.  Of each name the program needs all spellings that repairs within a bound may have.  Where 1,000
-occurrences are misspelled, the best repair costs 1,000 times as much more than the cheapest as one correction
-does, and within such a bound a single occurrence could be spelled in any way.
-Example.  ``in cuont; out cuont; in cuotn; out cuotn``, with ``count`` or ``mount`` after ``in``, and ``mount``
-or ``font`` after ``out``.  In reduced costs, ``count`` costs 0 after ``in`` and ``mount`` costs 7; after
-``out``, ``font`` costs 0 and ``mount`` 7.  So ``cuont`` as ``mount`` costs 14 more than the cheapest repair,
-and as ``count`` more than that, by what it takes to get rid of ``out``.  The same holds of ``cuotn``.  Each
-repair that writes both alike costs at least 28 more.
+occurrences are misspelled, the best repair costs much more than the cheapest one: 1,000 times what a single
+occurrence adds.  Within such a bound a single occurrence could be spelled in any way.
+Example.  ``in cuont; out cuont``, with ``count`` or ``mount`` after ``in``, and ``mount`` or ``font`` after
+``out``; each edit costs 1.  In reduced costs ``count`` costs 0 after ``in``, and ``font`` 0 after ``out``;
+``mount`` costs 1 in both places.  So ``cuont`` as ``mount`` costs 2 more than the cheapest repair, and as
+``count`` more than that, by what it takes to get rid of ``out``.  Each repair that writes it alike costs at
+least 2 more, and with ten such names 20 more.
 
 How.  Reduced costs (:mod:`.unfolding`) are never negative, so what different parts of a repair cost at least
 can be added.
-1. Of each occurrence p and each spelling s, d(p, s) is the least reduced cost of the edges that write it, with
-   that of the edges between the occurrence before and this one.  r(p) is the least cost of writing nothing.
-   An occurrence that one edge can give up counts nothing.
+1. Of each occurrence p and each spelling s, d(p, s) is the least reduced cost of the edges that write it,
+   with that of the edges between the occurrence before and this one.  r(p) is the least cost of writing
+   nothing.  An occurrence that one edge can give up counts nothing.
 2. A name that is spelled s costs at least t(s) = Σ min(d(p, s), r(p)), and at least the least of all t(s).
    The sum of that over the names is a bound.  Often the cheapest spelling of each name is the optimum.
 3. Within a bound, a name needs only the spellings whose t(s) is within what the other names leave.
 
-All occurrences of a name are searched together, in the order of costs.  So an occurrence that has not come to
-the beginning of a spelling at the cost c has it at c or more: where k have not, t(s) is at least k·min(c, r).
+All occurrences of a name are searched together, in the order of costs.  So an occurrence that has not come
+to the beginning of a spelling at the cost c has it at c or more: where k have not, t(s) is at least
+k·min(c, r).
 
-Cost.  O(occurrences · beginnings of spellings · log), in Python; spellings are those that each occurrence can
-have at about one k-th of what the name costs.  Where anything may be inserted for nothing, there is no end but
-that of the limits.
-Source.  The threshold algorithm: Fagin, Lotem and Naor 2001, for the sums; the rest is made for this.
+Cost.  O(occurrences · beginnings of spellings · log), in Python.  The spellings are those that an occurrence
+can have at about one k-th of what the name costs.  Where anything may be inserted for nothing, there is no
+end but that of the limits.
+Source.  The sums follow the threshold algorithm (Fagin, Lotem and Naor 2001); the rest is our own.
 Not taken.  The cheapest repair when all that touches a name is free, as the bound of what the name may cost:
-a whole search for each name, and of ten misspelled names each could then cost what all ten do.
+it takes a whole search for each name, and each of ten misspelled names could then cost what all ten do.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ the rest of the graph is not changed.  :mod:`.names` says which bytes belong to 
 before a name are unfolded as well, and after its end there is a *closed* node, where no letter may be
 inserted.  Beginnings of spellings are nodes of a trie, so that each costs the same, however long it is.
 
-Costs are *reduced*: an edge costs what a repair through it costs at least more than one that is at its source
-anyway (Johnson 1977).  The cheapest repair has edges that cost 0, and what the others cost more is seen
-where they stand, which :mod:`.spelling_bounds` needs.
+Costs are *reduced* (Johnson 1977): the least costs from the start and to the ends are subtracted, so that
+edges of the cheapest repair cost 0, and what others cost more is seen where they stand.  Half of that is
+charged where a repair leaves the cheapest one, by the costs to the ends, and half where it comes back, by
+those from the start.  Costs are doubled, so that they are whole.
 
 Cost.  In proportion to the unfolded nodes that are visited.
 Source.  Constrained shortest paths on the product with what is counted (Irnich and Desaulniers 2005).
@@ -47,8 +48,8 @@ OUTSIDE, _CLOSED, LETTERS = -1, -2, -3
 _KEEP, _REWRITE, _REMOVE, _, _REPLACE = range(len(STEPS))
 
 # A node: an occurrence, a node of the graph, and the beginning of a spelling as a number of Words.  In place
-# of an occurrence OUTSIDE, which stands for no name or one that is given up; or CLOSED, right after a name; or
-# LETTERS, right after inserted letters; after these two, removed bytes may stand between.
+# of an occurrence stands OUTSIDE for no name, or one that is given up; CLOSED after a name, and LETTERS after
+# inserted letters, where nothing but removed bytes has followed.
 Key: TypeAlias = "tuple[int, int, int]"
 Mark: TypeAlias = "tuple[int, int]"  # an occurrence and its spelling
 
@@ -119,7 +120,8 @@ class Unfolding:
         positions: of each node of the graph, how many bytes of the text are read.
         name_of: of each occurrence, the number of its name.
         sources, targets: nodes of the graph, of each edge.
-        reduced: the reduced cost of each edge.
+        reduced: the reduced cost of each edge, doubled.
+        endings: of each end within the bound, what a repair that ends there costs more, doubled.
         edges: those edges of the graph that are on repairs within the bound.
         ends: nodes of the graph where a repair may end.
         least: what the cheapest repair costs; infinite: there is none.
@@ -325,7 +327,8 @@ class Unfolding:
             elif (after := self.words.after(word, self._written(edge))) != FORBIDDEN:
                 yield Step((place, target, after), edge, -1, ())
             return
-        written, marks = self._written(edge), []
+        written = self._written(edge)
+        marks: list[Mark] = []
         for other in self._places_read(at, end):
             middle = middle_of(self.places[other], self._broken, at, end, written)
             if middle is None:
