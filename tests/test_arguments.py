@@ -73,6 +73,7 @@ BOUNDS: dict[str, tuple[Any, ...]] = {
         {"insert": -1},
         {"insert": HUGE},
     ),
+    "alike": (5, "x", STRANGE, [b"x"], b"(", b"*"),
 }
 TYPE_OPTIONS = {
     "property_order": WORDS,
