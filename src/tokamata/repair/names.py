@@ -24,7 +24,6 @@ Cost.  In proportion to the edits and the occurrences.
 
 from __future__ import annotations
 
-import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -154,7 +153,8 @@ def _spelling(
     elif not follows:
         is_joined = _joins_before(edits, first, begin, sides)
     last = first
-    for last, edit in enumerate(edits[first:], first):  # noqa: B007
+    while last < len(edits):
+        edit = edits[last]
         if edit.begin > end or (edit.begin == end and edit.end > end):
             break
         if edit.begin == edit.end == begin:
@@ -169,7 +169,6 @@ def _spelling(
                 return b""
             inner += broken[position : edit.begin] + written
             position = edit.end
-    else:
         last += 1
     inner += broken[position:end]
     is_joined &= _NO_WORD.search(head) is None
@@ -201,7 +200,8 @@ def _joins_before(edits: Sequence[Edit], first: int, position: int, sides: Sides
 def _joins_after(edits: Sequence[Edit], first: int, position: int, sides: Sides) -> bool:
     """Whether letters are inserted after bytes that are removed right after a name."""
     begin = position
-    for edit in itertools.islice(edits, first, None):
+    for number in range(first, len(edits)):
+        edit = edits[number]
         if edit.begin != position:
             return False
         if edit.end == position:
