@@ -143,6 +143,8 @@ DEFAULT_COSTS = EditCosts(
     doubts=(
         Doubt("a comma", rb",(?=\s*(?:[\"'{\[\d]|[\w$]+\s*:|\n))", 900, (BARE,)),
         Doubt("a comma", rb",", 150, (BARE,)),
+        Doubt("a comma", rb",(?=\s*'[\w $.-]+'\s*:)", 700, (STRING,)),
+        Doubt("a comma", rb",(?=\s*[A-Za-z_]\w*:\s*(?:[\"'\[{\d]|true|false|null))", 400, (STRING,)),
         Doubt("a doubled apostrophe", rb"'(?='(?:[\w\s]|'\s*[,}\])]))", 300, (SINGLE,)),
         Doubt(
             "an apostrophe",
@@ -151,7 +153,14 @@ DEFAULT_COSTS = EditCosts(
             (SINGLE,),
         ),
         Doubt("an apostrophe", "’".encode() + AFTER, 700, (SINGLE,)),
-        Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|\Z))", 1500, (SINGLE,)),
+        Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|```|\Z))", 1500, (SINGLE,)),
+        Doubt(
+            "an apostrophe",
+            rb"'(?=\s+(?:-?\d[\d.]{0,30}|[tT]rue|[fF]alse|null|None)\s*[,}\]\n])",
+            800,
+            (SINGLE,),
+        ),
+        Doubt("an apostrophe", rb"'(?=\s+[A-Za-z_$][\w$]*\s*:)", 700, (SINGLE,)),
         Doubt("a quotation mark", rb"\xe2\x80[\x9c\x9d]" + AFTER, 700, (TYPOGRAPHIC, STRING)),
         Doubt("an escape", b"\\\\" + LATEX + rb"(?![a-z])", 200, (STRING, *QUOTED)),
         Doubt("a form feed", rb"\\[fb](?=[A-Za-z])", 200, (STRING, *QUOTED)),

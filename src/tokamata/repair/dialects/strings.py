@@ -234,11 +234,19 @@ _CLOSING = (
         TEXT,
     ),
     Rewrite(
+        "close before the next line",
+        rb",?[ \t\r]{0,40}\n\s{0,200}(?=(?:'[\w $.-]+'|[A-Za-z_$][\w$]*)\s*:\s*(?:[\"'\[{\d-]|[tT]rue|[fF]alse|null|None))",
+        b'",',
+        500,
+        (STRING, SINGLE),
+        TEXT,
+    ),
+    Rewrite(
         "close before a closing bracket", rb"\n(?<=[^\s,{\[]\n)(?=\s*[\]}])", b'"\n', 600, (STRING,), TEXT
     ),
     Rewrite(
         "close before the next element",
-        rb',[ \t\r]{0,40}\n\s{0,200}(?="[^\n"]*"\s*[,\]\n])',
+        rb",[ \t\r]{0,40}\n\s{0,200}(?=(?:\"[^\n\"]*\"|'[^\n']*')\s*[,\]\n])",
         b'",',
         500,
         (STRING,),
@@ -259,7 +267,7 @@ _CLOSING = (
         "comma between values", rb'"(?=\s+(?:-?\d|true\b|false\b|null\b|[\[{]))', b'",', 500, (STRING,), TEXT
     ),
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
-    Rewrite("close a name", rb":(?=\s*[\"\[{])", b'":', 900, (STRING,), TEXT),
+    Rewrite("close a name", rb":(?=\s*[\"'\[{])", b'":', 900, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[A-Za-z_][\w .-]{0,60}[,}])", b'":', 1000, (STRING,), TEXT),
     Rewrite(
         "colon between a name and its value",
