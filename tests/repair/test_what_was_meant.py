@@ -114,6 +114,27 @@ def test_of_two_spellings_the_text_keeps_its_own(broken: str, repaired: str) -> 
     assert tk.json(spelling="any").repair(broken).text == repaired
 
 
+@pytest.mark.parametrize(
+    ("broken", "meant"),
+    [
+        ("""{'a': {'b' 5.0,}, 'c': 'd'}""", {"a": {"b": 5.0}, "c": "d"}),
+        ("""{"a": "x, 'b': 'y', 'c': 1}""", {"a": "x", "b": "y", "c": 1}),
+        ("""{a: "x, b: 'y', c: 'z'}""", {"a": "x", "b": "y", "c": "z"}),
+        ("""{'a': "x\n  'b': 'y'\n}""", {"a": "x", "b": "y"}),
+        ("""{\n a: "x,\n  b: "y",\n c: 1\n}""", {"a": "x", "b": "y", "c": 1}),
+        ("""{'a': 'x' b: 'y'}""", {"a": "x", "b": "y"}),
+        ("""{'a': 1, "b: 'y', 'c': 'z'}""", {"a": 1, "b": "y", "c": "z"}),
+        ("""{"a": 1, "b "y", "c": "z"}""", {"a": 1, "b": "y", "c": "z"}),
+        ("""["x,\n  'y'\n]""", ["x", "y"]),
+        ("""{'a': 'x'\n```\n\nThat is all.""", {"a": "x"}),
+        ("""a: "x", b: 1}""", {"a": "x", "b": 1}),
+        ("""a: "x",\nb: 1,\n}""", {"a": "x", "b": 1}),
+    ],
+)
+def test_lost_quotes_colons_and_brackets_beside_other_mistakes(broken: str, meant: Any) -> None:
+    assert tk.json().repair(broken).value == meant
+
+
 def test_modes_say_where_an_edit_may_be_made() -> None:
     """``b`` becomes ``c`` within parentheses alone."""
     modes = (

@@ -63,8 +63,8 @@ class Rewrite(NamedTuple):
     """A named edit: wherever the pattern is found, what it read may become something else.
 
     A pattern that tries the same ends from many places, such as ``b"<[^>]*/>"`` in a text of ``</`` after one
-    ``>``, takes quadratic time; exclude what it begins with (``b"<[^<>]*/>"``).  ``Limits`` and deadlines hold
-    nevertheless.  Some patterns are searched by :mod:`re`, which cannot be interrupted: those with
+    ``>``, takes quadratic time; exclude what it begins with (``b"<[^<>]*/>"``).  ``Limits`` and deadlines
+    hold nevertheless.  Some patterns are searched by :mod:`re`, which cannot be interrupted: those with
     backreferences, conditions or atomic groups, and those that may match nothing, as a whole or under a
     quantifier.
 

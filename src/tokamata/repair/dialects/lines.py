@@ -104,6 +104,8 @@ def _lines(text: bytes) -> Generator[None, None, list[_Line]]:
         name = _NAME.match(text, at, end)
         if name is not None:
             at = name.end()
+            if text[end - 1 : end] == b"," and _LITERAL.match(text[at : end - 1]):
+                end -= 1  # as in an object that has lost its brackets
         if bullet is not None or name is not None:
             is_item, written = bullet is not None, name[1] if name else None
             found.append(_Line(begin, begin - match.start(), is_item, written, (at, end)))

@@ -235,7 +235,8 @@ _CLOSING = (
     ),
     Rewrite(
         "close before the next line",
-        rb",?[ \t\r]{0,40}\n\s{0,200}(?=(?:'[\w $.-]+'|[A-Za-z_$][\w$]*)\s*:\s*(?:[\"'\[{\d-]|[tT]rue|[fF]alse|null|None))",
+        rb",?[ \t\r]{0,40}\n\s{0,200}(?=(?:'[\w $.-]+'|[A-Za-z_$][\w$]*)\s*:\s*"
+        rb"(?:[\"'\[{\d-]|[tT]rue|[fF]alse|null|None))",
         b'",',
         500,
         (STRING, SINGLE),
@@ -269,6 +270,14 @@ _CLOSING = (
     Rewrite("close a name", rb":(?=\s*(?:true|false|null|-?\d[\d.]*)\s*[,}\n])", b'":', 500, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[\"'\[{])", b'":', 900, (STRING,), TEXT),
     Rewrite("close a name", rb":(?=\s*[A-Za-z_][\w .-]{0,60}[,}])", b'":', 1000, (STRING,), TEXT),
+    Rewrite(
+        "close a name",
+        rb'[ \t]+"(?=[^\n"]{1,300}"\s*[,}\n])',
+        b'": "',
+        1500,
+        (STRING,),
+        STRING,
+    ),
     Rewrite(
         "colon between a name and its value",
         rb'"(?=[ \t]+(?:-?\d|true\b|false\b|null\b|[\[{\"\']))',

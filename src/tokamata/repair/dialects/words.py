@@ -39,6 +39,14 @@ NAMES = (
         60,
         _IN_TEXT,
     ),
+    # In an object that has lost its bracket.
+    Rewrite(
+        "quote a name",
+        rb"(?<![\s\S])[A-Za-z_$][\w$]*(?=\s*:\s*(?:[\"'\[{\d-]|true\b|false\b|null\b))",
+        rb'"\g<0>"',
+        29,
+        _IN_TEXT,
+    ),
     Rewrite("number as a name", rb"(?<=[{,\s])[-+]?[\d.][\w.+-]*(?=\s*:)", rb'"\g<0>"', 20, _IN_TEXT),
     Rewrite("number as a name", rb"(?<=[{,\s])[-+]?[\d.][\w.+-]*(?=\s+[\"'])", rb'"\g<0>":', 700, _IN_TEXT),
 )
