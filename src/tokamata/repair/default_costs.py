@@ -144,7 +144,7 @@ DEFAULT_COSTS = EditCosts(
         Doubt("a comma", rb",(?=\s*(?:[\"'{\[\d]|[\w$]+\s*:|\n))", 900, (BARE,)),
         Doubt("a comma", rb",", 150, (BARE,)),
         Doubt("a comma", rb",(?=\s*'[\w $.-]+'\s*:)", 700, (STRING,)),
-        Doubt("a comma", rb",(?=\s*[A-Za-z_]\w*:\s*(?:[\"'\[{\d]|true|false|null))", 400, (STRING,)),
+        Doubt("a comma", rb",(?=\s*[A-Za-z_]\w*:\s*(?:[\"'\[{\d]|true|false|null))", 500, (STRING,)),
         Doubt("a doubled apostrophe", rb"'(?='(?:[\w\s]|'\s*[,}\])]))", 300, (SINGLE,)),
         Doubt(
             "an apostrophe",

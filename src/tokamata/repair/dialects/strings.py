@@ -211,7 +211,7 @@ _CLOSING = (
     ),
     Rewrite(
         "close before the next member",
-        rb',[ \t]+(?=[A-Za-z_]\w*\s*:\s*(?:["\[{\d]|true|false|null))',
+        rb",[ \t]+(?=[A-Za-z_]\w*\s*:\s*(?:[\"'\[{\d]|true|false|null))",
         b'", ',
         800,
         (STRING,),
