@@ -169,9 +169,10 @@ class TakenRewrites:
         names: of rewrites, by their numbers; those of the ones that are taken are added.
     """
 
-    __slots__ = ("_mode_of", "_names", "_number_of")
+    __slots__ = ("_kinds", "_mode_of", "_names", "_number_of")
 
     def __init__(self, modes: Sequence[EditMode], names: list[str]) -> None:
+        self._kinds: dict[tuple[str, tuple[str, ...], str], tuple[int, int, int]] = {}
         self._mode_of = {mode.name: number for number, mode in enumerate(modes)}
         self._names = names
         self._number_of: dict[str, int] = {}
@@ -196,8 +197,7 @@ class TakenRewrites:
                 exist.
             LimitExceeded, Cancelled: the search was stopped.
         """
-        kinds: dict[tuple[str, tuple[str, ...], str], tuple[int, int, int]] = {}
-        size = 0
+        kinds, size = self._kinds, 0
         for one in found:
             if one is None or size > _MOST_UNCHARGED:
                 if bounds is not None:
