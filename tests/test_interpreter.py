@@ -41,10 +41,11 @@ def run(program: str, timeout: float = 100) -> str:
 LONG_CALLS = {
     "compile": "endless.compile(vocabulary, limits=limits)",
     "shortest_text": "endless.shortest_text(limits=limits)",
-    "repair": "tk.json().repair(broken, weight=1.0, limits=limits)",
-    "repairs": "list(tk.json().repairs(broken, weight=1.0, limits=limits))",
+    "repair": "tk.json().repair(broken, weight=1.0, costs=tk.EditCosts(), limits=limits)",
+    "repairs": "list(tk.json().repairs(broken, weight=1.0, costs=tk.EditCosts(), limits=limits))",
 }
-BROKEN = 'broken = "[" + ", ".join(f\'{{"a": {i}, "b": "x}}\' for i in range(200)) + "]"\n'
+# By edits of single bytes alone, its repair takes more time than there is.
+BROKEN = "broken = ''.join(random.Random(1).choices('[]{}\":,a1 ', k=2000))\n"
 
 
 @needs_kill
