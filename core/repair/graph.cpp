@@ -159,7 +159,7 @@ class RepairSearch::GraphMaker {
     const EditModel& model = search_.model_;
     const ModeCosts& costs = model.costs(place.mode);
     const bool is_end = place.position == length();
-    const ByteCosts& inserted = is_end ? costs.append : place.position == 0 ? costs.prepend : costs.insert;
+    const ByteCosts& inserted = costs.inserting(place.position, length());
     const ByteSet readable = search_.automaton().may_read(place.state, budget_);
     counted::vector<Group> groups;
     const auto add = [&](EditKind kind, std::uint8_t byte, EditCost price) {

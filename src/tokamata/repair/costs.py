@@ -509,10 +509,11 @@ class EditCosts:
             LimitExceeded, Cancelled: the search was stopped.
         """
         bounds = bounds or BoundedPatterns(Limits(), None)
+        machine = self._machine(text)
         names = list(self._patterns.names)
         found = self._from_finders(text, bounds, names)
         led = {then for *_, then, _ in found if then != BY_WRITTEN}
-        rewrites, doubts = self._found(text, bounds, sum(1 << mode for mode in led))
+        rewrites, doubts = self._found(text, machine, bounds, sum(1 << mode for mode in led))
         if found:
             rewrites.add(found)
         firm: dict[int, int] = {}
@@ -524,7 +525,7 @@ class EditCosts:
                 rewrites.add([(*one[:3], self.typo + one[3], *modes, number) for one in typos])
             if self.firm > 0:
                 firm = dict.fromkeys(positions, self.firm)
-        return TextCosts(text, self._machine(text), rewrites, names, doubts, self._patterns.doubt_of, firm)
+        return TextCosts(text, machine, rewrites, names, doubts, self._patterns.doubt_of, firm)
 
     def tables(self, text: bytes) -> Tables:
         """The modes, and the costs of single bytes of a text in each."""
@@ -537,11 +538,9 @@ class EditCosts:
             ArgumentError: the function of a rewrite returned something else than bytes or ``None``.
             LimitExceeded, Cancelled: the search was stopped.
         """
-        rewrites, doubts = self._found(text, bounds or BoundedPatterns(Limits(), None), ALL_MODES)
-        patterns = self._patterns
-        return TextCosts(
-            text, self._machine(text), rewrites, patterns.names, doubts, patterns.doubt_of, {}
-        ).spans
+        machine, patterns = self._machine(text), self._patterns
+        rewrites, doubts = self._found(text, machine, bounds or BoundedPatterns(Limits(), None), ALL_MODES)
+        return TextCosts(text, machine, rewrites, patterns.names, doubts, patterns.doubt_of, {}).spans
 
     def doubtful(self, text: bytes, bounds: BoundedPatterns | None = None) -> list[tuple[int, Doubt, int]]:
         """The doubts about a text, by position, each with a bit for each mode where it holds.
@@ -549,7 +548,8 @@ class EditCosts:
         Raises:
             LimitExceeded, Cancelled: the search was stopped.
         """
-        _, doubts = self._found(text, bounds or BoundedPatterns(Limits(), None), ALL_MODES)
+        bounds = bounds or BoundedPatterns(Limits(), None)
+        _, doubts = self._found(text, self._machine(text), bounds, ALL_MODES)
         doubt_of = self._patterns.doubt_of
         return [(position, doubt_of[number], within) for position, _, within, number in doubts.all()]
 
@@ -614,13 +614,15 @@ class EditCosts:
             taken += rewrites.taken(finder, finder.find(text, self.words), len(text), bounds)
         return taken
 
-    def _found(self, text: bytes, bounds: BoundedPatterns, led: int) -> tuple[_core.Rewrites, _core.Doubts]:
+    def _found(
+        self, text: bytes, machine: _Machine, bounds: BoundedPatterns, led: int
+    ) -> tuple[_core.Rewrites, _core.Doubts]:
         """The rewrites and the doubts of a text, in the order of their positions.
 
         Those of modes that no edit leads to are left out; ``led``: modes, as bits, that others lead to.
         """
         patterns = self._patterns
-        rewrites, doubts, others = bounds.found(patterns.of_bytes, text, self._machine(text).engine, led)
+        rewrites, doubts, others = bounds.found(patterns.of_bytes, text, machine.engine, led)
         more: list[tuple[int, int, bytes, int, int, int, int]] = []
         doubtful: list[tuple[int, int, int, int]] = []
         for number, begin, end, match in others:
