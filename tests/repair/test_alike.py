@@ -13,29 +13,15 @@ from typing import Any, NamedTuple
 import pytest
 
 import tokamata as tk
+from tests.support.repair.languages import random_language
 from tests.support.repairs import check_repair
-from tokamata.automata import EPSILON, Acceptor, concatenate, star, union
+from tokamata.automata import EPSILON, Acceptor
 from tokamata.repair import couplings, unfolding
 
 pytest.importorskip("scipy", reason="scipy comes with the extra repair")
 
 LETTERS = "ab,"
 NAMES = rb"[ab]+"
-
-
-def random_language(draw: random.Random, size: int) -> tuple[str, Acceptor]:
-    """A regular expression, and an acceptor that is made without it."""
-    if size <= 1:
-        letter = draw.choice(LETTERS)
-        return letter, Acceptor.from_strings([letter])
-    left, one = random_language(draw, size // 2)
-    right, other = random_language(draw, size - size // 2)
-    kind = draw.randrange(4)
-    if kind == 0:
-        return f"(?:{left}|{right})", union(one, other)
-    if kind == 1:
-        return f"(?:{left})*{right}", concatenate(star(one), other)
-    return left + right, concatenate(one, other)
 
 
 def random_costs(draw: random.Random) -> tk.EditCosts:
@@ -207,7 +193,7 @@ def cases(seeds: range) -> Iterator[tuple[random.Random, str, Acceptor, bytes, t
     """Languages, texts in which names stand twice or more, and costs."""
     for seed in seeds:
         draw = random.Random(seed)
-        pattern, acceptor = random_language(draw, draw.randint(4, 9))
+        pattern, acceptor = random_language(draw, draw.randint(4, 9), LETTERS)
         words = ["".join(draw.choices("ab", k=draw.randint(1, 2))) for _ in range(2)]
         text = ",".join(draw.choices(words, [3, 1], k=draw.randint(2, 3)))
         yield draw, pattern, acceptor, text.encode(), random_costs(draw)

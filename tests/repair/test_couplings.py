@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 
 import tokamata as tk
-from tokamata.automata import EPSILON, Acceptor, concatenate, star, union
+from tests.support.repair.languages import random_language
+from tokamata.automata import EPSILON, Acceptor
 from tokamata.errors import shown_argument
 from tokamata.repair import couplings
 from tokamata.repair.programs import CoupledGraph, solved
@@ -25,21 +26,6 @@ pytest.importorskip("scipy", reason="scipy comes with the extra repair")
 
 LETTERS = "abc"
 NAMES = ("insert", "remove", "replace")
-
-
-def random_language(draw: random.Random, size: int) -> tuple[str, Acceptor]:
-    """A regular expression, and an acceptor that is made without it."""
-    if size <= 1:
-        letter = draw.choice(LETTERS)
-        return letter, Acceptor.from_strings([letter])
-    left, one = random_language(draw, size // 2)
-    right, other = random_language(draw, size - size // 2)
-    kind = draw.randrange(4)
-    if kind == 0:
-        return f"(?:{left}|{right})", union(one, other)
-    if kind == 1:
-        return f"(?:{left})*{right}", concatenate(star(one), other)
-    return left + right, concatenate(one, other)
 
 
 def random_costs(draw: random.Random) -> tk.EditCosts:
@@ -207,7 +193,7 @@ def check(repair: tk.Repair[object], at_most: Mapping[str, int]) -> None:
 def cases(count: int, seed: int) -> Iterator[tuple[random.Random, str, Acceptor, str, tk.EditCosts]]:
     for number in range(count):
         draw = random.Random(seed + number)
-        pattern, acceptor = random_language(draw, draw.randint(1, 7))
+        pattern, acceptor = random_language(draw, draw.randint(1, 7), LETTERS)
         yield draw, pattern, acceptor, "".join(draw.choices(LETTERS, k=draw.randrange(7))), random_costs(draw)
 
 
