@@ -409,9 +409,8 @@ class _CoupledSearch(Generic[_T]):
             try:
                 paths = self._paths(target, is_exact)
                 if paths.least > self.bound and paths.least <= target:
-                    step = max(
-                        least, (paths.least - self.bounding.bound) // _STEPS
-                    )  # the next graph is smaller
+                    # The next graph is smaller.
+                    step = max(least, (paths.least - self.bounding.bound) // _STEPS)
                     self.bound, is_spelled = paths.least, True
                     yield from self._respell(paths.spellings)
                     continue

@@ -42,7 +42,7 @@ from tokamata.repair.dialects.modes import (
 )
 from tokamata.repair.dialects.numbers import NUMBERS
 from tokamata.repair.dialects.outline import outline
-from tokamata.repair.dialects.strings import LATEX, STRINGS
+from tokamata.repair.dialects.strings import LATEX, LITERAL, STRINGS
 from tokamata.repair.dialects.structure import STRUCTURE
 from tokamata.repair.dialects.surroundings import SURROUNDINGS
 from tokamata.repair.dialects.words import NAMES, WORDS
@@ -156,7 +156,7 @@ DEFAULT_COSTS = EditCosts(
         Doubt("an apostrophe", rb"'(?=\s*(?:[,:}\])]|```|\Z))", 1500, (SINGLE,)),
         Doubt(
             "an apostrophe",
-            rb"'(?=\s+(?:-?\d[\d.]{0,30}|[tT]rue|[fF]alse|null|None)\s*[,}\]\n])",
+            rb"'(?=\s+(?:-?\d[\d.]{0,30}|" + LITERAL + rb")\s*[,}\]\n])",
             800,
             (SINGLE,),
         ),

@@ -67,8 +67,9 @@ class _Followed:
         self._bounds = BoundedPatterns(limits, cancel)
         prices = [*(one.cost for one in costs.rewrites), *(0 for _ in patterns.doubt_of)]
         self._words: StreamedWords | None = None
-        if costs.words is not None and any(costs.words._known) and (costs.typo is not None or costs.firm > 0):
-            self._words = StreamedWords(costs.words)
+        words = costs.words
+        if words is not None and not words.is_empty and (costs.typo is not None or costs.firm > 0):
+            self._words = StreamedWords(words)
         taken = TakenRewrites(costs.modes, list(patterns.names))
         self._finders = [fed(finder, costs.words, taken, self._bounds) for finder in costs.finders]
         # What is appended at the end plays no part: there is no end yet.

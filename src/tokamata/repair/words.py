@@ -150,7 +150,7 @@ class Words:
         """
         spans: list[tuple[int, int, bytes, int]] = []
         firm: list[int] = []
-        if not any(self._known) and not self._labels:
+        if self.is_empty and not self._labels:
             return spans, firm
         for match in bounds.matches(_QUOTED, text):
             try:

@@ -26,8 +26,9 @@ from tokamata.repair.dialects.modes import (
     TYPOGRAPHIC,
 )
 
-__all__ = ["LATEX", "STRINGS"]
+__all__ = ["LATEX", "LITERAL", "STRINGS"]
 
+LITERAL = rb"[tT]rue|[fF]alse|null|None"
 _LEFT, _RIGHT = rb"\xe2\x80[\x9c-\x9f]", rb"\xe2\x80[\x9c-\x9f]"  # “ ” „ ‟
 LATEX = (
     rb"(?:nabla|neq|notin|theta|times|tau|text|tilde|tfrac|triangle|tan|rho|right|rangle|rightarrow"
@@ -236,7 +237,7 @@ _CLOSING = (
     Rewrite(
         "close before the next line",
         rb",?[ \t\r]{0,40}\n\s{0,200}(?=(?:'[\w $.-]+'|[A-Za-z_$][\w$]*)\s*:\s*"
-        rb"(?:[\"'\[{\d-]|[tT]rue|[fF]alse|null|None))",
+        rb"(?:[\"'\[{\d-]|" + LITERAL + rb"))",
         b'",',
         500,
         (STRING, SINGLE),
@@ -288,7 +289,7 @@ _CLOSING = (
     ),
     Rewrite(
         "colon between a name and its value",
-        rb"'(?=\s+(?:[\"'\d\[{-]|[tT]rue|[fF]alse|null|None))",
+        rb"'(?=\s+(?:[\"'\d\[{-]|" + LITERAL + rb"))",
         b'":',
         600,
         (SINGLE,),
