@@ -195,6 +195,27 @@ std::vector<std::int64_t> whole_numbers(const char* name, const nb::handle given
 }
 std::vector<std::int64_t> token_numbers(const nb::handle given) { return whole_numbers("tokens", given, "a sequence of token ids"); }
 
+// Counts by name; `masks` by maker.
+nb::dict to_dict(const MaskWork& work) {
+  nb::dict masks;
+  for (std::size_t maker = 0; maker < work.masks.size(); ++maker)
+    masks[nb::str(MaskWork::kMakers[maker].data(), MaskWork::kMakers[maker].size())] = work.masks[maker];
+  nb::dict all;
+  all["masks"] = masks;
+  all["known"] = work.known;
+  all["alike"] = work.alike;
+  all["segments_found"] = work.segments_found;
+  all["segments_made"] = work.segments_made;
+  all["states"] = work.states;
+  all["nodes"] = work.nodes;
+  all["alternatives"] = work.alternatives;
+  all["unverified"] = work.unverified;
+  all["seconds"] = work.seconds;
+  all["segment_seconds"] = work.segment_seconds;
+  all["unverified_seconds"] = work.unverified_seconds;
+  return all;
+}
+
 class BoundMatcher {
   template <class Task>
   auto work(Task&& task) {
@@ -283,6 +304,10 @@ class BoundMatcher {
   nb::bytes forced_text() { return to_bytes(work([&] { return matcher_->forced_text(); })); }
   nb::list tokens() { return to_list(work([&] { return matcher_->tokens(); })); }
   nb::list forced_tokens() { return to_list(work([&] { return matcher_->forced_tokens(); })); }
+  nb::dict mask_work(const nb::handle deadline_seconds) {
+    const Deadline deadline = checked_deadline(deadline_seconds);
+    return to_dict(work([&] { return matcher_->mask_work(deadline); }));
+  }
 
  private:
   TokenId checked(std::int64_t token) const {
@@ -572,6 +597,9 @@ NB_MODULE(_core, m) {
       .def("kept_masks", &kept_masks, "cancel"_a.none())
       .def("read_masks", &read_masks, "bytes"_a, "seconds"_a, "cancel"_a.none())
       .def("progress", &progressed, "ids"_a, "ends"_a)
+      .def("mask_work", [](BoundConstraint& c) {
+        return to_dict(without_interpreter(c.shown, [&] { return c.constraint->states().mask_work(); }));
+      })
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
@@ -605,6 +633,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("text", &BoundMatcher::text)
       .def("forced_text", &BoundMatcher::forced_text)
       .def("forced_tokens", &BoundMatcher::forced_tokens)
+      .def("_mask_work", &BoundMatcher::mask_work, "deadline_seconds"_a.none() = nb::none())
       .def("_explain", &BoundMatcher::explain, "token"_a)
       .def("_explain", [](BoundMatcher& m, nb::handle token) { return m.explain(unusual_token(token)); }, "token"_a.none());
 }

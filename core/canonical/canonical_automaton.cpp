@@ -13,7 +13,12 @@ MaskPtr CanonicalAutomaton::known_mask(Configuration place, const CanonicalState
 }
 
 const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration place, const CanonicalState& state, Budget& budget) {
-  if (const Made* known = masks_.find(ConfigurationView{place.state, place.at_start, state})) return *known;
+  if (const Made* known = masks_.find(ConfigurationView{place.state, place.at_start, state})) {
+    ++pattern_.counted_work().known;
+    return *known;
+  }
+  const TimeOfPart timed = pattern_.timed_mask();
+  pattern_.counted_work().note(MaskWork::Maker::Canonical);
   const Configuration approximation = approximated(place, budget);
   const MaskBasePtr own = base(approximation, state, budget);
   auto mask = std::make_shared<Mask>();

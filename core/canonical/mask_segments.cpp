@@ -56,7 +56,13 @@ TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTok
 const MaskSegments::MaskSegment& MaskSegments::segment(const Key& asked, Budget& budget) {
   Key key = asked;
   if (key.edge == Hypothesis::Edge::Inside && pattern_.is_approximated(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
-  return memoized(segments_, key, [&] { return make(key, budget); });
+  MaskWork& work = pattern_.counted_work();
+  if (const auto known = segments_.find(key); known != segments_.end()) {
+    ++work.segments_found;
+    return known->second;
+  }
+  ++work.segments_made;
+  return segments_.emplace(key, make(key, budget)).first->second;
 }
 
 const MaskSegments::Touched& MaskSegments::touched(const Key& key, const Touch& touch, Budget& budget) {

@@ -102,7 +102,10 @@ RuleMaskMaker& TokenAutomaton::rule_mask_maker() {
 // The state that holds the mask of an over-approximation.
 TokenAutomaton::RuleMaskHolder TokenAutomaton::made_rule_mask(ExpressionId approximation, Budget& budget) {
   const StateId holder = automaton_.clipped(automaton_.state_of(automaton_.arena().settled(approximation), budget), budget);
-  if (data(holder).mask) return {holder, data(holder).most_after};
+  if (data(holder).mask) {
+    ++work_.alike;
+    return {holder, data(holder).most_after};
+  }
   const Arena& arena = automaton_.arena();
   const ExpressionId expression = automaton_.expression(holder);
   if (has_stack_memo(expression)) {
@@ -110,6 +113,7 @@ TokenAutomaton::RuleMaskHolder TokenAutomaton::made_rule_mask(ExpressionId appro
     const ExpressionNode& node = arena.node(expression);
     if (node.kind == Kind::Union && arena.items(node).size() <= kMostItems) return united_rule_mask(holder, budget);
   }
+  work_.note(MaskWork::Maker::Segments);
   RuleMask made = rule_mask_maker().make(expression, TokenTrie::root(), budget);
   data(holder).most_after = made.most;
   if (!made.unverified.empty()) unverified_.insert_or_assign(holder.value, counted::vector<std::uint32_t>(made.unverified.begin(), made.unverified.end()));
@@ -130,6 +134,7 @@ bool TokenAutomaton::has_stack_memo(ExpressionId expression) const {
 std::optional<TokenAutomaton::RuleMaskHolder> TokenAutomaton::known_rule_mask(ExpressionId expression) {
   const auto known = stack_memo_.find(automaton_.arena(), expression, [this](ExpressionId part) { return beginnings(part); });
   if (!known || !data(known->holder).mask) return std::nullopt;
+  work_.note(MaskWork::Maker::StackMemo);
   return RuleMaskHolder{known->holder, known->most};
 }
 
@@ -150,6 +155,7 @@ TokenAutomaton::RuleMaskHolder TokenAutomaton::united_rule_mask(StateId state, B
   std::ranges::sort(holders);
   holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
   if (holders.size() == 1) return {holders.front(), most};
+  work_.note(MaskWork::Maker::Union);
   if (const auto known = united_masks_.find(holders); known != united_masks_.end() && data(known->second).mask) return {known->second, most};
   MaskBuilder builder(vocabulary_->words());
   for (const StateId holder : holders) builder.add(data(holder).mask->bits);

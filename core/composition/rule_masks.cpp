@@ -456,6 +456,7 @@ void RuleMaskMaker::add_ended(const Alternative& way, const TokenTrie& remainder
 // ---- down the trie ----------------------------------------------------------------------------
 
 void RuleMaskMaker::follow(const Alternative& way) {
+  ++tokens_.counted_work().alternatives;
   const ExpressionNode head = arena_.node(way.head);
   if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
   if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;

@@ -53,7 +53,11 @@ bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vec
 
 const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
   const PartAt place{&vocabulary_->trie(), node, terminal, follow};
-  if (const auto known = segments_.find(place); known != segments_.end()) return known->second.shared();
+  if (const auto known = segments_.find(place); known != segments_.end()) {
+    ++work_.segments_found;
+    return known->second.shared();
+  }
+  const TimeOfPart timed(work_.segment_seconds, makes_segment_);
   const TokenTrie::Node& below = vocabulary_->trie().node(node);
   const bool is_shared = below.tokens_end - below.tokens_begin > kFewShared;
   std::string key = is_shared ? automaton_.arena().structure(automaton_.arena().node(terminal).body()) : std::string();
@@ -62,6 +66,7 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
     if (follow != Follow::AnyByte) key.push_back(follow == Follow::NoWord ? 'n' : 'e');
   }
   std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_->known_segment(key);
+  ++(made ? work_.segments_found : work_.segments_made);
   if (!made) {
     const Budget::Clock::time_point started = Budget::Clock::now();
     made = std::make_shared<const Segment>(make_segment(terminal, node, follow, budget));
@@ -76,7 +81,12 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
 const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node,
                                                                      Follow follow, Budget& budget) {
   const PartAt place{&remainders, node, terminal, follow};
-  if (const auto known = segments_.find(place); known != segments_.end()) return known->second.shared();
+  if (const auto known = segments_.find(place); known != segments_.end()) {
+    ++work_.segments_found;
+    return known->second.shared();
+  }
+  const TimeOfPart timed(work_.segment_seconds, makes_segment_);
+  ++work_.segments_made;
   auto made = std::make_shared<const Segment>(walked_segment(terminal, remainders, node, follow, budget));
   return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
@@ -84,7 +94,11 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionI
 const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
   const PartAt place{&trie, node, part, follow};
   auto known = rules_segments_.find(place);
-  if (known == rules_segments_.end()) {
+  if (known != rules_segments_.end()) {
+    ++work_.segments_found;
+  } else {
+    const TimeOfPart timed(work_.segment_seconds, makes_segment_);
+    ++work_.segments_made;
     std::shared_ptr<const RulesSegment> made = rule_mask_maker().make_segment(part, trie, node, follow, budget);
     known = rules_segments_.emplace(place, Kept(std::move(made))).first;
   }
@@ -160,6 +174,7 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
   walk.enter_below(node, start);
+  work_.nodes += walk.nodes();
   if (spelled != ExpressionNode::kUnspelled) made.most = spelled + kLongestRest;
   std::size_t count = 0;
   for (const TokenRange& range : walk.ranges()) count += range.end - range.begin;

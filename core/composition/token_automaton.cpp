@@ -78,7 +78,11 @@ const MaskPtr* TokenAutomaton::known_mask(Configuration configuration) const {
 }
 
 const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget) {
-  if (const MaskPtr* known = known_mask(configuration)) return *known;
+  if (const MaskPtr* known = known_mask(configuration)) {
+    ++work_.known;
+    return *known;
+  }
+  const TimeOfPart timed = timed_mask();
   if (configuration.at_start) {
     start_mask_ = Kept(build_mask(configuration, budget));
     TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_.shared()), "a mask that is kept knows how many tokens it allows");
@@ -90,12 +94,16 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
   }
   if (automaton_.node(configuration.state).kind == Kind::Intersection)
     if (const std::optional<StateId> holder = language_masks().mask_state(configuration.state, budget)) {
+      work_.note(MaskWork::Maker::Language);
       data(configuration.state).mask_state = *holder;
       return data(*holder).mask.shared();
     }
   // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).
   const StateId holder = every_byte_is_token_ ? automaton_.clipped(configuration.state, budget) : configuration.state;
-  if (!data(holder).mask) remember(holder, build_mask({holder, false}, budget));
+  if (data(holder).mask)
+    ++work_.alike;
+  else
+    remember(holder, build_mask({holder, false}, budget));
   data(configuration.state).mask_state = holder;
   return data(holder).mask.shared();
 }
@@ -136,12 +144,14 @@ void TokenAutomaton::trim_masks(std::size_t limit) {
 MaskPtr TokenAutomaton::build_mask(Configuration configuration, Budget& budget) {
   const bool loops_help = !without_loops(configuration, budget);
   if (!loops_help && has_terminal_mask(configuration.state)) {
+    work_.note(MaskWork::Maker::Segments);
     RuleMask made = rule_mask_maker().make(automaton_.expression(configuration.state), TokenTrie::root(), budget);
     return mask_with_stops(std::move(made.bits), configuration.state);
   }
   if (!loops_help && walks_are_long_) return mask_by_classes(configuration, budget);
   if (!configuration.at_start)
     if (MaskPtr mask = factored_mask(configuration.state, budget)) return mask;
+  work_.note(MaskWork::Maker::Walk);
   MaskPtr mask;
   with_walk(configuration.at_start, budget, [&](auto& walk, std::uint64_t& most) {
     walk.run(configuration.state);
@@ -172,6 +182,7 @@ void TokenAutomaton::with_walk(bool at_start, Budget& budget, Task&& task) {
   };
   MaskWalk walk(vocabulary(at_start).trie(), automaton_, budget, describe);
   task(walk, most);
+  work_.nodes += walk.nodes();
 }
 
 // The tokens that are of the class alone, however many code points of it.
@@ -226,6 +237,7 @@ MaskPtr TokenAutomaton::factored_mask(StateId state, Budget& budget) {
   std::optional<Factors> factors_of_state = factors(state);
   if (!factors_of_state) return nullptr;
   auto& [loops, others] = *factors_of_state;
+  work_.note(MaskWork::Maker::Factors);
   const bool is_short = without_loops({state, false}, budget);
   auto mask = std::make_shared<Mask>();
   mask->serial = next_serial_++;
@@ -299,6 +311,7 @@ bool TokenAutomaton::without_loops(Configuration configuration, Budget& budget) 
 }
 
 MaskPtr TokenAutomaton::mask_by_classes(Configuration configuration, Budget& budget) {
+  work_.note(MaskWork::Maker::Classes);
   std::vector<std::uint32_t> tokens;
   std::uint64_t most = 0;
   walk_classes(*this, configuration, budget, [&](StateId target, const TokenClass& token_class) {

@@ -29,6 +29,7 @@
 #include "composition/loops.hpp"
 #include "composition/mask.hpp"
 #include "composition/mask_walk.hpp"
+#include "composition/mask_work.hpp"
 #include "composition/part_at.hpp"
 #include "composition/rule_masks.hpp"
 #include "composition/stack_memo.hpp"
@@ -180,6 +181,16 @@ class TokenAutomaton {
   // The number of the next mask that is made, here or from this automaton.
   std::uint64_t take_serial() { return next_serial_++; }
 
+  // What was done for masks so far.
+  MaskWork work() const {
+    MaskWork all = work_;
+    all.states = automaton_.state_count();
+    return all;
+  }
+  // To be added to by those who make masks.
+  MaskWork& counted_work() { return work_; }
+  TimeOfPart timed_mask() { return {work_.seconds, makes_mask_}; }
+
   // Drops masks, oldest first, until the account holds no more than `limit` bytes or one mask is left.
   void trim_masks(std::size_t limit);
   // Frees every state except the start and those named, whose new numbers replace the old ones in place.
@@ -288,6 +299,8 @@ class TokenAutomaton {
   Kept<Mask> stop_mask_;
   counted::vector<Kept<HeldRow>> held_rows_;
   counted::deque<StateId> mask_states_;  // those that have a mask, oldest first
+  MaskWork work_;
+  bool makes_mask_ = false, makes_segment_ = false, judges_tokens_ = false;  // at present
   std::uint64_t next_serial_ = 0;
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };

@@ -122,6 +122,8 @@ class TokenAutomaton::UnverifiedTokens {
 };
 
 std::vector<std::uint32_t> TokenAutomaton::refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget) {
+  const TimeOfPart timed(work_.unverified_seconds, judges_tokens_);
+  work_.unverified += unverified.size();
   return UnverifiedTokens(*this, std::move(unverified), budget).refused_by(state);
 }
 

@@ -102,6 +102,11 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   double compile_seconds() const { return compile_seconds_; }
   // Current figures, without the lock.
   std::size_t state_count() const { return automaton_.automaton().state_count(); }
+  // What was done for all masks so far; waits for the lock.
+  MaskWork mask_work() {
+    const auto lock = locked();
+    return automaton_.work();
+  }
   std::size_t memory_bytes() const { return account_.bytes(); }
   // Masks with a smaller serial have been dropped from the memo.  Takes no lock.
   std::uint64_t oldest_serial() const { return canonical_ ? canonical_->oldest_serial() : automaton_.oldest_serial(); }

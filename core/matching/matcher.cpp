@@ -206,6 +206,14 @@ MaskPtr Matcher::mask(const Deadline& deadline) {
   return work(deadline, [this](Budget& budget) { return mask_at(here(), kNoTokens, budget); });
 }
 
+MaskWork Matcher::mask_work(const Deadline& deadline) {
+  return work(deadline, [this](Budget& budget) {
+    const MaskWork before = automaton().work();
+    mask_at(here(), kNoTokens, budget);
+    return automaton().work().since(before);
+  });
+}
+
 MaskPtr Matcher::try_mask_within(TokenCount tokens, bool count_stop) {
   const auto lock = try_lock();
   return lock ? known_mask(here(), tokens - count_stop) : nullptr;

@@ -97,6 +97,8 @@ class Matcher {
   Matcher& operator=(const Matcher&) = delete;
   std::unique_ptr<Matcher> fork();
 
+  // What is done to make the mask; nothing where it is known.
+  MaskWork mask_work(const Deadline& deadline = {});
   MaskPtr try_mask();  // null: not known yet, or the lock is held
   MaskPtr mask(const Deadline& deadline = {});
   // The tokens after which at most `tokens` - 1 more tokens complete an accepted text; with `count_stop` the last of

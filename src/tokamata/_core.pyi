@@ -356,6 +356,9 @@ class Constraint:
         ``spent_seconds``: the time that compiling took this caller; 0 where another one had compiled it.
         """
 
+    def mask_work(self) -> dict[str, Any]:
+        """What was done for all masks so far, counted by name; ``masks`` by maker."""
+
     def closed_form(self) -> tuple[npt.NDArray[Any], ...]:
         """``accepting: uint8[S]``, ``class_of_token: int32[width]``, ``row_offsets: int64[S + 1]``,
         ``classes: int32[E]`` and ``targets: int32[E]``; state 0 is the start.
@@ -507,6 +510,7 @@ class Matcher:
     def forced_tokens(self) -> list[int]:
         """The next tokens, as long as the mask has a single bit and that is not a stop token's."""
 
+    def _mask_work(self, deadline_seconds: float | None = None) -> dict[str, Any]: ...
     def _explain(self, token: int) -> tuple[int, int, list[int], list[int], list[str]]: ...
 
 def fill_masks(

@@ -232,6 +232,9 @@ def mask(
     text: Annotated[str, typer.Option("--text", "-t", help="The text to follow, token by token.")] = "",
     vocabulary: VocabularyOption = None,
     tokenization: TokenizationOption = TokenizationChoice.any,
+    why: Annotated[
+        bool, typer.Option("--why", help="Show how each mask came about, and what it took.")
+    ] = False,
 ) -> None:
     """Show how a pattern, a JSON Schema, a Python type or a grammar takes a text token by token.
 
@@ -243,7 +246,7 @@ def mask(
     requested = requested_constraint(
         Given(regex, schema, type_, grammar), syntax, lexer, styles_of(order, whitespace, spelling)
     )
-    if not run(Screen(), requested, text, vocabulary, tokenization.value):
+    if not run(Screen(), requested, text, vocabulary, tokenization.value, why):
         raise typer.Exit(1)
 
 

@@ -17,6 +17,7 @@ from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
 from tokamata.compositions import Tokenization
+from tokamata.mask_reports import MaskReport
 from tokamata.matching import Matcher
 from tokamata.vocabulary import Vocabulary
 
@@ -37,16 +38,23 @@ class _Row:
         accepting: whether the text so far is accepted.
         allowed: the ids that may come next, ascending.
         forced: what every continuation begins with.
+        report: how the mask came about.
     """
 
     token: int | None
     accepting: bool
     allowed: npt.NDArray[np.intp]
     forced: bytes
+    report: MaskReport
 
 
 def run(
-    screen: Screen, requested: Requested, text: str, path: Path | None, tokenization: Tokenization = "any"
+    screen: Screen,
+    requested: Requested,
+    text: str,
+    path: Path | None,
+    tokenization: Tokenization = "any",
+    why: bool = False,
 ) -> bool:
     """Follow ``text`` and show the steps; returns whether the constraint takes all of it.
 
@@ -54,6 +62,7 @@ def run(
         requested: the constraint.
         path: the vocabulary's file or folder; ``None`` for that of the default model.
         tokenization: see :meth:`tokamata.Constraint.compile`.
+        why: whether to show how the masks came about.
     """
     with screen.progress() as progress:
         vocabulary, source = load_vocabulary(path, progress)
@@ -70,16 +79,20 @@ def run(
             taken += 1
             rows.append(_row(token, matcher))
     screen.out.print(_heading(requested, vocabulary, how))
-    screen.out.print(_table(screen, vocabulary, rows, samples))
+    screen.out.print(_table(screen, vocabulary, rows, samples, why))
     if taken < len(tokens):
         screen.out.print(_refusal(screen, vocabulary, matcher, tokens, taken))
     screen.out.print(_next(screen, vocabulary, rows[-1], samples, matcher.shortest_completion()))
+    if why:
+        whole = Text(str(matcher.compiled.mask_report()))
+        screen.out.print(Panel(whole, title="all masks", title_align="left"))
     return taken == len(tokens)
 
 
 def _row(token: int | None, matcher: Matcher) -> _Row:
+    report = matcher.mask_report()
     bits = np.unpackbits(matcher.mask.astype("<i4").view(np.uint8), bitorder="little")
-    return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text())
+    return _Row(token, matcher.is_accepting, np.flatnonzero(bits), matcher.forced_text(), report)
 
 
 def _heading(requested: Requested, vocabulary: Vocabulary, how: str) -> Text:
@@ -98,7 +111,7 @@ def _heading(requested: Requested, vocabulary: Vocabulary, how: str) -> Text:
     )
 
 
-def _table(screen: Screen, vocabulary: Vocabulary, rows: list[_Row], samples: Samples) -> Table:
+def _table(screen: Screen, vocabulary: Vocabulary, rows: list[_Row], samples: Samples, why: bool) -> Table:
     wide = screen.out.width >= _NARROW
     table = Table(header_style="bold", expand=False)
     table.add_column("#", justify="right", style="dim")
@@ -106,6 +119,11 @@ def _table(screen: Screen, vocabulary: Vocabulary, rows: list[_Row], samples: Sa
     table.add_column("id", justify="right", style="dim")
     table.add_column("accepted", justify="center")
     table.add_column("allowed next", justify="right")
+    if why:
+        table.add_column("mask by", overflow="fold")
+        table.add_column("µs", justify="right")
+        table.add_column("segments made", justify="right")
+        table.add_column("nodes", justify="right")
     if wide:
         table.add_column("for example", overflow="ellipsis", no_wrap=True, ratio=None, max_width=40)
         table.add_column("must go on with", overflow="fold")
@@ -122,6 +140,10 @@ def _table(screen: Screen, vocabulary: Vocabulary, rows: list[_Row], samples: Sa
             screen.mark(True) if row.accepting else Text("·", style="dim"),
             f"{len(row.allowed):,}",
         ]
+        if why:
+            made = row.report
+            by = ", ".join(made.masks) or ("one alike" if made.alike else "known")
+            cells += [by, f"{1e6 * made.seconds:,.1f}", f"{made.segments_made:,}", f"{made.nodes:,}"]
         if wide:
             few = samples.typical(row.allowed, 4)
             cells += [_listing(screen, vocabulary, few, len(row.allowed)), Text(shown_bytes(row.forced))]
