@@ -10,7 +10,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint site bench bench-vllm clean
+.PHONY: demo core try wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -48,6 +48,18 @@ test-core: compile-test-core
 # The threads, under the sanitizer that sees races.
 test-threads: compile-test-threads
 	$(BIN)/ctest --test-dir $(SANITIZED)-threads --output-on-failure --parallel $(PROCESSORS) -R core.threads
+
+# Some suites of the core, such as `make try SUITE="rules repair"`: files are compiled one by one and without sanitizers, so
+# after the first build a change takes seconds.
+TRY := build/try
+try: $(VENV)/build.stamp
+	@test -f $(TRY)/build.ninja || $(BIN)/cmake -S . -B $(TRY) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
+	  -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON -DTOKAMATA_UNITY=OFF -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1
+	@MAKEFLAGS= $(BIN)/cmake --build $(TRY) --target core_tests
+	@$(TRY)/tests/core/core_tests $(SUITE)
+
+# The core alone, in place: Python sees it the next time it starts.
+core: $(VENV)/core.stamp
 
 compile-test-core: $(VENV)/build.stamp
 	$(BIN)/cmake -S . -B $(SANITIZED) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DTOKAMATA_BINDINGS=OFF -DTOKAMATA_CORE_TESTS=ON \

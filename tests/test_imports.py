@@ -18,7 +18,7 @@ PACKAGE = SOURCE / "tokamata"
 ROOMS = [
     *("version", "errors", "schema_places", "arguments", "limits", "locks", "recipes", "kept_files"),
     *("memo", "equal_calls"),
-    *("masks", "process_rewards", "explanation", "typical_texts"),
+    *("masks", "mask_reports", "process_rewards", "explanation", "typical_texts"),
     *("patterns", "vocabulary", "control_names", "control_tokens", "values", "denotation", "thoughts"),
     *("written_recipes", "kept_compiled"),
     *("blame", "repair"),

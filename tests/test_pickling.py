@@ -428,6 +428,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "an accepted text": lambda: tk.json_schema(SCHEMA).repair('{"a": 7}'),
     "TokenRepair": lambda: compiled_letters().repair([97, 98]),
     "Explanation": lambda: compiled_letters().matcher().explain(256),
+    "MaskReport": lambda: compiled_letters().matcher().mask_report(),
     "Preparation": lambda: compiled_letters().prepare(),
     "report": lambda: tk.json_schema(SCHEMA).report(),
     "events": events,

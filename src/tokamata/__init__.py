@@ -77,6 +77,7 @@ from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.json_constraints import json as json
 from tokamata.limits import CancelToken, Limits
 from tokamata.loading import load
+from tokamata.mask_reports import MaskReport
 from tokamata.masks import apply_mask
 from tokamata.matching import CompiledConstraint, Matcher, Preparation
 from tokamata.patterns.grammars import Derivation, Determinism
@@ -155,6 +156,7 @@ __all__ = [
     "MachineError",
     "Margin",
     "MaskError",
+    "MaskReport",
     "Match",
     "Matcher",
     "MissingExtraError",

@@ -19,15 +19,16 @@ __all__ = ["MaskReport"]
 class MaskReport:
     """How masks came about: of one matcher's next mask, or of all masks of a compiled constraint.
 
-    A mask may be made of others: with a schema, of those of several readings.  So there may be more masks than
-    were asked for.
+    A mask may be made of others: with a schema, of those of several readings.  So there may be more masks
+    than were requested.
 
     Attributes:
-        masks: how many were made by each maker: ``"walk"`` (the vocabulary's trie, with the automaton),
-            ``"classes"`` (classes of tokens that the pattern does not tell apart), ``"factors"`` (wide classes of
-            characters, shared among constraints), ``"segments"`` (of terminals and rules), ``"stack memo"`` (a
-            mask of what begins alike), ``"union"`` (of several readings), ``"language"`` (rules within a regular
-            language), ``"canonical"`` (hypotheses of the tokenizer).  Makers that made none are left out.
+        masks: how many were made by each maker, without those that made none.  ``"walk"``: the vocabulary's
+            trie, with the automaton.  ``"classes"``: classes of tokens that the pattern does not tell apart.
+            ``"factors"``: wide classes of characters, which constraints share.  ``"segments"``: segments of
+            terminals and of rules.  ``"stack memo"``: the mask of an expression that begins alike.
+            ``"union"``: the masks of several readings.  ``"language"``: rules within a regular language.
+            ``"canonical"``: hypotheses of the tokenizer.
         known: masks that were there.
         alike: masks that another state had, which is alike.
         segments_found, segments_made: segments of terminals and rules that were used.

@@ -181,6 +181,13 @@ def test_mask(model_folder: Path, columns: int) -> None:
         assert [row.split("│")[4].strip() for row in rows] == ["·", "·", "·", "✓"]
 
 
+def test_mask_says_why(model_folder: Path) -> None:
+    result = call("mask", "-r", "(one|two) [0-9]{3}", "-t", "one 12", "-v", model_folder, "--why", columns=140)
+    assert "mask by" in result.stdout and "segments made" in result.stdout
+    assert re.search(r"│ start .*│ (walk|factors|segments) ", result.stdout)
+    assert re.search(r"masks +\d+ by ", result.stdout)
+
+
 def test_mask_says_how_far_the_end_is(model_folder: Path) -> None:
     command = ("mask", "-r", "one [0-9]{6}", "-v", model_folder)
     assert "in 4 tokens, such as one ␣" in call(*command).stdout
