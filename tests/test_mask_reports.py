@@ -66,9 +66,11 @@ def test_a_known_mask_takes_nothing() -> None:
     matcher = tk.json_schema(SCHEMA).compile(BYTE_VOCABULARY).matcher()
     first = matcher.mask
     report = matcher.mask_report()
-    assert report.is_known and report.known == 1
+    assert report.is_known
+    assert report.known == 1
     assert (report.masks, report.nodes, report.segments_made, report.seconds) == ({}, 0, 0, 0.0)
-    assert (matcher.mask == first).all() and matcher.tokens == []
+    assert (matcher.mask == first).all()
+    assert matcher.tokens == []
     assert str(report).split("\n") == ["masks           none made", "known           1"]
 
 

@@ -185,7 +185,8 @@ def test_mask_says_why(model_folder: Path) -> None:
     result = call(
         "mask", "-r", "(one|two) [0-9]{3}", "-t", "one 12", "-v", model_folder, "--why", columns=140
     )
-    assert "mask by" in result.stdout and "segments made" in result.stdout
+    assert "mask by" in result.stdout
+    assert "segments made" in result.stdout
     assert re.search(r"│ start .*│ (walk|factors|segments) ", result.stdout)
     assert re.search(r"masks +\d+ by ", result.stdout)
 
