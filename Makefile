@@ -10,7 +10,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo core try wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint site bench bench-vllm clean
+.PHONY: demo core try wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint format site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -92,11 +92,19 @@ test-vllm: test-vllm-next $(CLIENTS:%=%/packages.stamp)
 test-vllm-next: $(VLLM)/tokamata.stamp $(VLLM_NEXT)/packages.stamp
 	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" $(VLLM_NEXT)/bin/python $(VLLM_PYTEST) tests/vllm/test_manager.py tests/vllm/test_peers.py
 
+CPP := $(shell find core tests/core fuzz -name '*.cpp' -o -name '*.hpp')
+format: $(VENV)/test.stamp
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format --quiet .
+	$(BIN)/clang-format -i $(CPP)
+
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/zizmor --offline --quiet .github
 

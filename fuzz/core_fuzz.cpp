@@ -18,8 +18,8 @@
 namespace {
 
 using engine::Walk;
-using tokamata::Limits;
 using tokamata::LimitExceeded;
+using tokamata::Limits;
 
 Limits limits(Choices& choices) {
   Limits result;
@@ -74,7 +74,8 @@ void run_case(Choices& choices) {
   const auto compiled = [&](const Limits& under) -> std::shared_ptr<tokamata::Constraint> {
     try {
       if (graph) return engine::compile_like(*graph, pattern, vocabulary, start_vocabulary, {}, under);
-      return std::make_shared<tokamata::Constraint>(pattern, vocabulary, start_vocabulary, tokamata::TokenAutomaton::ControlTokens(), under, nullptr);
+      return std::make_shared<tokamata::Constraint>(pattern, vocabulary, start_vocabulary,
+                                                    tokamata::TokenAutomaton::ControlTokens(), under, nullptr);
     } catch (const LimitExceeded&) {
     } catch (const tokamata::EmptyConstraint&) {
     } catch (const tokamata::Unspellable&) {

@@ -39,7 +39,8 @@ int run_files(int count, char** names) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]).substr(0, 2) != "--") return run_files(argc - 1, argv + 1);
-  std::map<std::string, std::string> options = {{"--seconds", "60"}, {"--seed", "1"}, {"--first", "0"}, {"--artifacts", ""}};
+  std::map<std::string, std::string> options = {
+      {"--seconds", "60"}, {"--seed", "1"}, {"--first", "0"}, {"--artifacts", ""}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   const double seconds = std::stod(options["--seconds"]);
   const std::uint64_t seed = std::stoull(options["--seed"]);

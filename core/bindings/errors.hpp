@@ -50,7 +50,7 @@ inline bool checked_flag(const char* name, nanobind::handle given) {
 // What errors show: a pattern, or a description of a constraint that was not made from one.
 struct Shown {
   nanobind::object text;
-  bool is_pattern;  // places are offsets into it
+  bool is_pattern;        // places are offsets into it
   TokenCount budget = 0;  // of the call, where it has one
 };
 
@@ -79,8 +79,9 @@ auto guarded(const Shown& shown, Task&& task) {
     raise("Cancelled", nanobind::make_tuple("the CancelToken was cancelled; what the call was made on is unchanged"));
   } catch (const EmptyConstraint&) {
     raise("EmptyConstraintError",
-          nanobind::make_tuple(nanobind::str("the pattern {!r} matches no text at all; check it for parts that exclude each other")
-                             .attr("format")(pattern)));
+          nanobind::make_tuple(
+              nanobind::str("the pattern {!r} matches no text at all; check it for parts that exclude each other")
+                  .attr("format")(pattern)));
   } catch (const NotCanonical& error) {
     raise("NoncanonicalError", nanobind::make_tuple(pattern, error.by_context));
   } catch (const ContextNotCanonical& error) {
@@ -93,9 +94,10 @@ auto guarded(const Shown& shown, Task&& task) {
       return list;
     }();
     raise("UnspellableError",
-          nanobind::make_tuple(nanobind::str("the vocabulary has no tokens that spell a text which {!r} matches; of the bytes in the "
-                                 "pattern these are not tokens of their own: {!r}")
-                             .attr("format")(pattern, nanobind::bytes(bytes.data(), bytes.size()))));
+          nanobind::make_tuple(
+              nanobind::str("the vocabulary has no tokens that spell a text which {!r} matches; of the bytes in the "
+                            "pattern these are not tokens of their own: {!r}")
+                  .attr("format")(pattern, nanobind::bytes(bytes.data(), bytes.size()))));
   }
 }
 

@@ -102,7 +102,8 @@ void watch_interpreter() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));
   const nb::module_ os = nb::module_::import_("os");
   if (!nb::hasattr(os, "register_at_fork")) return;  // a system without fork
-  os.attr("register_at_fork")("before"_a = nb::cpp_function(&Fork::prepare), "after_in_parent"_a = nb::cpp_function(&Fork::in_parent),
+  os.attr("register_at_fork")("before"_a = nb::cpp_function(&Fork::prepare),
+                              "after_in_parent"_a = nb::cpp_function(&Fork::in_parent),
                               "after_in_child"_a = nb::cpp_function(&begin_child));
 }
 

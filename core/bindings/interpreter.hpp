@@ -1,14 +1,16 @@
 // The interpreter around the engine: its lock, its signals, its end, and forks.
 //
-// The lock is released around everything that may work or wait (`Released`).  Nobody waits for the engine while he holds it, so a
-// thread of the engine may take it again at any time, whatever it has locked.
+// The lock is released around everything that may work or wait (`Released`).  Nobody waits for the engine while he
+// holds it, so a thread of the engine may take it again at any time, whatever it has locked.
 //
-// Signals.  Python notes a signal, and runs its handler when the main thread runs Python.  While that is in the engine, it asks
-// every 20 ms (`Interruption`): the handler runs, and where it raises, as that of Ctrl-C does, the call ends with its error.
+// Signals.  Python notes a signal, and runs its handler when the main thread runs Python.  While that is in the engine,
+// it asks every 20 ms (`Interruption`): the handler runs, and where it raises, as that of Ctrl-C does, the call ends
+// with its error.
 //
-// The end.  A thread that takes the interpreter's lock after the interpreter has ended is ended by Python in the middle of a call (until
-// 3.13), which C++ answers by aborting the process.  Therefore `end` is called before (atexit): other threads leave the engine
-// at their next step, wait there for ever, and hold neither the interpreter's lock nor one of the engine's.
+// The end.  A thread that takes the interpreter's lock after the interpreter has ended is ended by Python in the middle
+// of a call (until 3.13), which C++ answers by aborting the process.  Therefore `end` is called before (atexit): other
+// threads leave the engine at their next step, wait there for ever, and hold neither the interpreter's lock nor one of
+// the engine's.
 //
 // Forks.  See common/mutex.hpp.
 #pragma once

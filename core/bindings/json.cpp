@@ -94,10 +94,8 @@ std::uint32_t add_constants(TableBuilder& builder, const nb::list& given) {
   std::vector<std::string> texts;
   std::vector<ValueNode> ways;
   for (const nb::handle value : given) {
-    if (PyUnicode_Check(value.ptr()))
-      texts.push_back(utf8(value));
-    else
-      ways.push_back(json::add_constant(canonical_of(value, 0), *builder.table));
+    if (PyUnicode_Check(value.ptr())) texts.push_back(utf8(value));
+    else ways.push_back(json::add_constant(canonical_of(value, 0), *builder.table));
     note_strings(builder, value);
   }
   if (!texts.empty()) {
@@ -105,17 +103,18 @@ std::uint32_t add_constants(TableBuilder& builder, const nb::list& given) {
     ValueTable::Values values;
     if (texts.size() <= kMostListed)
       for (const std::string& text : texts) values.push_back('"' + json::spelled_string(text) + '"');
-    const json::LanguageId language = builder.table->language(Expression::strings(StringAutomaton::of_strings(std::move(views))));
-    ways.push_back(builder.table->add(ValueTable::AllOf{{builder.table->add(ValueTable::String{language}),
-                                                         builder.table->add(ValueTable::Types{json::kString})}}));
+    const json::LanguageId language =
+        builder.table->language(Expression::strings(StringAutomaton::of_strings(std::move(views))));
+    ways.push_back(builder.table->add(ValueTable::AllOf{
+        {builder.table->add(ValueTable::String{language}), builder.table->add(ValueTable::Types{json::kString})}}));
     if (!values.empty()) builder.table->note_values(ways.back(), std::move(values));
   }
   return ways.size() == 1 ? ways[0].value : builder.add(ValueTable::AnyOf{std::move(ways)});
 }
 
-std::uint32_t add_range(TableBuilder& builder, std::optional<std::string> minimum, std::optional<std::string> exclusive_minimum,
-                        std::optional<std::string> maximum, std::optional<std::string> exclusive_maximum,
-                        std::optional<std::string> multiple_of) {
+std::uint32_t add_range(TableBuilder& builder, std::optional<std::string> minimum,
+                        std::optional<std::string> exclusive_minimum, std::optional<std::string> maximum,
+                        std::optional<std::string> exclusive_maximum, std::optional<std::string> multiple_of) {
   std::vector<ValueNode> parts;
   const auto part = [&](json::NumberRange range) {
     json::number_texts(range, false, false, json::Spelling::Any);  // throws where they are not numbers, or too long
@@ -144,7 +143,8 @@ Style one_of_names(const std::string& given, std::initializer_list<std::pair<con
 
 json::Spelling spelling_named(const std::string& name) {
   using json::Spelling;
-  return one_of_names<Spelling>(name, {{"plain", Spelling::Plain}, {"natural", Spelling::Natural}, {"any", Spelling::Any}});
+  return one_of_names<Spelling>(name,
+                                {{"plain", Spelling::Plain}, {"natural", Spelling::Natural}, {"any", Spelling::Any}});
 }
 
 namespace {
@@ -153,48 +153,62 @@ json::Style style_named(const std::string& property_order, const std::string& wh
                         std::optional<std::uint32_t> most_blanks) {
   using namespace json;
   return {
-      one_of_names<Whitespace>(whitespace, {{"compact", Whitespace::Compact}, {"natural", Whitespace::Natural}, {"any", Whitespace::Any}}),
+      one_of_names<Whitespace>(
+          whitespace, {{"compact", Whitespace::Compact}, {"natural", Whitespace::Natural}, {"any", Whitespace::Any}}),
       one_of_names<PropertyOrder>(property_order, {{"schema", PropertyOrder::Schema}, {"any", PropertyOrder::Any}}),
       spelling_named(spelling), most_blanks.value_or(~std::uint32_t{0})};
 }
 
 ExpressionPtr json_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
-                         const std::string& whitespace, const std::string& spelling, std::optional<std::uint32_t> most_blanks,
-                         ExpressionPtr within) {
+                         const std::string& whitespace, const std::string& spelling,
+                         std::optional<std::uint32_t> most_blanks, ExpressionPtr within) {
   using namespace json;
   const Style style = style_named(property_order, whitespace, spelling, most_blanks);
-  return Expression::grammar(std::make_shared<JsonRuleSet>(std::make_shared<const ValueTable>(*builder.table), builder.node(root), style, nullptr,
-                                                           std::move(within)));
+  return Expression::grammar(std::make_shared<JsonRuleSet>(std::make_shared<const ValueTable>(*builder.table),
+                                                           builder.node(root), style, nullptr, std::move(within)));
 }
 
 // The members of the root between tags; `pieces` are those of json/tag_style.hpp.
 ExpressionPtr tagged_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
-                           const std::string& whitespace, const std::string& spelling, std::optional<std::uint32_t> most_blanks,
-                           const nb::dict& pieces) {
+                           const std::string& whitespace, const std::string& spelling,
+                           std::optional<std::uint32_t> most_blanks, const nb::dict& pieces) {
   using namespace json;
   const auto table = std::make_shared<ValueTable>(*builder.table);
   const auto expression = [&](const char* name) { return nb::cast<ExpressionPtr>(pieces[name]); };
-  const auto optional_expression = [&](const char* name) { return pieces[name].is_none() ? nullptr : expression(name); };
+  const auto optional_expression = [&](const char* name) {
+    return pieces[name].is_none() ? nullptr : expression(name);
+  };
   auto tags = std::make_shared<TagStyle>();
   tags->opening = expression("opening");
   tags->name_end = nb::cast<std::uint8_t>(pieces["name_end"]);
   // Without attributes that say so, what is empty is text, and what begins with an element is an array.
   const bool is_marked = nb::cast<bool>(pieces["is_marked"]);
-  const auto distinguished = [&](ValueTable::Node node) { return is_marked ? ValueTable::kAny : table->add(std::move(node)); };
-  const ValueNode some_elements = distinguished(ValueTable::ArrayLength{1, kNoMaximum}), some_members = distinguished(ValueTable::PropertyCount{1, kNoMaximum});
-  const ValueNode no_item = distinguished(ValueTable::Property{table->name(std::string(TaggedMembers::kElement)), ValueTable::kNone});
+  const auto distinguished = [&](ValueTable::Node node) {
+    return is_marked ? ValueTable::kAny : table->add(std::move(node));
+  };
+  const ValueNode some_elements = distinguished(ValueTable::ArrayLength{1, kNoMaximum}),
+                  some_members = distinguished(ValueTable::PropertyCount{1, kNoMaximum});
+  const ValueNode no_item =
+      distinguished(ValueTable::Property{table->name(std::string(TaggedMembers::kElement)), ValueTable::kNone});
   const ValueNode no_elements = distinguished(ValueTable::AllOf{{some_members, no_item}});
   for (const nb::handle given : nb::cast<nb::list>(pieces["types"])) {
     const auto type = nb::cast<nb::tuple>(given);
-    const auto form = one_of_names<TagStyle::Form>(nb::cast<std::string>(type[1]), {{"text", TagStyle::Form::Text},
-                                                                                     {"json", TagStyle::Form::Json},
-                                                                                     {"members", TagStyle::Form::Members},
-                                                                                     {"elements", TagStyle::Form::Elements}});
+    const auto form =
+        one_of_names<TagStyle::Form>(nb::cast<std::string>(type[1]), {{"text", TagStyle::Form::Text},
+                                                                      {"json", TagStyle::Form::Json},
+                                                                      {"members", TagStyle::Form::Members},
+                                                                      {"elements", TagStyle::Form::Elements}});
     const auto mask = nb::cast<std::uint8_t>(type[0]);
-    TagStyle::Type made{mask, form, nb::cast<ExpressionPtr>(type[2]), type[3].is_none() ? nullptr : nb::cast<ExpressionPtr>(type[3]),
-                        table->add(ValueTable::Types{mask}), ValueTable::kAny, ValueTable::kAny};
+    TagStyle::Type made{mask,
+                        form,
+                        nb::cast<ExpressionPtr>(type[2]),
+                        type[3].is_none() ? nullptr : nb::cast<ExpressionPtr>(type[3]),
+                        table->add(ValueTable::Types{mask}),
+                        ValueTable::kAny,
+                        ValueTable::kAny};
     if (form == TagStyle::Form::Elements) made.values_beside_text = some_elements;
-    if (form == TagStyle::Form::Members) made.values_beside_text = some_members, made.values_beside_elements = no_elements;
+    if (form == TagStyle::Form::Members)
+      made.values_beside_text = some_members, made.values_beside_elements = no_elements;
     tags->types.push_back(std::move(made));
   }
   tags->after_name = nb::cast<std::string>(pieces["after_name"]);
@@ -208,9 +222,11 @@ ExpressionPtr tagged_texts(const TableBuilder& builder, std::uint32_t root, cons
   tags->before = expression("before");
   tags->after = expression("after");
   tags->names = expression("names");
-  for (const auto [name, written] : nb::cast<nb::dict>(pieces["written_names"])) tags->written_names.emplace(utf8(name), utf8(written));
+  for (const auto [name, written] : nb::cast<nb::dict>(pieces["written_names"]))
+    tags->written_names.emplace(utf8(name), utf8(written));
   const Style style = style_named(property_order, whitespace, spelling, most_blanks);
-  return Expression::grammar(std::make_shared<JsonRuleSet>(table, builder.node(root), style, std::move(tags), optional_expression("within")));
+  return Expression::grammar(
+      std::make_shared<JsonRuleSet>(table, builder.node(root), style, std::move(tags), optional_expression("within")));
 }
 
 Count maximum_of(std::optional<Count> maximum) { return maximum.value_or(json::kNoMaximum); }
@@ -228,30 +244,43 @@ void bind_json(nb::module_& m) {
       .def("any_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::AnyOf{b.nodes(nodes)}); })
       .def("one_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::OneOf{b.nodes(nodes)}); })
       .def("negate", [](B& b, N node) { return b.add(ValueTable::Negation{b.node(node)}); })
-      .def("types", [](B& b, unsigned mask) {
-        b.names_null |= (mask & json::kNull) != 0;
-        return b.add(ValueTable::Types{static_cast<std::uint8_t>(mask)});
-      })
+      .def("types",
+           [](B& b, unsigned mask) {
+             b.names_null |= (mask & json::kNull) != 0;
+             return b.add(ValueTable::Types{static_cast<std::uint8_t>(mask)});
+           })
       .def("integral", [](B& b) { return b.add(ValueTable::Integral{}); })
-      .def("number_range", &add_range, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none())
-      .def("string", [](B& b, ExpressionPtr texts) { return b.add(ValueTable::String{b.table->language(std::move(texts))}); })
-      .def("string_length",
-           [](B& b, Count minimum, std::optional<Count> maximum) { return b.add(ValueTable::StringLength{minimum, maximum_of(maximum)}); },
-           nb::arg(), nb::arg().none())
-      .def("items", [](B& b, const nb::list& prefix, N rest) { return b.add(ValueTable::Items{b.nodes(prefix), b.node(rest)}); })
-      .def("array_length",
-           [](B& b, Count minimum, std::optional<Count> maximum) { return b.add(ValueTable::ArrayLength{minimum, maximum_of(maximum)}); },
-           nb::arg(), nb::arg().none())
-      .def("contains",
-           [](B& b, N node, Count minimum, std::optional<Count> maximum) {
-             return b.add(ValueTable::Contains{b.node(node), minimum, maximum_of(maximum)});
-           },
-           nb::arg(), nb::arg(), nb::arg().none())
+      .def("number_range", &add_range, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
+           nb::arg().none())
+      .def("string",
+           [](B& b, ExpressionPtr texts) { return b.add(ValueTable::String{b.table->language(std::move(texts))}); })
+      .def(
+          "string_length",
+          [](B& b, Count minimum, std::optional<Count> maximum) {
+            return b.add(ValueTable::StringLength{minimum, maximum_of(maximum)});
+          },
+          nb::arg(), nb::arg().none())
+      .def("items",
+           [](B& b, const nb::list& prefix, N rest) { return b.add(ValueTable::Items{b.nodes(prefix), b.node(rest)}); })
+      .def(
+          "array_length",
+          [](B& b, Count minimum, std::optional<Count> maximum) {
+            return b.add(ValueTable::ArrayLength{minimum, maximum_of(maximum)});
+          },
+          nb::arg(), nb::arg().none())
+      .def(
+          "contains",
+          [](B& b, N node, Count minimum, std::optional<Count> maximum) {
+            return b.add(ValueTable::Contains{b.node(node), minimum, maximum_of(maximum)});
+          },
+          nb::arg(), nb::arg(), nb::arg().none())
       .def("unique", [](B& b) { return b.add(ValueTable::Unique{}); })
-      .def("property",
-           [](B& b, const nb::str& name, N node) { return b.add(ValueTable::Property{b.table->name(utf8(name)), b.node(node)}); })
+      .def("property", [](B& b, const nb::str& name,
+                          N node) { return b.add(ValueTable::Property{b.table->name(utf8(name)), b.node(node)}); })
       .def("matching",
-           [](B& b, ExpressionPtr names, N node) { return b.add(ValueTable::Matching{b.table->language(std::move(names)), b.node(node)}); })
+           [](B& b, ExpressionPtr names, N node) {
+             return b.add(ValueTable::Matching{b.table->language(std::move(names)), b.node(node)});
+           })
       .def("others",
            [](B& b, const nb::list& names, const std::vector<ExpressionPtr>& languages, N node) {
              ValueTable::Others others{{}, {}, b.node(node)};
@@ -260,19 +289,26 @@ void bind_json(nb::module_& m) {
              return b.add(std::move(others));
            })
       .def("has", [](B& b, const nb::str& name) { return b.add(ValueTable::Has{b.table->name(utf8(name))}); })
-      .def("property_count",
-           [](B& b, Count minimum, std::optional<Count> maximum) { return b.add(ValueTable::PropertyCount{minimum, maximum_of(maximum)}); },
-           nb::arg(), nb::arg().none())
-      .def("nested",
-           [](B& b, Count depth, std::optional<Count> most_inside) { return b.add(ValueTable::Nested{depth, maximum_of(most_inside)}); },
-           nb::arg(), nb::arg().none())
-      .def("constant",
-           [](B& b, nb::handle value) {
-             const std::uint32_t node = json::add_constant(canonical_of(value, 0), *b.table).value;
-             note_strings(b, value);
-             return node;
-           },
-           nb::arg().none())
+      .def(
+          "property_count",
+          [](B& b, Count minimum, std::optional<Count> maximum) {
+            return b.add(ValueTable::PropertyCount{minimum, maximum_of(maximum)});
+          },
+          nb::arg(), nb::arg().none())
+      .def(
+          "nested",
+          [](B& b, Count depth, std::optional<Count> most_inside) {
+            return b.add(ValueTable::Nested{depth, maximum_of(most_inside)});
+          },
+          nb::arg(), nb::arg().none())
+      .def(
+          "constant",
+          [](B& b, nb::handle value) {
+            const std::uint32_t node = json::add_constant(canonical_of(value, 0), *b.table).value;
+            note_strings(b, value);
+            return node;
+          },
+          nb::arg().none())
       .def("constants", &add_constants)
       .def("reserve", [](B& b) { return b.table->reserve().value; })
       .def("define", [](B& b, N reserved, N as) { b.table->define(b.node(reserved), b.node(as)); })
@@ -287,8 +323,10 @@ void bind_json(nb::module_& m) {
              for (std::uint32_t name = 0; name < b.table->name_count(); ++name) names.push_back(b.table->text({name}));
              return std::tuple(names, std::vector<std::string>(b.strings.begin(), b.strings.end()), b.names_null);
            })
-      .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a, "most_blanks"_a.none() = nb::none(), "within"_a.none() = nb::none())
-      .def("tagged_texts", &tagged_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a, "most_blanks"_a.none(), "pieces"_a);
+      .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a,
+           "most_blanks"_a.none() = nb::none(), "within"_a.none() = nb::none())
+      .def("tagged_texts", &tagged_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a,
+           "most_blanks"_a.none(), "pieces"_a);
 }
 
 }  // namespace tokamata

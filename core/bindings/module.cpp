@@ -36,7 +36,8 @@ namespace {
 
 // ---- vocabulary -------------------------------------------------------------------------------
 
-std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<std::uint32_t> stop, std::uint32_t width) {
+std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<std::uint32_t> stop,
+                                            std::uint32_t width) {
   std::vector<std::string_view> views;
   views.reserve(tokens.size());
   for (const nb::handle token : tokens) {
@@ -82,7 +83,8 @@ struct BoundConstraint {
   // Of one mask of few words: its row is a copy that Limits do not count, of a hundred times the memory.
   View copied = {};
 
-  BoundConstraint(std::shared_ptr<Constraint> made, Shown about) : constraint(std::move(made)), shown(std::move(about)) {}
+  BoundConstraint(std::shared_ptr<Constraint> made, Shown about)
+      : constraint(std::move(made)), shown(std::move(about)) {}
   BoundConstraint(BoundConstraint&&) = default;
   ~BoundConstraint() {
     if (!constraint) return;
@@ -139,16 +141,12 @@ void copy_into(const nb::handle row, const Mask& mask) {
     }
     std::string fault;
     const std::string_view format = buffer.format ? buffer.format : "B";
-    if (buffer.itemsize != 4 || (format != "i" && format != "l"))
-      fault = "this one has another dtype";
-    else if (buffer.ndim != 1)
-      fault = "this one has " + std::to_string(buffer.ndim) + " dimensions";
+    if (buffer.itemsize != 4 || (format != "i" && format != "l")) fault = "this one has another dtype";
+    else if (buffer.ndim != 1) fault = "this one has " + std::to_string(buffer.ndim) + " dimensions";
     else if (static_cast<std::size_t>(buffer.shape[0]) != words)
       fault = "this one has " + std::to_string(buffer.shape[0]);
-    else if (words > 1 && buffer.strides[0] != 4)
-      fault = "this one is not contiguous";
-    else
-      mask.bits.write(static_cast<std::uint32_t*>(buffer.buf));
+    else if (words > 1 && buffer.strides[0] != 4) fault = "this one is not contiguous";
+    else mask.bits.write(static_cast<std::uint32_t*>(buffer.buf));
     PyBuffer_Release(&buffer);
     if (!fault.empty()) refuse_row(fault, words);
     return;
@@ -163,13 +161,15 @@ void copy_into(const nb::handle row, const Mask& mask) {
 
 TokenCount checked_budget(const nb::handle tokens) {
   const WholeNumber budget = checked_whole("budget", tokens, "a whole number of tokens, or None");
-  if (budget.overflow < 0 || (budget.overflow == 0 && budget.value < 1)) raise("BudgetError", nb::make_tuple(budget.number));
+  if (budget.overflow < 0 || (budget.overflow == 0 && budget.value < 1))
+    raise("BudgetError", nb::make_tuple(budget.number));
   return budget.overflow > 0 ? TokenCount{1} << 62 : static_cast<TokenCount>(budget.value);
 }
 
 Deadline checked_deadline(const nb::handle given) {
   if (given.is_none()) return {};
-  const nb::object seconds = nb::module_::import_("tokamata.arguments").attr("checked_number")("deadline_seconds", given, 0);
+  const nb::object seconds =
+      nb::module_::import_("tokamata.arguments").attr("checked_number")("deadline_seconds", given, 0);
   return Deadline::after(nb::cast<double>(nb::float_(seconds)));
 }
 
@@ -193,7 +193,9 @@ std::vector<std::int64_t> whole_numbers(const char* name, const nb::handle given
   }
   return numbers;
 }
-std::vector<std::int64_t> token_numbers(const nb::handle given) { return whole_numbers("tokens", given, "a sequence of token ids"); }
+std::vector<std::int64_t> token_numbers(const nb::handle given) {
+  return whole_numbers("tokens", given, "a sequence of token ids");
+}
 
 // Counts by name; `masks` by maker.
 nb::dict to_dict(const MaskWork& work) {
@@ -223,8 +225,8 @@ class BoundMatcher {
   }
 
  public:
-  BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context, const std::optional<std::vector<std::uint32_t>>& stops,
-               TokenCount least)
+  BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context,
+               const std::optional<std::vector<std::uint32_t>>& stops, TokenCount least)
       : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)), matcher_(work([&] {
           const auto ids = [](const std::vector<std::uint32_t>& numbers) {
             std::vector<TokenId> tokens;
@@ -243,7 +245,8 @@ class BoundMatcher {
     if (MaskPtr known = matcher_->try_mask()) return known;
     return work([&] { return matcher_->mask(deadline); });
   }
-  void fill_mask(const nb::handle row, const nb::handle tokens, const nb::handle count_stop, const nb::handle deadline_seconds) {
+  void fill_mask(const nb::handle row, const nb::handle tokens, const nb::handle count_stop,
+                 const nb::handle deadline_seconds) {
     const bool counts = checked_flag("count_stop", count_stop);
     const Deadline deadline = checked_deadline(deadline_seconds);
     copy_into(row, tokens.is_none() ? *current_mask(deadline) : *mask_within(tokens, counts, deadline));
@@ -254,7 +257,9 @@ class BoundMatcher {
     return without_interpreter({bound_->shown.text, bound_->shown.is_pattern, left},
                                [&] { return matcher_->mask_within(left, count_stop, deadline); });
   }
-  nb::list shortest_completion() { return to_list(work([&] { return matcher_->shortest_completion(); })); }
+  nb::list shortest_completion() {
+    return to_list(work([&] { return matcher_->shortest_completion(); }));
+  }
   nb::object mask() { return bound_->view(current_mask()); }
 
   bool advance(std::int64_t token) {
@@ -279,7 +284,8 @@ class BoundMatcher {
       if (explanation.expected.contains(static_cast<std::uint8_t>(byte))) expected.append(byte);
     nb::list awaited;
     for (const std::string& string : explanation.awaited) awaited.append(nb::str(string.data(), string.size()));
-    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected, to_list(explanation.expected_tokens), awaited);
+    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected,
+                          to_list(explanation.expected_tokens), awaited);
   }
   void rollback(std::int64_t count) {
     if (count < 0 || !work([&] { return matcher_->rollback(static_cast<std::size_t>(count)); }))
@@ -298,12 +304,24 @@ class BoundMatcher {
     return ids;
   }
 
-  bool is_accepting() { return work([&] { return matcher_->is_accepting(); }); }
-  bool is_finished() { return work([&] { return matcher_->is_finished(); }); }
-  nb::bytes text() { return to_bytes(work([&] { return matcher_->text(); })); }
-  nb::bytes forced_text() { return to_bytes(work([&] { return matcher_->forced_text(); })); }
-  nb::list tokens() { return to_list(work([&] { return matcher_->tokens(); })); }
-  nb::list forced_tokens() { return to_list(work([&] { return matcher_->forced_tokens(); })); }
+  bool is_accepting() {
+    return work([&] { return matcher_->is_accepting(); });
+  }
+  bool is_finished() {
+    return work([&] { return matcher_->is_finished(); });
+  }
+  nb::bytes text() {
+    return to_bytes(work([&] { return matcher_->text(); }));
+  }
+  nb::bytes forced_text() {
+    return to_bytes(work([&] { return matcher_->forced_text(); }));
+  }
+  nb::list tokens() {
+    return to_list(work([&] { return matcher_->tokens(); }));
+  }
+  nb::list forced_tokens() {
+    return to_list(work([&] { return matcher_->forced_tokens(); }));
+  }
   nb::dict mask_work(const nb::handle deadline_seconds) {
     const Deadline deadline = checked_deadline(deadline_seconds);
     return to_dict(work([&] { return matcher_->mask_work(deadline); }));
@@ -313,8 +331,8 @@ class BoundMatcher {
   TokenId checked(std::int64_t token) const {
     const std::uint32_t width = bound_->constraint->vocabulary().width();
     if (token < 0 || token >= static_cast<std::int64_t>(width))
-      raise("TokenIdError", nb::make_tuple("token id " + std::to_string(token) + " is outside the vocabulary, whose width is " +
-                                           std::to_string(width)));
+      raise("TokenIdError", nb::make_tuple("token id " + std::to_string(token) +
+                                           " is outside the vocabulary, whose width is " + std::to_string(width)));
     return {static_cast<std::uint32_t>(token)};
   }
   // More tokens than anyone writes are as good as any number; there is no budget of none.
@@ -342,27 +360,31 @@ nb::tuple make_closed_form(BoundConstraint& bound) {
 // For the repairs of token sequences: states of their own, since those of the constraint may go while a search waits.
 std::shared_ptr<KeptTokenPlaces> token_places(const BoundConstraint& bound) {
   const ConstraintSource& source = *bound.constraint->shared()->source();
-  return std::make_shared<KeptTokenPlaces>(std::make_shared<const TokenPattern>(
-      TokenPattern{source.pattern, source.vocabulary, source.start_vocabulary, source.control_tokens, source.tokenization}));
+  return std::make_shared<KeptTokenPlaces>(std::make_shared<const TokenPattern>(TokenPattern{
+      source.pattern, source.vocabulary, source.start_vocabulary, source.control_tokens, source.tokenization}));
 }
 
 nb::tuple prepared(BoundConstraint& bound, double seconds, const std::shared_ptr<CancelToken>& cancel) {
-  const Preparation report = without_interpreter(bound.shown, [&] { return prepare(*bound.constraint, seconds, cancel); });
+  const Preparation report =
+      without_interpreter(bound.shown, [&] { return prepare(*bound.constraint, seconds, cancel); });
   return nb::make_tuple(report.masks, report.is_finished, report.seconds);
 }
 
 nb::bytes kept_masks(BoundConstraint& bound, const std::shared_ptr<CancelToken>& cancel) {
-  const std::string bytes = without_interpreter(bound.shown, [&] { return KeptMasks(*bound.constraint).bytes(cancel); });
+  const std::string bytes =
+      without_interpreter(bound.shown, [&] { return KeptMasks(*bound.constraint).bytes(cancel); });
   return nb::bytes(bytes.data(), bytes.size());
 }
 
 // The caller holds `bytes`, which do not change.
-std::optional<std::size_t> read_masks(BoundConstraint& bound, const nb::bytes& bytes, double seconds, const std::shared_ptr<CancelToken>& cancel) {
+std::optional<std::size_t> read_masks(BoundConstraint& bound, const nb::bytes& bytes, double seconds,
+                                      const std::shared_ptr<CancelToken>& cancel) {
   const std::string_view view(bytes.c_str(), bytes.size());
   return without_interpreter(bound.shown, [&] { return KeptMasks(*bound.constraint).read(view, seconds, cancel); });
 }
 
-nb::tuple progressed(BoundConstraint& bound, const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
+nb::tuple progressed(BoundConstraint& bound,
+                     const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
                      const std::vector<std::size_t>& ends) {
   const std::int64_t width = bound.constraint->vocabulary().width();
   std::vector<TokenId> tokens;
@@ -370,7 +392,8 @@ nb::tuple progressed(BoundConstraint& bound, const nb::ndarray<const std::int64_
     if (ids(i) < 0 || ids(i) >= width) throw nb::value_error("a token id outside the vocabulary");
     tokens.push_back({static_cast<std::uint32_t>(ids(i))});
   }
-  if (!std::ranges::is_sorted(ends) || (ends.empty() ? 0 : ends.back()) != tokens.size()) throw nb::value_error("rows that do not cover the ids");
+  if (!std::ranges::is_sorted(ends) || (ends.empty() ? 0 : ends.back()) != tokens.size())
+    throw nb::value_error("rows that do not cover the ids");
   Progress found = without_interpreter(bound.shown, [&] { return progress(bound.constraint, tokens, ends); });
   return nb::make_tuple(found.at_start, to_array(std::move(found.needed)));
 }
@@ -378,12 +401,14 @@ nb::tuple progressed(BoundConstraint& bound, const nb::ndarray<const std::int64_
 // What is no int of 64 bits comes to the second of two overloads: integers of numpy, larger ones, all else.
 std::int64_t unusual_token(const nb::handle token) {
   const WholeNumber id = checked_whole("token", token, "a token id, a whole number");
-  if (id.overflow != 0) raise("TokenIdError", nb::make_tuple("the token id is outside the vocabulary: it has more than 64 bits"));
+  if (id.overflow != 0)
+    raise("TokenIdError", nb::make_tuple("the token id is outside the vocabulary: it has more than 64 bits"));
   return id.value;
 }
 std::int64_t unusual_count(const nb::handle given) {
   const WholeNumber count = checked_whole("count", given, "a whole number of tokens");
-  if (count.overflow != 0) raise("RollbackError", nb::make_tuple("cannot roll back so many tokens: the number has more than 64 bits"));
+  if (count.overflow != 0)
+    raise("RollbackError", nb::make_tuple("cannot roll back so many tokens: the number has more than 64 bits"));
   return count.value;
 }
 
@@ -414,15 +439,16 @@ struct Batch {
     }
     for (std::size_t i = 1; i < bound.size(); ++i)
       if (&matchers[i]->constraint()->vocabulary() != &vocabulary())
-        raise("MaskError", nb::make_tuple("matcher " + std::to_string(i) + " of the batch has another vocabulary than matcher 0; "
+        raise("MaskError", nb::make_tuple("matcher " + std::to_string(i) +
+                                          " of the batch has another vocabulary than matcher 0; "
                                           "make one batch for each vocabulary"));
   }
   const Vocabulary& vocabulary() const { return matchers[0]->constraint()->vocabulary(); }
 
   // The first of at least so many rows.
   std::uint32_t* rows_of(const nb::handle mask, std::size_t count, const char* caller) const {
-    const std::string needed = std::string(caller) + " needs a writable contiguous int32 array of at least " + std::to_string(count) +
-                               " rows of " + std::to_string(vocabulary().words()) + " words";
+    const std::string needed = std::string(caller) + " needs a writable contiguous int32 array of at least " +
+                               std::to_string(count) + " rows of " + std::to_string(vocabulary().words()) + " words";
     nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> rows;
     if (!nb::try_cast(nb::borrow(mask), rows, /*convert=*/false))
       raise("MaskError", nb::make_tuple(needed + "; this is no such array. Make one with allocate_mask()."));
@@ -433,7 +459,8 @@ struct Batch {
   }
 
   // The error of the first matcher that has one; of several, it says which.
-  void raise_first(const std::vector<std::exception_ptr>& errors, const std::vector<std::optional<TokenCount>>& budgets) const {
+  void raise_first(const std::vector<std::exception_ptr>& errors,
+                   const std::vector<std::optional<TokenCount>>& budgets) const {
     for (std::size_t i = 0; i < errors.size(); ++i) {
       if (!errors[i]) continue;
       Shown shown = bound[i]->shown();
@@ -465,9 +492,11 @@ void fill_batch(const nb::handle given, const nb::handle mask, unsigned threads,
 std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t count) {
   std::vector<std::uint32_t> parents;
   if (given.is_none()) return parents;
-  const std::string expected = "for each of the " + std::to_string(count) + " nodes the number of an earlier one, or -1";
+  const std::string expected =
+      "for each of the " + std::to_string(count) + " nodes the number of an earlier one, or -1";
   for (const std::int64_t parent : whole_numbers("parents", given, expected.c_str())) {
-    if (parent < -1 || parent >= static_cast<std::int64_t>(parents.size())) raise_argument("parents", given, expected.c_str());
+    if (parent < -1 || parent >= static_cast<std::int64_t>(parents.size()))
+      raise_argument("parents", given, expected.c_str());
     parents.push_back(parent < 0 ? Draft::kNoNode : static_cast<std::uint32_t>(parent));
   }
   if (parents.size() != count) raise_argument("parents", given, expected.c_str());
@@ -475,8 +504,9 @@ std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t c
 }
 
 // `drafts` and `parents` have an entry for each matcher.  Result: by matcher, whether each node is legal.
-nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::list& drafts, const nb::list& parents, unsigned threads,
-                     const nb::handle given_budgets, bool count_stop, const nb::handle deadline_seconds) {
+nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::list& drafts, const nb::list& parents,
+                     unsigned threads, const nb::handle given_budgets, bool count_stop,
+                     const nb::handle deadline_seconds) {
   const Deadline deadline = checked_deadline(deadline_seconds);
   const Batch batch(given);
   const std::size_t count = batch.bound.size();
@@ -500,7 +530,8 @@ nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::li
   const std::vector<std::exception_ptr> errors = without_interpreter(
       batch.bound[0]->shown(), [&] { return fill_draft_masks(batch.matchers, all, threads, count_stop, deadline); });
   batch.raise_first(errors, budgets);
-  for (const DraftRows& one : all) found.append(to_array(std::vector<std::uint8_t>(one.legal.begin(), one.legal.end())));
+  for (const DraftRows& one : all)
+    found.append(to_array(std::vector<std::uint8_t>(one.legal.begin(), one.legal.end())));
   return found;
 }
 
@@ -520,11 +551,13 @@ BoundStates compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary>
   }
   if (thought) {
     const auto& [ended, end, most, answer, typical] = *thought;
-    source.thought = ThoughtPlan{ended, std::string(end.c_str(), end.size()), most.value_or(kNoTokens), answer, std::string(typical.c_str(), typical.size()), tokenization != nullptr};
+    source.thought = ThoughtPlan{ended,  std::string(end.c_str(), end.size()),         most.value_or(kNoTokens),
+                                 answer, std::string(typical.c_str(), typical.size()), tokenization != nullptr};
   }
   source.tokenization = std::move(tokenization);
   return BoundStates(without_interpreter(shown, [&] {
-    return std::make_shared<SharedConstraint>(std::make_shared<const ConstraintSource>(std::move(source)), limits, cancel);
+    return std::make_shared<SharedConstraint>(std::make_shared<const ConstraintSource>(std::move(source)), limits,
+                                              cancel);
   }));
 }
 
@@ -532,9 +565,9 @@ BoundStates compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary>
 
 NB_MODULE(_core, m) {
   // Nanobind's notes on what is left at the end of a process blame these bindings.  But what they hold of Python's are
-  // texts, arrays and each other, never in a circle, so that it goes when its holders go; and where another package keeps
-  // its callers alive to the end (an import of torch within a function does, and an error of pydantic's that it has
-  // caught), the notes are about what those callers hold.  Tests turn them on where nothing else is imported.
+  // texts, arrays and each other, never in a circle, so that it goes when its holders go; and where another package
+  // keeps its callers alive to the end (an import of torch within a function does, and an error of pydantic's that it
+  // has caught), the notes are about what those callers hold.  Tests turn them on where nothing else is imported.
   nb::set_leak_warnings(false);
   m.def("report_leaks", [] { nb::set_leak_warnings(true); });
   m.def("steps_of_thread", [] { return Budget::steps_of_thread(); });
@@ -555,21 +588,28 @@ NB_MODULE(_core, m) {
       .def_prop_ro("cancelled", &CancelToken::cancelled, "Whether cancel() was called.");
 
   nb::class_<Limits>(m, "Limits")
-      .def("__init__",
-           [](Limits* self, std::size_t states, std::size_t memory_bytes, double seconds, std::uint32_t depth) {
-             new (self) Limits{states, memory_bytes, seconds, depth};
-           },
-           "states"_a, "memory_bytes"_a, "seconds"_a, "depth"_a);
+      .def(
+          "__init__",
+          [](Limits* self, std::size_t states, std::size_t memory_bytes, double seconds, std::uint32_t depth) {
+            new (self) Limits{states, memory_bytes, seconds, depth};
+          },
+          "states"_a, "memory_bytes"_a, "seconds"_a, "depth"_a);
 
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def(nb::new_(&make_vocabulary), "tokens"_a, "stop"_a, "width"_a)
-      .def_prop_ro("content", [](const Vocabulary& v) { const std::string bytes = v.content(); return nb::bytes(bytes.data(), bytes.size()); })
-      .def("use_segment_files",
-           [](Vocabulary& v, const std::string& folder, double least_seconds, std::uint64_t most_written) {
-             v.use_segment_files(std::make_unique<SegmentFiles>(std::filesystem::path(std::u8string(folder.begin(), folder.end())),
-                                                          v.text_words(), v.trie().node_count(), SegmentFiles::Duration(least_seconds), most_written));
-           },
-           "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<Released>())
+      .def_prop_ro("content",
+                   [](const Vocabulary& v) {
+                     const std::string bytes = v.content();
+                     return nb::bytes(bytes.data(), bytes.size());
+                   })
+      .def(
+          "use_segment_files",
+          [](Vocabulary& v, const std::string& folder, double least_seconds, std::uint64_t most_written) {
+            v.use_segment_files(std::make_unique<SegmentFiles>(
+                std::filesystem::path(std::u8string(folder.begin(), folder.end())), v.text_words(),
+                v.trie().node_count(), SegmentFiles::Duration(least_seconds), most_written));
+          },
+          "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<Released>())
       .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })
       .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });
@@ -578,17 +618,18 @@ NB_MODULE(_core, m) {
 
   nb::class_<BoundStates>(m, "SharedConstraint", nb::is_weak_referenceable())
       .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
-           "limits"_a, "cancel"_a.none(), "pattern"_a.none(),
-           "is_pattern"_a, "tokenization"_a.none(), "thought"_a.none() = nb::none())
+           "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "tokenization"_a.none(),
+           "thought"_a.none() = nb::none())
       .def_prop_ro("compile_seconds", [](const BoundStates& s) { return s.states->compile_seconds(); })
       .def_prop_ro("states", [](const BoundStates& s) { return s.states->state_count(); })
       .def_prop_ro("memory_bytes", [](const BoundStates& s) { return s.states->memory_bytes(); });
 
   nb::class_<BoundConstraint>(m, "Constraint")
-      .def(nb::new_([](const BoundStates& shared, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern,
-                       bool is_pattern, double spent_seconds) {
-             return BoundConstraint(std::make_shared<Constraint>(shared.states, limits, std::move(cancel), spent_seconds),
-                                    {std::move(pattern), is_pattern});
+      .def(nb::new_([](const BoundStates& shared, const Limits& limits, std::shared_ptr<CancelToken> cancel,
+                       nb::object pattern, bool is_pattern, double spent_seconds) {
+             return BoundConstraint(
+                 std::make_shared<Constraint>(shared.states, limits, std::move(cancel), spent_seconds),
+                 {std::move(pattern), is_pattern});
            }),
            "shared"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "spent_seconds"_a)
       .def("closed_form", &make_closed_form)
@@ -597,9 +638,10 @@ NB_MODULE(_core, m) {
       .def("kept_masks", &kept_masks, "cancel"_a.none())
       .def("read_masks", &read_masks, "bytes"_a, "seconds"_a, "cancel"_a.none())
       .def("progress", &progressed, "ids"_a, "ends"_a)
-      .def("mask_work", [](BoundConstraint& c) {
-        return to_dict(without_interpreter(c.shown, [&] { return c.constraint->states().mask_work(); }));
-      })
+      .def("mask_work",
+           [](BoundConstraint& c) {
+             return to_dict(without_interpreter(c.shown, [&] { return c.constraint->states().mask_work(); }));
+           })
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
@@ -611,22 +653,25 @@ NB_MODULE(_core, m) {
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
-      .def("__init__",
-           [](BoundMatcher* self, nb::handle_t<BoundConstraint> c, const std::vector<std::uint32_t>& context,
-              const std::optional<std::vector<std::uint32_t>>& stops, TokenCount least) {
-             new (self) BoundMatcher(nb::borrow(c), context, stops, least);
-           },
-           "constraint"_a, "context"_a, "stops"_a.none(), "least"_a)
-      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(), "count_stop"_a.none() = false,
-           "deadline_seconds"_a.none() = nb::none())
+      .def(
+          "__init__",
+          [](BoundMatcher* self, nb::handle_t<BoundConstraint> c, const std::vector<std::uint32_t>& context,
+             const std::optional<std::vector<std::uint32_t>>& stops,
+             TokenCount least) { new (self) BoundMatcher(nb::borrow(c), context, stops, least); },
+          "constraint"_a, "context"_a, "stops"_a.none(), "least"_a)
+      .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(),
+           "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none())
       .def("shortest_completion", &BoundMatcher::shortest_completion)
       .def_prop_ro("mask", &BoundMatcher::mask)
       .def("advance", &BoundMatcher::advance, "token"_a)
-      .def("advance", [](BoundMatcher& m, nb::handle token) { return m.advance(unusual_token(token)); }, "token"_a.none())
+      .def(
+          "advance", [](BoundMatcher& m, nb::handle token) { return m.advance(unusual_token(token)); },
+          "token"_a.none())
       .def("advance_all", &BoundMatcher::advance_all, "tokens"_a.none())
       .def("validate", &BoundMatcher::validate, "tokens"_a.none())
       .def("rollback", &BoundMatcher::rollback, "count"_a)
-      .def("rollback", [](BoundMatcher& m, nb::handle count) { m.rollback(unusual_count(count)); }, "count"_a.none())
+      .def(
+          "rollback", [](BoundMatcher& m, nb::handle count) { m.rollback(unusual_count(count)); }, "count"_a.none())
       .def_prop_ro("is_accepting", &BoundMatcher::is_accepting)
       .def_prop_ro("is_finished", &BoundMatcher::is_finished)
       .def_prop_ro("tokens", &BoundMatcher::tokens)
@@ -635,5 +680,7 @@ NB_MODULE(_core, m) {
       .def("forced_tokens", &BoundMatcher::forced_tokens)
       .def("_mask_work", &BoundMatcher::mask_work, "deadline_seconds"_a.none() = nb::none())
       .def("_explain", &BoundMatcher::explain, "token"_a)
-      .def("_explain", [](BoundMatcher& m, nb::handle token) { return m.explain(unusual_token(token)); }, "token"_a.none());
+      .def(
+          "_explain", [](BoundMatcher& m, nb::handle token) { return m.explain(unusual_token(token)); },
+          "token"_a.none());
 }

@@ -35,8 +35,10 @@ using MachinePtr = std::shared_ptr<EditMachine>;
 EditMachine machine_of(const nb::bytes& after, const nb::bytes& inserted, const nb::bytes& costs) {
   EditMachine machine;
   const std::size_t modes = after.size() / 256;
-  if (modes == 0 || modes > kMostModes || after.size() != modes * 256 || inserted.size() != modes * 256 || costs.size() != modes * sizeof(ModeCosts))
-    throw nb::value_error("a machine has from 1 to 16 modes, each with 256 bytes that lead on and six tables of costs by byte");
+  if (modes == 0 || modes > kMostModes || after.size() != modes * 256 || inserted.size() != modes * 256 ||
+      costs.size() != modes * sizeof(ModeCosts))
+    throw nb::value_error(
+        "a machine has from 1 to 16 modes, each with 256 bytes that lead on and six tables of costs by byte");
   machine.after.resize(modes);
   machine.inserted.resize(modes);
   machine.costs.resize(modes);
@@ -66,7 +68,8 @@ struct Doubts {
   // The number of the pattern of the dearest one; of equal ones that of the first.
   std::optional<std::uint32_t> dearest(std::uint32_t position, Mode mode) const {
     const One* found = nullptr;
-    for (auto one = std::ranges::lower_bound(all, position, {}, &One::position); one != all.end() && one->position == position; ++one)
+    for (auto one = std::ranges::lower_bound(all, position, {}, &One::position);
+         one != all.end() && one->position == position; ++one)
       if (((one->within >> mode) & 1) && (!found || one->cost > found->cost)) found = &*one;
     return found ? std::optional(found->number) : std::nullopt;
   }
@@ -104,8 +107,8 @@ std::vector<EditCost> firm_of(const GivenFirm& given, std::size_t length) {
   return all;
 }
 
-std::shared_ptr<const EditModel> model_of(const MachinePtr& machine, const std::vector<Rewrite>& rewrites, const Doubts& doubts,
-                                          const GivenFirm& firm, std::size_t length) {
+std::shared_ptr<const EditModel> model_of(const MachinePtr& machine, const std::vector<Rewrite>& rewrites,
+                                          const Doubts& doubts, const GivenFirm& firm, std::size_t length) {
   return shared_model({machine, rewrites, by_mode(doubts, machine->costs.size(), length), firm_of(firm, length)});
 }
 
@@ -162,7 +165,8 @@ nb::list bytes_of(const std::vector<ByteSet>& sets) {
   nb::list made;
   for (const ByteSet& set : sets) {
     std::string bytes;
-    for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1)) bytes.push_back(static_cast<char>(byte));
+    for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1))
+      bytes.push_back(static_cast<char>(byte));
     made.append(nb::bytes(bytes.data(), bytes.size()));
   }
   return made;
@@ -190,7 +194,8 @@ void add(Rewrites& to, const std::vector<GivenNumbered>& given) {
   const auto number_of = [](const GivenNumbered& one) { return std::get<6>(one); };
   std::vector<std::uint32_t> order(given.size());
   for (std::uint32_t index = 0; index < order.size(); ++index) order[index] = index;
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t index) { return std::pair(std::get<0>(given[index]), number_of(given[index])); });
+  std::ranges::stable_sort(
+      order, {}, [&](std::uint32_t index) { return std::pair(std::get<0>(given[index]), number_of(given[index])); });
   Rewrites merged;
   merged.all.reserve(to.all.size() + given.size());
   merged.numbers.reserve(to.all.size() + given.size());
@@ -218,20 +223,23 @@ nb::tuple item(const Rewrites& self, std::size_t index) {
 using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost>;
 using GivenMeaning = std::variant<std::monostate, GivenTemplate, EditCost>;
-using GivenPattern = std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, ModeSet, Mode, GivenMeaning>;
+using GivenPattern =
+    std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, ModeSet, Mode, GivenMeaning>;
 
 ByteSet byte_set_of(const nb::bytes& given) {
   if (given.size() != 32) throw nb::value_error("a set of bytes has 32 bytes");
   ByteSet set;
   for (unsigned byte = 0; byte < 256; ++byte)
-    if ((static_cast<std::uint8_t>(given.c_str()[byte / 8]) >> (byte % 8)) & 1) set.add(static_cast<std::uint8_t>(byte));
+    if ((static_cast<std::uint8_t>(given.c_str()[byte / 8]) >> (byte % 8)) & 1)
+      set.add(static_cast<std::uint8_t>(byte));
   return set;
 }
 
 BoundPatterns::Meaning meaning_of(const GivenMeaning& given) {
   if (const auto* const rewrite = std::get_if<GivenTemplate>(&given)) {
     const auto& [before, repeats, after, cost] = *rewrite;
-    return Template{std::string(before.c_str(), before.size()), repeats, std::string(after.c_str(), after.size()), cost};
+    return Template{std::string(before.c_str(), before.size()), repeats, std::string(after.c_str(), after.size()),
+                    cost};
   }
   if (const auto* const doubt = std::get_if<EditCost>(&given)) return *doubt;
   return {};
@@ -253,11 +261,13 @@ BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vec
   }
   std::vector<ByteSet> sets;
   for (const nb::bytes& one : given_sets) sets.push_back(byte_set_of(one));
-  return {{BytePatterns(std::move(patterns), std::move(sets)), std::move(modes)}, std::move(numbers), std::move(meanings)};
+  return {
+      {BytePatterns(std::move(patterns), std::move(sets)), std::move(modes)}, std::move(numbers), std::move(meanings)};
 }
 
 // The rewrites and the doubts that patterns stand for; of other patterns the number, begin and end.
-nb::tuple found(const BoundPatterns& self, std::string_view text, const EditMachine& machine, ModeSet led, std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
+nb::tuple found(const BoundPatterns& self, std::string_view text, const EditMachine& machine, ModeSet led,
+                std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
   struct Place {
     std::uint32_t number, begin, end;
   };
@@ -299,8 +309,8 @@ struct BoundSearch {
   nb::object pattern;
 };
 
-// The edits of an answer.  As objects of Python they take fifty times the memory and most of the time, so these are made
-// when they are read.
+// The edits of an answer.  As objects of Python they take fifty times the memory and most of the time, so these are
+// made when they are read.
 struct BoundEdits {
   std::shared_ptr<const GivenEdits> given;
   RepairSearch::Answer answer;
@@ -316,8 +326,8 @@ std::size_t position_after(const GivenEdits& given, const EditStep& step, std::s
   return step.kind == EditKind::Rewrite ? given.rewrites[step.operand].end : position + (step.kind != EditKind::Insert);
 }
 
-// Calls `visit` with each step, the mode and the position before it, the position after it, the bytes that it writes, and whether it
-// is an edit.
+// Calls `visit` with each step, the mode and the position before it, the position after it, the bytes that it writes,
+// and whether it is an edit.
 template <class Visit>
 void visit_steps(const BoundEdits& self, Visit&& visit) {
   std::size_t position = 0, written_bytes = 0;
@@ -325,16 +335,15 @@ void visit_steps(const BoundEdits& self, Visit&& visit) {
   for (const EditStep& step : self.answer.steps) {
     const auto [kind, operand] = step;
     const std::size_t end = position_after(*self.given, step, position);
-    const std::size_t length = kind == EditKind::Rewrite ? self.given->rewrites[operand].written.size() : kind != EditKind::Remove;
+    const std::size_t length =
+        kind == EditKind::Rewrite ? self.given->rewrites[operand].written.size() : kind != EditKind::Remove;
     const auto written = std::string_view(self.answer.text).substr(written_bytes, length);
-    const bool is_edit = kind != EditKind::Keep || is_paid(*self.given, kind, mode, position, static_cast<std::uint8_t>(written[0]));
+    const bool is_edit =
+        kind != EditKind::Keep || is_paid(*self.given, kind, mode, position, static_cast<std::uint8_t>(written[0]));
     visit(step, mode, position, end, written, is_edit);
-    if (kind == EditKind::Rewrite)
-      mode = self.given->after(mode, self.given->rewrites[operand]);
-    else if (kind == EditKind::Keep)
-      mode = self.given->after(mode, static_cast<std::uint8_t>(written[0]));
-    else if (kind != EditKind::Remove)
-      mode = self.given->inserted(mode, static_cast<std::uint8_t>(written[0]));
+    if (kind == EditKind::Rewrite) mode = self.given->after(mode, self.given->rewrites[operand]);
+    else if (kind == EditKind::Keep) mode = self.given->after(mode, static_cast<std::uint8_t>(written[0]));
+    else if (kind != EditKind::Remove) mode = self.given->inserted(mode, static_cast<std::uint8_t>(written[0]));
     written_bytes += length;
     position = end;
   }
@@ -346,14 +355,16 @@ std::size_t edit_count(const BoundEdits& self) {
   return count;
 }
 
-// The edits: kind, begin and end of what was read, what was written, the number of the rewrite, and the mode.  A byte that is kept
-// at a price is one of them.
+// The edits: kind, begin and end of what was read, what was written, the number of the rewrite, and the mode.  A byte
+// that is kept at a price is one of them.
 nb::list edits_of(const BoundEdits& self) {
   static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
   nb::list edits;
-  visit_steps(self, [&](const EditStep& step, Mode mode, std::size_t position, std::size_t end, std::string_view written, bool is_edit) {
+  visit_steps(self, [&](const EditStep& step, Mode mode, std::size_t position, std::size_t end,
+                        std::string_view written, bool is_edit) {
     if (!is_edit) return;
-    edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(step.kind)], position, end, nb::bytes(written.data(), written.size()),
+    edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(step.kind)], position, end,
+                                nb::bytes(written.data(), written.size()),
                                 step.kind == EditKind::Rewrite ? step.operand : 0, mode));
   });
   return edits;
@@ -363,60 +374,85 @@ nb::list edits_of(const BoundEdits& self) {
 
 void bind_repair(nb::module_& m) {
   nb::class_<EditMachine>(m, "EditMachine")
-      .def("__init__", [](EditMachine* self, const nb::bytes& after, const nb::bytes& inserted, const nb::bytes& costs) { new (self) EditMachine(machine_of(after, inserted, costs)); },
-           "after"_a, "inserted"_a, "costs"_a);
+      .def(
+          "__init__",
+          [](EditMachine* self, const nb::bytes& after, const nb::bytes& inserted, const nb::bytes& costs) {
+            new (self) EditMachine(machine_of(after, inserted, costs));
+          },
+          "after"_a, "inserted"_a, "costs"_a);
   nb::class_<Rewrites>(m, "Rewrites")
-      .def("__init__", [](Rewrites* self, const nb::list& given) { new (self) Rewrites(rewrites_of(given)); }, "rewrites"_a)
+      .def(
+          "__init__", [](Rewrites* self, const nb::list& given) { new (self) Rewrites(rewrites_of(given)); },
+          "rewrites"_a)
       .def("__len__", [](const Rewrites& self) { return self.all.size(); })
       .def("__getitem__", &item, "index"_a)
       .def("add", &add, "rewrites"_a);
   nb::implicitly_convertible<nb::list, Rewrites>();
   nb::class_<Doubts>(m, "Doubts")
-      .def("__init__", [](Doubts* self, const nb::list& given) {
-             new (self) Doubts;
-             add_doubts(*self, nb::cast<std::vector<GivenDoubt>>(given));
-           }, "doubts"_a)
+      .def(
+          "__init__",
+          [](Doubts* self, const nb::list& given) {
+            new (self) Doubts;
+            add_doubts(*self, nb::cast<std::vector<GivenDoubt>>(given));
+          },
+          "doubts"_a)
       .def("__len__", [](const Doubts& self) { return self.all.size(); })
       .def("all", &Doubts::listed)
       .def("add", &add_doubts, "doubts"_a)
       .def("dearest", &Doubts::dearest, "position"_a, "mode"_a);
   nb::implicitly_convertible<nb::list, Doubts>();
   nb::class_<BoundPatterns>(m, "BytePatterns")
-      .def("__init__", [](BoundPatterns* self, const std::vector<GivenPattern>& patterns, const std::vector<nb::bytes>& sets) { new (self) BoundPatterns(patterns_of(patterns, sets)); },
-           "patterns"_a, "sets"_a)
-      .def("found",
-           [](const BoundPatterns& self, const nb::bytes& text, const EditMachine& machine, ModeSet led, std::size_t most, const Limits& limits,
-              std::shared_ptr<CancelToken> cancel) { return found(self, {text.c_str(), text.size()}, machine, led, most, limits, std::move(cancel)); },
-           "text"_a, "machine"_a, "led"_a, "most"_a, "limits"_a, "cancel"_a.none());
+      .def(
+          "__init__",
+          [](BoundPatterns* self, const std::vector<GivenPattern>& patterns, const std::vector<nb::bytes>& sets) {
+            new (self) BoundPatterns(patterns_of(patterns, sets));
+          },
+          "patterns"_a, "sets"_a)
+      .def(
+          "found",
+          [](const BoundPatterns& self, const nb::bytes& text, const EditMachine& machine, ModeSet led,
+             std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
+            return found(self, {text.c_str(), text.size()}, machine, led, most, limits, std::move(cancel));
+          },
+          "text"_a, "machine"_a, "led"_a, "most"_a, "limits"_a, "cancel"_a.none());
   nb::class_<KeptAutomata>(m, "KeptAutomata")
-      .def("__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); }, "expression"_a)
-      .def("refused_at",
-           [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-             const std::string_view bytes(text.c_str(), text.size());
-             return searching(pattern, [&] { return refused_at(self, bytes, limits, std::move(cancel)); });
-           },
-           "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
-      .def("accepts",
-           [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-             const std::string_view bytes(text.c_str(), text.size());
-             return searching(pattern, [&] { return is_accepted(self, bytes, limits, std::move(cancel)); });
-           },
-           "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def(
+          "__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); },
+          "expression"_a)
+      .def(
+          "refused_at",
+          [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits,
+             std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+            const std::string_view bytes(text.c_str(), text.size());
+            return searching(pattern, [&] { return refused_at(self, bytes, limits, std::move(cancel)); });
+          },
+          "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def(
+          "accepts",
+          [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits,
+             std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+            const std::string_view bytes(text.c_str(), text.size());
+            return searching(pattern, [&] { return is_accepted(self, bytes, limits, std::move(cancel)); });
+          },
+          "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def_static("idle_bytes", &KeptAutomata::idle_bytes);
   nb::class_<BoundEdits>(m, "RepairEdits").def("__len__", &edit_count).def("all", &edits_of);
   nb::class_<BoundSearch>(m, "RepairSearch")
-      .def("__init__",
-           [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text, const MachinePtr& machine,
-              const Rewrites& rewrites, const Doubts& doubts, const GivenFirm& firm,
-              std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             std::shared_ptr<const EditModel> given = model_of(machine, rewrites.all, doubts, firm, text.size());
-             std::string bytes(text.c_str(), text.size());
-             auto search = searching(pattern, [&] {
-               return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), given, weight, limits, std::move(cancel));
-             });
-             new (self) BoundSearch{std::move(search), std::move(given), std::move(pattern)};
-           },
-           "automata"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def(
+          "__init__",
+          [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text,
+             const MachinePtr& machine, const Rewrites& rewrites, const Doubts& doubts, const GivenFirm& firm,
+             std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+            std::shared_ptr<const EditModel> given = model_of(machine, rewrites.all, doubts, firm, text.size());
+            std::string bytes(text.c_str(), text.size());
+            auto search = searching(pattern, [&] {
+              return std::make_shared<RepairSearch>(std::move(automata), std::move(bytes), given, weight, limits,
+                                                    std::move(cancel));
+            });
+            new (self) BoundSearch{std::move(search), std::move(given), std::move(pattern)};
+          },
+          "automata"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a,
+          "cancel"_a.none(), "pattern"_a)
       .def("improve",
            [](const BoundSearch& self) {
              switch (searching(self.pattern, [&] { return self.search->improve(); })) {
@@ -425,42 +461,49 @@ void bind_repair(nb::module_& m) {
                default: return "stopped";
              }
            })
-      .def_prop_ro("text", [](const BoundSearch& self) {
-        const std::string& text = self.search->best().text;
-        return nb::bytes(text.data(), text.size());
-      })
+      .def_prop_ro("text",
+                   [](const BoundSearch& self) {
+                     const std::string& text = self.search->best().text;
+                     return nb::bytes(text.data(), text.size());
+                   })
       .def_prop_ro("cost", [](const BoundSearch& self) { return self.search->best().cost.cost; })
       .def_prop_ro("edits", [](const BoundSearch& self) { return BoundEdits{self.given, self.search->best()}; })
       .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search->lower_bound(); })
       .def_prop_ro("expansions", [](const BoundSearch& self) { return self.search->expansions(); })
       .def_prop_ro("memory_bytes", [](const BoundSearch& self) { return self.search->memory_bytes(); })
-      .def("proof", [](const BoundSearch& self) {
-        const RepairSearch::Proof proof = [&] {
-          const Released released;
-          return self.search->proof();
-        }();
-        return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);
-      })
-      .def("graph",
-           [](const BoundSearch& self, std::uint64_t bound, bool is_exact, const nb::bytes& bytes, const Limits& limits) {
-             const std::string kinds(bytes.c_str(), bytes.size());
-             const RepairGraph graph = searching(self.pattern, [&] { return self.search->graph(bound, is_exact, kinds, limits); });
-             return nb::make_tuple(bytes_of(graph.positions), nb::bytes(graph.modes.data(), graph.modes.size()), bytes_of(graph.ends), bytes_of(graph.edges),
-                                   bytes_of(graph.byte_sets), graph.is_whole);
-           },
-           "bound"_a, "is_exact"_a, "bytes"_a, "limits"_a);
-  m.def("flaw_of_bound",
-        [](const ExpressionPtr& expression, const nb::bytes& text, const MachinePtr& machine,
-           const Rewrites& rewrites, const Doubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact, const Limits& limits,
-           std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
-          const std::shared_ptr<const EditModel> model = model_of(machine, rewrites.all, doubts, firm, text.size());
-          const std::string bytes(text.c_str(), text.size());
-          const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
-          return searching(pattern, [&] {
-            return flaw_of_bound(*expression, bytes, *model, proof, limits, std::move(cancel));
-          });
-        },
-        "expression"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "bound"_a, "reached"_a, "is_exact"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
+      .def("proof",
+           [](const BoundSearch& self) {
+             const RepairSearch::Proof proof = [&] {
+               const Released released;
+               return self.search->proof();
+             }();
+             return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);
+           })
+      .def(
+          "graph",
+          [](const BoundSearch& self, std::uint64_t bound, bool is_exact, const nb::bytes& bytes,
+             const Limits& limits) {
+            const std::string kinds(bytes.c_str(), bytes.size());
+            const RepairGraph graph =
+                searching(self.pattern, [&] { return self.search->graph(bound, is_exact, kinds, limits); });
+            return nb::make_tuple(bytes_of(graph.positions), nb::bytes(graph.modes.data(), graph.modes.size()),
+                                  bytes_of(graph.ends), bytes_of(graph.edges), bytes_of(graph.byte_sets),
+                                  graph.is_whole);
+          },
+          "bound"_a, "is_exact"_a, "bytes"_a, "limits"_a);
+  m.def(
+      "flaw_of_bound",
+      [](const ExpressionPtr& expression, const nb::bytes& text, const MachinePtr& machine, const Rewrites& rewrites,
+         const Doubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact,
+         const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+        const std::shared_ptr<const EditModel> model = model_of(machine, rewrites.all, doubts, firm, text.size());
+        const std::string bytes(text.c_str(), text.size());
+        const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
+        return searching(pattern,
+                         [&] { return flaw_of_bound(*expression, bytes, *model, proof, limits, std::move(cancel)); });
+      },
+      "expression"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "bound"_a, "reached"_a, "is_exact"_a,
+      "limits"_a, "cancel"_a.none(), "pattern"_a);
 }
 
 }  // namespace tokamata

@@ -35,8 +35,8 @@ struct Template {
   }
 };
 
-// Patterns, each with its number among all and what a match means: a rewrite, a doubt about its first byte with its cost, or something
-// that the caller knows.
+// Patterns, each with its number among all and what a match means: a rewrite, a doubt about its first byte with its
+// cost, or something that the caller knows.
 struct BoundPatterns {
   using Meaning = std::variant<std::monostate, Template, EditCost>;
   ReachablePatterns reachable;

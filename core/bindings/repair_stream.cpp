@@ -47,11 +47,10 @@ nb::list feed_stream(BoundStream& self, const nb::bytes& given) {
       const BoundPatterns::Meaning& meaning = self.patterns->meanings[pattern];
       const auto& [within, then] = self.patterns->reachable.modes(pattern);
       if (const auto* const made = std::get_if<Template>(&meaning))
-        self.search->add({begin, end, made->written(std::string_view(self.text).substr(begin, end - begin)), made->cost, within, then});
-      else if (const auto* const cost = std::get_if<EditCost>(&meaning))
-        self.search->add_doubt(begin, *cost, within);
-      else
-        others.emplace_back(self.patterns->numbers[pattern], begin, end);
+        self.search->add({begin, end, made->written(std::string_view(self.text).substr(begin, end - begin)), made->cost,
+                          within, then});
+      else if (const auto* const cost = std::get_if<EditCost>(&meaning)) self.search->add_doubt(begin, *cost, within);
+      else others.emplace_back(self.patterns->numbers[pattern], begin, end);
     }
     self.pattern_seconds = budget.spent_seconds();
   });
@@ -61,7 +60,8 @@ nb::list feed_stream(BoundStream& self, const nb::bytes& given) {
 }
 
 // `open_rewrites`: where rewrites of words and finders may still begin, and what they would cost.
-nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStream>& rewrites, const std::vector<std::pair<std::uint32_t, EditCost>>& firm,
+nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStream>& rewrites,
+                         const std::vector<std::pair<std::uint32_t, EditCost>>& firm,
                          const std::vector<GivenOpen>& open_rewrites, std::size_t settled, std::size_t withheld) {
   std::vector<Rewrite> made;
   for (const auto& [begin, end, written, cost, within, then] : rewrites) {
@@ -79,7 +79,8 @@ nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStre
       if (std::holds_alternative<EditCost>(self.patterns->meanings[pattern]))
         certain = std::min<std::size_t>(certain, position);
       else
-        open.push_back({position, self.prices[self.patterns->numbers[pattern]], self.patterns->reachable.modes(pattern).within});
+        open.push_back(
+            {position, self.prices[self.patterns->numbers[pattern]], self.patterns->reachable.modes(pattern).within});
     }
     for (const auto& [position, cost, within] : open_rewrites) open.push_back({position, cost, within});
     return self.search->advance(certain, std::move(open), withheld);
@@ -91,17 +92,29 @@ nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStre
 
 void bind_repair_stream(nb::module_& m) {
   nb::class_<BoundStream>(m, "StreamSearch")
-      .def("__init__",
-           [](BoundStream* self, std::shared_ptr<KeptAutomata> automata, const std::shared_ptr<EditMachine>& machine, nb::handle_t<BoundPatterns> patterns,
-              std::vector<EditCost> prices, EditCost slack, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             const auto* const given = nb::inst_ptr<BoundPatterns>(patterns);
-             for (const std::uint32_t number : given->numbers)
-               if (number >= prices.size()) throw nb::value_error("a pattern without a price");
-             auto search = searching(pattern, [&] { return std::make_unique<StreamSearch>(std::move(automata), machine, slack, limits, cancel); });
-             new (self) BoundStream{nb::borrow(patterns), given, std::move(prices), limits, std::move(cancel), std::move(pattern), 0, {},
-                                    StreamedPatterns(given->reachable.patterns()), std::move(search)};
-           },
-           "automata"_a, "machine"_a, "patterns"_a, "prices"_a, "slack"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def(
+          "__init__",
+          [](BoundStream* self, std::shared_ptr<KeptAutomata> automata, const std::shared_ptr<EditMachine>& machine,
+             nb::handle_t<BoundPatterns> patterns, std::vector<EditCost> prices, EditCost slack, const Limits& limits,
+             std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+            const auto* const given = nb::inst_ptr<BoundPatterns>(patterns);
+            for (const std::uint32_t number : given->numbers)
+              if (number >= prices.size()) throw nb::value_error("a pattern without a price");
+            auto search = searching(pattern, [&] {
+              return std::make_unique<StreamSearch>(std::move(automata), machine, slack, limits, cancel);
+            });
+            new (self) BoundStream{nb::borrow(patterns),
+                                   given,
+                                   std::move(prices),
+                                   limits,
+                                   std::move(cancel),
+                                   std::move(pattern),
+                                   0,
+                                   {},
+                                   StreamedPatterns(given->reachable.patterns()),
+                                   std::move(search)};
+          },
+          "automata"_a, "machine"_a, "patterns"_a, "prices"_a, "slack"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def("feed", &feed_stream, "bytes"_a)
       .def("advance", &advance_stream, "rewrites"_a, "firm"_a, "open_rewrites"_a, "settled"_a, "withheld"_a)
       .def("undecided",

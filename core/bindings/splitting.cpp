@@ -39,7 +39,8 @@ constexpr std::array<std::pair<std::string_view, Op>, 10> kOperations{{{"part", 
 SplitInstruction instruction_of(const nb::tuple& given) {
   SplitInstruction one;
   const auto name = nb::cast<std::string>(given[0]);
-  const auto known = std::ranges::find(kOperations, std::string_view(name), [](const auto& pair) { return pair.first; });
+  const auto known =
+      std::ranges::find(kOperations, std::string_view(name), [](const auto& pair) { return pair.first; });
   if (known == kOperations.end()) throw nb::value_error("no such instruction");
   one.op = known->second;
   one.number = nb::cast<std::uint32_t>(given[1]);
@@ -87,37 +88,47 @@ auto asked(const BoundSplit& self, Task&& task) {
 
 void bind_splitting(nb::module_& m) {
   nb::class_<BoundSplit>(m, "Split")
-      .def("fork", [](const BoundSplit& self) { return BoundSplit{asked(self, [&] { return self.split->fork(); }), self.pattern}; })
-      .def("feed",
-           [](BoundSplit& self, const nb::bytes& data) {
-             asked(self, [&] { self.split->feed(view(data)); });
-           },
-           "data"_a)
-      .def("certain", [](const BoundSplit& self, std::uint32_t skip) { return borders_as_pairs(asked(self, [&] { return self.split->certain(skip); })); }, "skip"_a)
+      .def("fork",
+           [](const BoundSplit& self) {
+             return BoundSplit{asked(self, [&] { return self.split->fork(); }), self.pattern};
+           })
+      .def(
+          "feed", [](BoundSplit& self, const nb::bytes& data) { asked(self, [&] { self.split->feed(view(data)); }); },
+          "data"_a)
+      .def(
+          "certain",
+          [](const BoundSplit& self, std::uint32_t skip) {
+            return borders_as_pairs(asked(self, [&] { return self.split->certain(skip); }));
+          },
+          "skip"_a)
       .def_prop_ro("bound", [](const BoundSplit& self) { return asked(self, [&] { return self.split->bound(); }); })
-      .def("end", [](const BoundSplit& self) { return optional_borders(asked(self, [&] { return self.split->end(); })); });
+      .def("end",
+           [](const BoundSplit& self) { return optional_borders(asked(self, [&] { return self.split->end(); })); });
   nb::class_<BoundSplitter>(m, "Splitter")
-      .def("__init__",
-           [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<nb::tuple>& code, const Limits& limits,
-              std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             SplitProgram program{std::move(leaves), {}};
-             for (const nb::tuple& one : code) program.code.push_back(instruction_of(one));
-             auto splitter = without_interpreter({pattern, false}, [&] {
-               return std::make_shared<Splitter>(std::move(program), limits, std::move(cancel));
-             });
-             new (self) BoundSplitter{std::move(splitter), std::move(pattern)};
-           },
-           "leaves"_a, "code"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
-      .def("split",
-           [](const BoundSplitter& self, const nb::bytes& text) {
-             const Splitter::Whole whole =
-                 without_interpreter({self.pattern, false}, [&] { return self.splitter->split(view(text)); });
-             return nb::make_tuple(optional_borders(whole.borders), whole.reached);
-           },
-           "text"_a)
+      .def(
+          "__init__",
+          [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<nb::tuple>& code,
+             const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+            SplitProgram program{std::move(leaves), {}};
+            for (const nb::tuple& one : code) program.code.push_back(instruction_of(one));
+            auto splitter = without_interpreter({pattern, false}, [&] {
+              return std::make_shared<Splitter>(std::move(program), limits, std::move(cancel));
+            });
+            new (self) BoundSplitter{std::move(splitter), std::move(pattern)};
+          },
+          "leaves"_a, "code"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def(
+          "split",
+          [](const BoundSplitter& self, const nb::bytes& text) {
+            const Splitter::Whole whole =
+                without_interpreter({self.pattern, false}, [&] { return self.splitter->split(view(text)); });
+            return nb::make_tuple(optional_borders(whole.borders), whole.reached);
+          },
+          "text"_a)
       .def("begin",
            [](const BoundSplitter& self) {
-             return BoundSplit{without_interpreter({self.pattern, false}, [&] { return self.splitter->begin(); }), self.pattern};
+             return BoundSplit{without_interpreter({self.pattern, false}, [&] { return self.splitter->begin(); }),
+                               self.pattern};
            })
       .def_prop_ro("memory_bytes", [](const BoundSplitter& self) { return self.splitter->memory_bytes(); });
 }

@@ -19,13 +19,14 @@ namespace tokamata {
 namespace {
 
 // Costs by type of token, and the type of each token; no bytes: all are of the first.
-TokenPrices prices_of(std::vector<EditCost> insert, std::vector<EditCost> remove, const std::vector<std::optional<EditCost>>& replace,
-                      const nb::bytes& types) {
+TokenPrices prices_of(std::vector<EditCost> insert, std::vector<EditCost> remove,
+                      const std::vector<std::optional<EditCost>>& replace, const nb::bytes& types) {
   TokenPrices prices{std::move(insert), std::move(remove), {}};
   for (const std::optional<EditCost>& cost : replace) prices.replace.push_back(cost.value_or(kNoEdit));
   prices.types.assign(types.c_str(), types.c_str() + types.size());
   const std::size_t count = prices.types.empty() ? 1 : std::size_t{*std::ranges::max_element(prices.types)} + 1;
-  if (prices.insert.size() < count || prices.remove.size() != prices.insert.size() || prices.replace.size() != prices.insert.size())
+  if (prices.insert.size() < count || prices.remove.size() != prices.insert.size() ||
+      prices.replace.size() != prices.insert.size())
     throw nb::value_error("each type of token has three costs");
   return prices;
 }
@@ -51,7 +52,8 @@ struct BoundTokenSearch {
 
 // A task with places of their own account, within limits.
 template <class Task>
-auto with_places(const std::shared_ptr<KeptTokenPlaces>& kept, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern, Task&& task) {
+auto with_places(const std::shared_ptr<KeptTokenPlaces>& kept, const Limits& limits,
+                 std::shared_ptr<CancelToken> cancel, nb::object pattern, Task&& task) {
   return without_interpreter({std::move(pattern), false}, [&] {
     const BorrowedTokenPlaces borrowed(kept, limits, cancel);
     Budget budget(borrowed.limits_beyond(limits), std::move(cancel), 0);
@@ -63,35 +65,44 @@ auto with_places(const std::shared_ptr<KeptTokenPlaces>& kept, const Limits& lim
 
 void bind_token_repair(nb::module_& m) {
   nb::class_<KeptTokenPlaces>(m, "TokenPlaces")
-      .def("accepts",
-           [](const std::shared_ptr<KeptTokenPlaces>& self, const std::vector<std::uint32_t>& tokens, const Limits& limits,
-              std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             return with_places(self, limits, std::move(cancel), std::move(pattern),
-                                [&](TokenPlaces& places, Budget& budget) { return places.accepts(tokens, budget); });
-           },
-           "tokens"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
-      .def("flaw_of_bound",
-           [](const std::shared_ptr<KeptTokenPlaces>& self, const std::vector<std::uint32_t>& tokens, std::vector<EditCost> insert,
-              std::vector<EditCost> remove, const std::vector<std::optional<EditCost>>& replace, const nb::bytes& types, std::uint64_t bound,
-              bool is_relaxed, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             const TokenPrices prices = prices_of(std::move(insert), std::move(remove), replace, types);
-             return with_places(self, limits, std::move(cancel), std::move(pattern), [&](TokenPlaces& places, Budget& budget) {
-               return flaw_of_token_bound(places, tokens, prices, bound, is_relaxed, budget);
-             });
-           },
-           "tokens"_a, "insert"_a, "remove"_a, "replace"_a, "types"_a, "bound"_a, "is_relaxed"_a, "limits"_a, "cancel"_a.none(), "pattern"_a);
+      .def(
+          "accepts",
+          [](const std::shared_ptr<KeptTokenPlaces>& self, const std::vector<std::uint32_t>& tokens,
+             const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+            return with_places(self, limits, std::move(cancel), std::move(pattern),
+                               [&](TokenPlaces& places, Budget& budget) { return places.accepts(tokens, budget); });
+          },
+          "tokens"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def(
+          "flaw_of_bound",
+          [](const std::shared_ptr<KeptTokenPlaces>& self, const std::vector<std::uint32_t>& tokens,
+             std::vector<EditCost> insert, std::vector<EditCost> remove,
+             const std::vector<std::optional<EditCost>>& replace, const nb::bytes& types, std::uint64_t bound,
+             bool is_relaxed, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+            const TokenPrices prices = prices_of(std::move(insert), std::move(remove), replace, types);
+            return with_places(self, limits, std::move(cancel), std::move(pattern),
+                               [&](TokenPlaces& places, Budget& budget) {
+                                 return flaw_of_token_bound(places, tokens, prices, bound, is_relaxed, budget);
+                               });
+          },
+          "tokens"_a, "insert"_a, "remove"_a, "replace"_a, "types"_a, "bound"_a, "is_relaxed"_a, "limits"_a,
+          "cancel"_a.none(), "pattern"_a);
   nb::class_<BoundTokenSearch>(m, "TokenRepairSearch")
-      .def("__init__",
-           [](BoundTokenSearch* self, std::shared_ptr<KeptTokenPlaces> places, const Limits& making, std::vector<std::uint32_t> tokens,
-              std::vector<EditCost> insert, std::vector<EditCost> remove, const std::vector<std::optional<EditCost>>& replace, const nb::bytes& types,
-              std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
-             TokenPrices prices = prices_of(std::move(insert), std::move(remove), replace, types);
-             auto search = without_interpreter({pattern, false}, [&] {
-               return std::make_shared<TokenRepairSearch>(std::move(places), making, std::move(tokens), std::move(prices), weight, limits, std::move(cancel));
-             });
-             new (self) BoundTokenSearch{std::move(search), std::move(pattern)};
-           },
-           "places"_a, "making"_a, "tokens"_a, "insert"_a, "remove"_a, "replace"_a, "types"_a, "weight"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+      .def(
+          "__init__",
+          [](BoundTokenSearch* self, std::shared_ptr<KeptTokenPlaces> places, const Limits& making,
+             std::vector<std::uint32_t> tokens, std::vector<EditCost> insert, std::vector<EditCost> remove,
+             const std::vector<std::optional<EditCost>>& replace, const nb::bytes& types, std::uint32_t weight,
+             const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+            TokenPrices prices = prices_of(std::move(insert), std::move(remove), replace, types);
+            auto search = without_interpreter({pattern, false}, [&] {
+              return std::make_shared<TokenRepairSearch>(std::move(places), making, std::move(tokens),
+                                                         std::move(prices), weight, limits, std::move(cancel));
+            });
+            new (self) BoundTokenSearch{std::move(search), std::move(pattern)};
+          },
+          "places"_a, "making"_a, "tokens"_a, "insert"_a, "remove"_a, "replace"_a, "types"_a, "weight"_a, "limits"_a,
+          "cancel"_a.none(), "pattern"_a)
       .def("improve",
            [](const BoundTokenSearch& self) {
              switch (without_interpreter({self.pattern, false}, [&] { return self.search->improve(); })) {

@@ -26,9 +26,11 @@ TextRulesTables text_rules(const nb::dict& tables) {
   const auto classes = to_vector<std::uint16_t>(tables, "range_classes");
   if (firsts.size() != classes.size()) throw nb::value_error("range_firsts and range_classes differ in length");
   for (std::size_t i = 0; i < firsts.size(); ++i) rules.ranges.push_back({firsts[i], classes[i]});
-  const auto symbols = to_vector<std::uint16_t>(tables, "class_symbols"), starters = to_vector<std::uint16_t>(tables, "class_starters"),
+  const auto symbols = to_vector<std::uint16_t>(tables, "class_symbols"),
+             starters = to_vector<std::uint16_t>(tables, "class_starters"),
              seconds = to_vector<std::uint16_t>(tables, "class_seconds");
-  const auto combining = to_vector<std::uint8_t>(tables, "class_combining"), lacking = to_vector<std::uint8_t>(tables, "class_lacking");
+  const auto combining = to_vector<std::uint8_t>(tables, "class_combining"),
+             lacking = to_vector<std::uint8_t>(tables, "class_lacking");
   for (const std::size_t size : {starters.size(), seconds.size(), combining.size(), lacking.size()})
     if (size != symbols.size()) throw nb::value_error("the tables of classes differ in length");
   for (std::size_t i = 0; i < symbols.size(); ++i)
@@ -115,7 +117,8 @@ nb::tuple merge_ids(const nb::list& merges, const nb::dict& ids) {
     const std::optional<std::size_t> cut = append_parts(text, merge);
     if (!cut) break;
     const std::u32string_view whole = text;
-    const auto left = known.find(whole.substr(0, *cut)), right = known.find(whole.substr(*cut)), result = known.find(whole);
+    const auto left = known.find(whole.substr(0, *cut)), right = known.find(whole.substr(*cut)),
+               result = known.find(whole);
     if (!left || !right || !result) break;
     found.push_back({*left, *right, *result, 0});
   }
@@ -137,22 +140,25 @@ constexpr std::pair<const char*, std::vector<std::uint32_t> MergeTables::*> kMer
 
 using Numbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::dict merge_tables(const Numbers& left, const Numbers& right, const Numbers& result, const Numbers& rank, const Numbers& atom_offsets,
-                      const Numbers& atoms) {
+nb::dict merge_tables(const Numbers& left, const Numbers& right, const Numbers& result, const Numbers& rank,
+                      const Numbers& atom_offsets, const Numbers& atoms) {
   const auto view = [](const Numbers& array) { return std::span(array.data(), array.shape(0)); };
   const std::size_t count = left.shape(0);
   if (right.shape(0) != count || result.shape(0) != count || rank.shape(0) != count)
     throw nb::value_error("the arrays of merges differ in length");
   AtomLists lists{{view(atom_offsets).begin(), view(atom_offsets).end()}, {view(atoms).begin(), view(atoms).end()}};
-  if (lists.offsets.empty() || lists.offsets[0] != 0 || !std::ranges::is_sorted(lists.offsets) || lists.offsets.back() != lists.atoms.size())
+  if (lists.offsets.empty() || lists.offsets[0] != 0 || !std::ranges::is_sorted(lists.offsets) ||
+      lists.offsets.back() != lists.atoms.size())
     throw nb::value_error("atom_offsets are not in order");
   const auto check_tokens = [&](std::span<const std::uint32_t> tokens) {
-    if (std::ranges::any_of(tokens, [&](std::uint32_t token) { return token >= lists.size(); })) throw nb::value_error("a merge or an atom is not of tokens");
+    if (std::ranges::any_of(tokens, [&](std::uint32_t token) { return token >= lists.size(); }))
+      throw nb::value_error("a merge or an atom is not of tokens");
   };
   for (const Numbers* tokens : {&left, &right, &result, &atoms}) check_tokens(view(*tokens));
   std::vector<Merge> merges;
   merges.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) merges.push_back({view(left)[i], view(right)[i], view(result)[i], view(rank)[i]});
+  for (std::size_t i = 0; i < count; ++i)
+    merges.push_back({view(left)[i], view(right)[i], view(result)[i], view(rank)[i]});
   MergeTables tables = [&] {
     const Released released;
     return make_merge_tables(merges, lists);
@@ -168,16 +174,19 @@ std::unique_ptr<const Pieces> byte_pair_pieces(const nb::dict& tables, const Voc
   const auto in_model = to_vector<std::uint8_t>(tables, "in_model");
   const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
   for (const std::size_t size : {merges.sets.size(), in_model.size()})
-    if (size != vocabulary.token_count()) throw nb::value_error("a table of tokens has another length than the vocabulary");
+    if (size != vocabulary.token_count())
+      throw nb::value_error("a table of tokens has another length than the vocabulary");
   const Released released;
-  return std::make_unique<BytePairPieces>(Merges(std::move(merges)), std::vector<bool>(in_model.begin(), in_model.end()), ignore_merges,
+  return std::make_unique<BytePairPieces>(Merges(std::move(merges)),
+                                          std::vector<bool>(in_model.begin(), in_model.end()), ignore_merges,
                                           vocabulary.words());
 }
 
 std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
   std::vector<LongestMatchPieces::Role> roles;
   for (const std::uint8_t role : to_vector<std::uint8_t>(tables, "roles")) {
-    if (role > static_cast<std::uint8_t>(LongestMatchPieces::Role::Continues)) throw nb::value_error("a role is not known");
+    if (role > static_cast<std::uint8_t>(LongestMatchPieces::Role::Continues))
+      throw nb::value_error("a role is not known");
     roles.push_back(static_cast<LongestMatchPieces::Role>(role));
   }
   const auto mark = nb::cast<nb::bytes>(tables["mark"]);
@@ -186,17 +195,20 @@ std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const
 
 std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary, const nb::dict& tables) {
   TextRulesTables rules = text_rules(tables);
-  auto added = to_vector<std::uint32_t>(tables, "added_tokens"), byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
+  auto added = to_vector<std::uint32_t>(tables, "added_tokens"),
+       byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
        never_first = to_vector<std::uint32_t>(tables, "never_first");
-  auto pieces = tables.contains("roles") ? longest_match_pieces(tables, *vocabulary) : byte_pair_pieces(tables, *vocabulary);
+  auto pieces =
+      tables.contains("roles") ? longest_match_pieces(tables, *vocabulary) : byte_pair_pieces(tables, *vocabulary);
   const Released released;
-  return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added), std::move(byte_tokens),
-                                        std::move(never_first));
+  return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added),
+                                        std::move(byte_tokens), std::move(never_first));
 }
 
 // The place of the first token that no canonical sequence has there; the number of tokens where all are
 // right but the text may not end; nothing where the sequence is canonical.
-std::optional<std::size_t> first_noncanonical(const Tokenization& tokenization, const std::vector<std::uint32_t>& tokens) {
+std::optional<std::size_t> first_noncanonical(const Tokenization& tokenization,
+                                              const std::vector<std::uint32_t>& tokens) {
   CanonicalState state = tokenization.start();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     std::optional<CanonicalState> after = tokenization.step(state, {tokens[i]});

@@ -1,9 +1,9 @@
 // Added tokens: texts that a tokenizer splits off first, leftmost and longest first.
 //
 // Problem.  The tokenizer replaces the text of an added token by that token, whatever ordinary tokens spelled it.  So
-// ordinary tokens must never spell one: `<`, `td`, `>` is refused if <td> is an added token.  And an added token is written
-// only if no match begins earlier or is longer: after the token of 31 line ends no line end may follow if there is one of
-// 32.
+// ordinary tokens must never spell one: `<`, `td`, `>` is refused if <td> is an added token.  And an added token is
+// written only if no match begins earlier or is longer: after the token of 31 line ends no line end may follow if there
+// is one of 32.
 // How.  The open matches are a set of nodes in the trie of the contents.  In ordinary text a match begins at every
 // position, and none may be completed.  After an added token, the matches that began before it remain, and those that
 // would make it longer.

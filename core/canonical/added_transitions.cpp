@@ -13,13 +13,15 @@ class AddedTransitions::Gathered {
   explicit Gathered(const Tokenization& tokenization) : tokenization_(tokenization) {}
 
   void add(StateId target, std::uint32_t number) {
-    by_target_[{target, tokenization_.behind_added(number), tokenization_.is_control({tokenization_.added()[number]})}].push_back(number);
+    by_target_[{target, tokenization_.behind_added(number), tokenization_.is_control({tokenization_.added()[number]})}]
+        .push_back(number);
   }
   void add(AddedTransition move) { transitions_.push_back(std::move(move)); }
 
   counted::vector<AddedTransition> transitions() && {
     for (auto& [where, numbers] : by_target_)
-      transitions_.push_back({std::get<0>(where), std::get<1>(where), std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
+      transitions_.push_back({std::get<0>(where), std::get<1>(where),
+                              std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
     return std::move(transitions_);
   }
 
@@ -66,7 +68,8 @@ const counted::vector<AddedTransition>& AddedTransitions::of(TokenAutomaton::Con
   } else {
     walk(TokenTrie::root(), place.state);
     for (const TokenId control : pattern_.controls())
-      if (const std::optional<std::size_t> number = tokenization_.added_number(control)) one_by_one(static_cast<std::uint32_t>(*number));
+      if (const std::optional<std::size_t> number = tokenization_.added_number(control))
+        one_by_one(static_cast<std::uint32_t>(*number));
   }
   counted::vector<AddedTransition> transitions = std::move(gathered).transitions();
   return known_.emplace(key, std::move(transitions)).first->second;

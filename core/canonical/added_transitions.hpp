@@ -1,11 +1,12 @@
 // The transitions of a configuration by added tokens.
 //
-// Problem.  Gemma 3 has 6,400 added tokens, and each may follow wherever a text may end.  Most are alike: they lead to the
-// same state of the pattern, and leave no match of another added token open.
+// Problem.  Gemma 3 has 6,400 added tokens, and each may follow wherever a text may end.  Most are alike: they lead to
+// the same state of the pattern, and leave no match of another added token open.
 // How.  As for other tokens (mask_segments.hpp): those that stay inside a class of code points are found once for all
-// constraints, by their number of code points; the others are walked in a trie of their own.  Added tokens that lead to the
-// same state and leave the same matches open are one transition.
-// Example.  `(?s:.*)`: two transitions, the 32 tokens of line ends being apart in that further line ends may make them longer.
+// constraints, by their number of code points; the others are walked in a trie of their own.  Added tokens that lead to
+// the same state and leave the same matches open are one transition.
+// Example.  `(?s:.*)`: two transitions, the 32 tokens of line ends being apart in that further line ends may make them
+// longer.
 #pragma once
 
 #include <map>
@@ -27,7 +28,8 @@ struct AddedTransition {
 
 class AddedTransitions {
  public:
-  AddedTransitions(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization) {}
+  AddedTransitions(TokenAutomaton& pattern, const Tokenization& tokenization)
+      : pattern_(pattern), tokenization_(tokenization) {}
 
   const counted::vector<AddedTransition>& of(TokenAutomaton::Configuration place, Budget& budget);
 
@@ -35,7 +37,8 @@ class AddedTransitions {
   template <class Visit>
   void for_each_after(const AddedTransition& transition, AddedTokens::Open open, Visit&& visit) const {
     if (open == AddedTokens::kNothing) {
-      if (transition.after != AddedTokens::kDead) visit(transition.after, std::span<const std::uint32_t>(*transition.numbers));
+      if (transition.after != AddedTokens::kDead)
+        visit(transition.after, std::span<const std::uint32_t>(*transition.numbers));
       return;
     }
     const auto after = tokenization_.rules().added().after_all(open);

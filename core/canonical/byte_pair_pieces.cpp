@@ -3,7 +3,10 @@
 namespace tokamata {
 
 BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges, std::size_t words)
-    : merges_(std::move(merges)), beginning_(words, 0), following_(words, 0), complete_(2, false),
+    : merges_(std::move(merges)),
+      beginning_(words, 0),
+      following_(words, 0),
+      complete_(2, false),
       begins_path_(in_model.size(), false) {
   for (std::uint32_t token = 0; token < in_model.size(); ++token) {
     if (!in_model[token]) continue;
@@ -19,7 +22,8 @@ BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model,
     begins_path_[parts[0]] = true;
     State node = kRoot;
     for (const std::uint32_t part : parts) {
-      const auto [place, is_new] = children_.try_emplace({node, part}, State{static_cast<std::uint32_t>(complete_.size())});
+      const auto [place, is_new] =
+          children_.try_emplace({node, part}, State{static_cast<std::uint32_t>(complete_.size())});
       if (is_new) complete_.push_back(false);
       node = place->second;
     }
@@ -100,7 +104,8 @@ BytePairPieces::WordsPtr BytePairPieces::allowed_behind(TokenId last) const {
 Words BytePairPieces::before(TokenId token) const { return merges_.before(token, following_); }
 
 std::size_t BytePairPieces::memory_bytes() const {
-  return merges_.memory_bytes() + (4 + kMostAllowed) * beginning_.size() * sizeof(std::uint32_t) + children_.size() * 64;
+  return merges_.memory_bytes() + (4 + kMostAllowed) * beginning_.size() * sizeof(std::uint32_t) +
+         children_.size() * 64;
 }
 
 }  // namespace tokamata

@@ -44,7 +44,7 @@ class BytePairPieces final : public Pieces {
  private:
   static constexpr State kElsewhere = kSettled;  // on no path of the trie
   static constexpr State kRoot{1};
-  static constexpr State kWhole{~std::uint32_t{0}};  // a token that merges do not make
+  static constexpr State kWhole{~std::uint32_t{0}};     // a token that merges do not make
   static constexpr std::uint32_t kManyForbidden = 512;  // fewer are cleared one by one
   static constexpr std::size_t kMostAllowed = 512;      // masks that are kept
 

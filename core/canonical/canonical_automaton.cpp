@@ -12,7 +12,8 @@ MaskPtr CanonicalAutomaton::known_mask(Configuration place, const CanonicalState
   return known ? known->mask.shared() : nullptr;
 }
 
-const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration place, const CanonicalState& state, Budget& budget) {
+const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration place, const CanonicalState& state,
+                                                              Budget& budget) {
   if (const Made* known = masks_.find(ConfigurationView{place.state, place.at_start, state})) {
     ++pattern_.counted_work().known;
     return *known;
@@ -25,10 +26,8 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration plac
   mask->serial = pattern_.take_serial();
   mask->open_tokens = own->open_tokens;
   TokenCount most = own->most;
-  if (own->kept.empty())
-    mask->bits = own->bits;
-  else
-    most = std::max(most, forbid(approximation, state, *own, *mask, budget));
+  if (own->kept.empty()) mask->bits = own->bits;
+  else most = std::max(most, forbid(approximation, state, *own, *mask, budget));
   if (approximation.state != place.state) cut(place, approximation, *mask, budget);
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   TOKAMATA_CHECK(is_counted(tokenization_->vocabulary(), *mask), "a mask that is kept knows how many tokens it allows");
@@ -60,7 +59,8 @@ void CanonicalAutomaton::drop_oldest_mask() {
   oldest_serial_ = masks_.oldest().mask->serial;
 }
 
-CanonicalAutomaton::MaskBasePtr CanonicalAutomaton::base(Configuration place, const CanonicalState& state, Budget& budget) {
+CanonicalAutomaton::MaskBasePtr CanonicalAutomaton::base(Configuration place, const CanonicalState& state,
+                                                         Budget& budget) {
   ConfigurationKey key = ConfigurationKey::without_last(place, state, tokenization_->pieces());
   if (const Kept<MaskBase>* known = bases_.find(key)) return known->shared();
   auto made = std::make_shared<const MaskBase>(make_base(key, budget));
@@ -79,15 +79,17 @@ CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKe
   const auto add_all = [&](Hypothesis::Edge edge) {
     bool is_any = false;
     for (const Hypothesis& h : state.hypotheses) {
-      if (h.edge != edge || (edge == Hypothesis::Edge::Inside && !tokenization_->pieces().may_go_on(h.pieces))) continue;
+      if (h.edge != edge || (edge == Hypothesis::Edge::Inside && !tokenization_->pieces().may_go_on(h.pieces)))
+        continue;
       is_any = true;
-      base.most = std::max(base.most, segments_.add({key.state, key.at_start, h.guess, h.place, h.edge, h.pieces}, touch,
-                                                   words, budget));
+      base.most = std::max(base.most, segments_.add({key.state, key.at_start, h.guess, h.place, h.edge, h.pieces},
+                                                    touch, words, budget));
     }
     return is_any;
   };
   add_all(Hypothesis::Edge::Border);
-  if (tokenization_->may_end(state)) base.most = std::max(base.most, segments_.add_added(place, state.open, words, budget));
+  if (tokenization_->may_end(state))
+    base.most = std::max(base.most, segments_.add_added(place, state.open, words, budget));
   Words kept = words;
   if (add_all(Hypothesis::Edge::Inside)) base.kept = std::move(kept);
   base.open_tokens = count_bits(words);
@@ -104,9 +106,12 @@ CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKe
 }
 
 // What the last token forbids, and what lives after others like it but not after this one, by any hypothesis.
-TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState& state, const MaskBase& base, Mask& mask, Budget& budget) {
+TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState& state, const MaskBase& base,
+                                      Mask& mask, Budget& budget) {
   const Pieces& pieces = tokenization_->pieces();
-  const auto is_inside = [&](const Hypothesis& h) { return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces); };
+  const auto is_inside = [&](const Hypothesis& h) {
+    return h.edge == Hypothesis::Edge::Inside && pieces.may_go_on(h.pieces);
+  };
   const MaskSegments::Touch touch{state.starter, state.marks, state.open};
   TokenCount most = 0;
   bool is_forbidden = false;
@@ -119,8 +124,9 @@ TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState&
         mask.open_tokens = mask.bits.count() - base.stop_tokens;
       } else {
         mask.bits = base.bits;
-        mask.open_tokens -= mask.bits.keep_of_few(
-            [&](std::uint32_t token) { return has_bit(base.kept, token) || pieces.follow(h.pieces, state.last, {token}); });
+        mask.open_tokens -= mask.bits.keep_of_few([&](std::uint32_t token) {
+          return has_bit(base.kept, token) || pieces.follow(h.pieces, state.last, {token});
+        });
       }
     }
     for (const std::uint32_t token : pieces.carried(h.pieces)) {
@@ -128,8 +134,9 @@ TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState&
       TokenCount least = kDead;
       for (const Hypothesis& other : state.hypotheses)
         if (is_inside(other))
-          least = std::min(least, segments_.bound_after({place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
-                                                     touch, {token}, budget));
+          least = std::min(least, segments_.bound_after(
+                                      {place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
+                                      touch, {token}, budget));
       if (least == kDead) {
         mask.bits.remove(token);
         --mask.open_tokens;
@@ -144,8 +151,8 @@ TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState&
 // ---- steps --------------------------------------------------------------------------------------
 
 // Where the mask is known it shows what lives.
-std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Configuration place, const CanonicalState& state, TokenId token,
-                                                                   Budget& budget) {
+std::optional<CanonicalAutomaton::Target> CanonicalAutomaton::step(Configuration place, const CanonicalState& state,
+                                                                   TokenId token, Budget& budget) {
   const MaskPtr known = known_mask(place, state);
   const bool is_known = known && token.value < tokenization_->vocabulary().width();
   if (is_known && !known->bits.contains(token.value)) return std::nullopt;
@@ -164,10 +171,13 @@ TokenCount CanonicalAutomaton::bound(Configuration place, const CanonicalState& 
     return first.mask->open_tokens > 0 ? more(first.most, 1) : kDead;
   }
   const StateId approximation = approximated(place, budget).state;
-  const auto text = [&](const Hypothesis& h) { return TextState{h.guess, h.place, state.starter, state.marks, state.open}; };
+  const auto text = [&](const Hypothesis& h) {
+    return TextState{h.guess, h.place, state.starter, state.marks, state.open};
+  };
   TokenCount least = kDead;
   for (const Hypothesis& h : state.hypotheses)
-    if (h.edge == Hypothesis::Edge::Border) least = std::min(least, liveness_.text().bound(approximation, text(h), budget));
+    if (h.edge == Hypothesis::Edge::Border)
+      least = std::min(least, liveness_.text().bound(approximation, text(h), budget));
   for (const Hypothesis& h : state.hypotheses)
     if (h.edge == Hypothesis::Edge::Inside && least == kDead)
       least = liveness_.bound({approximation, state.last, h.pieces, text(h)}, budget);
@@ -184,8 +194,8 @@ bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
 // ---- budgets ------------------------------------------------------------------------------------
 
 // What a witness needs is one bound of many, and which witness is found first depends on earlier calls.
-// Where the bound holds, that does not show: masks within it are whole.  With rules it is counted in bytes of texts that need
-// not be canonical, so that it has to be the same each time: it is the pattern's own.
+// Where the bound holds, that does not show: masks within it are whole.  With rules it is counted in bytes of texts
+// that need not be canonical, so that it has to be the same each time: it is the pattern's own.
 TokenCount CanonicalAutomaton::most_after(Configuration place, TokenCount by_witnesses, Budget& budget) {
   if (!pattern_.is_approximated(place.state)) return by_witnesses;
   place.at_start = false;
@@ -193,7 +203,8 @@ TokenCount CanonicalAutomaton::most_after(Configuration place, TokenCount by_wit
   return pattern_.most_after(place);
 }
 
-MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget) {
+MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalState& state, TokenCount left,
+                                        Budget& budget) {
   const Made& whole = made_mask(place, state, budget);
   const MaskPtr all = whole.mask.shared();
   const TokenCount most = whole.most;
@@ -214,7 +225,8 @@ MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalStat
     for_each_bit(all->bits.row(), [&](std::uint32_t token) {
       if (vocabulary.is_stop({token})) return;
       const std::optional<Target> target = step(place, state, {token}, budget);
-      if (target && budgets_.suffices({target->state, false}, target->canonical, left - 1, nullptr, budget)) set_bit(words, token);
+      if (target && budgets_.suffices({target->state, false}, target->canonical, left - 1, nullptr, budget))
+        set_bit(words, token);
     });
   mask->bits = MaskBits(std::move(words));
   mask->open_tokens = mask->set_bits = mask->bits.count();
@@ -224,7 +236,8 @@ MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalStat
 
 std::vector<TokenId> CanonicalAutomaton::shortest(Configuration place, const CanonicalState& state, Budget& budget) {
   if (budgets_.of_rules().serves(place, budget))
-    if (std::optional<std::vector<TokenId>> found = budgets_.of_rules().shortest(place, state, budget)) return *std::move(found);
+    if (std::optional<std::vector<TokenId>> found = budgets_.of_rules().shortest(place, state, budget))
+      return *std::move(found);
   std::vector<TokenId> route;
   TokenCount tokens = accepting(place, state) ? 0 : std::max<TokenCount>(budgets_.at_least(place, budget), 1);
   while (!budgets_.suffices(place, state, tokens, &route, budget)) ++tokens;

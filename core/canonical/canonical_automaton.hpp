@@ -1,24 +1,24 @@
-// A pattern and a tokenizer together: which tokens may follow, so that the sequence is canonical and leads to a text that
-// the pattern accepts.
+// A pattern and a tokenizer together: which tokens may follow, so that the sequence is canonical and leads to a text
+// that the pattern accepts.
 //
-// Problem.  Find the tokens that the pattern allows, that the tokenizer would write (tokenization.hpp), and that are live
-// (liveness.hpp): a canonical sequence continues from them to an accepted text.
+// Problem.  Find the tokens that the pattern allows, that the tokenizer would write (tokenization.hpp), and that are
+// live (liveness.hpp): a canonical sequence continues from them to an accepted text.
 // How.  Which tokens are live in a pair of states, one of the pattern and one of a hypothesis about the text, does not
 // depend on the last token (mask_segments.hpp).  What the last token forbids depends on it alone.  So a mask is a mask
 // base, the union of the mask segments of all hypotheses, without the tokens that the last token forbids inside a
 // pre-token.
 //
-//     Llama 3.1, any text, after ` th`: the base after three letters is the same as after ` ab`.  From it, `e`, `ere` and
-//     1,200 others are cleared, since ` the` and ` there` are tokens.
+//     Llama 3.1, any text, after ` th`: the base after three letters is the same as after ` ab`.  From it, `e`, `ere`
+//     and 1,200 others are cleared, since ` the` and ` there` are tokens.
 //
 // Patterns with rules have infinitely many states, since these keep what was written.  Liveness is decided for
 // over-approximations (expression/rules.hpp), which many states share; then the mask is cut to what the exact state
-// allows.  A live over-approximation has a canonical text.  The exact state refuses only names and elements of it that were
-// written before, and another name or element can replace each of them.
+// allows.  A live over-approximation has a canonical text.  The exact state refuses only names and elements of it that
+// were written before, and another name or element can replace each of them.
 //
-// Source: 001's CartesianMerge (algorithms 5 and 6), computed lazily and with borders.  Cost: a mask segment is computed
-// once for each pair of states, and a mask base once for each set of hypotheses.  A mask is then a copy without the
-// forbidden tokens; if few tokens are allowed, each is tested by itself.
+// Source: 001's CartesianMerge (algorithms 5 and 6), computed lazily and with borders.  Cost: a mask segment is
+// computed once for each pair of states, and a mask base once for each set of hypotheses.  A mask is then a copy
+// without the forbidden tokens; if few tokens are allowed, each is tested by itself.
 #pragma once
 
 #include <atomic>
@@ -39,27 +39,32 @@
 namespace tokamata {
 
 // Contract.
-//   - Lifetimes.  It refers to the token automaton, which must outlive it, and shares the tokenization.  Whoever holds a
-//     MaskPtr keeps it.  A CanonicalState belongs to the tokenization, and no compaction concerns it.  What is memoized is
-//     keyed by states of the pattern: call `clear` before these are renumbered.
+//   - Lifetimes.  It refers to the token automaton, which must outlive it, and shares the tokenization.  Whoever holds
+//     a MaskPtr keeps it.  A CanonicalState belongs to the tokenization, and no compaction concerns it.  What is
+//     memoized is keyed by states of the pattern: call `clear` before these are renumbered.
 //   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.  The tokenization is shared by
 //     constraints and has locks of its own.  `oldest_serial` alone needs no lock.
-//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  What is memoized is kept
-//     once it is whole, so the same call may be made again.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  What is memoized is
+//     kept once it is whole, so the same call may be made again.
 class CanonicalAutomaton {
  public:
   using Configuration = TokenAutomaton::Configuration;
 
   CanonicalAutomaton(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization)
-      : pattern_(pattern), tokenization_(std::move(tokenization)), liveness_(pattern_, *tokenization_),
-        segments_(pattern_, *tokenization_, liveness_), budgets_(pattern_, *tokenization_, segments_, liveness_.text().added()) {}
+      : pattern_(pattern),
+        tokenization_(std::move(tokenization)),
+        liveness_(pattern_, *tokenization_),
+        segments_(pattern_, *tokenization_, liveness_),
+        budgets_(pattern_, *tokenization_, segments_, liveness_.text().added()) {}
   CanonicalAutomaton(const CanonicalAutomaton&) = delete;
   CanonicalAutomaton& operator=(const CanonicalAutomaton&) = delete;
 
   const Tokenization& tokenization() const { return *tokenization_; }
 
   MaskPtr known_mask(Configuration place, const CanonicalState& state) const;
-  MaskPtr mask(Configuration place, const CanonicalState& state, Budget& budget) { return made_mask(place, state, budget).mask.shared(); }
+  MaskPtr mask(Configuration place, const CanonicalState& state, Budget& budget) {
+    return made_mask(place, state, budget).mask.shared();
+  }
 
   struct Target {
     StateId state;
@@ -68,11 +73,15 @@ class CanonicalAutomaton {
   // Where a token that is no stop token leads, if it is allowed.
   std::optional<Target> step(Configuration place, const CanonicalState& state, TokenId token, Budget& budget);
   // Whether some canonical sequence continues to an accepted text.
-  bool lives(Configuration place, const CanonicalState& state, Budget& budget) { return bound(place, state, budget) != kDead; }
+  bool lives(Configuration place, const CanonicalState& state, Budget& budget) {
+    return bound(place, state, budget) != kDead;
+  }
 
   // Budgets: as in Completions, for canonical tokens.
   MaskPtr mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget);
-  TokenCount tokens_needed(Configuration place, const CanonicalState& state, Budget& budget) { return shortest(place, state, budget).size(); }
+  TokenCount tokens_needed(Configuration place, const CanonicalState& state, Budget& budget) {
+    return shortest(place, state, budget).size();
+  }
   std::vector<TokenId> shortest(Configuration place, const CanonicalState& state, Budget& budget);
   bool accepting(Configuration place, const CanonicalState& state) const {
     return pattern_.automaton().accepting(place.state) && tokenization_->may_end(state);
@@ -102,7 +111,9 @@ class CanonicalAutomaton {
     std::size_t open_tokens, stop_tokens;
     TokenCount most;  // the most tokens that any of these needs after it
 
-    std::size_t memory_bytes() const { return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept); }
+    std::size_t memory_bytes() const {
+      return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept);
+    }
   };
   struct Made {
     Kept<Mask> mask;
@@ -122,13 +133,15 @@ class CanonicalAutomaton {
   // The configuration of the over-approximation, if the pattern has rules and the text is not empty.
   Configuration approximated(Configuration place, Budget& budget) {
     if (place.at_start || !pattern_.is_approximated(place.state)) return place;
-    if (!approximated_ || approximated_->first != place.state) approximated_ = {place.state, pattern_.approximated(place, budget)};
+    if (!approximated_ || approximated_->first != place.state)
+      approximated_ = {place.state, pattern_.approximated(place, budget)};
     return approximated_->second;
   }
 
   TokenAutomaton& pattern_;
   std::shared_ptr<const Tokenization> tokenization_;
-  std::optional<std::pair<StateId, Configuration>> approximated_;  // the last one: tokens of a string leave it where it was
+  // the last one: tokens of a string leave it where it was
+  std::optional<std::pair<StateId, Configuration>> approximated_;
   Liveness liveness_;
   MaskSegments segments_;
   CanonicalBudgets budgets_;

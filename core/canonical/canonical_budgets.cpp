@@ -6,7 +6,7 @@
 namespace tokamata {
 
 namespace {
-constexpr std::size_t kMostFound = 8;             // for one place
+constexpr std::size_t kMostFound = 8;              // for one place
 constexpr std::size_t kMostTransitions = 4 << 20;  // of all places: 64 MB
 }  // namespace
 
@@ -24,10 +24,12 @@ CanonicalBudgets::TransitionsPtr CanonicalBudgets::transitions(Configuration pla
     for (const std::uint32_t token : run.tokens)
       if (has_bit(tokenization_.possible(), token)) found.push_back({0, run.target, {token}});
   for (const AddedTransition& transition : added_.of(place, budget))
-    for (const std::uint32_t number : *transition.numbers) found.push_back({0, transition.target, {tokenization_.added()[number]}});
+    for (const std::uint32_t number : *transition.numbers)
+      found.push_back({0, transition.target, {tokenization_.added()[number]}});
   std::unordered_map<std::uint32_t, TokenCount> by_target;
   for (Transition& transition : found) {
-    transition.needed = memoized(by_target, transition.target.value, [&] { return at_least({transition.target, false}, budget); });
+    transition.needed =
+        memoized(by_target, transition.target.value, [&] { return at_least({transition.target, false}, budget); });
   }
   std::ranges::stable_sort(found, {}, &Transition::needed);
   if (transitions_kept_ > kMostTransitions) {  // who uses a list holds it
@@ -55,16 +57,16 @@ bool CanonicalBudgets::by_found(const Level& level) const {
   });
 }
 
-bool CanonicalBudgets::suffices(Configuration place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route,
-                                Budget& budget) {
+bool CanonicalBudgets::suffices(Configuration place, const CanonicalState& state, TokenCount tokens,
+                                std::vector<TokenId>* route, Budget& budget) {
   std::vector<Level> levels{{place, state, tokens}};
   const auto succeed = [&] {
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
       const Transition& transition = (*levels[i].transitions)[levels[i].next - 1];
       if (route) route->push_back(transition.token);
-      counted::vector<Found>& known = found_[ConfigurationKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
-      if (known.size() < kMostFound)
-        known.push_back({transition.token, levels[i + 1].state, levels[i + 1].left});
+      counted::vector<Found>& known =
+          found_[ConfigurationKey::without_last(levels[i].place, levels[i].state, tokenization_.pieces())];
+      if (known.size() < kMostFound) known.push_back({transition.token, levels[i + 1].state, levels[i + 1].left});
     }
     return true;
   };
@@ -82,7 +84,8 @@ bool CanonicalBudgets::suffices(Configuration place, const CanonicalState& state
       if (!route && by_found(level)) return succeed();
       level.transitions = transitions(level.place, budget);
     }
-    const bool is_done = level.next == level.transitions->size() || (*level.transitions)[level.next].needed >= level.left;
+    const bool is_done =
+        level.next == level.transitions->size() || (*level.transitions)[level.next].needed >= level.left;
     if (is_done) {
       TokenCount& known = at_least_[ConfigurationKey{level.place.state, level.place.at_start, std::move(level.state)}];
       known = std::max(known, level.left + 1);

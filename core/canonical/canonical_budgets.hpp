@@ -1,12 +1,12 @@
 // The fewest canonical tokens that complete a text, and masks within a budget.
 //
-// Problem.  That of composition/completions.hpp, for canonical sequences.  There each state of the pattern has a distance to
-// its end.  Here the last token also decides what may follow, so a breadth-first search would meet every token in every
-// state.
+// Problem.  That of composition/completions.hpp, for canonical sequences.  There each state of the pattern has a
+// distance to its end.  Here the last token also decides what may follow, so a breadth-first search would meet every
+// token in every state.
 // How.  A depth-first search within the tokens that are left.  It skips transitions after which even tokens of any kind
-// would not suffice (the distance there is a lower bound), and tries those first that bring the pattern nearest to its end.
-// A completion serves every last token that it may follow; failed bounds are kept.  The minimum is found by raising the
-// bound step by step.
+// would not suffice (the distance there is a lower bound), and tries those first that bring the pattern nearest to its
+// end.  A completion serves every last token that it may follow; failed bounds are kept.  The minimum is found by
+// raising the bound step by step.
 // Example.  Gemma 3, ` Surname: [A-Z][a-z]{2,10}`: four tokens are the least of any kind, and four are found at once.
 // Source: iterative deepening A*, Korf, 1985.  Cost: one look-up if the first witness of liveness has few enough
 // tokens; otherwise mostly a few transitions, and all of them if none suffices.
@@ -29,12 +29,18 @@ class CanonicalBudgets {
  public:
   using Configuration = TokenAutomaton::Configuration;
 
-  CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskSegments& segments, AddedTransitions& added)
-      : pattern_(pattern), tokenization_(tokenization), segments_(segments), added_(added), distances_(pattern),
+  CanonicalBudgets(TokenAutomaton& pattern, const Tokenization& tokenization, MaskSegments& segments,
+                   AddedTransitions& added)
+      : pattern_(pattern),
+        tokenization_(tokenization),
+        segments_(segments),
+        added_(added),
+        distances_(pattern),
         of_rules_(pattern, tokenization, distances_.of_rules()) {}
 
   // Whether so many tokens suffice, from a live configuration; `route` gets these tokens.
-  bool suffices(Configuration place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route, Budget& budget);
+  bool suffices(Configuration place, const CanonicalState& state, TokenCount tokens, std::vector<TokenId>* route,
+                Budget& budget);
   // A lower bound on the tokens that are needed.
   TokenCount at_least(Configuration place, Budget& budget);
 
@@ -68,7 +74,7 @@ class CanonicalBudgets {
   Completions distances_;
   CanonicalRuleBudgets of_rules_;
   ConfigurationMap<TokenCount> at_least_;           // where a search has failed
-  ConfigurationMap<counted::vector<Found>> found_;      // by what is not the last token
+  ConfigurationMap<counted::vector<Found>> found_;  // by what is not the last token
   counted::unordered_map<std::uint32_t, TransitionsPtr> transitions_;
   std::size_t transitions_kept_ = 0;  // in all of these lists
 };

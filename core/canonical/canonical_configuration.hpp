@@ -22,7 +22,8 @@ struct ConfigurationKey {
   CanonicalState canonical;
 
   // What stands after all last tokens alike: the last token is 0.
-  static ConfigurationKey without_last(TokenAutomaton::Configuration place, const CanonicalState& state, const Pieces& pieces) {
+  static ConfigurationKey without_last(TokenAutomaton::Configuration place, const CanonicalState& state,
+                                       const Pieces& pieces) {
     ConfigurationKey key{place.state, place.at_start, state};
     key.canonical.last = {};
     for (Hypothesis& h : key.canonical.hypotheses)
@@ -36,7 +37,10 @@ struct ConfigurationHash {
   using is_transparent = void;
   std::size_t operator()(const ConfigurationView& place) const {
     std::uint64_t hash = (std::uint64_t{place.state.value} << 1) | place.at_start;
-    const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u; hash ^= hash >> 32; };
+    const auto mix = [&](std::uint64_t value) {
+      hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+      hash ^= hash >> 32;
+    };
     mix((std::uint64_t{place.canonical.last.value} << 32) | place.canonical.open.value);
     mix((std::uint64_t{place.canonical.starter} << 8) | place.canonical.marks);
     for (const Hypothesis& h : place.canonical.hypotheses) {

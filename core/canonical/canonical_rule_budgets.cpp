@@ -41,7 +41,8 @@ CanonicalRuleBudgets::Level CanonicalRuleBudgets::level(StateId state, Canonical
 
 TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& canonical, Budget& budget) {
   if (accepts(state, canonical)) return 0;
-  if (const auto known = closed_.find(ConfigurationView{state, false, canonical}); known != closed_.end()) return known->second.tokens;
+  if (const auto known = closed_.find(ConfigurationView{state, false, canonical}); known != closed_.end())
+    return known->second.tokens;
   std::vector<Level> levels{level(state, canonical, budget)};
   std::vector<TokenId> written;
   std::size_t dead_ends = 0;
@@ -64,7 +65,8 @@ TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& ca
     if (known != closed_.end() && known->second.tokens == kNoTokens) continue;
     written.push_back(token);
     const bool is_end = accepts(target, *after);
-    levels.push_back(is_end || known != closed_.end() ? Level{target, *std::move(after), {}} : level(target, *std::move(after), budget));
+    levels.push_back(is_end || known != closed_.end() ? Level{target, *std::move(after), {}}
+                                                      : level(target, *std::move(after), budget));
     if (!is_end && known == closed_.end()) continue;
     tokens = is_end ? 0 : known->second.tokens;
     break;
@@ -86,8 +88,9 @@ TokenCount CanonicalRuleBudgets::known(StateId state, const CanonicalState& cano
 
 // ---- where tokens lead --------------------------------------------------------------------------
 
-std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(Configuration place, const CanonicalState& state, TokenId token,
-                                                                               Budget& budget) {
+std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(Configuration place,
+                                                                               const CanonicalState& state,
+                                                                               TokenId token, Budget& budget) {
   std::optional<CanonicalState> after = tokenization_.step(state, token);
   if (!after) return std::nullopt;
   const std::optional<StateId> reached = pattern_step(pattern_, place, token, budget);
@@ -121,7 +124,8 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
   std::size_t classes = 0;
   const auto add = [&](StateId reached, std::span<const std::uint32_t> tokens) {
     if (tokens.empty()) return;
-    const std::uint32_t number = numbers.try_emplace(reached.value, static_cast<std::uint32_t>(numbers.size())).first->second;
+    const std::uint32_t number =
+        numbers.try_emplace(reached.value, static_cast<std::uint32_t>(numbers.size())).first->second;
     for (const std::uint32_t token : tokens) group_of[token] = number;
   };
   const auto visit_class = [&](StateId reached, const TokenClass& token_class) {
@@ -196,7 +200,8 @@ class CanonicalRuleBudgets::Search {
     best_ = place.at_start ? kNoTokens : budgets_.known(place.state, state, budget_);
     open_.push({best_, 0, 0});
     const std::size_t most_states = budgets_.pattern_.automaton().state_count() + kMostStates;
-    while (!open_.empty() && best_ > enough_ && pairs_ < most_pairs_ && kinds_ < kMostClasses && budgets_.pattern_.automaton().state_count() < most_states) {
+    while (!open_.empty() && best_ > enough_ && pairs_ < most_pairs_ && kinds_ < kMostClasses &&
+           budgets_.pattern_.automaton().state_count() < most_states) {
       const std::size_t next = open_.top().node;
       open_.pop();
       if (may_be_better(nodes_[next])) expand(next);
@@ -220,7 +225,9 @@ class CanonicalRuleBudgets::Search {
 
   bool may_be_better(const Node& node) const {
     const bool accepts = !node.place.at_start && budgets_.accepts(node.place.state, node.canonical);
-    const TokenCount least = accepts ? 0 : std::max<TokenCount>(node.place.at_start ? 1 : budgets_.pattern_.room(node.place.state).at_least, 1);
+    const TokenCount least =
+        accepts ? 0
+                : std::max<TokenCount>(node.place.at_start ? 1 : budgets_.pattern_.room(node.place.state).at_least, 1);
     return node.written + least < best_;
   }
 
@@ -242,7 +249,8 @@ class CanonicalRuleBudgets::Search {
   }
 
   void add(Node node) {
-    const auto [known, is_new] = written_.try_emplace(ConfigurationKey{node.place.state, false, node.canonical}, node.written);
+    const auto [known, is_new] =
+        written_.try_emplace(ConfigurationKey{node.place.state, false, node.canonical}, node.written);
     if (!is_new && known->second <= node.written) return;
     known->second = node.written;
     if (best_ != kNoTokens && !may_be_better(node)) return;
@@ -271,7 +279,8 @@ class CanonicalRuleBudgets::Search {
   std::size_t pairs_ = 0, kinds_ = 0;
 };
 
-std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration place, const CanonicalState& state, Budget& budget) {
+std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration place, const CanonicalState& state,
+                                                                   Budget& budget) {
   std::vector<TokenId> tokens;
   if (!place.at_start && accepts(place.state, state)) return tokens;
   StateId at = place.state;
@@ -281,7 +290,8 @@ std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration
     if (found.tokens == kNoTokens) return std::nullopt;
     for (const Step& step : found.way) {
       // What was found before is kept, unless this is shorter: a caller has that number.
-      const bool is_found = (tokens.size() > 0 || !place.at_start) && found_.contains(ConfigurationView{at, false, canonical});
+      const bool is_found =
+          (tokens.size() > 0 || !place.at_start) && found_.contains(ConfigurationView{at, false, canonical});
       if (is_found && rest_of(at, canonical).size() <= step.tokens) break;
       if (tokens.size() > 0 || !place.at_start) found_.insert_or_assign(ConfigurationKey{at, false, canonical}, step);
       tokens.push_back(step.token);
@@ -293,7 +303,8 @@ std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration
   return tokens;
 }
 
-TokenCount CanonicalRuleBudgets::searched(StateId state, const CanonicalState& canonical, TokenCount enough, Budget& budget) {
+TokenCount CanonicalRuleBudgets::searched(StateId state, const CanonicalState& canonical, TokenCount enough,
+                                          Budget& budget) {
   const auto closed = closed_.find(ConfigurationView{state, false, canonical});
   if (closed != closed_.end() && closed->second.token == kSearched) return kNoTokens;
   const Search::Found found = Search(*this, budget, enough, kFewPairs).run({state, false}, canonical);
@@ -327,8 +338,8 @@ std::vector<TokenId> CanonicalRuleBudgets::rest_of(StateId at, CanonicalState ca
 
 // ---- masks --------------------------------------------------------------------------------------
 
-std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration place, const CanonicalState& state, TokenCount left,
-                                                               const Words& allowed, Budget& budget) {
+std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration place, const CanonicalState& state,
+                                                               TokenCount left, const Words& allowed, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   if (left == 0) return tokens;
   const GroupsPtr groups = this->groups(place, budget);

@@ -1,20 +1,21 @@
 // The fewest canonical tokens that complete a text of rules, and masks within a budget.
 //
-// Problem.  That of composition/rule_completions.hpp, for canonical sequences.  After the tokens so far, the closing text of
-// a state has at most one canonical tokenization, and may have none: after `["c":[` no canonical sequence of Llama 3.1
-// continues with `]}`, since `[]` is a token; with a line break before the `]`, one does.
+// Problem.  That of composition/rule_completions.hpp, for canonical sequences.  After the tokens so far, the closing
+// text of a state has at most one canonical tokenization, and may have none: after `["c":[` no canonical sequence of
+// Llama 3.1 continues with `]}`, since `[]` is a token; with a line break before the `]`, one does.
 // How.  Branch and bound again, over pairs of a state of the pattern and one of the tokenizer.  The upper bound is the
-// canonical tokenization of the closing text.  A search down that text, longest tokens first, finds it, and keeps each pair
-// of states.  Tokens are followed in the groups of the over-approximation; of each group, those with the least ids.
-// For masks, each token of a small group is tested.  Of a large group those with the least ids are tested.  The whole group
-// is allowed if each of them leaves kSpare tokens of room, which is enough for the tokens that close less well.
-// Where the closing text has no canonical tokens after most of a group, a short search after each of its tokens follows:
-// after `{"a":`, where `":` is a token, none continues with `""}`, since `":"` is a token, but some do with a space.
-// Groups are those of the over-approximation, so that all positions within a string have the same, which are kept for a while.
-// Where a state takes every code point below a node of the trie as a loop, all tokens there are of one group, and no state is made
-// for each.
-// Cost.  A step of the tokenizer for each token of a closing text, once for each pair of states; of a search, kMostPairs
-// such texts at most.  Rejected: the exact search of canonical_budgets.hpp, which does not end with recursion.
+// canonical tokenization of the closing text.  A search down that text, longest tokens first, finds it, and keeps each
+// pair of states.  Tokens are followed in the groups of the over-approximation; of each group, those with the least
+// ids.  For masks, each token of a small group is tested.  Of a large group those with the least ids are tested.  The
+// whole group is allowed if each of them leaves kSpare tokens of room, which is enough for the tokens that close less
+// well.  Where the closing text has no canonical tokens after most of a group, a short search after each of its tokens
+// follows:  after `{"a":`, where `":` is a token, none continues with `""}`, since `":"` is a token, but some do with a
+// space.  Groups are those of the over-approximation, so that all positions within a string have the same, which are
+// kept for a while.  Where a state takes every code point below a node of the trie as a loop, all tokens there are of
+// one group, and no state is made for each.
+// Cost.  A step of the tokenizer for each token of a closing text, once for each pair of states; of a search,
+// kMostPairs such texts at most.  Rejected: the exact search of canonical_budgets.hpp, which does not end with
+// recursion.
 #pragma once
 
 #include <bit>
@@ -44,16 +45,16 @@ class CanonicalRuleBudgets {
   // The fewest tokens found that lead to an accepted text; nothing if the search stopped early without one.
   std::optional<std::vector<TokenId>> shortest(Configuration place, const CanonicalState& state, Budget& budget);
   // Of the tokens of a mask, those after which at most `left` - 1 more suffice.
-  std::vector<std::uint32_t> tokens_within(Configuration place, const CanonicalState& state, TokenCount left, const Words& allowed,
-                                           Budget& budget);
+  std::vector<std::uint32_t> tokens_within(Configuration place, const CanonicalState& state, TokenCount left,
+                                           const Words& allowed, Budget& budget);
 
   void clear();
 
  private:
   static constexpr std::size_t kMostPairs = 1 << 11, kMostClasses = 1 << 17, kMostStates = 1 << 15;
-  static constexpr std::size_t kAlike = 24;  // tokens that are followed, or asked, of a large group
+  static constexpr std::size_t kAlike = 24;           // tokens that are followed, or asked, of a large group
   static constexpr std::size_t kMostTries = 1 << 12;  // dead ends of one closing text
-  static constexpr std::size_t kFewPairs = 1 << 5;  // of the search after one token
+  static constexpr std::size_t kFewPairs = 1 << 5;    // of the search after one token
   static constexpr TokenCount kSpare = 8;
   // In place of the first token of a closing text that has no canonical tokens: a search has found nothing either.
   static constexpr TokenId kSearched{1};
@@ -71,7 +72,8 @@ class CanonicalRuleBudgets {
   class Groups {
    public:
     // By token, the number of its group, or kNone; groups are numbered from 0.
-    Groups(std::span<const std::uint32_t> group_of, std::size_t count, std::size_t classes) : groups_(count), classes_(classes) {
+    Groups(std::span<const std::uint32_t> group_of, std::size_t count, std::size_t classes)
+        : groups_(count), classes_(classes) {
       constexpr std::uint32_t kMany = 2048;  // tokens that are kept as bits
       std::vector<std::uint32_t> sizes(count, 0);
       for (const std::uint32_t group : group_of)
@@ -90,10 +92,8 @@ class CanonicalRuleBudgets {
       for (std::uint32_t token = 0; token < group_of.size(); ++token) {
         if (group_of[token] == kNone) continue;
         Group& group = groups_[group_of[token]];
-        if (group.row == kNone)
-          listed_[group.end++] = token;
-        else
-          set_bit(rows_[group.row], token);
+        if (group.row == kNone) listed_[group.end++] = token;
+        else set_bit(rows_[group.row], token);
       }
     }
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -141,7 +141,8 @@ class CanonicalRuleBudgets {
   // The completion that is known for a pair of states.
   std::vector<TokenId> rest_of(StateId state, CanonicalState canonical) const;
   Level level(StateId state, CanonicalState canonical, Budget& budget);
-  std::optional<std::pair<StateId, CanonicalState>> target(Configuration place, const CanonicalState& state, TokenId token, Budget& budget);
+  std::optional<std::pair<StateId, CanonicalState>> target(Configuration place, const CanonicalState& state,
+                                                           TokenId token, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;

@@ -42,7 +42,8 @@ ClosedForm CanonicalAutomaton::closed_form(Budget& budget) {
       result.classes.push_back(static_cast<std::int32_t>(token.value));
       result.targets.push_back(known->second);
     });
-    if (places.size() > budget.limits().states) throw LimitExceeded("states", static_cast<double>(budget.limits().states));
+    if (places.size() > budget.limits().states)
+      throw LimitExceeded("states", static_cast<double>(budget.limits().states));
     const std::size_t bytes =
         (result.classes.capacity() + result.targets.capacity()) * sizeof(std::int32_t) + places.size() * sizeof(At) * 2;
     if (bytes > budget.limits().memory_bytes)

@@ -18,23 +18,21 @@ bool is_uniform(std::span<const ClassRange> ranges, std::uint32_t first, std::ui
   return after == ranges.end() || after->first >= first + size;
 }
 
-std::uint16_t complete(std::uint16_t cls) { return cls == CodePoints::kDead ? cls : static_cast<std::uint16_t>(CodePoints::kComplete | cls); }
+std::uint16_t complete(std::uint16_t cls) {
+  return cls == CodePoints::kDead ? cls : static_cast<std::uint16_t>(CodePoints::kComplete | cls);
+}
 
 }  // namespace
 
 CodePoints::CodePoints(std::span<const ClassRange> ranges) {
-  if (ranges.empty() || ranges[0].first != 0) throw std::invalid_argument("classes of code points: the first range is not at 0");
+  if (ranges.empty() || ranges[0].first != 0)
+    throw std::invalid_argument("classes of code points: the first range is not at 0");
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    if (byte < 0x80)
-      leads_[byte] = complete(range_of(ranges, byte)->cls);
-    else if (byte >= 0xC2 && byte < 0xE0)
-      leads_[byte] = subtree(ranges, (byte & 0x1F) << 6, 1);
-    else if (byte >= 0xE0 && byte < 0xF0)
-      leads_[byte] = subtree(ranges, (byte & 0x0F) << 12, 2);
-    else if (byte >= 0xF0 && byte < 0xF5)
-      leads_[byte] = subtree(ranges, (byte & 0x07) << 18, 3);
-    else
-      leads_[byte] = kDead;
+    if (byte < 0x80) leads_[byte] = complete(range_of(ranges, byte)->cls);
+    else if (byte >= 0xC2 && byte < 0xE0) leads_[byte] = subtree(ranges, (byte & 0x1F) << 6, 1);
+    else if (byte >= 0xE0 && byte < 0xF0) leads_[byte] = subtree(ranges, (byte & 0x0F) << 12, 2);
+    else if (byte >= 0xF0 && byte < 0xF5) leads_[byte] = subtree(ranges, (byte & 0x07) << 18, 3);
+    else leads_[byte] = kDead;
   }
   known_.clear();
 }

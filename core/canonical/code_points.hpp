@@ -24,9 +24,9 @@ struct ClassRange {
 
 class CodePoints {
  public:
-  static constexpr std::uint16_t kBetween = 0;         // no code point is open
-  static constexpr std::uint16_t kDead = 0xFFFF;       // no class, and no place
-  static constexpr std::uint16_t kComplete = 0x8000;   // with the class in the other bits
+  static constexpr std::uint16_t kBetween = 0;        // no code point is open
+  static constexpr std::uint16_t kDead = 0xFFFF;      // no class, and no place
+  static constexpr std::uint16_t kComplete = 0x8000;  // with the class in the other bits
   static constexpr std::uint16_t kMostClasses = 0x7FFF;
 
   // Ranges in order, the first one from 0; class kDead where no text may have the code point.

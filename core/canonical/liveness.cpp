@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/hash.hpp"
 #include "common/bits.hpp"
+#include "common/hash.hpp"
 #include "common/memoized.hpp"
 
 namespace tokamata {
@@ -48,7 +48,8 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
   for (const AddedTransition& transition : text_.added().of({state, false}, budget))
     text_.added().for_each_after(transition, text.open, [&](AddedTokens::Open behind, auto) {
       if (least == kDead)
-        if (const TokenCount count = text_.bound_after(transition, behind, budget); count != kDead) least = more(count, 1);
+        if (const TokenCount count = text_.bound_after(transition, behind, budget); count != kDead)
+          least = more(count, 1);
     });
   return least;
 }
@@ -66,8 +67,13 @@ TokenCount Liveness::by_witness(const Node& node) const {
 class Liveness::Search {
  public:
   Search(Liveness& liveness, const Node& start, Budget& budget)
-      : all_(liveness), bytes_(liveness.pattern_.automaton()), trie_(liveness.tokenization_.vocabulary().trie()),
-        pieces_(liveness.tokenization_.pieces()), budget_(budget), nodes_(liveness.scratch_.nodes), met_(liveness.scratch_.met),
+      : all_(liveness),
+        bytes_(liveness.pattern_.automaton()),
+        trie_(liveness.tokenization_.vocabulary().trie()),
+        pieces_(liveness.tokenization_.pieces()),
+        budget_(budget),
+        nodes_(liveness.scratch_.nodes),
+        met_(liveness.scratch_.met),
         open_(liveness.scratch_.open) {
     nodes_.clear();
     met_.clear();
@@ -92,14 +98,16 @@ class Liveness::Search {
       const ByteSet readable = bytes_.may_read(entry.state, budget_);
       for (std::uint32_t child = trie_.children_begin(entry.place); child < trie_.children_end(entry.place); ++child) {
         if (!readable.contains(trie_.byte({child}))) continue;
-        // What a guess refuses is no derivative.  A byte of the fallback is read by rules of its own, and is a whole token.
+        // What a guess refuses is no derivative.  A byte of the fallback is read by rules of its own, and is a whole
+        // token.
         TextState text = entry.text;
         const bool is_read = all_.tokenization_.rules().read(text, trie_.byte({child}));
         if (!is_read && !(entry.place == TokenTrie::root() && has_byte_token({child}))) continue;
         const StateId state = bytes_.next(entry.state, trie_.byte({child}), budget_);
         if (state == ByteAutomaton::kDead) continue;
         if (const TokenCount count = try_tokens(entry.from, {child}, state); count != kDead) return found_last(count);
-        if (is_read && trie_.children_begin({child}) != trie_.children_end({child})) push(entry.from, {child}, state, text);
+        if (is_read && trie_.children_begin({child}) != trie_.children_end({child}))
+          push(entry.from, {child}, state, text);
       }
     }
     for (const auto& [node, from] : nodes_) all_.known_.emplace(node, kDead);
@@ -188,7 +196,8 @@ class Liveness::Search {
       const Node& before = nodes_[from].first;
       Witnesses& known = all_.witnesses_[{before.state, before.text}];
       const bool is_new = std::ranges::find(known, at.last, &std::pair<TokenId, TokenCount>::first) == known.end();
-      if (is_new && known.size() < kMostWitnesses && before.pieces == Pieces::kSettled && at.pieces == Pieces::kSettled) known.emplace_back(at.last, count);
+      if (is_new && known.size() < kMostWitnesses && before.pieces == Pieces::kSettled && at.pieces == Pieces::kSettled)
+        known.emplace_back(at.last, count);
       count = more(count, 1);
       all_.known_[before] = count;
       number = from;

@@ -1,11 +1,12 @@
 // Whether some canonical sequence continues from a token to a text that the pattern accepts.
 //
-// Problem.  The pattern and the tokenizer may both allow a token that leads nowhere.  With the pattern `ab` and the merge
-// ab, some text of the pattern begins with `a`, but no canonical sequence of it does.
-// How.  After a border between pre-tokens, a witness is a text (text_liveness.hpp).  The same holds after a token that no
-// merge joins with anything.  Inside a pre-token the next token matters: the pattern must allow it, it must be able to
-// follow the last token, and it must be live itself.  A search down the trie looks for such a token; tokens that bring
-// the pattern nearest to its end come first.  Tokens once found live in a pair of states are tried before any search.
+// Problem.  The pattern and the tokenizer may both allow a token that leads nowhere.  With the pattern `ab` and the
+// merge ab, some text of the pattern begins with `a`, but no canonical sequence of it does.
+// How.  After a border between pre-tokens, a witness is a text (text_liveness.hpp).  The same holds after a token that
+// no merge joins with anything.  Inside a pre-token the next token matters: the pattern must allow it, it must be able
+// to follow the last token, and it must be live itself.  A search down the trie looks for such a token; tokens that
+// bring the pattern nearest to its end come first.  Tokens once found live in a pair of states are tried before any
+// search.
 //
 //     Llama 3.1, pattern [a-z]+: after `th` the text may end, since no letter need follow.  The state is live by the
 //     border, and so are all tokens that lead to it.  [a-z]{3}: after `th` exactly one letter must follow, inside the
@@ -69,7 +70,7 @@ class Liveness {
     std::uint32_t from;      // index of the node
     NodeId place;            // in the trie
     StateId state;
-    TextState text;          // after the bytes down to `place`
+    TextState text;  // after the bytes down to `place`
     bool operator<(const Entry& other) const {
       return estimate != other.estimate ? estimate > other.estimate : order < other.order;
     }

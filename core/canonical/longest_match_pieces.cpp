@@ -11,13 +11,16 @@ namespace {
 using Role = LongestMatchPieces::Role;
 
 // The texts of tokens as the first ones of words, without the space that a decoder puts before them.
-std::vector<std::string> texts_of_first(const Vocabulary& vocabulary, const std::vector<Role>& roles, const std::string& mark) {
-  if (roles.size() != vocabulary.token_count()) throw std::invalid_argument("longest match: roles and tokens differ in number");
+std::vector<std::string> texts_of_first(const Vocabulary& vocabulary, const std::vector<Role>& roles,
+                                        const std::string& mark) {
+  if (roles.size() != vocabulary.token_count())
+    throw std::invalid_argument("longest match: roles and tokens differ in number");
   std::vector<std::string> texts(roles.size());
   for (std::uint32_t token = 0; token < roles.size(); ++token) {
     const std::string_view bytes = vocabulary.bytes({token});
     if (roles[token] == Role::None) continue;
-    if (bytes.size() < (roles[token] == Role::Begins ? 2 : 1)) throw std::invalid_argument("longest match: a token of a word has no text");
+    if (bytes.size() < (roles[token] == Role::Begins ? 2 : 1))
+      throw std::invalid_argument("longest match: a token of a word has no text");
     if (roles[token] == Role::Continues) {
       if (!mark.empty()) texts[token] = mark + std::string(bytes);
       continue;
@@ -47,10 +50,8 @@ std::optional<NodeId> child_of(const TokenTrie& trie, NodeId node, std::uint8_t 
   const std::uint32_t end = high;
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
-    if (trie.byte({middle}) < byte)
-      low = middle + 1;
-    else
-      high = middle;
+    if (trie.byte({middle}) < byte) low = middle + 1;
+    else high = middle;
   }
   return low < end && trie.byte({low}) == byte ? std::optional(NodeId{low}) : std::nullopt;
 }
@@ -58,10 +59,15 @@ std::optional<NodeId> child_of(const TokenTrie& trie, NodeId node, std::uint8_t 
 }  // namespace
 
 LongestMatchPieces::LongestMatchPieces(const Vocabulary& vocabulary, std::vector<Role> roles, const std::string& mark)
-    : rest_texts_(texts_of_rest(vocabulary, roles)), first_(trie_of(texts_of_first(vocabulary, roles, mark))),
-      rest_(trie_of(rest_texts_)), beginning_(vocabulary.words(), 0), following_(vocabulary.words(), 0),
-      settled_begun_(vocabulary.words(), 0), settled_following_(vocabulary.words(), 0),
-      begun_(roles.size(), kNever), continued_(roles.size(), kNever) {
+    : rest_texts_(texts_of_rest(vocabulary, roles)),
+      first_(trie_of(texts_of_first(vocabulary, roles, mark))),
+      rest_(trie_of(rest_texts_)),
+      beginning_(vocabulary.words(), 0),
+      following_(vocabulary.words(), 0),
+      settled_begun_(vocabulary.words(), 0),
+      settled_following_(vocabulary.words(), 0),
+      begun_(roles.size(), kNever),
+      continued_(roles.size(), kNever) {
   number_of({});
   find_states(first_, 0, begun_);
   find_states(rest_, static_cast<std::uint32_t>(first_.node_count()), continued_);
@@ -141,7 +147,8 @@ const LongestMatchPieces::Below& LongestMatchPieces::below(Node pending) const {
         found.forbidden.push_back({rest_.node(*read).tokens_begin, rest_.node(*read).tokens_end});
         continue;
       }
-      for (std::uint32_t i = rest_.node(*read).tokens_begin; i < rest_.own_end(*read); ++i) found.carried.push_back(rest_.order()[i]);
+      for (std::uint32_t i = rest_.node(*read).tokens_begin; i < rest_.own_end(*read); ++i)
+        found.carried.push_back(rest_.order()[i]);
       open.emplace_back(NodeId{child}, *read);
     }
   }
@@ -159,7 +166,8 @@ void LongestMatchPieces::forbid(State state, TokenId, const Words& kept, const W
 
 std::vector<std::uint32_t> LongestMatchPieces::carried(State state) const {
   std::vector<std::uint32_t> tokens;
-  for (const Node pending : set_of(state)) tokens.insert(tokens.end(), below(pending).carried.begin(), below(pending).carried.end());
+  for (const Node pending : set_of(state))
+    tokens.insert(tokens.end(), below(pending).carried.begin(), below(pending).carried.end());
   std::ranges::sort(tokens);
   const auto repeated = std::ranges::unique(tokens);
   tokens.erase(repeated.begin(), repeated.end());

@@ -36,7 +36,8 @@ TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, B
   return most;
 }
 
-TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget) {
+TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words,
+                                   Budget& budget) {
   const AddedSegment& segment = memoized(added_, std::tuple(place.state, place.at_start, open), [&] {
     AddedSegment made;
     AddedTransitions& added = liveness_.text().added();
@@ -55,7 +56,8 @@ TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTok
 
 const MaskSegments::MaskSegment& MaskSegments::segment(const Key& asked, Budget& budget) {
   Key key = asked;
-  if (key.edge == Hypothesis::Edge::Inside && pattern_.is_approximated(key.state)) key.pieces = tokenization_.pieces().alike_behind(key.pieces);
+  if (key.edge == Hypothesis::Edge::Inside && pattern_.is_approximated(key.state))
+    key.pieces = tokenization_.pieces().alike_behind(key.pieces);
   MaskWork& work = pattern_.counted_work();
   if (const auto known = segments_.find(key); known != segments_.end()) {
     ++work.segments_found;
@@ -83,7 +85,8 @@ const MaskSegments::Touched& MaskSegments::touched(const Key& key, const Touch& 
 
 TokenCount MaskSegments::bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget) {
   const Pieces& pieces = tokenization_.pieces();
-  if (!has_bit(tokenization_.possible(), token.value) || (key.at_start && tokenization_.is_never_first(token))) return kDead;
+  if (!has_bit(tokenization_.possible(), token.value) || (key.at_start && tokenization_.is_never_first(token)))
+    return kDead;
   budget.step();
   const std::optional<Pieces::State> after =
       key.edge == Hypothesis::Edge::Border ? pieces.begin(token) : pieces.extend(key.pieces, token);
@@ -145,10 +148,8 @@ MaskSegments::MaskSegment MaskSegments::make(const Key& key, Budget& budget) {
     for (const TokenTransitions::Run& run : transitions.runs()) {
       judge.judge_alike(run.tokens, run.target);
       for (const std::uint32_t token : judge.left_over())
-        if (run.is_partial)
-          judge_alone(judge, key, {token}, budget);
-        else
-          judge.judge({token}, run.target);
+        if (run.is_partial) judge_alone(judge, key, {token}, budget);
+        else judge.judge({token}, run.target);
     }
   };
   const bool is_simple = !key.at_start && key.place == CodePoints::kBetween && key.pieces == Pieces::kSettled;
@@ -163,7 +164,8 @@ MaskSegments::MaskSegment MaskSegments::make(const Key& key, Budget& budget) {
 
 void MaskSegments::judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget) {
   if (!judge.may_stand(token)) return;
-  if (const std::optional<StateId> target = pattern_.step({key.state, false}, token, budget)) judge.judge(token, *target);
+  if (const std::optional<StateId> target = pattern_.step({key.state, false}, token, budget))
+    judge.judge(token, *target);
 }
 
 // The tokens inside the class that land alike live together if the loop, after them, can go on at a border.
@@ -192,10 +194,8 @@ void MaskSegments::add_loop(MaskSegment& segment, Judge& judge, const Key& key, 
       for (const std::uint32_t token : group.listed) {
         const std::size_t length = length_of(token);
         if (length > lengths) continue;
-        if (length > 0 && needed[length - 1] != kDead)
-          segment.listed.push_back(token);
-        else
-          judge_alone(judge, key, {token}, budget);
+        if (length > 0 && needed[length - 1] != kDead) segment.listed.push_back(token);
+        else judge_alone(judge, key, {token}, budget);
       }
       continue;
     }
@@ -224,8 +224,8 @@ void MaskSegments::add_loop(MaskSegment& segment, Judge& judge, const Key& key, 
 }
 
 // Tokens that land alike, where no border helps: a witness is one for all tokens that it may follow.
-void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
-                            Budget& budget) {
+void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text,
+                               Words& group, Budget& budget) {
   const Pieces& pieces = tokenization_.pieces();
   const Words& settled = pieces.settled(key.edge == Hypothesis::Edge::Border);
   const auto take = [&](const Words& behind, TokenCount needed) {
@@ -239,13 +239,17 @@ void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& ke
   };
   const auto alone = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
   if (!pieces.apart().empty())
-    if (const TokenCount count = liveness_.text().bound(state, text, budget); count != kDead) take(pieces.apart(), count);
+    if (const TokenCount count = liveness_.text().bound(state, text, budget); count != kDead)
+      take(pieces.apart(), count);
   for (std::size_t tries = 0, at = 0; tries < Liveness::kMostWitnesses; ++tries) {
     while (at < group.size() && (group[at] & settled[at]) == 0) ++at;
     if (at == group.size()) break;
-    const auto token = static_cast<std::uint32_t>(32 * at) + static_cast<std::uint32_t>(std::countr_zero(group[at] & settled[at]));
-    const bool lives = has_bit(pieces.following(), token) && liveness_.bound_inside({state, {token}, Pieces::kSettled, text}, budget) != kDead;
-    for (const auto& [witness, needed] : liveness_.witnesses(state, text)) take(*tokenization_.before(witness), more(needed, 1));
+    const auto token =
+        static_cast<std::uint32_t>(32 * at) + static_cast<std::uint32_t>(std::countr_zero(group[at] & settled[at]));
+    const bool lives = has_bit(pieces.following(), token) &&
+                       liveness_.bound_inside({state, {token}, Pieces::kSettled, text}, budget) != kDead;
+    for (const auto& [witness, needed] : liveness_.witnesses(state, text))
+      take(*tokenization_.before(witness), more(needed, 1));
     if (!lives || has_bit(group, token)) {
       clear_bit(group, token);
       alone(token);
@@ -256,8 +260,8 @@ void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& ke
 
 // ---- rules --------------------------------------------------------------------------------------
 
-// Visits the alternatives of an expression that begin with a terminal, also those that begin with something repeated; returns
-// the others, and those that `visit` does not take.
+// Visits the alternatives of an expression that begin with a terminal, also those that begin with something repeated;
+// returns the others, and those that `visit` does not take.
 template <class Visit>
 std::vector<ExpressionId> MaskSegments::for_each_terminal(ExpressionId expression, Budget& budget, Visit&& visit) {
   Arena& arena = pattern_.automaton().arena();
@@ -275,8 +279,10 @@ std::vector<ExpressionId> MaskSegments::for_each_terminal(ExpressionId expressio
       others.push_back(at);
       continue;
     }
-    const Count least = head.minimum == 0 ? 0 : head.minimum - 1, most = head.maximum == kUnbounded ? kUnbounded : head.maximum - 1;
-    const ExpressionId once = arena.concatenate(head.body(), arena.concatenate(arena.repeat(head.body(), least, most), tail));
+    const Count least = head.minimum == 0 ? 0 : head.minimum - 1,
+                most = head.maximum == kUnbounded ? kUnbounded : head.maximum - 1;
+    const ExpressionId once =
+        arena.concatenate(head.body(), arena.concatenate(arena.repeat(head.body(), least, most), tail));
     std::ranges::copy(arena.unfolded(once, budget), std::back_inserter(open));
   }
   return others;
@@ -289,7 +295,8 @@ void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key,
   const auto one_by_one = [&](std::uint32_t token) {
     if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
     if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget))
-      judge.judge({token}, pattern_.is_approximated(*target) ? pattern_.approximated({*target, false}, budget).state : *target);
+      judge.judge({token},
+                  pattern_.is_approximated(*target) ? pattern_.approximated({*target, false}, budget).state : *target);
   };
   if (key.at_start || (key.pieces != Pieces::kSettled && key.place == CodePoints::kBetween)) {
     for_each_bit(pattern_.mask(place, budget)->bits.row(), one_by_one);
@@ -299,21 +306,25 @@ void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key,
     return;
   }
   if (key.place != CodePoints::kBetween) {  // few tokens may stand there
-    for (const auto& [token, target] : tokenization_.landing(key.guess, key.place)->listed()) judge_alone(judge, key, {token}, budget);
+    for (const auto& [token, target] : tokenization_.landing(key.guess, key.place)->listed())
+      judge_alone(judge, key, {token}, budget);
     return;
   }
-  std::vector<ExpressionId> others = for_each_terminal(bytes.expression(key.state), budget, [&](ExpressionId terminal, ExpressionId tail) {
-    add_terminal(segment, judge, key, terminal, tail, budget);
-    return true;
-  });
+  std::vector<ExpressionId> others =
+      for_each_terminal(bytes.expression(key.state), budget, [&](ExpressionId terminal, ExpressionId tail) {
+        add_terminal(segment, judge, key, terminal, tail, budget);
+        return true;
+      });
   if (others.empty()) return;
   bool walks_are_long = false;  // each is of another place
-  const TokenTransitions transitions(pattern_, {bytes.state_of_any(std::move(others), budget), false}, walks_are_long, budget);
+  const TokenTransitions transitions(pattern_, {bytes.state_of_any(std::move(others), budget), false}, walks_are_long,
+                                     budget);
   for (const TokenTransitions::Run& run : transitions.runs())
     for (const std::uint32_t token : run.tokens) judge.judge({token}, run.target);
 }
 
-void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget) {
+void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal,
+                                ExpressionId tail, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
   StateId behind = bytes.state_of(tail, budget);
   const Tokenization::TerminalExitsPtr ways = terminals_.exits(terminal, key.guess, key.edge, budget);
@@ -337,7 +348,8 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   // The tokens that pass the end of the terminal, by their remainders.
   const Follow follow = pattern_.follow_of(tail);
   const std::shared_ptr<const Segment> leaving = pattern_.segment(terminal, TokenTrie::root(), follow, budget);
-  if (leaving->has_trunk()) behind = bytes.state_of_any(without_joined(segment, judge, key, terminal, tail, budget), budget);
+  if (leaving->has_trunk())
+    behind = bytes.state_of_any(without_joined(segment, judge, key, terminal, tail, budget), budget);
   const auto judge_below = [&](const TokenTrie& trie, NodeId end) {
     walk_trie(trie, end, bytes, behind, budget, [&](NodeId node, StateId state) {
       if (node != end)
@@ -349,10 +361,10 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   if (leaving->has_trunk()) judge_below(pattern_.vocabulary(false).trie(), leaving->trunk);
 }
 
-// Half of the tokens are blanks and a word.  So what follows blanks is one terminal with them where it begins with one: its
-// exits are those of all states alike.  The other alternatives are returned.
-std::vector<ExpressionId> MaskSegments::without_joined(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId blanks, ExpressionId tail,
-                                                    Budget& budget) {
+// Half of the tokens are blanks and a word.  So what follows blanks is one terminal with them where it begins with one:
+// its exits are those of all states alike.  The other alternatives are returned.
+std::vector<ExpressionId> MaskSegments::without_joined(MaskSegment& segment, Judge& judge, const Key& key,
+                                                       ExpressionId blanks, ExpressionId tail, Budget& budget) {
   constexpr std::size_t kMostJoined = 64;  // each has a segment of its own; a walk meets them all together
   std::size_t joined = 0;
   Arena& arena = pattern_.automaton().arena();
@@ -380,7 +392,8 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
   const StateId whole = pattern_.automaton().unbounded(loop.repetition, budget);
   const AddedTokens& added = tokenization_.rules().added();
   std::map<std::tuple<std::uint16_t, AddedTokens::Open, bool>, std::vector<std::uint32_t>> groups;
-  std::vector<std::vector<std::uint32_t>> plain(judge.landing().targets().size());  // most tokens, by where they land
+  // most tokens, by where they land
+  std::vector<std::vector<std::uint32_t>> plain(judge.landing().targets().size());
   TerminalExitsMaker::KnownEndings known_endings;
   const bool is_border = key.edge == Hypothesis::Edge::Border;
   const Words& simple = tokenization_.plain(is_border);
@@ -410,7 +423,9 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
     }
     if (!has_bit(tokenization_.pieces().following(), token)) return;
     const std::optional<StateId> state = is_opening ? std::nullopt : pattern_.step({whole, false}, {token}, budget);
-    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value(); };
+    const auto follows = [&](TokenId next) {
+      return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value();
+    };
     if (state) {
       const auto& ways = terminals_.endings(*state, target.guess, target.place, 3, known_endings, budget);
       const auto way = std::ranges::find_if(ways, follows, &TerminalExitsMaker::Ending::token);
@@ -425,7 +440,8 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
       result->doubtful.push_back(token);
   });
   for (std::size_t number = 0; number < plain.size(); ++number)
-    if (!plain[number].empty()) groups[{judge.landing().targets()[number].guess, AddedTokens::kNothing, true}] = std::move(plain[number]);
+    if (!plain[number].empty())
+      groups[{judge.landing().targets()[number].guess, AddedTokens::kNothing, true}] = std::move(plain[number]);
   constexpr std::size_t kFew = 512;  // tokens that are listed rather than kept as bits
   for (auto& [where, tokens] : groups) {
     const auto [guess, open, is_between] = where;

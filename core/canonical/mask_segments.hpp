@@ -1,15 +1,18 @@
 // The live tokens after one hypothesis, in one state of the pattern, whatever the last token was.
 //
-// Problem.  Which tokens are live in a pair of states does not depend on the last token, which only forbids some of them.  So
-// a mask is a union over the hypotheses without the forbidden tokens, and the segments of the union are worth keeping.
-// How.  Segments are put together from loops over classes of code points, as in composition/factored_mask.hpp.  The tokens
-// that stay inside a class, after a guess, are found once for all constraints; all of them are live if the loop can continue
-// after a border from each configuration they lead to.  Tokens that leave the class are listed (token_transitions.hpp) and
-// judged one by one.  Tokens that lead to the same configuration are equally live if their witness begins at a border.
+// Problem.  Which tokens are live in a pair of states does not depend on the last token, which only forbids some of
+// them.  So a mask is a union over the hypotheses without the forbidden tokens, and the segments of the union are worth
+// keeping.
+// How.  Segments are put together from loops over classes of code points, as in composition/factored_mask.hpp.  The
+// tokens that stay inside a class, after a guess, are found once for all constraints; all of them are live if the loop
+// can continue after a border from each configuration they lead to.  Tokens that leave the class are listed
+// (token_transitions.hpp) and judged one by one.  Tokens that lead to the same configuration are equally live if their
+// witness begins at a border.
 //
-// Alternatives that begin with a terminal of a rule use the groups of terminal_exits.hpp; the tokens that continue after the
-// terminal are found by a walk of the remainders.  Half of all tokens are a blank and a word, and in a program blanks may stand
-// nearly everywhere: so blanks and the terminal after them are one terminal, whose groups all states share.
+// Alternatives that begin with a terminal of a rule use the groups of terminal_exits.hpp; the tokens that continue
+// after the terminal are found by a walk of the remainders.  Half of all tokens are a blank and a word, and in a
+// program blanks may stand nearly everywhere: so blanks and the terminal after them are one terminal, whose groups all
+// states share.
 //
 // A segment does not depend on the text before it.  If the tokenizer's normal form makes a token depend on the mark or
 // starter before it, or a match of an added token is open, the difference is computed for each such *touch*.
@@ -23,8 +26,8 @@
 #include <vector>
 
 #include "canonical/liveness.hpp"
-#include "canonical/token_transitions.hpp"
 #include "canonical/terminal_exits.hpp"
+#include "canonical/token_transitions.hpp"
 #include "common/bits.hpp"
 #include "common/memory_account.hpp"
 
@@ -69,7 +72,7 @@ class MaskSegments {
     counted::vector<std::uint32_t> words;  // empty where there are none
     counted::vector<std::uint32_t> listed;
     counted::vector<std::uint32_t> asked;  // of which it must be asked each time
-    bool has_meeting = false;          // of those that live only where the normal form lets them stand
+    bool has_meeting = false;              // of those that live only where the normal form lets them stand
     TokenCount most = 0;
   };
   struct Touched {
@@ -88,22 +91,24 @@ class MaskSegments {
   const TokenTransitions& leaving(StateId state, const Factors& factors, Budget& budget);
   void add_loop(MaskSegment& segment, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget);
   void judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget);
-  void judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text, Words& group,
-                   Budget& budget);
+  void judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text,
+                   Words& group, Budget& budget);
   Tokenization::WithinPtr within(const Key& key, const ClassLoop& loop, Budget& budget);
   template <class Visit>
   std::vector<ExpressionId> for_each_terminal(ExpressionId expression, Budget& budget, Visit&& visit);
   void add_rules(MaskSegment& segment, Judge& judge, const Key& key, Budget& budget);
-  void add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail, Budget& budget);
-  std::vector<ExpressionId> without_joined(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId blanks, ExpressionId tail,
-                                           Budget& budget);
+  void add_terminal(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId terminal, ExpressionId tail,
+                    Budget& budget);
+  std::vector<ExpressionId> without_joined(MaskSegment& segment, Judge& judge, const Key& key, ExpressionId blanks,
+                                           ExpressionId tail, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;
   Liveness& liveness_;
   TerminalExitsMaker terminals_;
   counted::map<Key, MaskSegment> segments_;
-  counted::unordered_map<const Tokenization::Within*, Kept<Tokenization::Within>> within_;  // those that segments share words of
+  // those that segments share words of
+  counted::unordered_map<const Tokenization::Within*, Kept<Tokenization::Within>> within_;
   counted::map<std::pair<Key, Touch>, Touched> touched_;
   counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedSegment> added_;
   Words scratch_;

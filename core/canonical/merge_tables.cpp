@@ -24,7 +24,8 @@ class Forest {
   };
 
   // Writes the tour, and the tokens that are not made, into `tables`.
-  Forest(const MergeRules& rules, const AtomLists& atoms, MergeTables& tables) : trees_(atoms.size()), is_made_(atoms.size(), 0) {
+  Forest(const MergeRules& rules, const AtomLists& atoms, MergeTables& tables)
+      : trees_(atoms.size()), is_made_(atoms.size(), 0) {
     grow(rules, atoms, tables);
     order_children();
     walk(tables.tour);
@@ -41,7 +42,8 @@ class Forest {
     const auto begin = children_.begin() + child_offsets_[y], end = children_.begin() + child_offsets_[y + 1];
     const auto last = std::partition_point(begin, end, [&](std::uint32_t child) {
       const Tree& above = trees_[child];
-      return above.latest > time || (above.latest == time && (is_earlier || waits_for_sibling(child) || rank <= above.rank));
+      return above.latest > time ||
+             (above.latest == time && (is_earlier || waits_for_sibling(child) || rank <= above.rank));
     });
     // y itself, and what grows from those of its children.
     return {position_[y], last == begin ? position_[y] + 1 : subtree_end_[*(last - 1)]};
@@ -49,7 +51,9 @@ class Forest {
 
  private:
   // Whether the right part of a token is made last.
-  bool waits_for_sibling(std::uint32_t token) const { return trees_[trees_[token].right].latest == trees_[token].latest; }
+  bool waits_for_sibling(std::uint32_t token) const {
+    return trees_[trees_[token].right].latest == trees_[token].latest;
+  }
 
   void grow(const MergeRules& rules, const AtomLists& atoms, MergeTables& tables) {
     // Short tokens first: the trees of the parts are there when a token is put together.
@@ -90,7 +94,9 @@ class Forest {
     std::vector<std::uint32_t> fill(child_offsets_.begin(), child_offsets_.end() - 1);
     for (std::uint32_t token = 0; token < size(); ++token)
       if (trees_[token].left != kNone) children_[fill[trees_[token].left]++] = token;
-    const auto key = [&](std::uint32_t child) { return std::tuple(trees_[child].latest, waits_for_sibling(child), trees_[child].rank); };
+    const auto key = [&](std::uint32_t child) {
+      return std::tuple(trees_[child].latest, waits_for_sibling(child), trees_[child].rank);
+    };
     for (std::uint32_t token = 0; token < size(); ++token)
       std::sort(children_.begin() + child_offsets_[token], children_.begin() + child_offsets_[token + 1],
                 [&](std::uint32_t a, std::uint32_t b) { return key(a) > key(b); });
@@ -174,7 +180,8 @@ class ForbiddingMerges {
     const bool follows = above.latest == forest_.tree(above.right).latest;
     const std::span<const Forbidding> all = of(above.right);
     const auto end = std::ranges::partition_point(all, [&](const Forbidding& merge) {
-      return merge.time < above.latest || (merge.time == above.latest && follows && !merge.right_is_later && merge.rank < above.rank);
+      return merge.time < above.latest ||
+             (merge.time == above.latest && follows && !merge.right_is_later && merge.rank < above.rank);
     });
     return {all.begin(), end};
   }
@@ -197,8 +204,7 @@ void unite(std::span<const Forbidding> merges, std::span<const TourRange> ranges
   for (const TourRange& range : united) {
     if (kept > 0 && range.begin <= united[kept - 1].end)
       united[kept - 1].end = std::max(united[kept - 1].end, range.end);
-    else
-      united[kept++] = range;
+    else united[kept++] = range;
   }
   united.resize(kept);
 }
@@ -239,7 +245,7 @@ class Tails {
 
   const Forest& forest_;
   const ForbiddingMerges& merges_;
-  std::vector<std::uint32_t> numbers_;  // by token
+  std::vector<std::uint32_t> numbers_;      // by token
   std::vector<std::size_t> offsets_{0, 0};  // tail 0 is empty
   std::vector<TourRange> ranges_;
   std::vector<std::vector<Known>> known_;  // by right part
@@ -249,7 +255,9 @@ class Tails {
 // The sets of ranges, each of them once.
 class SetsOfRanges {
  public:
-  explicit SetsOfRanges(MergeTables& tables) : tables_(tables), known_(1 << 16, Hash{*this}, Equal{*this}) { tables_.set_offsets.push_back(0); }
+  explicit SetsOfRanges(MergeTables& tables) : tables_(tables), known_(1 << 16, Hash{*this}, Equal{*this}) {
+    tables_.set_offsets.push_back(0);
+  }
 
   // The number of the set that has these ranges.
   std::uint32_t number_of(std::span<const TourRange> ranges) {
@@ -268,7 +276,8 @@ class SetsOfRanges {
 
  private:
   std::span<const std::uint32_t> set(std::uint32_t number) const {
-    return std::span(tables_.ranges).subspan(tables_.set_offsets[number], tables_.set_offsets[number + 1] - tables_.set_offsets[number]);
+    return std::span(tables_.ranges)
+        .subspan(tables_.set_offsets[number], tables_.set_offsets[number + 1] - tables_.set_offsets[number]);
   }
   struct Hash {
     const SetsOfRanges& sets;

@@ -122,7 +122,8 @@ class Merges {
   bool holds(std::uint32_t set, std::uint32_t place) const;
   std::span<const std::uint32_t> packed(TokenId left) const { return packed_set(tables_.sets[left.value]); }
   std::span<const std::uint32_t> packed_set(std::uint32_t set) const {
-    return std::span(tables_.ranges).subspan(tables_.set_offsets[set], tables_.set_offsets[set + 1] - tables_.set_offsets[set]);
+    return std::span(tables_.ranges)
+        .subspan(tables_.set_offsets[set], tables_.set_offsets[set + 1] - tables_.set_offsets[set]);
   }
 
   MergeTables tables_;

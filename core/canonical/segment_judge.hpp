@@ -16,10 +16,16 @@ namespace tokamata {
 class MaskSegments::Judge {
  public:
   Judge(const Tokenization& tokenization, Liveness& liveness, MaskSegment& segment, const Key& key, Budget& budget)
-      : tokenization_(tokenization), liveness_(liveness), part_(segment), key_(key), budget_(budget),
-        landing_(tokenization_.landing(key.guess, key.place)), is_border_(key.edge == Hypothesis::Edge::Border),
+      : tokenization_(tokenization),
+        liveness_(liveness),
+        part_(segment),
+        key_(key),
+        budget_(budget),
+        landing_(tokenization_.landing(key.guess, key.place)),
+        is_border_(key.edge == Hypothesis::Edge::Border),
         allowed_(is_border_ ? tokenization_.pieces().beginning() : tokenization_.pieces().following()),
-        plain_(tokenization_.plain(is_border_)), is_settled_(is_border_ || key.pieces == Pieces::kSettled) {}
+        plain_(tokenization_.plain(is_border_)),
+        is_settled_(is_border_ || key.pieces == Pieces::kSettled) {}
 
   const Landing& landing() const { return *landing_; }
   bool may_stand(TokenId token) const {
@@ -32,11 +38,10 @@ class MaskSegments::Judge {
     left_over_.clear();
     for (const std::uint32_t token : tokens) {
       if (!may_stand({token})) continue;
-      const TokenCount count = is_settled_ && has_bit(plain_, token) ? at_border(target, landing_->target_of(token)) : kDead;
-      if (count != kDead)
-        take({token}, count, false);
-      else
-        left_over_.push_back(token);
+      const TokenCount count =
+          is_settled_ && has_bit(plain_, token) ? at_border(target, landing_->target_of(token)) : kDead;
+      if (count != kDead) take({token}, count, false);
+      else left_over_.push_back(token);
     }
   }
   // The others, which may live in another way.
@@ -78,17 +83,16 @@ class MaskSegments::Judge {
     TokenCount& count = (*counts_)[number - 1];
     if (count == kNotAsked) {
       const Landing::Target& place = landing_->targets()[number - 1];
-      count = liveness_.bound_at_border(target, {place.guess, place.place, tokenization_.rules().any_starter()}, budget_);
+      count =
+          liveness_.bound_at_border(target, {place.guess, place.place, tokenization_.rules().any_starter()}, budget_);
     }
     return count;
   }
 
   void take(TokenId token, TokenCount count, bool is_meeting) {
     if (part_.words.empty() && part_.listed.size() >= kFew) part_.words.assign(tokenization_.vocabulary().words(), 0);
-    if (part_.words.empty())
-      part_.listed.push_back(token.value);
-    else
-      set_bit(part_.words, token.value);
+    if (part_.words.empty()) part_.listed.push_back(token.value);
+    else set_bit(part_.words, token.value);
     part_.most = std::max(part_.most, count);
     part_.has_meeting |= is_meeting;
   }

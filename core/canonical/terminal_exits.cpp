@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "composition/trie_walk.hpp"
 #include "common/memoized.hpp"
+#include "composition/trie_walk.hpp"
 
 namespace tokamata {
 
@@ -38,7 +38,8 @@ const ByteSet& TerminalExitsMaker::loop(StateId state, Budget& budget) {
   return loops_.emplace(state, taken).first->second;
 }
 
-bool TerminalExitsMaker::returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget) {
+bool TerminalExitsMaker::returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known,
+                                 Budget& budget) {
   if (more == 0) return from == to;
   if (from == ByteAutomaton::kDead) return false;
   if (const auto found = known.find({from, more}); found != known.end()) return found->second;
@@ -82,16 +83,17 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
       made.samples.push_back(way_to(state, vocabulary.bytes({trie.order()[begin]})));
     }
     std::vector<std::pair<std::uint32_t, std::uint32_t>>& own = runs[number->second];
-    if (!own.empty() && own.back().second == begin)
-      own.back().second = end;
-    else
-      own.emplace_back(begin, end);
+    if (!own.empty() && own.back().second == begin) own.back().second = end;
+    else own.emplace_back(begin, end);
   };
   walk_trie(trie, TokenTrie::root(), bytes, start, budget, [&](NodeId node, StateId state) {
-    const std::uint32_t begin = trie.node(node).tokens_begin, own_end = trie.own_end(node), end = trie.node(node).tokens_end;
+    const std::uint32_t begin = trie.node(node).tokens_begin, own_end = trie.own_end(node),
+                        end = trie.node(node).tokens_end;
     add(begin, own_end, state);
     // A terminal at its root may be met once; where it is a loop, so is what stands below each byte.
-    if (node == TokenTrie::root() || end - own_end < kShort || !trie.below(trie.node(node)).is_subset_of(loop(state, budget))) return true;
+    if (node == TokenTrie::root() || end - own_end < kShort ||
+        !trie.below(trie.node(node)).is_subset_of(loop(state, budget)))
+      return true;
     add(own_end, end, state);
     return false;
   });
@@ -111,7 +113,8 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
     Words& words = made.many.emplace_back(number, Words()).second;
     if (2 * count <= trie.order().size()) {
       words.assign(vocabulary.words(), 0);
-      for (const auto& [begin, end] : runs[number]) take(begin, end, [&](std::uint32_t token) { set_bit(words, token); });
+      for (const auto& [begin, end] : runs[number])
+        take(begin, end, [&](std::uint32_t token) { set_bit(words, token); });
     } else {
       words = vocabulary.text_words();
       std::uint32_t done = 0;
@@ -119,7 +122,8 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
         take(done, begin, [&](std::uint32_t token) { clear_bit(words, token); });
         done = end;
       }
-      take(done, static_cast<std::uint32_t>(trie.order().size()), [&](std::uint32_t token) { clear_bit(words, token); });
+      take(done, static_cast<std::uint32_t>(trie.order().size()),
+           [&](std::uint32_t token) { clear_bit(words, token); });
     }
     for (std::size_t i = 0; i < words.size(); ++i) words[i] &= tokenization_.possible()[i];
   }
@@ -130,8 +134,8 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
 
 // ---- how a code point is ended ------------------------------------------------------------------
 
-const TerminalExitsMaker::Endings& TerminalExitsMaker::endings(StateId state, std::uint16_t guess, std::uint16_t place, int most,
-                                                             KnownEndings& known, Budget& budget) {
+const TerminalExitsMaker::Endings& TerminalExitsMaker::endings(StateId state, std::uint16_t guess, std::uint16_t place,
+                                                               int most, KnownEndings& known, Budget& budget) {
   const auto key = std::tuple(state, guess, place);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   Endings found;
@@ -161,8 +165,14 @@ const TerminalExitsMaker::Endings& TerminalExitsMaker::endings(StateId state, st
 class TerminalExitsMaker::Maker {
  public:
   Maker(TerminalExitsMaker& all, std::uint16_t guess, Hypothesis::Edge edge, Budget& budget)
-      : all_(all), guess_(guess), bytes_(all.pattern_.automaton()), tokenization_(all.tokenization_), rules_(tokenization_.rules()),
-        budget_(budget), is_border_(edge == Hypothesis::Edge::Border), landing_(tokenization_.landing(guess, CodePoints::kBetween)) {}
+      : all_(all),
+        guess_(guess),
+        bytes_(all.pattern_.automaton()),
+        tokenization_(all.tokenization_),
+        rules_(tokenization_.rules()),
+        budget_(budget),
+        is_border_(edge == Hypothesis::Edge::Border),
+        landing_(tokenization_.landing(guess, CodePoints::kBetween)) {}
 
   Tokenization::TerminalExits make(ExpressionId terminal, const Tokenization::TerminalSteps& steps) {
     start_ = bytes_.state_of(terminal, budget_);
@@ -187,7 +197,7 @@ class TerminalExitsMaker::Maker {
 
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
-  static constexpr std::size_t kMostExits = 4;      // from one place, inside a pre-token
+  static constexpr std::size_t kMostExits = 4;     // from one place, inside a pre-token
   static constexpr std::size_t kMostInside = 512;  // places of a search for them
   using Kind = Tokenization::TerminalExits::Group::Kind;
   // An exit for all tokens, or for those that a token may stand after.
@@ -198,7 +208,8 @@ class TerminalExitsMaker::Maker {
   using Exits = std::vector<Exit>;
 
   bool may_take(const Exit& exit, std::uint32_t token) const {
-    return !exit.first || (has_bit(tokenization_.pieces().settled(is_border_), token) && tokenization_.pieces().follow(Pieces::kSettled, {token}, *exit.first));
+    return !exit.first || (has_bit(tokenization_.pieces().settled(is_border_), token) &&
+                           tokenization_.pieces().follow(Pieces::kSettled, {token}, *exit.first));
   }
 
   StateId behind(std::string_view text) {
@@ -214,7 +225,8 @@ class TerminalExitsMaker::Maker {
     } else if (target.place == CodePoints::kBetween) {
       const bool is_opening = has_bit(tokenization_.opening(), token);
       const AddedTokens::Open open =
-          is_opening ? rules_.added().next(AddedTokens::kNothing, tokenization_.vocabulary().bytes({token})) : AddedTokens::kNothing;
+          is_opening ? rules_.added().next(AddedTokens::kNothing, tokenization_.vocabulary().bytes({token}))
+                     : AddedTokens::kNothing;
       add(token, slot(number, landed, open));
     } else if (has_bit(tokenization_.plain(is_border_), token)) {
       add_within(token, behind(tokenization_.vocabulary().bytes({token})), target);
@@ -247,8 +259,9 @@ class TerminalExitsMaker::Maker {
     }
     for (const auto& [token, landed] : sets.few)
       if (has_bit(words, token)) add(token, slot(number, landed, AddedTokens::kNothing));
-    for_each_bit_of(words.size(), [&](std::size_t i) { return words[i] & sets.others[i]; },
-                    [&](std::uint32_t token) { add_one(token, number, landing_->target_of(token)); });
+    for_each_bit_of(
+        words.size(), [&](std::size_t i) { return words[i] & sets.others[i]; },
+        [&](std::uint32_t token) { add_one(token, number, landing_->target_of(token)); });
   }
 
   void add(std::uint32_t token, const Exits& exits) {
@@ -266,16 +279,20 @@ class TerminalExitsMaker::Maker {
 
   // A token that ends within a code point; single bytes may end it, if they may stand after this token.
   void add_within(std::uint32_t token, StateId state, const Landing::Target& target) {
-    const auto follows = [&](TokenId next) { return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value(); };
+    const auto follows = [&](TokenId next) {
+      return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value();
+    };
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
-      const Exits& exits = memoized(ended_, std::tuple(ending.state, ending.guess, ending.token), [&] { return exits_by_text(ending.state, text, 3); });
+      const Exits& exits = memoized(ended_, std::tuple(ending.state, ending.guess, ending.token),
+                                    [&] { return exits_by_text(ending.state, text, 3); });
       if (!exits.empty()) return add(token, exits);
     }
     // Many are dead whatever follows: no token at all goes on from there.
     const LandingPtr beyond = tokenization_.landing(target.guess, target.place);
-    if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); })) exits_.doubtful.push_back(token);
+    if (std::ranges::any_of(beyond->listed(), [&](const auto& next) { return follows({next.first}); }))
+      exits_.doubtful.push_back(token);
   }
 
   // `length` of a text that has led there.
@@ -292,7 +309,8 @@ class TerminalExitsMaker::Maker {
   }
 
   std::uint32_t group_number(const TextState& text, Kind kind, TokenId last, std::size_t length) {
-    const auto [known, is_new] = group_numbers_.try_emplace(std::tuple(text, kind, last), static_cast<std::uint32_t>(exits_.groups.size()));
+    const auto [known, is_new] =
+        group_numbers_.try_emplace(std::tuple(text, kind, last), static_cast<std::uint32_t>(exits_.groups.size()));
     if (is_new) exits_.groups.push_back({text, kind, last, 0, {}, {}});
     exits_.groups[known->second].length = std::max(exits_.groups[known->second].length, length);
     return known->second;
@@ -312,32 +330,37 @@ class TerminalExitsMaker::Maker {
     for (std::size_t at = 0; at < open.size() && at < kMostInside && exits.size() < kMostExits; ++at) {
       const Place here = open[at];  // a copy: the list grows
       budget_.step();
-      if (std::ranges::any_of(exits, [&](const Exit& exit) { return here.length > 0 && exit.first == here.first; })) continue;
+      if (std::ranges::any_of(exits, [&](const Exit& exit) { return here.length > 0 && exit.first == here.first; }))
+        continue;
       for (unsigned value = 0; value < 256 && exits.size() < kMostExits; ++value) {
         const auto byte = static_cast<std::uint8_t>(value);
         const std::optional<TokenId> token = tokenization_.byte_token(byte);
         const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
-        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().follow(Pieces::kSettled, here.last, *token))) continue;
+        if (target == ByteAutomaton::kDead ||
+            (here.length > 0 && !tokenization_.pieces().follow(Pieces::kSettled, here.last, *token)))
+          continue;
         Place after{target, here.text, here.length > 0 ? here.first : *token, *token, here.length + 1};
-        if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second) continue;
+        if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second)
+          continue;
         if (bytes_.accepting(target) && after.text.place == CodePoints::kBetween)
           exits.push_back({group_number(after.text, Kind::Inside, *token, after.length), after.first});
-        else
-          open.push_back(after);
+        else open.push_back(after);
       }
     }
     return exits;
   }
 
-  // Bytes to the end of the terminal: some number, if one is known, or the least.  Of numbers without one the least is often 0.
+  // Bytes to the end of the terminal: some number, if one is known, or the least.  Of numbers without one the least is
+  // often 0.
   std::uint64_t rest_of(StateId state) {
     const ExpressionNode& node = bytes_.node(state);
     const std::uint32_t rest = node.spelled != ExpressionNode::kUnspelled ? node.spelled : node.shortest;
     return bytes_.accepting(state) ? 0 : std::max<std::uint64_t>(rest, 1);
   }
 
-  // After the border of a pre-token: an end of the terminal that a text comes to; nearly the nearest (a weighted A*), since the
-  // least number of bytes may be a bound that is far too low.  What is found at the end is known on the path to it.
+  // After the border of a pre-token: an end of the terminal that a text comes to; nearly the nearest (a weighted A*),
+  // since the least number of bytes may be a bound that is far too low.  What is found at the end is known on the path
+  // to it.
   std::optional<Arrival> search(StateId start, const TextState& from) {
     struct Met {
       TextLiveness::Pair pair;
@@ -346,7 +369,9 @@ class TerminalExitsMaker::Maker {
     struct Open {
       std::uint64_t estimate;
       std::size_t number;  // of what was met
-      bool operator<(const Open& other) const { return estimate != other.estimate ? estimate > other.estimate : number > other.number; }
+      bool operator<(const Open& other) const {
+        return estimate != other.estimate ? estimate > other.estimate : number > other.number;
+      }
     };
     std::vector<Met> met;
     std::unordered_set<TextLiveness::Pair, TextLiveness::PairHash> numbers;
@@ -365,7 +390,8 @@ class TerminalExitsMaker::Maker {
     };
     const auto found = [&](std::size_t number, const TextState& text, std::size_t length) {
       const std::size_t whole = met[number].length + length;
-      for (std::size_t at = number; at != kNone; at = met[at].came_from) all_.arrivals_.emplace(met[at].pair, Arrival{text, whole - met[at].length});
+      for (std::size_t at = number; at != kNone; at = met[at].came_from)
+        all_.arrivals_.emplace(met[at].pair, Arrival{text, whole - met[at].length});
       return Arrival{text, whole};
     };
     offer_ends(start, from, kNone, 0);
@@ -417,7 +443,8 @@ class TerminalExitsMaker::Maker {
 // ---- bounds -------------------------------------------------------------------------------------
 
 // Of some tokens, those that stay inside the terminal.
-Tokenization::TerminalSteps TerminalExitsMaker::steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget) {
+Tokenization::TerminalSteps TerminalExitsMaker::steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens,
+                                                         Budget& budget) {
   Tokenization::TerminalSteps made;
   ByteAutomaton& bytes = pattern_.automaton();
   const StateId start = bytes.state_of(terminal, budget);
@@ -438,19 +465,23 @@ Tokenization::TerminalSteps TerminalExitsMaker::steps_of(ExpressionId terminal, 
 
 // The exits of a terminal from those of another one, which differs in what it does to `judged` alone.
 TerminalExitsMaker::ExitsPtr TerminalExitsMaker::judged_exits(Tokenization::TerminalExits made, ExpressionId terminal,
-                                                              std::span<const std::uint32_t> judged, std::uint16_t guess,
-                                                              Hypothesis::Edge edge, Budget& budget) {
-  Tokenization::TerminalExits rest = Maker(*this, guess, edge, budget).make(terminal, steps_of(terminal, judged, budget));
+                                                              std::span<const std::uint32_t> judged,
+                                                              std::uint16_t guess, Hypothesis::Edge edge,
+                                                              Budget& budget) {
+  Tokenization::TerminalExits rest =
+      Maker(*this, guess, edge, budget).make(terminal, steps_of(terminal, judged, budget));
   std::ranges::move(rest.groups, std::back_inserter(made.groups));
   made.doubtful.insert(made.doubtful.end(), rest.doubtful.begin(), rest.doubtful.end());
   return std::make_shared<const Tokenization::TerminalExits>(std::move(made));
 }
 
-// The exits of a terminal that excludes some texts, by those of the terminal with them; nothing where too many tokens begin such a
-// text.
-TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId terminal, const Arena::WithStrings& with, std::uint16_t guess,
-                                                           Hypothesis::Edge edge, Budget& budget) {
-  const std::optional<std::vector<std::uint32_t>> along = pattern_.tokens_along(with, TokenTrie::root(), kManyJudged, budget);
+// The exits of a terminal that excludes some texts, by those of the terminal with them; nothing where too many tokens
+// begin such a text.
+TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId terminal, const Arena::WithStrings& with,
+                                                               std::uint16_t guess, Hypothesis::Edge edge,
+                                                               Budget& budget) {
+  const std::optional<std::vector<std::uint32_t>> along =
+      pattern_.tokens_along(with, TokenTrie::root(), kManyJudged, budget);
   if (!along) return nullptr;
   Words is_judged(tokenization_.vocabulary().words(), 0);
   for (const std::uint32_t token : *along)
@@ -470,8 +501,9 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId term
 }
 
 // The exits of a string whose bound is far from most tokens and their exits out; nothing where it is near to many.
-TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess,
-                                                           Hypothesis::Edge edge, Budget& budget) {
+TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded,
+                                                               std::uint16_t guess, Hypothesis::Edge edge,
+                                                               Budget& budget) {
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const ExitsPtr all = exits(unbounded.terminal, guess, edge, budget);
   if (unbounded.sure >= vocabulary.trie().longest() + all->longest()) return all;
@@ -503,8 +535,8 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId term
   return judged_exits(std::move(made), terminal, judged, guess, edge, budget);
 }
 
-const TerminalExitsMaker::ExitsPtr& TerminalExitsMaker::exits(ExpressionId terminal, std::uint16_t guess, Hypothesis::Edge edge,
-                                                          Budget& budget) {
+const TerminalExitsMaker::ExitsPtr& TerminalExitsMaker::exits(ExpressionId terminal, std::uint16_t guess,
+                                                              Hypothesis::Edge edge, Budget& budget) {
   const auto own = std::tuple(terminal.value, guess, edge);
   if (const auto known = known_.find(own); known != known_.end()) return known->second.shared();
   Arena& arena = pattern_.automaton().arena();
@@ -522,7 +554,8 @@ const TerminalExitsMaker::ExitsPtr& TerminalExitsMaker::exits(ExpressionId termi
     name.append(reinterpret_cast<const char*>(&number), sizeof number);
   ExitsPtr found = key.empty() ? nullptr : tokenization_.terminal_exits().find(name);
   if (!found) {
-    found = std::make_shared<const Tokenization::TerminalExits>(Maker(*this, guess, edge, budget).make(terminal, *steps(terminal, key, budget)));
+    found = std::make_shared<const Tokenization::TerminalExits>(
+        Maker(*this, guess, edge, budget).make(terminal, *steps(terminal, key, budget)));
     if (!key.empty()) found = tokenization_.terminal_exits().keep(name, std::move(found));
   }
   return known_.emplace(own, Kept(std::move(found))).first->second.shared();

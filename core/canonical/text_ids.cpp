@@ -45,7 +45,8 @@ std::vector<Merge> every_cut(const TextIds& ids) {
     for (std::size_t cut = 1; cut < text.size(); ++cut) {
       const std::optional<std::uint32_t> left = ids.find(text.substr(0, cut));
       if (!left) continue;
-      if (const std::optional<std::uint32_t> right = ids.find(text.substr(cut))) merges.push_back({*left, *right, id, 0});
+      if (const std::optional<std::uint32_t> right = ids.find(text.substr(cut)))
+        merges.push_back({*left, *right, id, 0});
     }
   });
   return merges;

@@ -39,7 +39,9 @@ class TextIds {
   };
   static constexpr std::uint32_t kFree = ~std::uint32_t{0};
 
-  std::u32string_view text_of(const Entry& entry) const { return std::u32string_view(texts_).substr(entry.begin, entry.size); }
+  std::u32string_view text_of(const Entry& entry) const {
+    return std::u32string_view(texts_).substr(entry.begin, entry.size);
+  }
   // Where the text is, or would be.
   std::size_t slot_of(std::u32string_view text, std::uint32_t hash) const;
 

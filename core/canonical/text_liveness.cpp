@@ -13,7 +13,8 @@ std::vector<std::string_view> control_contents(const Tokenization& tokenization)
   const AddedTokens& added = tokenization.rules().added();
   std::vector<std::string_view> contents;
   for (std::size_t i = 0; i < added.count(); ++i)
-    if (!added.content(i).empty() && tokenization.is_control({tokenization.added()[i]})) contents.push_back(added.content(i));
+    if (!added.content(i).empty() && tokenization.is_control({tokenization.added()[i]}))
+      contents.push_back(added.content(i));
   return contents;
 }
 
@@ -28,7 +29,8 @@ ByteSet bytes_of_text(std::string_view text) {
 std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   const TextState& text = pair.second;
   std::uint64_t hash = (std::uint64_t{pair.first.value} << 32) | (std::uint64_t{text.guess} << 16) | text.place;
-  hash ^= ((std::uint64_t{text.open.value} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
+  hash ^=
+      ((std::uint64_t{text.open.value} << 24) ^ (std::uint64_t{text.starter} << 8) ^ text.marks) * 0x9E3779B97F4A7C15u;
   return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
@@ -57,9 +59,9 @@ bool TextLiveness::rules_are_harmless() {
   return harmless_ == Calm::Yes;
 }
 
-// Where a text has the content of a control token, another text without it will do: in a string that may be told from it, some
-// byte of the content may be another, which is in no such content.  What is spelled out must not have the content, nor be
-// what stands for it with one other byte: then it holds half of it.
+// Where a text has the content of a control token, another text without it will do: in a string that may be told from
+// it, some byte of the content may be another, which is in no such content.  What is spelled out must not have the
+// content, nor be what stands for it with one other byte: then it holds half of it.
 bool TextLiveness::find_harmless() const {
   const Arena& arena = pattern_.automaton().arena();
   const ByteSet& borders = arena.distinguished_by_rules();
@@ -75,7 +77,8 @@ bool TextLiveness::find_harmless() const {
   };
   return std::ranges::all_of(contents, [&](std::string_view content) {
     const std::size_t half = content.size() / 2;
-    return std::ranges::any_of(content, has_other) && !arena.rules_spell(content.substr(0, half)) && !arena.rules_spell(content.substr(half));
+    return std::ranges::any_of(content, has_other) && !arena.rules_spell(content.substr(0, half)) &&
+           !arena.rules_spell(content.substr(half));
   });
 }
 
@@ -111,15 +114,18 @@ const ByteSet& TextLiveness::closing_bytes(ExpressionId expression, Budget& budg
   return closing_bytes_.at(expression.value);
 }
 
-// Whether that text can be written whatever stands before it: it is not empty, it has no content of a control token, since it lacks
-// a byte of each, and nothing that a normal form might change.  Where rules remember what was written it is not asked: their
-// texts are long, and each state has another.
+// Whether that text can be written whatever stands before it: it is not empty, it has no content of a control token,
+// since it lacks a byte of each, and nothing that a normal form might change.  Where rules remember what was written it
+// is not asked: their texts are long, and each state has another.
 bool TextLiveness::closes_calmly(StateId state, Budget& budget) {
-  if (!pattern_.is_approximated(state) || pattern_.automaton().accepting(state) || pattern_.automaton().arena().remembers()) return false;
+  if (!pattern_.is_approximated(state) || pattern_.automaton().accepting(state) ||
+      pattern_.automaton().arena().remembers())
+    return false;
   if (!contents_) {
     contents_.emplace();
     for (const std::string_view text : control_contents(tokenization_))
-      if (const ByteSet content = bytes_of_text(text); std::ranges::find(*contents_, content) == contents_->end()) contents_->push_back(content);
+      if (const ByteSet content = bytes_of_text(text); std::ranges::find(*contents_, content) == contents_->end())
+        contents_->push_back(content);
   }
   const ByteSet& bytes = closing_bytes(pattern_.automaton().expression(state), budget);
   if (tokenization_.rules().has_normal_form() && !bytes.is_subset_of(ByteSet::range(0x00, 0x7F))) return false;
@@ -132,18 +138,21 @@ bool TextLiveness::is_unbound(StateId state, const TextState& text, Budget& budg
 }
 
 bool TextLiveness::may_be_unbound(const TextState& text) const {
-  return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing && tokenization_.rules().is_free(text.guess);
+  return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing &&
+         tokenization_.rules().is_free(text.guess);
 }
 
 // Whether some text that is not empty is accepted from there, and nothing in any that is meets a mark or begins
 // an added token.
 bool TextLiveness::is_calm(StateId state) {
-  if (state.value >= calm_.size()) calm_.resize(std::max<std::size_t>(2 * calm_.size(), state.value + 64), Calm::Unknown);
+  if (state.value >= calm_.size())
+    calm_.resize(std::max<std::size_t>(2 * calm_.size(), state.value + 64), Calm::Unknown);
   if (calm_[state.value] == Calm::Unknown) {
     ByteAutomaton& bytes = pattern_.automaton();
     const ExpressionNode& node = bytes.node(state);
-    const bool is_calm = !node.constrained && !node.nullable &&
-                         bytes.arena().first_bytes_within(bytes.expression(state)).is_subset_of(tokenization_.rules().calm());
+    const bool is_calm =
+        !node.constrained && !node.nullable &&
+        bytes.arena().first_bytes_within(bytes.expression(state)).is_subset_of(tokenization_.rules().calm());
     calm_[state.value] = is_calm ? Calm::Yes : Calm::No;
   }
   return calm_[state.value] == Calm::Yes;
@@ -154,8 +163,14 @@ class TextLiveness::Search {
  public:
   // `opens_dead`: also what is known to be dead, so that all that can be reached is met.
   Search(TextLiveness& liveness, const Pair& start, bool opens_dead, Budget& budget)
-      : all_(liveness), bytes_(liveness.pattern_.automaton()), rules_(liveness.tokenization_.rules()), opens_dead_(opens_dead),
-        budget_(budget), met_(liveness.scratch_.met), numbers_(liveness.scratch_.numbers), open_(liveness.scratch_.open),
+      : all_(liveness),
+        bytes_(liveness.pattern_.automaton()),
+        rules_(liveness.tokenization_.rules()),
+        opens_dead_(opens_dead),
+        budget_(budget),
+        met_(liveness.scratch_.met),
+        numbers_(liveness.scratch_.numbers),
+        open_(liveness.scratch_.open),
         late_(liveness.scratch_.late) {
     met_.clear();
     numbers_.clear();
@@ -190,7 +205,8 @@ class TextLiveness::Search {
   }
 
  private:
-  // Whether the pair is new.  `by`: tokens from the pair before, at most; `so_far`: bytes and added tokens from the start.
+  // Whether the pair is new.  `by`: tokens from the pair before, at most; `so_far`: bytes and added tokens from the
+  // start.
   bool offer(const Pair& pair, std::uint32_t from, TokenCount by, std::uint64_t so_far) {
     if (!numbers_.insert(pair)) return false;
     const auto number = static_cast<std::uint32_t>(met_.size());
@@ -233,11 +249,12 @@ class TextLiveness::Search {
     const std::uint64_t so_far = met_[here].so_far + 1;
     bool is_found = false;
     for (const AddedTransition& transition : all_.added_.of({state, false}, budget_))
-      all_.added_.for_each_after(transition, text.open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
-        is_found = is_found || bytes_.accepting(transition.target);
-        for (const std::uint16_t guess : all_.tokenization_.starts_after(numbers.front()))
-          offer({transition.target, {.guess = guess, .open = behind}}, here, 1, so_far);
-      });
+      all_.added_.for_each_after(transition, text.open,
+                                 [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+                                   is_found = is_found || bytes_.accepting(transition.target);
+                                   for (const std::uint16_t guess : all_.tokenization_.starts_after(numbers.front()))
+                                     offer({transition.target, {.guess = guess, .open = behind}}, here, 1, so_far);
+                                 });
     return is_found ? 1 : kDead;
   }
 
@@ -269,8 +286,8 @@ class TextLiveness::Search {
     return by_bytes(here, 0);
   }
 
-  // The bytes by which rules mostly end a part, or go on after one: where that brings the text nearer to its end, all other bytes
-  // wait.  Each costs a derivative.
+  // The bytes by which rules mostly end a part, or go on after one: where that brings the text nearer to its end, all
+  // other bytes wait.  Each costs a derivative.
   TokenCount by_likely_bytes(std::uint32_t here) {
     const Met at = met_[here];
     const auto& [state, text] = at.pair;
@@ -288,8 +305,8 @@ class TextLiveness::Search {
     return by_bytes(here, 0);
   }
 
-  // One by one, since each costs a derivative: what a byte leads to has its turn before the next byte.  Those go first after
-  // which nothing binds the text any more, and blanks last: pre-tokenizers bind what follows blanks.
+  // One by one, since each costs a derivative: what a byte leads to has its turn before the next byte.  Those go first
+  // after which nothing binds the text any more, and blanks last: pre-tokenizers bind what follows blanks.
   TokenCount by_bytes(std::uint32_t here, unsigned begin) {
     const Met at = met_[here];
     const auto& [state, text] = at.pair;
@@ -317,7 +334,7 @@ class TextLiveness::Search {
   Budget& budget_;
   counted::vector<Met>& met_;  // the start first
   Visited<Pair, PairHash>& numbers_;
-  counted::vector<Entry>& open_;         // a heap
+  counted::vector<Entry>& open_;          // a heap
   counted::vector<std::uint32_t>& late_;  // those that wait for added tokens
   std::size_t next_late_ = 0;
   bool is_free_met_ = false;

@@ -9,15 +9,15 @@
 // added tokens.  Best first, by what the pattern still needs (A*); it ends as soon as a pair is *unbound*: the
 // guess is free, and the pattern reads nothing that meets a mark or begins an added token.  Added tokens are many
 // and seldom needed, so that only every so often a pair has its turn with them.
-// Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is forced
-// that the tokenizer would not leave as it is: no language distinguishes each byte of a control token's content from all others, no
-// name spells it, and none asks for code points that normal forms change, so that another text will do.  Then a pair is
-// unbound where the guess is free.  So it is in a grammar, which distinguishes most bytes, where a short text that completes the
-// state, brackets mostly (closing_texts.hpp), lacks a byte of each such content.  Elsewhere, as where a constant spells a control
-// token, the pair is searched to the end, unless there may be none.
-// Where values nest, the pairs that can be reached may be infinitely many, and none of them an end.  So a search that has
-// met more than `kMostMet` pairs, one of them with a free guess, *supposes* that the text lives.  That may be wrong;
-// a later mask is empty then.
+// Rules have texts without end, and each of their states has some (expression/rules.hpp).  Mostly nothing in them is
+// forced that the tokenizer would not leave as it is: no language distinguishes each byte of a control token's content
+// from all others, no name spells it, and none asks for code points that normal forms change, so that another text will
+// do.  Then a pair is unbound where the guess is free.  So it is in a grammar, which distinguishes most bytes, where a
+// short text that completes the state, brackets mostly (closing_texts.hpp), lacks a byte of each such content.
+// Elsewhere, as where a constant spells a control token, the pair is searched to the end, unless there may be none.
+// Where values nest, the pairs that can be reached may be infinitely many, and none of them an end.  So a search that
+// has met more than `kMostMet` pairs, one of them with a free guess, *supposes* that the text lives.  That may be
+// wrong; a later mask is empty then.
 //
 // Answers are a function of the pair alone.  Let S be all pairs that can be reached from a pair.  The pair is
 //   live      if S holds an end;
@@ -27,9 +27,9 @@
 // as far as it follows:
 //   - Who can reach a pair that is live or supposed is so too: S holds all that the other one reaches.
 //   - Of a supposition nothing follows for the pairs that were met: they may be dead.  It is kept for its own pair.
-//   - Below a pair that is known to be dead there is no end, so that it need not be opened.  But what can be reached from
-//     it counts.  Dead pairs are kept with a bound on that number; where a search ends without an answer, and the sum of
-//     the bounds leaves it open whether there are more than kMostMet, it is done again and opens all.
+//   - Below a pair that is known to be dead there is no end, so that it need not be opened.  But what can be reached
+//     from it counts.  Dead pairs are kept with a bound on that number; where a search ends without an answer, and the
+//     sum of the bounds leaves it open whether there are more than kMostMet, it is done again and opens all.
 // Source: Hart, Nilsson and Raphael, 1968, for the order.  Cost: a few pairs where an answer is yes, all that can
 // be reached where it is no; every answer is kept.  Rejected: breadth first, which meets each place inside each
 // code point of a wide class (24,000 pairs in the example).
@@ -64,7 +64,8 @@ class TextLiveness {
     std::size_t operator()(const Pair& pair) const;
   };
 
-  TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization) : pattern_(pattern), tokenization_(tokenization), added_(pattern, tokenization), closing_texts_(pattern) {}
+  TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization)
+      : pattern_(pattern), tokenization_(tokenization), added_(pattern, tokenization), closing_texts_(pattern) {}
 
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 
@@ -130,7 +131,7 @@ class TextLiveness {
   Calm harmless_ = Calm::Unknown;
   ClosingTexts closing_texts_;
   counted::unordered_map<std::uint32_t, ByteSet> closing_bytes_;  // by expression
-  std::optional<std::vector<ByteSet>> contents_;  // the bytes of control tokens' contents
+  std::optional<std::vector<ByteSet>> contents_;                  // the bytes of control tokens' contents
 };
 
 }  // namespace tokamata

@@ -25,18 +25,20 @@ void check_tables(const TextRulesTables& tables) {
   check_rules(tables.classes.size() <= CodePoints::kMostClasses, "too many classes");
   check_rules(guesses < TextRules::kDeadGuess, "too many hypotheses");
   check_rules(tables.targets.size() == guesses * tables.symbols, "targets have another size");
-  check_rules(std::ranges::all_of(tables.targets, [&](std::uint16_t g) { return g == TextRules::kDeadGuess || is_guess(g); }),
-        "a target is no hypothesis");
+  check_rules(
+      std::ranges::all_of(tables.targets, [&](std::uint16_t g) { return g == TextRules::kDeadGuess || is_guess(g); }),
+      "a target is no hypothesis");
   check_rules(tables.end_offsets.size() == guesses + 1 && std::ranges::is_sorted(tables.end_offsets) &&
-            tables.end_offsets.back() == tables.ends.size(),
-        "the offsets of ends are not in order");
+                  tables.end_offsets.back() == tables.ends.size(),
+              "the offsets of ends are not in order");
   for (const auto* list : {&tables.ends, &tables.text_starts, &tables.added_starts, &tables.control_starts})
     check_rules(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
-  check_rules(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(), "composes has no rows");
+  check_rules(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(),
+              "composes has no rows");
   for (const ClassRules& rules : tables.classes)
     check_rules(rules.symbol < tables.symbols && rules.second < tables.seconds &&
-              rules.starter < tables.composes.size() / tables.seconds,
-          "a class is out of range");
+                    rules.starter < tables.composes.size() / tables.seconds,
+                "a class is out of range");
   for (const ClassRange& range : tables.ranges)
     check_rules(range.cls == CodePoints::kDead || range.cls < tables.classes.size(), "a range has no class");
 }
@@ -44,10 +46,14 @@ void check_tables(const TextRulesTables& tables) {
 }  // namespace
 
 TextRules::TextRules(TextRulesTables tables)
-    : tables_((check_tables(tables), std::move(tables))), all_(tables_.ranges), lacking_(lacking_only(tables_)),
-      added_(tables_.added, tables_.added_are_apart), open_(find_open(all_)), lacking_open_(find_open(lacking_)), has_normal_form_(std::ranges::any_of(tables_.classes, [](const ClassRules& rules) {
-        return rules.second != 0 || rules.combining != 0;
-      })) {
+    : tables_((check_tables(tables), std::move(tables))),
+      all_(tables_.ranges),
+      lacking_(lacking_only(tables_)),
+      added_(tables_.added, tables_.added_are_apart),
+      open_(find_open(all_)),
+      lacking_open_(find_open(lacking_)),
+      has_normal_form_(std::ranges::any_of(
+          tables_.classes, [](const ClassRules& rules) { return rules.second != 0 || rules.combining != 0; })) {
   find_free();
   find_calm();
 }
@@ -57,7 +63,8 @@ bool TextRules::keeps_form(TextState& state, const ClassRules& rules) const {
     if (rules.combining != 0 || rules.second != 0) return false;
   } else {
     const bool composes = tables_.composes[std::size_t{state.starter} * tables_.seconds + rules.second];
-    if (rules.combining != 0 && (state.marks > rules.combining || (state.marks < rules.combining && composes))) return false;
+    if (rules.combining != 0 && (state.marks > rules.combining || (state.marks < rules.combining && composes)))
+      return false;
     if (rules.combining == 0 && state.marks == 0 && composes) return false;
   }
   if (rules.combining == 0) state.starter = rules.starter;
@@ -89,7 +96,8 @@ bool TextRules::read_fallback(TextState& state, std::uint8_t byte) const {
   if (state.place == CodePoints::kBetween) {
     const std::uint16_t reached = lacking_.next(CodePoints::kBetween, byte);
     if (reached == CodePoints::kDead) return false;
-    if (reached & CodePoints::kComplete) return complete(state, reached & static_cast<std::uint16_t>(~CodePoints::kComplete), true);
+    if (reached & CodePoints::kComplete)
+      return complete(state, reached & static_cast<std::uint16_t>(~CodePoints::kComplete), true);
     state.place = reached | TextState::kFallback;
     return may_complete(state.guess, reached, true);
   }
@@ -142,7 +150,8 @@ bool TextRules::begins_anew(std::string_view bytes) const {
 std::vector<bool> TextRules::find_open(const CodePoints& points) const {
   std::vector<std::set<std::uint32_t>> symbols(points.place_count());
   std::vector<bool> is_done(points.place_count(), false);
-  const auto gather = [&](auto& self, std::uint16_t place) -> const std::set<std::uint32_t>& {  // three levels at most
+  // three levels at most
+  const auto gather = [&](auto& self, std::uint16_t place) -> const std::set<std::uint32_t>& {
     if (is_done[place]) return symbols[place];
     is_done[place] = true;
     for (unsigned byte = 0x80; byte < 0xC0; ++byte) {
@@ -150,8 +159,7 @@ std::vector<bool> TextRules::find_open(const CodePoints& points) const {
       if (reached == CodePoints::kDead) continue;
       if (reached & CodePoints::kComplete)
         symbols[place].insert(tables_.classes[reached & static_cast<std::uint16_t>(~CodePoints::kComplete)].symbol);
-      else
-        symbols[place].insert(self(self, reached).begin(), self(self, reached).end());
+      else symbols[place].insert(self(self, reached).begin(), self(self, reached).end());
     }
     return symbols[place];
   };
@@ -159,7 +167,8 @@ std::vector<bool> TextRules::find_open(const CodePoints& points) const {
   for (std::uint16_t place = 1; place < points.place_count(); ++place)
     for (const std::uint32_t symbol : gather(gather, place))
       for (std::uint16_t guess = 0; guess < guess_count(); ++guess)
-        if (next_guess(guess, static_cast<std::uint16_t>(symbol)) != kDeadGuess) open[std::size_t{place} * guess_count() + guess] = true;
+        if (next_guess(guess, static_cast<std::uint16_t>(symbol)) != kDeadGuess)
+          open[std::size_t{place} * guess_count() + guess] = true;
   return open;
 }
 
@@ -226,8 +235,9 @@ void TextRules::find_calm() {
 }
 
 std::size_t TextRules::memory_bytes() const {
-  return tables_.targets.size() * 2 + tables_.ends.size() * 2 + tables_.composes.size() + tables_.classes.size() * sizeof(ClassRules) +
-         tables_.ranges.size() * sizeof(ClassRange) + all_.memory_bytes() + lacking_.memory_bytes();
+  return tables_.targets.size() * 2 + tables_.ends.size() * 2 + tables_.composes.size() +
+         tables_.classes.size() * sizeof(ClassRules) + tables_.ranges.size() * sizeof(ClassRange) +
+         all_.memory_bytes() + lacking_.memory_bytes();
 }
 
 }  // namespace tokamata

@@ -90,7 +90,8 @@ class TextRules {
   std::span<const std::uint16_t> control_starts() const { return tables_.control_starts; }
   // The hypotheses that end a pre-token where this one stands.
   std::span<const std::uint16_t> ends(std::uint16_t guess) const {
-    return std::span(tables_.ends).subspan(tables_.end_offsets[guess], tables_.end_offsets[guess + 1] - tables_.end_offsets[guess]);
+    return std::span(tables_.ends)
+        .subspan(tables_.end_offsets[guess], tables_.end_offsets[guess + 1] - tables_.end_offsets[guess]);
   }
   bool may_end(const TextState& state) const {
     return state.place == CodePoints::kBetween && tables_.may_end[state.guess];

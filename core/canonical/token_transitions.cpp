@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "common/memoized.hpp"
 #include "composition/class_walk.hpp"
 #include "composition/trie_walk.hpp"
-#include "common/memoized.hpp"
 
 namespace tokamata {
 
-std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token, Budget& budget) {
-  if (place.at_start && pattern.vocabulary(true).bytes(token).empty() && !pattern.vocabulary(false).bytes(token).empty())
+std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token,
+                                    Budget& budget) {
+  if (place.at_start && pattern.vocabulary(true).bytes(token).empty() &&
+      !pattern.vocabulary(false).bytes(token).empty())
     return pattern.edge(place.state, budget);
   return pattern.step(place, token, budget);
 }
@@ -25,7 +27,8 @@ LoopRests::LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_
   const std::size_t lengths = is_endless_ ? 1 : std::min<std::size_t>(longest, most);
   for (std::size_t length = 1; length <= lengths; ++length) {
     const Count used = static_cast<Count>(length);
-    const ExpressionId rest = arena.repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used);
+    const ExpressionId rest =
+        arena.repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used);
     states_.push_back(automaton.state_of(arena.concatenate(rest, loop.tail), budget));
   }
 }
@@ -34,7 +37,8 @@ void TokenTransitions::add(StateId target, std::span<const std::uint32_t> tokens
   if (tokens.empty()) return;
   if (!runs_.empty()) {
     Run& last = runs_.back();
-    if (last.target == target && last.is_partial == is_partial && last.tokens.data() + last.tokens.size() == tokens.data()) {
+    if (last.target == target && last.is_partial == is_partial &&
+        last.tokens.data() + last.tokens.size() == tokens.data()) {
       last.tokens = {last.tokens.data(), last.tokens.size() + tokens.size()};
       return;
     }
@@ -42,11 +46,13 @@ void TokenTransitions::add(StateId target, std::span<const std::uint32_t> tokens
   runs_.push_back({target, is_partial, tokens});
 }
 
-TokenTransitions::TokenTransitions(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long, Budget& budget) {
+TokenTransitions::TokenTransitions(TokenAutomaton& pattern, TokenAutomaton::Configuration place, bool& walks_are_long,
+                                   Budget& budget) {
   const Vocabulary& vocabulary = pattern.vocabulary(place.at_start);
   const TokenTrie& trie = vocabulary.trie();
   if (walks_are_long) {
-    walk_classes(pattern, place, budget, [&](StateId target, const TokenClass& token_class) { add(target, token_class.tokens); });
+    walk_classes(pattern, place, budget,
+                 [&](StateId target, const TokenClass& token_class) { add(target, token_class.tokens); });
   } else {
     std::size_t nodes = 0;
     walk_trie(trie, TokenTrie::root(), pattern.automaton(), place.state, budget, [&](NodeId node, StateId state) {
@@ -62,7 +68,8 @@ TokenTransitions::TokenTransitions(TokenAutomaton& pattern, TokenAutomaton::Conf
   // The first token of a text may lose its space to the decoder, and all of itself.
   if (!place.at_start) return;
   for (std::uint32_t token = 0; token < vocabulary.token_count(); ++token)
-    if (vocabulary.bytes({token}).empty() && !pattern.vocabulary(false).bytes({token}).empty()) no_text_.push_back(token);
+    if (vocabulary.bytes({token}).empty() && !pattern.vocabulary(false).bytes({token}).empty())
+      no_text_.push_back(token);
   add(pattern.edge(place.state, budget), no_text_);
 }
 
@@ -75,7 +82,8 @@ class TokenTransitions::Below {
   void enter(NodeId from, StateId start) {
     if (start == ByteAutomaton::kDead) return;
     walk_trie(trie_, from, pattern_.automaton(), start, budget_, [&](NodeId node, StateId state) {
-      const std::uint32_t begin = trie_.node(node).tokens_begin, own_end = trie_.own_end(node), end = trie_.node(node).tokens_end;
+      const std::uint32_t begin = trie_.node(node).tokens_begin, own_end = trie_.own_end(node),
+                          end = trie_.node(node).tokens_end;
       transitions_.add(state, trie_.order().subspan(begin, own_end - begin));
       if (end - own_end < kFew) return true;
       for (const Endless& loop : endless(state)) {
@@ -100,7 +108,8 @@ class TokenTransitions::Below {
       std::vector<Endless> found;
       if (const std::optional<Factors> factors = pattern_.factors(state))
         for (const ClassLoop& loop : factors->loops)
-          if (const LoopRests rests(pattern_.automaton(), loop, 1, budget_); rests.is_endless()) found.push_back({loop.whole, rests.after(1)});
+          if (const LoopRests rests(pattern_.automaton(), loop, 1, budget_); rests.is_endless())
+            found.push_back({loop.whole, rests.after(1)});
       return found;
     });
   }

@@ -4,9 +4,9 @@
 // pattern alone.
 // Example.  `history` after `his`:  t → 5, to → 6, tory → accepted.
 // How.  A walk of the trie of tokens in step with the pattern; the tokens below a node that all stay inside an
-// endless loop, and so lead to the same state, are one run of the trie's order.  Where that is long, the next ones go by kinds of
-// tokens (class_trie.hpp).  Where the state is a loop over a wide class, what stays inside the class is known
-// without a walk (factored_mask.hpp), and only what leaves it is listed.
+// endless loop, and so lead to the same state, are one run of the trie's order.  Where that is long, the next ones go
+// by kinds of tokens (class_trie.hpp).  Where the state is a loop over a wide class, what stays inside the class is
+// known without a walk (factored_mask.hpp), and only what leaves it is listed.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ namespace tokamata {
 
 // Where one token leads.  The first token of a text may lose its space to the decoder, and all of itself: then the
 // text is still empty, but no longer at its start.
-std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token, Budget& budget);
+std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Configuration place, TokenId token,
+                                    Budget& budget);
 
 // What is left of a loop over a class, and after it, after so many code points of the class.
 class LoopRests {

@@ -7,14 +7,21 @@
 
 namespace tokamata {
 
-Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules, std::unique_ptr<const Pieces> pieces,
-                           std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens,
-                           std::vector<std::uint32_t> never_first)
-    : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)), pieces_(std::move(pieces)), added_(std::move(added)),
-      is_byte_(vocabulary_->token_count(), false), byte_tokens_(std::move(byte_tokens)), never_first_(std::move(never_first)) {
+Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules,
+                           std::unique_ptr<const Pieces> pieces, std::vector<std::uint32_t> added,
+                           std::vector<std::uint32_t> byte_tokens, std::vector<std::uint32_t> never_first)
+    : vocabulary_(std::move(vocabulary)),
+      rules_(std::move(rules)),
+      pieces_(std::move(pieces)),
+      added_(std::move(added)),
+      is_byte_(vocabulary_->token_count(), false),
+      byte_tokens_(std::move(byte_tokens)),
+      never_first_(std::move(never_first)) {
   const auto is_token = [&](std::uint32_t token) { return token < vocabulary_->width(); };
-  if (!std::ranges::all_of(added_, is_token)) throw std::invalid_argument("tokenization: an added token is past the width");
-  if (added_.size() != rules_.added().count()) throw std::invalid_argument("tokenization: added tokens and their texts differ in number");
+  if (!std::ranges::all_of(added_, is_token))
+    throw std::invalid_argument("tokenization: an added token is past the width");
+  if (added_.size() != rules_.added().count())
+    throw std::invalid_argument("tokenization: added tokens and their texts differ in number");
   std::vector<std::string_view> texts;
   for (std::size_t i = 0; i < added_.size(); ++i) {
     added_number_.emplace(added_[i], i);
@@ -23,7 +30,8 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
   behind_added_ = rules_.added().after_all(AddedTokens::kNothing);
   added_trie_ = std::make_unique<const TokenTrie>(texts);
   for (const std::uint32_t token : byte_tokens_) {
-    if (token >= is_byte_.size() || vocabulary_->bytes({token}).size() > 1) throw std::invalid_argument("tokenization: a byte token is not one of a byte");
+    if (token >= is_byte_.size() || vocabulary_->bytes({token}).size() > 1)
+      throw std::invalid_argument("tokenization: a byte token is not one of a byte");
     is_byte_[token] = !vocabulary_->bytes({token}).empty();
   }
   find_possible();
@@ -39,7 +47,8 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
 CanonicalState Tokenization::begun(std::span<const std::uint16_t> guesses, AddedTokens::Open open) const {
   CanonicalState state;
   state.open = open;
-  for (const std::uint16_t guess : guesses) state.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, 0});
+  for (const std::uint16_t guess : guesses)
+    state.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, 0});
   std::ranges::sort(state.hypotheses);
   return state;
 }
@@ -98,7 +107,8 @@ Refusal Tokenization::why_not(const CanonicalState& state, TokenId token) const 
   if (added_number(token)) return may_end(state) ? Refusal::AddedToken : Refusal::PreToken;
   const std::string_view bytes = vocabulary_->bytes(token);
   const auto has = [&](const Words& bits) { return has_bit(bits, token.value); };
-  if (bytes.empty() || (!has(pieces_->beginning()) && !has(pieces_->following())) || (state.is_start && is_never_first(token)))
+  if (bytes.empty() || (!has(pieces_->beginning()) && !has(pieces_->following())) ||
+      (state.is_start && is_never_first(token)))
     return Refusal::NeverMade;
   if (rules_.added().next(AddedTokens::kNothing, bytes) == AddedTokens::kDead) return Refusal::AddedToken;
   if (!is_byte_token(token) && !rules_.is_stable(bytes)) return Refusal::Normalizer;
@@ -109,7 +119,8 @@ Refusal Tokenization::why_not(const CanonicalState& state, TokenId token) const 
     TextState without{h.guess, h.place, state.starter, state.marks, AddedTokens::kNothing};
     if (read(without, token)) furthest = Refusal::AddedToken;
     TextState guessed{.guess = h.guess, .place = h.place};
-    const bool fits = std::ranges::all_of(bytes, [&](char byte) { return rules_.read_guess(guessed, static_cast<std::uint8_t>(byte)); });
+    const bool fits = std::ranges::all_of(
+        bytes, [&](char byte) { return rules_.read_guess(guessed, static_cast<std::uint8_t>(byte)); });
     if (fits && furthest == Refusal::PreToken && rules_.has_normal_form()) furthest = Refusal::Normalizer;
   }
   return furthest;
@@ -157,14 +168,16 @@ void Tokenization::find_spellings() {
     const auto [node, spelling] = open.back();
     open.pop_back();
     for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
-      if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token]) spellings_[token] = spelling;
+      if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token])
+        spellings_[token] = spelling;
     for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
       const std::uint16_t reached = rules_.next_place(spelling.place, trie.byte({child}));
       if (reached == CodePoints::kDead) continue;
       Spelling after{spelling.node, reached};
       if (reached & CodePoints::kComplete) {
         const std::uint16_t symbol = rules_.symbol_of(reached & static_cast<std::uint16_t>(~CodePoints::kComplete));
-        const auto [known, is_new] = children.try_emplace((std::uint64_t{spelling.node} << 16) | symbol, static_cast<std::uint32_t>(symbol_nodes_.size()));
+        const auto [known, is_new] = children.try_emplace((std::uint64_t{spelling.node} << 16) | symbol,
+                                                          static_cast<std::uint32_t>(symbol_nodes_.size()));
         if (is_new) symbol_nodes_.push_back({spelling.node, symbol});
         after = {known->second, CodePoints::kBetween};
       }
@@ -230,7 +243,8 @@ void Tokenization::land_from_within(std::uint16_t guess, std::uint16_t place, La
       const auto [node, state] = open.back();
       open.pop_back();
       for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
-        if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token]) land(token, state);
+        if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token])
+          land(token, state);
       for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
         TextState after = state;
         if (rules_.read_guess(after, trie.byte({child}))) open.emplace_back(NodeId{child}, after);
@@ -257,10 +271,8 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
     if (const auto known = landings_.find(key); known != landings_.end()) return known->second;
   }
   auto landing = std::make_shared<Landing>();
-  if (place == CodePoints::kBetween)
-    land_from_between(guess, *landing);
-  else
-    land_from_within(guess, place, *landing);
+  if (place == CodePoints::kBetween) land_from_between(guess, *landing);
+  else land_from_within(guess, place, *landing);
   const std::lock_guard lock(mutex_);
   return landings_.try_emplace(key, std::move(landing)).first->second;
 }
@@ -273,14 +285,16 @@ Tokenization::LandingSetsPtr Tokenization::landing_sets(std::uint16_t guess, boo
     LandingSets sets;
     sets.others.assign(possible_.size(), 0);
     std::vector<std::vector<std::uint32_t>> by_target(all->targets().size());
-    for_each_bit_of(possible_.size(), [&](std::size_t i) { return possible_[i] & allowed[i]; }, [&](std::uint32_t token) {
-      const std::uint16_t number = all->target_of(token);
-      if (number == 0) return;
-      if (all->targets()[number - 1u].place != CodePoints::kBetween || has_bit(opening_, token) || has_bit(meeting_, token))
-        set_bit(sets.others, token);
-      else
-        by_target[number - 1u].push_back(token);
-    });
+    for_each_bit_of(
+        possible_.size(), [&](std::size_t i) { return possible_[i] & allowed[i]; },
+        [&](std::uint32_t token) {
+          const std::uint16_t number = all->target_of(token);
+          if (number == 0) return;
+          if (all->targets()[number - 1u].place != CodePoints::kBetween || has_bit(opening_, token) ||
+              has_bit(meeting_, token))
+            set_bit(sets.others, token);
+          else by_target[number - 1u].push_back(token);
+        });
     for (std::size_t i = 0; i < by_target.size(); ++i) {
       const auto number = static_cast<std::uint16_t>(i + 1);
       if (by_target[i].size() <= kFew) {
@@ -299,7 +313,8 @@ constexpr std::size_t kMostWithinBytes = 16 << 20;
 
 template <class Segments>
 std::size_t bytes_of_groups(const Segments& segments) {
-  std::size_t bytes = shared_block_bytes<Segments>() + block_bytes_of(segments.doubtful) + block_bytes_of(segments.groups);
+  std::size_t bytes =
+      shared_block_bytes<Segments>() + block_bytes_of(segments.doubtful) + block_bytes_of(segments.groups);
   for (const auto& group : segments.groups) bytes += block_bytes_of(group.words) + block_bytes_of(group.listed);
   return bytes;
 }
@@ -311,7 +326,8 @@ std::size_t Tokenization::Within::memory_bytes() const { return bytes_of_groups(
 std::size_t Tokenization::TerminalExits::memory_bytes() const { return bytes_of_groups(*this); }
 
 std::size_t Tokenization::TerminalSteps::memory_bytes() const {
-  std::size_t bytes = shared_block_bytes<TerminalSteps>() + block_bytes_of(tokens) + block_bytes_of(many) + block_bytes_of(samples);
+  std::size_t bytes =
+      shared_block_bytes<TerminalSteps>() + block_bytes_of(tokens) + block_bytes_of(many) + block_bytes_of(samples);
   for (const auto& [number, words] : many) bytes += block_bytes_of(words);
   for (const std::string& sample : samples)
     if (sample.capacity() > std::string().capacity()) bytes += block_bytes(sample.capacity() + 1);
@@ -337,11 +353,13 @@ void Tokenization::keep_within(const std::string& key, WithinPtr within) const {
 Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& key, const Words& inside) const {
   std::map<std::pair<AddedTokens::Open, std::size_t>, std::vector<std::uint32_t>> groups;
   for (std::uint32_t number = 0; number < added_.size(); ++number)
-    if (has_bit(inside, added_[number])) groups[{behind_added(number), vocabulary_->code_points_begun({added_[number]})}].push_back(number);
+    if (has_bit(inside, added_[number]))
+      groups[{behind_added(number), vocabulary_->code_points_begun({added_[number]})}].push_back(number);
   auto result = std::make_shared<AddedWithin>();
   for (auto& [where, numbers] : groups) {
     result->longest = std::max(result->longest, where.second);
-    result->groups.push_back({where.first, where.second, std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
+    result->groups.push_back(
+        {where.first, where.second, std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
   }
   return added_within_.keep(key, std::move(result));
 }
@@ -354,7 +372,9 @@ std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::distinguished(Ad
     AddedTokens::Open behind_these, behind_none;
   };
   const AddedTokens& added = rules_.added();
-  const auto next = [&](AddedTokens::Open from, std::uint8_t byte) { return from == AddedTokens::kDead ? from : added.next(from, byte); };
+  const auto next = [&](AddedTokens::Open from, std::uint8_t byte) {
+    return from == AddedTokens::kDead ? from : added.next(from, byte);
+  };
   const TokenTrie& trie = vocabulary_->trie();
   auto tokens = std::make_shared<std::vector<std::uint32_t>>();
   std::vector<Under> under{{TokenTrie::root(), open, AddedTokens::kNothing}};
@@ -362,7 +382,8 @@ std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::distinguished(Ad
     const auto [node, behind_these, behind_none] = under.back();
     under.pop_back();
     if (node != TokenTrie::root())
-      for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i) tokens->push_back(trie.order()[i]);
+      for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
+        tokens->push_back(trie.order()[i]);
     for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
       const Under after{{child}, next(behind_these, trie.byte({child})), next(behind_none, trie.byte({child}))};
       if (after.behind_these != after.behind_none) under.push_back(after);
@@ -391,8 +412,8 @@ std::size_t Tokenization::memory_bytes() const {
   for (const auto& [key, landing] : landings_) landings += landing->memory_bytes();
   landings += within_bytes_ + before_.size() * possible_.size() * sizeof(std::uint32_t);
   return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
-         fitting_.size() * possible_.size() * sizeof(std::uint32_t) +
-         5 * possible_.size() * sizeof(std::uint32_t) + spellings_.size() * sizeof(Spelling) + symbol_nodes_.size() * sizeof(SymbolNode);
+         fitting_.size() * possible_.size() * sizeof(std::uint32_t) + 5 * possible_.size() * sizeof(std::uint32_t) +
+         spellings_.size() * sizeof(Spelling) + symbol_nodes_.size() * sizeof(SymbolNode);
 }
 
 }  // namespace tokamata

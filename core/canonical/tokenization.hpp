@@ -91,11 +91,11 @@ enum class Refusal : std::uint8_t { None, NeverMade, Merge, PreToken, Normalizer
 
 class Tokenization {
  public:
-  // `never_first`: tokens that begin no text, in order.  `added[i]`: the token of the i-th text that `rules` cuts out.  `byte_tokens`: those of single bytes,
-  // which stand for code points that the vocabulary lacks.
-  Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules, std::unique_ptr<const Pieces> pieces,
-               std::vector<std::uint32_t> added, std::vector<std::uint32_t> byte_tokens,
-               std::vector<std::uint32_t> never_first);
+  // `never_first`: tokens that begin no text, in order.  `added[i]`: the token of the i-th text that `rules` cuts out.
+  // `byte_tokens`: those of single bytes, which stand for code points that the vocabulary lacks.
+  Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules,
+               std::unique_ptr<const Pieces> pieces, std::vector<std::uint32_t> added,
+               std::vector<std::uint32_t> byte_tokens, std::vector<std::uint32_t> never_first);
 
   const TextRules& rules() const { return rules_; }
   const Pieces& pieces() const { return *pieces_; }
@@ -169,8 +169,8 @@ class Tokenization {
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
   // The same as sets of tokens, for those that may begin a pre-token, or those that may follow in state 0.
   struct LandingSets {
-    std::vector<std::pair<std::uint16_t, Words>> many;                // number of the target, and tokens
-    std::vector<std::pair<std::uint32_t, std::uint16_t>> few;         // token, and number of the target
+    std::vector<std::pair<std::uint16_t, Words>> many;         // number of the target, and tokens
+    std::vector<std::pair<std::uint32_t, std::uint16_t>> few;  // token, and number of the target
     Words others;  // tokens that end within a code point, begin an added token, or meet a mark
   };
   using LandingSetsPtr = std::shared_ptr<const LandingSets>;
@@ -215,7 +215,7 @@ class Tokenization {
     };
     std::vector<Group> groups;
     std::vector<std::uint32_t> doubtful;  // tokens for which none was found, or it depends on the text before
-    std::size_t longest() const {  // of the groups' lengths
+    std::size_t longest() const {         // of the groups' lengths
       return groups.empty() ? 0 : std::ranges::max_element(groups, {}, &Group::length)->length;
     }
     std::size_t memory_bytes() const;
@@ -272,7 +272,7 @@ class Tokenization {
   std::vector<SymbolNode> symbol_nodes_;
   mutable Mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
-  mutable std::map<std::uint32_t, Words> fitting_;  // by starter and marks
+  mutable std::map<std::uint32_t, Words> fitting_;        // by starter and marks
   mutable std::map<std::string, WithinPtr> within_;
   mutable std::size_t within_bytes_ = 0;
   mutable Memo<std::string, AddedWithin> added_within_{256};

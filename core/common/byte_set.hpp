@@ -43,7 +43,8 @@ class ByteSet {
   // The members that are at least `least`, up to 256.
   constexpr ByteSet from(unsigned least) const {
     ByteSet rest;
-    for (unsigned i = least >> 6; i < 4; ++i) rest.words_[i] = words_[i] & (i == least >> 6 ? ~std::uint64_t{0} << (least & 63) : ~std::uint64_t{0});
+    for (unsigned i = least >> 6; i < 4; ++i)
+      rest.words_[i] = words_[i] & (i == least >> 6 ? ~std::uint64_t{0} << (least & 63) : ~std::uint64_t{0});
     return rest;
   }
 

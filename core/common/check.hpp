@@ -1,9 +1,9 @@
 // Checks of what must hold where one piece of the engine hands something to another.
 //
-// Problem.  A list that is not sorted, two byte classes that overlap, a count that is one too high: none of them crashes.
-// They make a mask that is wrong, thousands of calls later.
-// How.  TOKAMATA_CHECK(condition, what) ends the program with its text where the condition is false, so that the first wrong
-// value is the one that is reported.  Checks are on in every sanitized build and in the C++ tests (CMake's
+// Problem.  A list that is not sorted, two byte classes that overlap, a count that is one too high: none of them
+// crashes.  They make a mask that is wrong, thousands of calls later.
+// How.  TOKAMATA_CHECK(condition, what) ends the program with its text where the condition is false, so that the first
+// wrong value is the one that is reported.  Checks are on in every sanitized build and in the C++ tests (CMake's
 // TOKAMATA_CHECKS).  Elsewhere the condition is compiled and never evaluated, and costs nothing.
 // A check is about the engine itself.  What a caller or a file may do wrong is reported by an exception in every build.
 #pragma once

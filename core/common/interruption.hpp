@@ -1,7 +1,8 @@
-// What ends the work of a thread from outside, besides its cancel token: a signal such as Ctrl-C, or the end of the process.
+// What ends the work of a thread from outside, besides its cancel token: a signal such as Ctrl-C, or the end of the
+// process.
 //
-// The engine knows of neither.  The bindings set an Interruption for a thread that works; every Budget asks it, and so do
-// the waits for a lock that may be held for long.  A thread without one is never interrupted.
+// The engine knows of neither.  The bindings set an Interruption for a thread that works; every Budget asks it, and so
+// do the waits for a lock that may be held for long.  A thread without one is never interrupted.
 //
 // Threads that the engine starts (matching/batch) work for the thread that started them: they are interrupted when that
 // one is, by a RelayedInterruption.

@@ -25,7 +25,8 @@ constexpr std::uint32_t capped_sum(Lengths... lengths) {
 constexpr std::uint32_t capped_times(std::uint64_t times, std::uint64_t length) {
   if (times == 0) return 0;
   if (length >= kNoLength) return kNoLength;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::min<std::uint64_t>(times, kNoLength) * length, kLongestLength));
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::min<std::uint64_t>(times, kNoLength) * length, kLongestLength));
 }
 
 }  // namespace tokamata

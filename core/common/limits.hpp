@@ -46,7 +46,8 @@ struct Deadline {
   static Deadline after(double seconds) {
     constexpr double kLongest = 1e9;  // beyond which a time point has no number
     if (!(seconds < kLongest)) return {};
-    return {Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)), seconds};
+    return {Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)),
+            seconds};
   }
   bool is_set() const { return at != Clock::time_point::max(); }
 };
@@ -55,8 +56,10 @@ struct Deadline {
 // pattern, or -1 where none is known.
 struct LimitExceeded : std::runtime_error {
   LimitExceeded(std::string limit_name, double bound_value, std::int64_t where = -1)
-      : std::runtime_error("limit exceeded: " + limit_name), limit(std::move(limit_name)),
-        bound(bound_value), position(where) {}
+      : std::runtime_error("limit exceeded: " + limit_name),
+        limit(std::move(limit_name)),
+        bound(bound_value),
+        position(where) {}
   std::string limit;
   double bound;
   std::int64_t position;
@@ -68,7 +71,8 @@ class Budget {
 
   // `spent_seconds` is what earlier calls on the same time budget used.  The memory is that of the account which the
   // thread charges to (memory_account.hpp).  Nothing is freed where it is looked at: it might be in use.
-  Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds, const Deadline& deadline = {})
+  Budget(const Limits& limits, std::shared_ptr<const CancelToken> cancel, double spent_seconds,
+         const Deadline& deadline = {})
       : limits_(limits), cancel_(std::move(cancel)), deadline_(deadline), spent_(spent_seconds), start_(Clock::now()) {}
   Budget(const Budget&) = delete;  // a copy's steps would count twice
   Budget& operator=(const Budget&) = delete;
@@ -84,10 +88,8 @@ class Budget {
   // One step of work.  A step may make a list of all alternatives of a state, so memory is looked at more often.
   void step() {
     if ((++steps_ & 0xf) != 0) return;
-    if ((steps_ & 0xff) == 0)
-      check();
-    else
-      check_memory();
+    if ((steps_ & 0xff) == 0) check();
+    else check_memory();
   }
 
   void check() const {
@@ -107,7 +109,9 @@ class Budget {
   const Limits& limits() const { return limits_; }
 
  private:
-  double spent_seconds(Clock::time_point now) const { return spent_ + std::chrono::duration<double>(now - start_).count(); }
+  double spent_seconds(Clock::time_point now) const {
+    return spent_ + std::chrono::duration<double>(now - start_).count();
+  }
 
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;

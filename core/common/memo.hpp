@@ -36,7 +36,8 @@ class Memo {
     order_.push_back({nullptr, weight});  // first, since it may fail: what has no place would never go
     Ptr kept = value;
     try {
-      order_.back().key = &values_.emplace(key, std::move(value)).first->first;  // keys of a map stay where they are
+      // keys of a map stay where they are
+      order_.back().key = &values_.emplace(key, std::move(value)).first->first;
     } catch (...) {
       order_.pop_back();
       throw;

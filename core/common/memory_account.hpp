@@ -1,18 +1,20 @@
 // How many bytes a constraint holds: counted where they are given out, not estimated.
 //
-// Problem.  Limits::memory_bytes protects a server from the schemas of strangers.  Sums of sizes that each class estimates
-// for itself were wrong by up to three times, and walked everything for one figure.
+// Problem.  Limits::memory_bytes protects a server from the schemas of strangers.  Sums of sizes that each class
+// estimates for itself were wrong by up to three times, and walked everything for one figure.
 // How.  A constraint has one account.  While a thread works for a constraint it charges to this account (`Charge`), and
-// containers of namespace `counted` add what they allocate and subtract what they free.  What others hold too, such as a
-// mask, is charged to each who keeps it, for as long as he does (`Kept`).  What is gone at the end of a call, or is
+// containers of namespace `counted` add what they allocate and subtract what they free.  What others hold too, such as
+// a mask, is charged to each who keeps it, for as long as he does (`Kept`).  What is gone at the end of a call, or is
 // handed out, is in containers of std, and is not counted.
 // Example.  charge to A; counted::vector<int> v(100): A has 416 bytes; v = {}: A has none.
 //
-// Contract.  What is counted is allocated and freed by work for one account alone: the allocator has no state, so that a
-// container is as large as one of std.  A container that was freed elsewhere would leave its bytes in the account; an
-// account checks that it ends with none (sanitized builds).  One thread at a time charges to an account, any may read it.
+// Contract.  What is counted is allocated and freed by work for one account alone: the allocator has no state, so that
+// a container is as large as one of std.  A container that was freed elsewhere would leave its bytes in the account; an
+// account checks that it ends with none (sanitized builds).  One thread at a time charges to an account, any may read
+// it.
 // Cost.  A load of a thread's variable and an addition for each block.
-// Not taken.  std::pmr: a virtual call for each block, and a pointer in each container, which nested ones must be given.
+// Not taken.  std::pmr: a virtual call for each block, and a pointer in each container, which nested ones must be
+// given.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +60,9 @@ class MemoryAccount {
  private:
   friend class Charge;
   // Not one step: no two threads charge at once.
-  void add(std::size_t bytes) { bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed); }
+  void add(std::size_t bytes) {
+    bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
 
   std::atomic<std::size_t> bytes_ = 0;
 };
@@ -96,7 +100,8 @@ class Accounted {
   Accounted() { begin_charging(); }
   ~Accounted() {
     end_charging();
-    assert(static_cast<std::ptrdiff_t>(account_.bytes()) <= 0);  // less: it may be the last to hold what a pattern has made
+    // less: it may be the last to hold what a pattern has made
+    assert(static_cast<std::ptrdiff_t>(account_.bytes()) <= 0);
   }
   // To be called at the beginning of the destructor, and at the end of the constructor.
   void begin_charging() { charge_.emplace(account_); }
@@ -185,8 +190,8 @@ using map = std::map<Key, Value, Less, CountedAllocator<std::pair<const Key, Val
 template <class Key, class Value, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 using unordered_map = std::unordered_map<Key, Value, Hash, Equal, CountedAllocator<std::pair<const Key, Value>>>;
 template <class Key, class Value>
-using unordered_multimap =
-    std::unordered_multimap<Key, Value, std::hash<Key>, std::equal_to<Key>, CountedAllocator<std::pair<const Key, Value>>>;
+using unordered_multimap = std::unordered_multimap<Key, Value, std::hash<Key>, std::equal_to<Key>,
+                                                   CountedAllocator<std::pair<const Key, Value>>>;
 template <class Key, class Hash = std::hash<Key>>
 using unordered_set = std::unordered_set<Key, Hash, std::equal_to<Key>, CountedAllocator<Key>>;
 

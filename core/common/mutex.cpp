@@ -14,7 +14,7 @@ namespace {
 struct Register {
   std::mutex mutex;
   Mutex* first = nullptr;
-  std::vector<Mutex*> taken;                            // by `prepare`
+  std::vector<Mutex*> taken;                           // by `prepare`
   std::vector<std::shared_ptr<const void>> kept = {};  // owners of what was orphaned
 
   static Register& of_all() {
@@ -103,10 +103,8 @@ void Fork::prepare() {
     all.taken.clear();
     bool has_all = true;
     for (Mutex* one = all.first; one; one = one->after_) {
-      if (one->try_lock())
-        all.taken.push_back(one);
-      else
-        has_all = has_all && one->is_orphaned_;
+      if (one->try_lock()) all.taken.push_back(one);
+      else has_all = has_all && one->is_orphaned_;
     }
     if (has_all || Mutex::Clock::now() >= end) return;
     for (Mutex* const one : all.taken) one->unlock();

@@ -2,18 +2,18 @@
 //
 // Problem.  fork() copies the memory of a process, but only the thread that called it.  A lock that another thread held
 // stays locked in the child for ever, and what it guards may be half changed.
-// How.  Every Mutex is in a list.  Before a fork, `Fork::prepare` takes all that it gets within kPatience: what they guard is
-// whole, and after the fork parent and child release them.  The others, whose threads are in the middle of long work,
-// are *orphaned* in the child: there each use throws Orphaned, and their owner is never destroyed, since its parts may be
-// half changed.
-// Example.  Thread A fills a mask of constraint 1 for a second; thread B forks.  In the child, constraint 2 works as before;
-// a matcher of constraint 1 throws at once, where it used to wait for ever.
+// How.  Every Mutex is in a list.  Before a fork, `Fork::prepare` takes all that it gets within kPatience: what they
+// guard is whole, and after the fork parent and child release them.  The others, whose threads are in the middle of
+// long work, are *orphaned* in the child: there each use throws Orphaned, and their owner is never destroyed, since its
+// parts may be half changed.
+// Example.  Thread A fills a mask of constraint 1 for a second; thread B forks.  In the child, constraint 2 works as
+// before; a matcher of constraint 1 throws at once, where it used to wait for ever.
 // Cost.  An entry in a list for each mutex, and the number of the thread that holds it.
-// Not taken.  Waiting until all threads have left the engine: a fork would take as long as the longest call.  pthread_atfork: Python
-// calls its own functions around its forks alone, on every system that has them.
+// Not taken.  Waiting until all threads have left the engine: a fork would take as long as the longest call.
+// pthread_atfork: Python calls its own functions around its forks alone, on every system that has them.
 //
-// A thread that asks for a mutex which it holds itself has been interrupted by a handler of signals (interruption.hpp), and
-// would wait for itself: lock() throws HeldBySelf.
+// A thread that asks for a mutex which it holds itself has been interrupted by a handler of signals (interruption.hpp),
+// and would wait for itself: lock() throws HeldBySelf.
 #pragma once
 
 #include <atomic>

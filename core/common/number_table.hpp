@@ -1,8 +1,8 @@
 // Numbers of things that are kept elsewhere, found by what the things are: eight bytes and a little for each.
 //
-// Open addressing with linear probing.  A slot holds half of the hash beside the number, so that the thing itself, which is
-// mostly not in the cache, is compared only where that half is the same, and growing does not visit the things.
-// The caller says whether number n is the one wanted (`is_same(n)`).  Hashes are to be well mixed (hash.hpp).
+// Open addressing with linear probing.  A slot holds half of the hash beside the number, so that the thing itself,
+// which is mostly not in the cache, is compared only where that half is the same, and growing does not visit the
+// things.  The caller says whether number n is the one wanted (`is_same(n)`).  Hashes are to be well mixed (hash.hpp).
 #pragma once
 
 #include <algorithm>

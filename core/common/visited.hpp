@@ -20,8 +20,8 @@ namespace tokamata {
 template <class Key, class Value, class Hash>
 class VisitedMap {
  public:
-  // The value of the key, which is the given one if the key was not there; and whether it was not.  The reference is good until
-  // the next call.
+  // The value of the key, which is the given one if the key was not there; and whether it was not.  The reference is
+  // good until the next call.
   std::pair<Value&, bool> insert(const Key& key, const Value& value) {
     if (2 * (size_ + 1) > entries_.size()) grow();
     Entry& entry = entry_of(entries_, key);

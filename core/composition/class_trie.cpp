@@ -3,7 +3,9 @@
 namespace tokamata {
 
 ClassTrie::ClassTrie(const TokenTrie& trie, const ByteAutomaton& automaton)
-    : trie_(trie), class_bytes_(automaton.byte_classes().begin(), automaton.byte_classes().end()), by_class_(class_bytes_.size()) {
+    : trie_(trie),
+      class_bytes_(automaton.byte_classes().begin(), automaton.byte_classes().end()),
+      by_class_(class_bytes_.size()) {
   for (unsigned byte = 0; byte < 256; ++byte)
     class_of_.push_back(static_cast<std::uint8_t>(automaton.byte_class(static_cast<std::uint8_t>(byte))));
   members_.push_back(TokenTrie::root());

@@ -49,10 +49,10 @@ class ClassTrie {
   };
 
   const TokenTrie& trie_;
-  counted::vector<std::uint8_t> class_bytes_;        // a byte of each class
-  counted::vector<std::uint8_t> class_of_;           // by byte
+  counted::vector<std::uint8_t> class_bytes_;  // a byte of each class
+  counted::vector<std::uint8_t> class_of_;     // by byte
   counted::vector<Inner> nodes_;
-  counted::vector<NodeId> members_;  // nodes of the trie of tokens
+  counted::vector<NodeId> members_;                    // nodes of the trie of tokens
   counted::vector<counted::vector<NodeId>> by_class_;  // while a node is opened
 };
 

@@ -13,7 +13,8 @@ namespace {
 // Classes of tokens, of which each is one in the middle of a text and one as the first of a text.
 class TokenClasses {
  public:
-  TokenClasses(TokenAutomaton& automaton, bool has_start_rule) : class_of_token(automaton.vocabulary(false).width(), -1) {
+  TokenClasses(TokenAutomaton& automaton, bool has_start_rule)
+      : class_of_token(automaton.vocabulary(false).width(), -1) {
     const std::vector<std::int64_t> none(class_of_token.size(), 0);
     const std::vector<std::int64_t> nodes = nodes_by_token(automaton, false);
     const std::vector<std::int64_t> start_nodes = has_start_rule ? nodes_by_token(automaton, true) : none;

@@ -16,7 +16,8 @@ const ClosingTexts::Step& ClosingTexts::step(StateId state, Budget& budget) {
     if (ahead == from || approximated(ahead) != ahead || tokens(ahead, budget) == kNoTokens) return false;
     const std::size_t begin = text.size();
     for (StateId at = from; at == from || !is_known(at); at = text.back().to) {
-      const StateId next = accepts(ahead) ? ByteAutomaton::kDead : automaton_.automaton().next(at, steps_.at(ahead.value).byte, budget);
+      const StateId next =
+          accepts(ahead) ? ByteAutomaton::kDead : automaton_.automaton().next(at, steps_.at(ahead.value).byte, budget);
       if (next == ByteAutomaton::kDead) {
         text.resize(begin);
         return false;
@@ -124,13 +125,14 @@ ClosingTexts::Step ClosingTexts::first_step(const Byte& first) {
     byte = known->second.byte;
     at = known->second.next;
   }
-  step.is_unverified = accepts(first.to) ? automaton_.automaton().node(first.to).unverified : steps_.at(first.to.value).is_unverified;
+  step.is_unverified =
+      accepts(first.to) ? automaton_.automaton().node(first.to).unverified : steps_.at(first.to.value).is_unverified;
   step.text = spelled_.prepend(first.byte, accepts(first.to) ? SpelledTexts::kEmpty : steps_.at(first.to.value).text);
   return step;
 }
 
-// The closing text of a concatenation is that of its parts, which many expressions share.  It is not where a part sees what
-// is around it, or waits for a choice.
+// The closing text of a concatenation is that of its parts, which many expressions share.  It is not where a part sees
+// what is around it, or waits for a choice.
 ClosingText ClosingTexts::text(ExpressionId expression, Budget& budget) {
   Arena& arena = automaton_.automaton().arena();
   std::vector<ExpressionId> open;  // concatenations met on the way down the tails

@@ -5,10 +5,10 @@
 // Example.  After  [[{"a  the text is  ":0}]] ; with the tokens  ":  0  }]  ]  it takes four.
 // How.  Where a state accepts the closing text of its over-approximation, which many states share, that is its own.
 // Otherwise the next byte is the first one, in order, that lowers the length that the expression knows
-// (ExpressionNode::spelled).  If no byte does, because that length includes spare bytes (for a name that differs from all others), a search by bytes
-// finds the nearest state with a lower length.  The step depends on the state alone, so texts that reach one state continue
-// alike, and a text as long as the input is deep is computed once.  Tokens are counted from the end: one more than after the
-// best of the tokens that the text begins with.
+// (ExpressionNode::spelled).  If no byte does, because that length includes spare bytes (for a name that differs from
+// all others), a search by bytes finds the nearest state with a lower length.  The step depends on the state alone, so
+// texts that reach one state continue alike, and a text as long as the input is deep is computed once.  Tokens are
+// counted from the end: one more than after the best of the tokens that the text begins with.
 // Cost.  A few derivatives for each byte of a text, and a step in the trie for each byte of its tokens; once per state.
 // Rejected: longer texts of fewer tokens; rule_completions.hpp searches some of those.
 #pragma once
@@ -32,11 +32,11 @@ class ClosingTexts {
 
   // The next byte of the closing text of a state that does not accept, and its first token.
   struct Step {
-    std::uint8_t byte;       // of the text
-    bool is_unverified;      // the text was made from an over-approximation, and may not be accepted
-    StateId next;            // after the byte
-    TokenId token;           // the first of the fewest tokens of the text
-    StateId target;          // after the token
+    std::uint8_t byte;   // of the text
+    bool is_unverified;  // the text was made from an over-approximation, and may not be accepted
+    StateId next;        // after the byte
+    TokenId token;       // the first of the fewest tokens of the text
+    StateId target;      // after the token
     TokenCount tokens;
     SpelledId text;
   };
@@ -55,7 +55,9 @@ class ClosingTexts {
     return {accepts(state) ? SpelledTexts::kEmpty : steps_.at(state.value).text, is_unverified};
   }
   ClosingText text(ExpressionId expression, Budget& budget);
-  ClosingText concatenated(ClosingText first, ClosingText rest) { return {spelled_.concatenate(first.id, rest.id), first.is_unverified || rest.is_unverified}; }
+  ClosingText concatenated(ClosingText first, ClosingText rest) {
+    return {spelled_.concatenate(first.id, rest.id), first.is_unverified || rest.is_unverified};
+  }
   SpelledTexts& spelled() { return spelled_; }
   const std::optional<ByteSet>& bytes() const { return bytes_; }
 
@@ -71,7 +73,8 @@ class ClosingTexts {
     std::uint8_t byte;
     StateId to;
   };
-  static constexpr std::size_t kMostDetours = 256;  // states of a search where the bytes are restricted: there may be no end
+  // states of a search where the bytes are restricted: there may be no end
+  static constexpr std::size_t kMostDetours = 256;
   bool accepts(StateId state) const { return automaton_.automaton().accepting(state); }
   bool is_known(StateId state) const { return accepts(state) || steps_.contains(state.value); }
   template <class Visit>

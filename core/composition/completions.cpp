@@ -79,7 +79,8 @@ std::vector<StateId> Completions::shortest_route(Configuration configuration, Bu
   };
   std::vector<StateId> first;
   walk_classes(automaton_, configuration, budget, [&](StateId target, auto) { first.push_back(target); });
-  constexpr StateId kStart{~std::uint32_t{0}};  // of no state: at the start of a text the configuration is more than its state
+  // of no state: at the start of a text the configuration is more than its state
+  constexpr StateId kStart{~std::uint32_t{0}};
   for (StateId target : first) reach(kStart, target);
   while (!open.empty()) {
     const StateId state = open.front();
@@ -114,7 +115,8 @@ std::vector<TokenId> Completions::shortest(Configuration configuration, Budget& 
   for (const StateId goal : shortest_route(configuration, budget)) {
     std::optional<std::uint32_t> least;
     walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
-      if (target == goal) least = std::min(least.value_or(token_class.tokens.front()), *std::ranges::min_element(token_class.tokens));
+      if (target == goal)
+        least = std::min(least.value_or(token_class.tokens.front()), *std::ranges::min_element(token_class.tokens));
     });
     tokens.push_back({*least});
     configuration = {goal, false};
@@ -127,7 +129,10 @@ std::vector<TokenId> Completions::shortest(Configuration configuration, Budget& 
 bool Completions::is_ample(Configuration configuration, TokenCount left) const {
   const TokenCount most = automaton_.most_after(configuration);
   // What masks of rules are made of does not know what a name must differ from.
-  const TokenCount spare = automaton_.automaton().node(configuration.state).rules && most < kNoTokens - RuleCompletions::kSpare ? RuleCompletions::kSpare : 0;
+  const TokenCount spare =
+      automaton_.automaton().node(configuration.state).rules && most < kNoTokens - RuleCompletions::kSpare
+          ? RuleCompletions::kSpare
+          : 0;
   return left > 0 && most + spare <= left - 1;
 }
 
@@ -157,7 +162,8 @@ MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Bu
   std::vector<std::uint32_t> tokens;
   if (left > 0) {
     walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
-      if (finishes_within(target, left - 1, budget)) tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
+      if (finishes_within(target, left - 1, budget))
+        tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     });
   }
   return automaton_.mask_of(configuration, tokens);

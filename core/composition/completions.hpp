@@ -2,8 +2,8 @@
 //
 // Problem.  Generation ends after n tokens, and the text must be accepted by then.  So a token is allowed only if the
 // tokens that are left after it can complete an accepted text.
-// Example.  `[a-z]{500,}` with 40 tokens left, of at most 16 letters each: any token of letters is allowed, since 39 · 16
-// letters suffice; with 32 left, only tokens of 12 letters or more are.
+// Example.  `[a-z]{500,}` with 40 tokens left, of at most 16 letters each: any token of letters is allowed, since 39 ·
+// 16 letters suffice; with 32 left, only tokens of 12 letters or more are.
 // How.  Let D(s) be the least number of tokens from a state s to an accepting one.
 //   - An expression knows the length of its shortest text in bytes, and a bound on that of every expression that it can
 //     become (ExpressionNode::shortest, worst).  If each byte is a token, D is at most that length; and it is at least
@@ -12,9 +12,9 @@
 //   - Between these bounds, a breadth-first search over token classes (class_trie.hpp) finds D exactly, and D is kept.
 //   - States with rules are completed by rule_completions.hpp.
 // Source.  002 has no budgets; D is the distance in its composed automaton.
-// Cost.  One comparison if enough tokens are left.  Otherwise one walk over the token classes for the mask, and for each
-// state between the bounds a search whose results are kept; with rules no walk, but about a mask (rule_endings.hpp).  The last
-// 64 masks of such budgets are kept.
+// Cost.  One comparison if enough tokens are left.  Otherwise one walk over the token classes for the mask, and for
+// each state between the bounds a search whose results are kept; with rules no walk, but about a mask
+// (rule_endings.hpp).  The last 64 masks of such budgets are kept.
 // Rejected: D from bytes alone (it is only a bound), and D for all states (there may be infinitely many).
 #pragma once
 
@@ -61,7 +61,9 @@ class Completions {
   std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
 
   // Whether a configuration holds rules.  Their distances are bounds: rule_completions.hpp.
-  bool is_of_rules(Configuration configuration, Budget& budget) { return of_rules_.serves(configuration.state, budget); }
+  bool is_of_rules(Configuration configuration, Budget& budget) {
+    return of_rules_.serves(configuration.state, budget);
+  }
   RuleCompletions& of_rules() { return of_rules_; }
 
   // Forgets everything that depends on the numbers of states.

@@ -6,9 +6,7 @@ namespace {
 
 constexpr unsigned kWide = 16;  // bytes of a class; narrower ones are walked in no time
 
-void append(std::string& key, std::uint64_t value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
+void append(std::string& key, std::uint64_t value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
 // The loop over a wide class of code points that an alternative begins with, if it does.
 std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative) {
@@ -56,7 +54,8 @@ Factors factors_of(Arena& arena, ExpressionId expression) {
     }
     const auto [first, tail] = arena.split(alternative);
     const ExpressionNode head = arena.node(first);  // a copy: nodes move when the arena grows
-    if (tail != Arena::kEpsilon && head.kind == Kind::Repetition && head.minimum == 0 && open.size() + factors.others.size() < kMost) {
+    if (tail != Arena::kEpsilon && head.kind == Kind::Repetition && head.minimum == 0 &&
+        open.size() + factors.others.size() < kMost) {
       factors.others.push_back(arena.concatenate(arena.repeat(head.body(), 1, head.maximum), tail));
       const auto rest = arena.alternatives(tail);
       open.insert(open.end(), rest.begin(), rest.end());

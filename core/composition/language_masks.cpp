@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::uint32_t kAnyLanguage = 0;  // no alphabet has the number of the dead state
 
-std::uint64_t pair_of(ExpressionId expression, StateId state) { return (std::uint64_t{expression.value} << 32) | state.value; }
+std::uint64_t pair_of(ExpressionId expression, StateId state) {
+  return (std::uint64_t{expression.value} << 32) | state.value;
+}
 
 }  // namespace
 
@@ -22,7 +24,8 @@ std::uint64_t pair_of(ExpressionId expression, StateId state) { return (std::uin
 std::optional<LanguageMasks::Parts> LanguageMasks::parts(StateId state, Budget& budget) {
   Arena& arena = automaton_.automaton().arena();
   const ExpressionNode node = automaton_.automaton().node(state);
-  if (node.kind != Kind::Intersection || node.open || node.behind || node.edges || !automaton_.is_spelled_by_bytes()) return std::nullopt;
+  if (node.kind != Kind::Intersection || node.open || node.behind || node.edges || !automaton_.is_spelled_by_bytes())
+    return std::nullopt;
   std::optional<ExpressionId> of_rules;
   std::vector<ExpressionId> others;
   const auto items = arena.items(node);
@@ -40,8 +43,8 @@ std::optional<LanguageMasks::Parts> LanguageMasks::parts(StateId state, Budget& 
   return Parts{automaton_.automaton().state_of(*of_rules, budget), language};
 }
 
-// Within complements and lookaround too.  What holds none is remembered with all that it consists of: twenty thousand brackets
-// that are still to be closed are twenty thousand states, each of which would be gone through to its end.
+// Within complements and lookaround too.  What holds none is remembered with all that it consists of: twenty thousand
+// brackets that are still to be closed are twenty thousand states, each of which would be gone through to its end.
 bool LanguageMasks::has_rules(ExpressionId expression, Budget& budget) {
   const Arena& arena = automaton_.automaton().arena();
   std::vector<ExpressionId> open{expression};
@@ -59,8 +62,7 @@ bool LanguageMasks::has_rules(ExpressionId expression, Budget& budget) {
     found = arena.node(at).rules;
     append_parts(arena, at, open);
   }
-  if (found)
-    has_rules_.emplace(expression.value, true);
+  if (found) has_rules_.emplace(expression.value, true);
   else
     for (const std::uint32_t without : met) has_rules_.emplace(without, false);
   return found;
@@ -109,7 +111,8 @@ LanguageMasks::Closing& LanguageMasks::closing(StateId language, Budget& budget)
   if (is_alphabet) {
     bytes.emplace();
     for (unsigned byte = 0; byte < 256; ++byte)
-      if (byte >= 0x80 || automaton_.automaton().next(language, static_cast<std::uint8_t>(byte), budget) == language) bytes->add(static_cast<std::uint8_t>(byte));
+      if (byte >= 0x80 || automaton_.automaton().next(language, static_cast<std::uint8_t>(byte), budget) == language)
+        bytes->add(static_cast<std::uint8_t>(byte));
   }
   known = std::make_unique<Closing>(automaton_, bytes);
   return *known;
@@ -132,7 +135,8 @@ bool LanguageMasks::is_alphabet(StateId language, Budget& budget) {
 }
 
 // Whether so many more bytes, of which the first is between two, lead back or to nothing.
-bool LanguageMasks::all_lead_back(StateId from, StateId language, unsigned missing, std::uint8_t low, std::uint8_t high, Budget& budget) {
+bool LanguageMasks::all_lead_back(StateId from, StateId language, unsigned missing, std::uint8_t low, std::uint8_t high,
+                                  Budget& budget) {
   if (!automaton_.lives(from, budget)) return true;
   if (missing == 0) return from == language;
   StateId before = language;
@@ -145,8 +149,8 @@ bool LanguageMasks::all_lead_back(StateId from, StateId language, unsigned missi
   return true;
 }
 
-// Whether some text of an expression of rules may be of an alphabet; true where that is not known.  It is no more than what its
-// parts say: the alphabet has a text whole if it has its parts.
+// Whether some text of an expression of rules may be of an alphabet; true where that is not known.  It is no more than
+// what its parts say: the alphabet has a text whole if it has its parts.
 bool LanguageMasks::may_live(ExpressionId root, StateId alphabet, Budget& budget) {
   if (const auto known = may_live_.find(pair_of(root, alphabet)); known != may_live_.end()) return known->second;
   Arena& arena = automaton_.automaton().arena();
@@ -195,11 +199,14 @@ bool LanguageMasks::may_live(ExpressionId root, StateId alphabet, Budget& budget
       if (remembering)
         for (const std::string_view name : remembering->strings(n.rule(), arena, budget)) names.emplace_back(name);
       const std::optional<std::uint8_t> leaving = remembering ? remembering->leaving_byte() : std::nullopt;
-      const auto stays = [&](std::uint8_t byte) { return automaton_.automaton().next(alphabet, byte, budget) == alphabet; };
+      const auto stays = [&](std::uint8_t byte) {
+        return automaton_.automaton().next(alphabet, byte, budget) == alphabet;
+      };
       for (std::size_t name = 0; name < names.size(); ++name) {
         budget.step();
         StateId reached = alphabet;
-        std::size_t whole = 0, refused = 0;  // bytes that the alphabet has, with and without the begin of a code point
+        // bytes that the alphabet has, with and without the begin of a code point
+        std::size_t whole = 0, refused = 0;
         for (; refused < names[name].size() && reached != ByteAutomaton::kDead; ++refused) {
           if (reached == alphabet) whole = refused;
           reached = automaton_.automaton().next(reached, static_cast<std::uint8_t>(names[name][refused]), budget);
@@ -248,15 +255,20 @@ bool LanguageMasks::may_live(ExpressionId root, StateId alphabet, Budget& budget
 
 std::optional<bool> LanguageMasks::lives(StateId state, Budget& budget) {
   const std::optional<Parts> parts = this->parts(state, budget);
-  if (!parts || !automaton_.is_approximated(parts->rules) || !automaton_.automaton().node(parts->rules).spellable_by_bytes()) return std::nullopt;
+  if (!parts || !automaton_.is_approximated(parts->rules) ||
+      !automaton_.automaton().node(parts->rules).spellable_by_bytes())
+    return std::nullopt;
   if (is_alphabet(parts->language, budget)) {
     const StateId approximation = automaton_.approximated({parts->rules, false}, budget).state;
     if (!may_live(automaton_.automaton().expression(approximation), parts->language, budget)) return false;
   }
   ClosingTexts& texts = closing(parts->language, budget).texts;
   const ClosingText text = texts.text(parts->rules, budget);
-  if (text.id == SpelledTexts::kNone || text.is_unverified || !accepts(parts->language, texts.spelled().string(text.id), budget)) return std::nullopt;
-  automaton_.data(state).at_most = std::min<std::uint64_t>(automaton_.data(state).at_most, texts.spelled().length(text.id));
+  if (text.id == SpelledTexts::kNone || text.is_unverified ||
+      !accepts(parts->language, texts.spelled().string(text.id), budget))
+    return std::nullopt;
+  automaton_.data(state).at_most =
+      std::min<std::uint64_t>(automaton_.data(state).at_most, texts.spelled().length(text.id));
   return true;
 }
 
@@ -264,14 +276,17 @@ std::optional<bool> LanguageMasks::lives(StateId state, Budget& budget) {
 
 std::optional<StateId> LanguageMasks::mask_state(StateId state, Budget& budget) {
   const std::optional<Parts> parts = this->parts(state, budget);
-  if (!parts || !automaton_.is_approximated(parts->rules) || !automaton_.automaton().node(parts->rules).spellable_by_bytes()) return std::nullopt;
+  if (!parts || !automaton_.is_approximated(parts->rules) ||
+      !automaton_.automaton().node(parts->rules).spellable_by_bytes())
+    return std::nullopt;
   const std::shared_ptr<const Targets> targets = this->targets(parts->language, budget);
   if (!targets) return std::nullopt;
   const MaskPtr whole = automaton_.mask({parts->rules, false}, budget);
   const StateId approximation = automaton_.approximated({parts->rules, false}, budget).state;
   const Shared key{automaton_.data(parts->rules).mask_state, approximation, parts->language};
   const bool is_accepting = automaton_.automaton().accepting(state);
-  if (const auto known = shared_.find(key); known != shared_.end() && automaton_.data(known->second).mask && automaton_.automaton().accepting(known->second) == is_accepting) {
+  if (const auto known = shared_.find(key); known != shared_.end() && automaton_.data(known->second).mask &&
+                                            automaton_.automaton().accepting(known->second) == is_accepting) {
     automaton_.data(state).most_after = automaton_.data(known->second).most_after;
     return known->second;
   }
@@ -298,7 +313,8 @@ std::optional<StateId> LanguageMasks::mask_state(StateId state, Budget& budget) 
         if (*is_fit) most = std::max<std::uint64_t>(most, text.size());
       }
       if (!*is_fit || has_bit(sure, token)) return;
-      if (ending.is_unverified || has_bit(ambiguous, token)) {  // the state itself reads the text, as far as that is not too much
+      // the state itself reads the text, as far as that is not too much
+      if (ending.is_unverified || has_bit(ambiguous, token)) {
         is_by_token = true;
         if (++read > kMostRead || !accepts(parts->rules, std::string(vocabulary.bytes({token})) + text, budget)) return;
       }
@@ -309,18 +325,18 @@ std::optional<StateId> LanguageMasks::mask_state(StateId state, Budget& budget) 
   }
   std::vector<std::uint32_t> doubtful;
   for_each_bit(row, [&](std::uint32_t token) {
-    if (targets->of_token[token] == 0)
-      clear_bit(row, token);
-    else if (!has_bit(sure, token))
-      doubtful.push_back(token);
+    if (targets->of_token[token] == 0) clear_bit(row, token);
+    else if (!has_bit(sure, token)) doubtful.push_back(token);
   });
   const bool is_shared = doubtful.empty() && !is_by_token;
   const std::vector<std::uint32_t> judged = doubtful;
   if (!judged.empty())
-    for (const std::uint32_t token : automaton_.refused_tokens(state, std::move(doubtful), budget)) clear_bit(row, token);
+    for (const std::uint32_t token : automaton_.refused_tokens(state, std::move(doubtful), budget))
+      clear_bit(row, token);
   for (std::size_t i = 0; i < judged.size() && most != TokenAutomaton::kEndless; ++i) {
     if (!has_bit(row, judged[i])) continue;
-    const std::optional<StateId> target = i < kMostJudged ? automaton_.step({state, false}, {judged[i]}, budget) : std::nullopt;
+    const std::optional<StateId> target =
+        i < kMostJudged ? automaton_.step({state, false}, {judged[i]}, budget) : std::nullopt;
     most = target ? std::max(most, automaton_.room(*target).at_most) : TokenAutomaton::kEndless;
   }
   MaskPtr made = automaton_.mask_of_row({state, false}, std::move(row));

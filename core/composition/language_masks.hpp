@@ -1,21 +1,23 @@
 // Masks of rules that are also in a regular language: JSON in ASCII alone, JSON on one line.
 //
-// Problem.  A state of J & L holds a state of the rules J and one of the language L.  Rules keep what was written, so that a
-// walk of the vocabulary makes a state of each byte of each token: a million of them, for one mask.
-// How.  The mask of J is known (rule_masks.hpp), and what L does to each token is found by one walk, which many states share.
-// A token that both allow is allowed if one text ends both.  That of J is its closing text (closing_texts.hpp), and
-// rule_endings.hpp gives it for all tokens at once.  So with s a state of J, and q one of L:
-//      a token t is allowed if  J allows it at s,  and  L reads  t · c  from q,  where c is the closing text after s · t
-// Closing texts are made of the bytes that L can read, so that few are in vain.  Where that text is one of an over-approximation
-// alone, the state itself reads it.  Tokens that are left, since L refuses their closing text, are judged along their bytes.
-// Example.  {"a": "x|  & ASCII: after  y  the text is  "} , after  é  there is none; all tokens but those are allowed at once.
-// Which states live is decided in the same way: by the closing text.  Where L is an *alphabet*, C* for a set C of code points,
-// a text is in it if all its parts are.  So a state is dead if each way through its over-approximation has a part that needs
-// another code point: a least fixed point over the parts that are found first; others are taken to live.  Otherwise a search
-// decides.
-// Cost.  That of a mask, of the endings, and a walk of the vocabulary for each state of L, of which an alphabet has one and some
-// inside of code points.  Rejected: the restriction put into each string of the rules (it is one of texts, and the rules know
-// values; a language that counts or looks for a word is none of strings).
+// Problem.  A state of J & L holds a state of the rules J and one of the language L.  Rules keep what was written, so
+// that a walk of the vocabulary makes a state of each byte of each token: a million of them, for one mask.
+// How.  The mask of J is known (rule_masks.hpp), and what L does to each token is found by one walk, which many states
+// share.  A token that both allow is allowed if one text ends both.  That of J is its closing text (closing_texts.hpp),
+// and rule_endings.hpp gives it for all tokens at once.  So with s a state of J, and q one of L:
+//      a token t is allowed if  J allows it at s,  and  L reads  t · c  from q,  where c is the closing text after s ·
+//      t
+// Closing texts are made of the bytes that L can read, so that few are in vain.  Where that text is one of an
+// over-approximation alone, the state itself reads it.  Tokens that are left, since L refuses their closing text, are
+// judged along their bytes.
+// Example.  {"a": "x|  & ASCII: after  y  the text is  "} , after  é  there is none; all tokens but those are allowed
+// at once.  Which states live is decided in the same way: by the closing text.  Where L is an *alphabet*, C* for a set
+// C of code points, a text is in it if all its parts are.  So a state is dead if each way through its
+// over-approximation has a part that needs another code point: a least fixed point over the parts that are found first;
+// others are taken to live.  Otherwise a search decides.
+// Cost.  That of a mask, of the endings, and a walk of the vocabulary for each state of L, of which an alphabet has one
+// and some inside of code points.  Rejected: the restriction put into each string of the rules (it is one of texts, and
+// the rules know values; a language that counts or looks for a word is none of strings).
 #pragma once
 
 #include <cstdint>
@@ -40,16 +42,17 @@ class LanguageMasks : public CountedObject {
  public:
   explicit LanguageMasks(TokenAutomaton& automaton) : automaton_(automaton) {}
 
-  // The state whose mask a state has, which is known now; nothing if it is no such state, or the mask is to be made by a walk.
+  // The state whose mask a state has, which is known now; nothing if it is no such state, or the mask is to be made by
+  // a walk.
   std::optional<StateId> mask_state(StateId state, Budget& budget);
   // Whether the state lives; nothing if it is no such state, or only a search can tell.
   std::optional<bool> lives(StateId state, Budget& budget);
 
  private:
-  static constexpr std::size_t kMostStates = 250;   // of the language, after one token
+  static constexpr std::size_t kMostStates = 250;    // of the language, after one token
   static constexpr std::size_t kMostParts = 1 << 9;  // of an over-approximation, where it is asked whether it lives
-  static constexpr std::size_t kMostRead = 1 << 12;   // tokens whose closing text is read by the state itself
-  static constexpr std::size_t kMostJudged = 256;   // tokens of which it is asked how much they leave to be written
+  static constexpr std::size_t kMostRead = 1 << 12;  // tokens whose closing text is read by the state itself
+  static constexpr std::size_t kMostJudged = 256;    // tokens of which it is asked how much they leave to be written
 
   struct Parts {
     StateId rules, language;
@@ -58,10 +61,13 @@ class LanguageMasks : public CountedObject {
   struct Targets {
     std::vector<StateId> states;
     std::vector<std::uint8_t> of_token;
-    std::size_t memory_bytes() const { return shared_block_bytes<Targets>() + block_bytes_of(states) + block_bytes_of(of_token); }
+    std::size_t memory_bytes() const {
+      return shared_block_bytes<Targets>() + block_bytes_of(states) + block_bytes_of(of_token);
+    }
   };
   struct Closing {
-    Closing(TokenAutomaton& automaton, std::optional<ByteSet> bytes) : texts(automaton, bytes), endings(automaton, texts) {}
+    Closing(TokenAutomaton& automaton, std::optional<ByteSet> bytes)
+        : texts(automaton, bytes), endings(automaton, texts) {}
     ClosingTexts texts;
     RuleEndings endings;
   };
@@ -77,17 +83,18 @@ class LanguageMasks : public CountedObject {
   bool accepts(StateId language, std::string_view text, Budget& budget);
   // Whether the language is C*, for the code points C that it can read.
   bool is_alphabet(StateId language, Budget& budget);
-  bool all_lead_back(StateId from, StateId language, unsigned missing, std::uint8_t low, std::uint8_t high, Budget& budget);
+  bool all_lead_back(StateId from, StateId language, unsigned missing, std::uint8_t low, std::uint8_t high,
+                     Budget& budget);
   bool may_live(ExpressionId root, StateId alphabet, Budget& budget);
 
   TokenAutomaton& automaton_;
-  counted::unordered_map<std::uint32_t, bool> alphabets_;        // by language
-  counted::unordered_map<std::uint32_t, bool> has_rules_;        // by expression
-  counted::unordered_map<std::uint64_t, bool> may_live_;         // by expression and alphabet
-  counted::unordered_map<std::uint32_t, bool> has_many_targets_; // languages
+  counted::unordered_map<std::uint32_t, bool> alphabets_;         // by language
+  counted::unordered_map<std::uint32_t, bool> has_rules_;         // by expression
+  counted::unordered_map<std::uint64_t, bool> may_live_;          // by expression and alphabet
+  counted::unordered_map<std::uint32_t, bool> has_many_targets_;  // languages
   Latest<StateId, Targets> targets_;
-  counted::map<Shared, StateId> shared_;                         // whose mask it is
-  std::map<std::uint32_t, std::unique_ptr<Closing>> closings_;   // by alphabet; 0, of none
+  counted::map<Shared, StateId> shared_;                        // whose mask it is
+  std::map<std::uint32_t, std::unique_ptr<Closing>> closings_;  // by alphabet; 0, of none
 };
 
 }  // namespace tokamata

@@ -14,14 +14,15 @@ namespace tokamata {
 const std::vector<TokenId>& LongCompletions::short_tokens() {
   if (!short_tokens_.empty()) return short_tokens_;
   const TokenTrie& trie = automaton_.vocabulary(false).trie();
-  for (std::uint32_t child = trie.children_begin(TokenTrie::root()); child < trie.children_end(TokenTrie::root()); ++child)
+  for (std::uint32_t child = trie.children_begin(TokenTrie::root()); child < trie.children_end(TokenTrie::root());
+       ++child)
     if (const auto own = trie.own({child}); !own.empty()) short_tokens_.push_back({own.front()});
   short_tokens_.insert(short_tokens_.end(), automaton_.controls().begin(), automaton_.controls().end());
   return short_tokens_;
 }
 
-// Those whose texts need about as many bytes as before come last.  Names that are remembered come first: each byte of one
-// makes a new state, and all of them are the beginning of a name that can end.
+// Those whose texts need about as many bytes as before come last.  Names that are remembered come first: each byte of
+// one makes a new state, and all of them are the beginning of a name that can end.
 template <class Nexts>
 void LongCompletions::sort_by_need(StateId state, Nexts& next) const {
   const ByteAutomaton& automaton = automaton_.automaton();
@@ -105,10 +106,8 @@ class LongCompletions::Search {
       }
       if (!is_goal && met_.insert(place).second) {
         nodes_ += completions_.is_by_byte(place.state) ? kByByte : 1;
-        if (nodes_ > most_nodes_)
-          is_cut_ = true;
-        else
-          enter(place);
+        if (nodes_ > most_nodes_) is_cut_ = true;
+        else enter(place);
       }
     }
     return false;
@@ -127,7 +126,8 @@ class LongCompletions::Search {
     Frame frame{place};
     const counted::vector<Next>& next = completions_.next_by_bytes(place.state, budget_);
     frame.next.assign(next.begin(), next.end());
-    std::ranges::stable_partition(frame.next, [&](const Next& one) { return !completions_.is_long(one.state, place.bounds.after_one()); });
+    std::ranges::stable_partition(
+        frame.next, [&](const Next& one) { return !completions_.is_long(one.state, place.bounds.after_one()); });
     if (completions_.bytes_decide(place))
       for (const ExpressionId rule : completions_.long_texts_.rules_in_front(place.state))
         if (rules_.try_emplace(rule.value, frames_.size()).second) frame.rules.push_back(rule);
@@ -146,7 +146,8 @@ class LongCompletions::Search {
       if (known == rules_.end() || asked_ == kMostRepeats) continue;
       ++asked_;
       std::string read;
-      for (std::size_t at = known->second; at < frames_.size(); ++at) read += completions_.automaton_.vocabulary(false).bytes(frames_[at].at.token);
+      for (std::size_t at = known->second; at < frames_.size(); ++at)
+        read += completions_.automaton_.vocabulary(false).bytes(frames_[at].at.token);
       if (completions_.long_texts_.repeats(rule, read, budget_)) return true;
     }
     return false;
@@ -164,10 +165,12 @@ class LongCompletions::Search {
       return;
     }
     std::unordered_set<std::uint32_t> met;
-    walk_classes(completions_.automaton_, {frame.place.state, false}, budget_, [&](StateId target, const TokenClass& token_class) {
-      ++classes_;
-      if (met.insert(target.value).second) frame.next.push_back({{*std::ranges::min_element(token_class.tokens)}, target});
-    });
+    walk_classes(completions_.automaton_, {frame.place.state, false}, budget_,
+                 [&](StateId target, const TokenClass& token_class) {
+                   ++classes_;
+                   if (met.insert(target.value).second)
+                     frame.next.push_back({{*std::ranges::min_element(token_class.tokens)}, target});
+                 });
     completions_.sort_by_need(frame.place.state, frame.next);
   }
 
@@ -182,7 +185,7 @@ class LongCompletions::Search {
   LongCompletions& completions_;
   Budget& budget_;
   std::vector<Frame> frames_;
-  std::unordered_multiset<std::uint32_t> on_path_;  // states of the frames
+  std::unordered_multiset<std::uint32_t> on_path_;        // states of the frames
   std::unordered_map<std::uint32_t, std::size_t> rules_;  // the first frame in front of which each is
   std::unordered_set<Place, PlaceHash> met_;
   std::size_t nodes_ = 0, most_nodes_ = kMostNodes, classes_ = 0, asked_ = 0;
@@ -204,7 +207,8 @@ MaskPtr LongCompletions::mask(Configuration configuration, TokenBounds bounds, B
   return mask;
 }
 
-std::vector<std::uint32_t> LongCompletions::tokens_within(Configuration configuration, TokenBounds bounds, Budget& budget) {
+std::vector<std::uint32_t> LongCompletions::tokens_within(Configuration configuration, TokenBounds bounds,
+                                                          Budget& budget) {
   std::vector<std::uint32_t> tokens;
   if (bounds.least > bounds.most) return tokens;
   const TokenBounds after = bounds.after_one();
@@ -218,7 +222,9 @@ std::vector<std::uint32_t> LongCompletions::tokens_within(Configuration configur
     for (std::uint32_t token = 0; token < automaton_.vocabulary(false).token_count() && asked < kMostAsked; ++token)
       if (has_bit(allowed, token) && ++asked) judge(token);
     if (!configuration.at_start && lasts(configuration.state, bounds, budget))
-      if (const std::uint32_t token = next(configuration.state, bounds, budget).token.value; std::ranges::find(tokens, token) == tokens.end()) judge(token);
+      if (const std::uint32_t token = next(configuration.state, bounds, budget).token.value;
+          std::ranges::find(tokens, token) == tokens.end())
+        judge(token);
     return tokens;
   }
   std::size_t asked = 0;
@@ -232,7 +238,8 @@ std::vector<std::uint32_t> LongCompletions::tokens_within(Configuration configur
 LongCompletions::Next LongCompletions::next(StateId state, TokenBounds bounds, Budget& budget) {
   const Place place{state, bounds};
   if (const auto known = known_.find(place); known != known_.end() && known->second) return *known->second;
-  if (bounds.least > 0 && tokens_needed(state, budget) < bounds.least) {  // an endless state, whose steps are not all known
+  // an endless state, whose steps are not all known
+  if (bounds.least > 0 && tokens_needed(state, budget) < bounds.least) {
     const bool is_found = Search(*this, budget).run(place);
     TOKAMATA_CHECK(is_found, "an endless state leads on");
     return *known_.at(place);
@@ -246,7 +253,8 @@ LongCompletions::Next LongCompletions::next(StateId state, TokenBounds bounds, B
   return {token, *automaton_.step(configuration, token, budget)};
 }
 
-std::optional<std::vector<TokenId>> LongCompletions::completion(Configuration configuration, TokenBounds bounds, Budget& budget) {
+std::optional<std::vector<TokenId>> LongCompletions::completion(Configuration configuration, TokenBounds bounds,
+                                                                Budget& budget) {
   std::vector<TokenId> tokens;
   const auto take = [&](const Next& next) {
     tokens.push_back(next.token);
@@ -260,7 +268,8 @@ std::optional<std::vector<TokenId>> LongCompletions::completion(Configuration co
     take({token, *automaton_.step(configuration, token, budget)});
   }
   if (!lasts(configuration.state, bounds, budget)) return std::nullopt;
-  while (bounds.least > 0 || !automaton_.automaton().accepting(configuration.state)) take(next(configuration.state, bounds, budget));
+  while (bounds.least > 0 || !automaton_.automaton().accepting(configuration.state))
+    take(next(configuration.state, bounds, budget));
   return tokens;
 }
 

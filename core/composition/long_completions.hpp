@@ -1,23 +1,24 @@
 // Texts of at least so many tokens.
 //
-// Problem.  A host asks for at least k tokens before the text ends.  To forbid the stop tokens alone leads into dead ends:
-// after  no  of  yes|no  nothing but a stop token can follow.  So a token is allowed only if at least k - 1 more tokens can
-// follow it, and at most b - 1 where there is a budget of b.
+// Problem.  A host asks for at least k tokens before the text ends.  To forbid the stop tokens alone leads into dead
+// ends:  after  no  of  yes|no  nothing but a stop token can follow.  So a token is allowed only if at least k - 1 more
+// tokens can follow it, and at most b - 1 where there is a budget of b.
 // Example.  {"a": [0-9]+}  with k = 20, after  {"a": 7 : a digit is allowed, and  }  is not.
-// How.  A search, depth first, for a path of k tokens to a state that can be completed with those that are left.  Every byte
-// that is a token leads on, and every control token; where these do not decide, all tokens do.  Of the states that are
-// reached, those come first whose texts need about as many bytes as before: inside a string or a number a text can stay as
-// long as it likes, so mostly the search never turns back.  A state whose completion has k tokens already is a goal at once.
-// Without a budget, so is a state that is met again on its own path: it is endless, as are all before it.  So is one whose
-// structure shows a text that is long enough (long_texts.hpp).
-// Whatever is found is kept for all states of the path, so one who follows it finds it again: a mask is empty only where the
-// one before it was.
-// Exactness.  What is allowed is proven by a path.  What is not, by a search of all that can be reached, or it is given up
-// after kMostNodes states (more, where many tokens are to follow), or kMostClasses classes of tokens: then a mask may lack tokens.  Where a name is written that must
-// differ from others, each text of it has states of its own.  There one of the bytes that are alike is followed, and a mask
-// has at most kMostAsked tokens.
+// How.  A search, depth first, for a path of k tokens to a state that can be completed with those that are left.  Every
+// byte that is a token leads on, and every control token; where these do not decide, all tokens do.  Of the states that
+// are reached, those come first whose texts need about as many bytes as before: inside a string or a number a text can
+// stay as long as it likes, so mostly the search never turns back.  A state whose completion has k tokens already is a
+// goal at once.  Without a budget, so is a state that is met again on its own path: it is endless, as are all before
+// it.  So is one whose structure shows a text that is long enough (long_texts.hpp).
+// Whatever is found is kept for all states of the path, so one who follows it finds it again: a mask is empty only
+// where the one before it was.
+// Exactness.  What is allowed is proven by a path.  What is not, by a search of all that can be reached, or it is given
+// up after kMostNodes states (more, where many tokens are to follow), or kMostClasses classes of tokens: then a mask
+// may lack tokens.  Where a name is written that must differ from others, each text of it has states of its own.  There
+// one of the bytes that are alike is followed, and a mask has at most kMostAsked tokens.
 // Cost.  A step for each byte, for each state of a path; a path for each state that tokens lead to.
-// Rejected: forbidding the stop tokens alone; the length of the longest text, which says nothing where there is a budget.
+// Rejected: forbidding the stop tokens alone; the length of the longest text, which says nothing where there is a
+// budget.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +50,19 @@ class LongCompletions {
  public:
   using Configuration = TokenAutomaton::Configuration;
 
-  LongCompletions(TokenAutomaton& automaton, Completions& completions) : automaton_(automaton), completions_(completions) {}
+  LongCompletions(TokenAutomaton& automaton, Completions& completions)
+      : automaton_(automaton), completions_(completions) {}
 
-  // The tokens after which a text can be completed within the bounds, of which `least` is at least 1.  try_mask returns null
-  // if the mask is not known yet.
-  MaskPtr try_mask(Configuration configuration, TokenBounds bounds) const { return masks_.find({configuration, bounds}); }
+  // The tokens after which a text can be completed within the bounds, of which `least` is at least 1.  try_mask returns
+  // null if the mask is not known yet.
+  MaskPtr try_mask(Configuration configuration, TokenBounds bounds) const {
+    return masks_.find({configuration, bounds});
+  }
   MaskPtr mask(Configuration configuration, TokenBounds bounds, Budget& budget);
   // Whether there are such tokens.
   bool has_any(Configuration configuration, TokenBounds bounds, Budget& budget) {
-    return configuration.at_start ? !tokens_within(configuration, bounds, budget).empty() : lasts(configuration.state, bounds, budget);
+    return configuration.at_start ? !tokens_within(configuration, bounds, budget).empty()
+                                  : lasts(configuration.state, bounds, budget);
   }
   // Tokens that complete a text, as many as the bounds ask for; nothing where no such text was found.
   std::optional<std::vector<TokenId>> completion(Configuration configuration, TokenBounds bounds, Budget& budget);
@@ -75,8 +80,10 @@ class LongCompletions {
   }
 
  private:
-  static constexpr std::size_t kMostNodes = 1 << 16, kMostNodesEver = 1 << 18, kMostClasses = 1 << 17, kMostAsked = 64, kMostRepeats = 1 << 10;
-  static constexpr std::size_t kByByte = 64;  // nodes that a state counts for in whose front each byte makes a new one
+  static constexpr std::size_t kMostNodes = 1 << 16, kMostNodesEver = 1 << 18, kMostClasses = 1 << 17, kMostAsked = 64,
+                               kMostRepeats = 1 << 10;
+  // nodes that a state counts for in whose front each byte makes a new one
+  static constexpr std::size_t kByByte = 64;
 
   struct Place {
     StateId state;
@@ -84,7 +91,9 @@ class LongCompletions {
     bool operator==(const Place&) const = default;
   };
   struct PlaceHash {
-    std::size_t operator()(const Place& place) const { return mix(mix(place.bounds.least, place.bounds.most), place.state.value); }
+    std::size_t operator()(const Place& place) const {
+      return mix(mix(place.bounds.least, place.bounds.most), place.state.value);
+    }
   };
   struct Next {
     TokenId token;
@@ -98,7 +107,9 @@ class LongCompletions {
   TokenCount tokens_needed(StateId state, Budget& budget);
   const std::vector<TokenId>& short_tokens();
   // Whether each byte leads to a state of its own: the text of a name is remembered.
-  bool is_by_byte(StateId state) const { return automaton_.automaton().node(state).by_byte && automaton_.is_approximated(state); }
+  bool is_by_byte(StateId state) const {
+    return automaton_.automaton().node(state).by_byte && automaton_.is_approximated(state);
+  }
   std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenBounds bounds, Budget& budget);
   // What leads on to a completion that `lasts` has found.
   Next next(StateId state, TokenBounds bounds, Budget& budget);

@@ -41,7 +41,8 @@ Length LongTexts::made_length(ExpressionId expression) {
     }
     case Kind::Union: {
       Length most;
-      for (const ExpressionId item : arena.items(n)) most = std::max(most, length_of(item));  // nothing is the least
+      // nothing is the least
+      for (const ExpressionId item : arena.items(n)) most = std::max(most, length_of(item));
       return most;
     }
     case Kind::Repetition: {

@@ -1,11 +1,12 @@
 // How long the texts of an expression can become, as far as its structure shows.
 //
 // Problem.  Whether a text of a million tokens follows is not to be found by a path of a million states.
-// Examples.  [a-z]{0,1000000} counts; "{"[^"]*"}" loops;  s → "(" s ")" | "x"  nests: after "(" the rule s stands in front
-// again, with ")" after it.
+// Examples.  [a-z]{0,1000000} counts; "{"[^"]*"}" loops;  s → "(" s ")" | "x"  nests: after "(" the rule s stands in
+// front again, with ")" after it.
 // How.  Two lower bounds, in bytes.
 //   longest   adds, multiplies and compares the lengths of parts, a number of times that counts and is never walked.
-//   repeats   reads the bytes of a path with a rule alone, as if nothing followed it.  Where the rule stands in front of what
+//   repeats   reads the bytes of a path with a rule alone, as if nothing followed it.  Where the rule stands in front
+//   of what
 //             is left, s ⇒ w s u for the bytes w of the path: then s ⇒ wⁿ s uⁿ, so texts grow without end (the pumping lemma).
 // What is constrained may have no text although its parts have, so it has no bound here.
 // Cost.  `longest` once for each part; `repeats` a derivative for each byte.

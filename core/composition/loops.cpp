@@ -12,8 +12,7 @@ constexpr ByteSet kAscii = ByteSet::range(0x00, 0x7F);
 ByteSet whole_code_points(const Arena& arena, ExpressionId expression, bool whole_leads) {
   const ExpressionNode& n = arena.node(expression);
   switch (n.kind) {
-    case Kind::Bytes:
-      return arena.byte_set(n) & kAscii;
+    case Kind::Bytes: return arena.byte_set(n) & kAscii;
     case Kind::CodePoints: {
       const CodePointAutomaton& automaton = arena.automaton(n);
       if (n.second != automaton.start()) return {};
@@ -32,10 +31,8 @@ ByteSet whole_code_points(const Arena& arena, ExpressionId expression, bool whol
         set |= whole_code_points(arena, n.tail(), whole_leads);
       return set;
     }
-    case Kind::Repetition:
-      return n.minimum <= 1 ? whole_code_points(arena, n.body(), whole_leads) : ByteSet();
-    default:
-      return {};
+    case Kind::Repetition: return n.minimum <= 1 ? whole_code_points(arena, n.body(), whole_leads) : ByteSet();
+    default: return {};
   }
 }
 
@@ -52,7 +49,8 @@ void add_loop(const Loop& loop, std::vector<Loop>& loops) {
 }
 
 // As many code points as the phrase still has, whichever they are; any number of those that do not go on with it.
-void add_loops_of_phrase(const PhraseSearch& search, std::uint32_t position, bool whole_leads, std::vector<Loop>& loops) {
+void add_loops_of_phrase(const PhraseSearch& search, std::uint32_t position, bool whole_leads,
+                         std::vector<Loop>& loops) {
   constexpr std::uint32_t kMostBytes = 1024;  // longer than tokens are: what is left out costs time alone
   if (!search.begun(position).empty()) return;
   const ByteSet leads = whole_leads ? kAscii | ByteSet::range(0xC2, 0xF4) : kAscii;
@@ -131,7 +129,8 @@ std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool who
       const std::uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
       const std::uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
       const StateId next = automaton.next(state, lead, budget);
-      if (next != ByteAutomaton::kDead && all_lead_to(automaton, next, state, missing, low, high, budget)) stable.add(lead);
+      if (next != ByteAutomaton::kDead && all_lead_to(automaton, next, state, missing, low, high, budget))
+        stable.add(lead);
     }
   }
   if (stable.empty() || (automaton.node(state).edges && reads_bytes(automaton, state, budget))) return {};

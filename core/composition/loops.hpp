@@ -18,8 +18,8 @@
 namespace tokamata {
 
 struct Loop {
-  ByteSet bytes;   // first bytes of code points that are taken whole
-  Count rounds;    // how many of them, at least
+  ByteSet bytes;  // first bytes of code points that are taken whole
+  Count rounds;   // how many of them, at least
 };
 
 // The widest and longest, 16 at most; a loop left out costs time alone.

@@ -24,8 +24,8 @@ using SharedWords = std::shared_ptr<const Words>;
 // The bits of a mask: a row of its own, or what differs from a row that many masks share.
 //
 // Problem.  Half of the masks of a JSON text allow a handful of tokens, and most others are those of a string and a few
-// dozen more.  As rows of 16 kB (128,256 tokens) they fill the caches, and making, counting and reading one takes longer
-// than finding its tokens.
+// dozen more.  As rows of 16 kB (128,256 tokens) they fill the caches, and making, counting and reading one takes
+// longer than finding its tokens.
 // How.  A shared row (none: all words are zero) and the words that differ from it, with their places, in any order.
 // Example.  After  {"a": "x|  the base is the segment of a string's rest, and the words of  "}  and  ",  differ.
 // Cost.  Writing a row: 16 kB copied or cleared, and a store for each word that differs.
@@ -55,9 +55,7 @@ class MaskBits {
 
   std::size_t size() const { return size_; }  // words of a row
   // A base belongs to the vocabulary and is not counted.
-  std::size_t memory_bytes() const {
-    return block_bytes_of(words_) + block_bytes_of(changed_);
-  }
+  std::size_t memory_bytes() const { return block_bytes_of(words_) + block_bytes_of(changed_); }
 
   bool contains(std::uint32_t token) const { return word(token / 32) >> (token % 32) & 1; }
   // The smallest that is set; some must be.
@@ -81,12 +79,9 @@ class MaskBits {
   }
   // Into a row of size() words.
   void write(std::uint32_t* row) const {
-    if (is_row())
-      std::memcpy(row, words_.data(), size_ * sizeof(std::uint32_t));
-    else if (base_)
-      std::memcpy(row, base_->data(), size_ * sizeof(std::uint32_t));
-    else
-      std::memset(row, 0, size_ * sizeof(std::uint32_t));
+    if (is_row()) std::memcpy(row, words_.data(), size_ * sizeof(std::uint32_t));
+    else if (base_) std::memcpy(row, base_->data(), size_ * sizeof(std::uint32_t));
+    else std::memset(row, 0, size_ * sizeof(std::uint32_t));
     for (const Word& changed : changed_) row[changed.place] = changed.bits;
   }
   Words row() const {
@@ -97,8 +92,12 @@ class MaskBits {
   // The row itself, where it is kept as one; null otherwise.
   const std::uint32_t* data() const { return is_row() ? words_.data() : nullptr; }
 
-  void set(std::uint32_t token) { change(token, [](std::uint32_t word, std::uint32_t bit) { return word | bit; }); }
-  void remove(std::uint32_t token) { change(token, [](std::uint32_t word, std::uint32_t bit) { return word & ~bit; }); }
+  void set(std::uint32_t token) {
+    change(token, [](std::uint32_t word, std::uint32_t bit) { return word | bit; });
+  }
+  void remove(std::uint32_t token) {
+    change(token, [](std::uint32_t word, std::uint32_t bit) { return word & ~bit; });
+  }
   // Removes the others from few words; returns how many those are.
   template <class Keep>
   std::size_t keep_of_few(Keep&& keep) {
@@ -158,10 +157,8 @@ class MaskBits {
       return;
     }
     const auto at = std::ranges::find(changed_, place, &Word::place);
-    if (at != changed_.end())
-      at->bits = bits;
-    else
-      changed_.push_back({place, bits});
+    if (at != changed_.end()) at->bits = bits;
+    else changed_.push_back({place, bits});
   }
 
   Words words_;
@@ -173,8 +170,8 @@ class MaskBits {
 struct Mask {
   static constexpr std::uint64_t kNoSerial = ~std::uint64_t{0};  // of one that no memo keeps
 
-  std::uint64_t serial = 0;            // counts up in the order of making, within one constraint
-  std::size_t open_tokens = 0;         // set bits after which the text goes on; the others are stop tokens
+  std::uint64_t serial = 0;     // counts up in the order of making, within one constraint
+  std::size_t open_tokens = 0;  // set bits after which the text goes on; the others are stop tokens
   std::size_t set_bits = 0;
   MaskBits bits;
 
@@ -186,7 +183,8 @@ using MaskPtr = std::shared_ptr<const Mask>;
 
 // Whether the two numbers of a mask are those of its bits.
 inline bool is_counted(const Vocabulary& vocabulary, const Mask& mask) {
-  const auto stops = std::ranges::count_if(vocabulary.stop(), [&](std::uint32_t stop) { return mask.bits.contains(stop); });
+  const auto stops =
+      std::ranges::count_if(vocabulary.stop(), [&](std::uint32_t stop) { return mask.bits.contains(stop); });
   return mask.set_bits == mask.bits.count() && mask.open_tokens + static_cast<std::size_t>(stops) == mask.set_bits;
 }
 

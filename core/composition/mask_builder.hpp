@@ -1,10 +1,10 @@
 // Builds a mask from token sets that many masks share and from single tokens.
 //
-// Problem.  A mask of rules consists mostly of the tokens inside one terminal, which many masks share, and of a few dozen
-// others.  A row for each mask would be written, counted and read five times before the first token is drawn.
-// How.  The first shared set becomes the base.  A word that differs from it is copied into the builder's row, which is zero
-// elsewhere, and its index is noted.  From the second shared set on, the row has all words, so that sets are united without
-// a look at each word; what differs from the base is found at the end.
+// Problem.  A mask of rules consists mostly of the tokens inside one terminal, which many masks share, and of a few
+// dozen others.  A row for each mask would be written, counted and read five times before the first token is drawn.
+// How.  The first shared set becomes the base.  A word that differs from it is copied into the builder's row, which is
+// zero elsewhere, and its index is noted.  From the second shared set on, the row has all words, so that sets are
+// united without a look at each word; what differs from the base is found at the end.
 // Example.  base = inside a string; add  ",  : word 5 is copied and the bit set;  take() gives the base and word 5.
 // Cost.  A store for each token; a few passes over 16 kB (128,256 tokens) where there is a second shared set.
 #pragma once
@@ -44,7 +44,8 @@ class MaskBuilder {
     if (bits.is_row()) return unite(bits.words());
     if (!base_ && places_.empty() && !is_whole_) {
       base_ = bits.base();
-      for (const MaskBits::Word& word : bits.changed()) changed(word.place) = word.bits;  // may be less than the base's
+      // may be less than the base's
+      for (const MaskBits::Word& word : bits.changed()) changed(word.place) = word.bits;
     } else if (bits.base()) {
       make_whole();
       std::vector<MaskBits::Word> instead;  // of the base's words
@@ -81,7 +82,9 @@ class MaskBuilder {
 
  private:
   std::uint32_t base_word(std::uint32_t place) const { return base_ ? (*base_)[place] : 0; }
-  std::uint32_t word(std::uint32_t place) const { return is_whole_ || is_changed_[place] ? row_[place] : base_word(place); }
+  std::uint32_t word(std::uint32_t place) const {
+    return is_whole_ || is_changed_[place] ? row_[place] : base_word(place);
+  }
   std::uint32_t& changed(std::uint32_t place) {
     if (!is_whole_ && !is_changed_[place]) {
       places_.push_back(place);
@@ -123,7 +126,7 @@ class MaskBuilder {
     return count;
   }
 
-  SharedWords base_;  // null: nothing
+  SharedWords base_;                    // null: nothing
   bool is_whole_ = false;               // the row has all words
   counted::vector<std::uint32_t> row_;  // words that may differ from the base, zero elsewhere; or all words
   counted::vector<bool> is_changed_;

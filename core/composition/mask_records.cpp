@@ -12,7 +12,9 @@ MaskRecords MaskRecorder::records(bool had_collection) const {
     std::uint32_t source, target, symbol;
   };
   std::vector<Edge> edges;
-  bytes.for_each_known([&](StateId source, Symbol symbol, StateId target) { edges.push_back({source.value, target.value, symbol.value}); });
+  bytes.for_each_known([&](StateId source, Symbol symbol, StateId target) {
+    edges.push_back({source.value, target.value, symbol.value});
+  });
   std::ranges::sort(edges, {}, [](const Edge& edge) { return std::pair(edge.source, edge.symbol); });
   const std::size_t count = bytes.state_count();
   std::vector<std::uint32_t> first(count + 1, 0);
@@ -47,7 +49,8 @@ MaskRecords MaskRecorder::records(bool had_collection) const {
     return at->second;
   };
   std::unordered_map<std::uint32_t, std::vector<StackMemo::Question>> questions = automaton_.stack_memo_.questions();
-  std::vector<std::uint32_t> number(count, kNone);  // of a record, or of the record from which its symbols are counted
+  // of a record, or of the record from which its symbols are counted
+  std::vector<std::uint32_t> number(count, kNone);
   std::vector<std::uint32_t> symbols;
   for (const std::uint32_t state : order) {
     if (!is_needed[state]) continue;
@@ -74,7 +77,8 @@ MaskRecords MaskRecorder::records(bool had_collection) const {
       shared.most_after = held.most_after;
       if (const auto unverified = automaton_.unverified_.find(holder.value); unverified != automaton_.unverified_.end())
         shared.unverified.assign(unverified->second.begin(), unverified->second.end());
-      if (const auto asked = questions.find(holder.value); asked != questions.end()) shared.questions = std::move(asked->second), questions.erase(asked);
+      if (const auto asked = questions.find(holder.value); asked != questions.end())
+        shared.questions = std::move(asked->second), questions.erase(asked);
     }
     number[state] = static_cast<std::uint32_t>(found.states.size());
     found.states.push_back(record);
@@ -83,8 +87,8 @@ MaskRecords MaskRecorder::records(bool had_collection) const {
   return found;
 }
 
-std::optional<std::vector<StateId>> MaskRecorder::walk(const MaskRecords& records, std::size_t most_states, std::size_t most_bytes,
-                                                       Budget& budget) {
+std::optional<std::vector<StateId>> MaskRecorder::walk(const MaskRecords& records, std::size_t most_states,
+                                                       std::size_t most_bytes, Budget& budget) {
   ByteAutomaton& bytes = automaton_.automaton_;
   const std::size_t symbols = Symbol::kBytes + 1 + bytes.control_tokens().size();
   std::vector<StateId> states;
@@ -138,16 +142,18 @@ void MaskRecorder::put(StateId holder, const MaskRecords::Shared& shared, Budget
   automaton_.remember(holder, numbered(shared));
   automaton_.data(holder).most_after = shared.most_after;
   if (!shared.unverified.empty())
-    automaton_.unverified_.insert_or_assign(holder.value, counted::vector<std::uint32_t>(shared.unverified.begin(), shared.unverified.end()));
+    automaton_.unverified_.insert_or_assign(
+        holder.value, counted::vector<std::uint32_t>(shared.unverified.begin(), shared.unverified.end()));
   const ExpressionId expression = automaton_.automaton_.expression(holder);
   if (!shared.questions.empty() && automaton_.has_stack_memo(expression) && shared.unverified.empty())
-    automaton_.stack_memo_.add_asked(automaton_.automaton_.arena(), expression, {holder, shared.most_after},
-                                     [&](ExpressionId part) { return automaton_.beginnings(part); }, shared.questions);
+    automaton_.stack_memo_.add_asked(
+        automaton_.automaton_.arena(), expression, {holder, shared.most_after},
+        [&](ExpressionId part) { return automaton_.beginnings(part); }, shared.questions);
   budget.step();
 }
 
-void MaskRecorder::install(const MaskRecords& records, std::span<const StateId> states, std::size_t most_bytes, std::size_t& count,
-                           Budget& budget) {
+void MaskRecorder::install(const MaskRecords& records, std::span<const StateId> states, std::size_t most_bytes,
+                           std::size_t& count, Budget& budget) {
   std::vector<std::optional<StateId>> holders(records.masks.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     const MaskRecords::State& record = records.states[i];
@@ -170,6 +176,9 @@ void MaskRecorder::install(const MaskRecords& records, std::span<const StateId> 
     automaton_.start_mask_ = Kept(numbered(records.masks[records.start_mask]));
 }
 
-void MaskRecorder::hold(SharedWords row) { automaton_.held_rows_.push_back(Kept(std::make_shared<const TokenAutomaton::HeldRow>(TokenAutomaton::HeldRow{std::move(row)}))); }
+void MaskRecorder::hold(SharedWords row) {
+  automaton_.held_rows_.push_back(
+      Kept(std::make_shared<const TokenAutomaton::HeldRow>(TokenAutomaton::HeldRow{std::move(row)})));
+}
 
 }  // namespace tokamata

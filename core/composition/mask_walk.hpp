@@ -41,8 +41,8 @@ struct NoVisit {
 };
 
 // `describe(state)` gives the WalkState of a state that lives; `visit(node, state)` is called for every node that
-// is not taken by a loop above it.  Where all states are spellable, which the type of `describe` says by AllSpellable, it is
-// not called for leaves: their loops would be found by transitions that nothing reads.
+// is not taken by a loop above it.  Where all states are spellable, which the type of `describe` says by AllSpellable,
+// it is not called for leaves: their loops would be found by transitions that nothing reads.
 template <class Describe, class Visit = NoVisit>
 class MaskWalk {
  public:
@@ -81,10 +81,8 @@ class MaskWalk {
   void finish() {
     while (!frames_.empty()) {
       Frame& frame = frames_.back();
-      if (frame.child == frame.end)
-        frames_.pop_back();
-      else
-        visit(frame, NodeId{frame.child++});
+      if (frame.child == frame.end) frames_.pop_back();
+      else visit(frame, NodeId{frame.child++});
     }
   }
 
@@ -124,10 +122,8 @@ class MaskWalk {
   void add(std::uint32_t begin, std::uint32_t end) {
     if (begin == end) return;
     TOKAMATA_CHECK(begin < end && end <= trie_.order().size(), "a run of tokens is within the trie's order");
-    if (!ranges_.empty() && ranges_.back().end == begin)
-      ranges_.back().end = end;
-    else
-      ranges_.push_back({begin, end});
+    if (!ranges_.empty() && ranges_.back().end == begin) ranges_.back().end = end;
+    else ranges_.push_back({begin, end});
   }
 
   const TokenTrie& trie_;

@@ -27,16 +27,17 @@ struct MaskWork {
     Language,   // rules within a regular language
     Canonical,  // hypotheses of the tokenizer
   };
-  static constexpr std::array<std::string_view, 8> kMakers{"walk", "classes", "factors", "segments", "stack memo", "union", "language", "canonical"};
+  static constexpr std::array<std::string_view, 8> kMakers{"walk",       "classes", "factors",  "segments",
+                                                           "stack memo", "union",   "language", "canonical"};
 
   std::array<std::uint64_t, kMakers.size()> masks{};  // made, or found again where the maker is a memo
   std::uint64_t known = 0;                            // masks that their own state had
   std::uint64_t alike = 0;                            // that a state which is alike had
   std::uint64_t segments_found = 0, segments_made = 0;
-  std::uint64_t states = 0;        // of the byte automaton
-  std::uint64_t nodes = 0;         // of tries that were walked
-  std::uint64_t alternatives = 0;  // of rules that were followed
-  std::uint64_t unverified = 0;    // tokens that the exact state had to judge
+  std::uint64_t states = 0;                                         // of the byte automaton
+  std::uint64_t nodes = 0;                                          // of tries that were walked
+  std::uint64_t alternatives = 0;                                   // of rules that were followed
+  std::uint64_t unverified = 0;                                     // tokens that the exact state had to judge
   double seconds = 0, segment_seconds = 0, unverified_seconds = 0;  // of all, and of two parts
 
   void note(Maker maker) { ++masks[static_cast<std::size_t>(maker)]; }
@@ -44,11 +45,12 @@ struct MaskWork {
   MaskWork since(const MaskWork& before) const {
     MaskWork made = *this;
     for (std::size_t maker = 0; maker < masks.size(); ++maker) made.masks[maker] -= before.masks[maker];
-    for (const auto count : {&MaskWork::known, &MaskWork::alike, &MaskWork::segments_found, &MaskWork::segments_made, &MaskWork::nodes,
-                             &MaskWork::alternatives, &MaskWork::unverified})
+    for (const auto count : {&MaskWork::known, &MaskWork::alike, &MaskWork::segments_found, &MaskWork::segments_made,
+                             &MaskWork::nodes, &MaskWork::alternatives, &MaskWork::unverified})
       made.*count -= before.*count;
     made.states -= std::min(states, before.states);  // they may have been freed
-    for (const auto time : {&MaskWork::seconds, &MaskWork::segment_seconds, &MaskWork::unverified_seconds}) made.*time -= before.*time;
+    for (const auto time : {&MaskWork::seconds, &MaskWork::segment_seconds, &MaskWork::unverified_seconds})
+      made.*time -= before.*time;
     return made;
   }
 };
@@ -56,7 +58,8 @@ struct MaskWork {
 // Adds the time of its life to a count, unless one around it does so already.
 class TimeOfPart {
  public:
-  TimeOfPart(double& seconds, bool& is_running) : seconds_(seconds), is_running_(is_running), is_outermost_(!is_running) {
+  TimeOfPart(double& seconds, bool& is_running)
+      : seconds_(seconds), is_running_(is_running), is_outermost_(!is_running) {
     if (!is_outermost_) return;
     is_running_ = true;
     begin_ = Clock::now();

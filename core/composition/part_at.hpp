@@ -15,7 +15,8 @@ struct PartAt {
   const TokenTrie* trie;  // the vocabulary's, or that of the remainders of a segment
   NodeId node;
   ExpressionId part;
-  Follow follow = Follow::AnyByte;  // left so where only the tokens inside matter: they do not depend on what follows
+  // left so where only the tokens inside matter: they do not depend on what follows
+  Follow follow = Follow::AnyByte;
   bool operator==(const PartAt&) const = default;
 
   struct Hash {

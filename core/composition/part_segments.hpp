@@ -1,11 +1,11 @@
 // Whether parts of a grammar are followed by their segments, or unfolded where they begin.
-// Problem.  What remains of the tokens after each part is a trie of its own, so readings that part before it do not meet again.
-// In  s: s? t? | t s t?  many parts begin at one place, and after each of them as many again.
-// How.  Masks are made with segments as long as they open few spots, by and large; from then on parts are unfolded, and all
-// readings of the same bytes meet at one spot.
+// Problem.  What remains of the tokens after each part is a trie of its own, so readings that part before it do not
+// meet again.  In  s: s? t? | t s t?  many parts begin at one place, and after each of them as many again.
+// How.  Masks are made with segments as long as they open few spots, by and large; from then on parts are unfolded, and
+// all readings of the same bytes meet at one spot.
 // Cost.  At most 30,000 spots that were opened in vain, some 0.1 s, once for each constraint.
-// Rejected: a bound on the segments of a mask, or on parts after each other.  Half of the segments are worse than all or none,
-// and in Java, where few parts begin at one place, more than three of them stand one after another.
+// Rejected: a bound on the segments of a mask, or on parts after each other.  Half of the segments are worse than all
+// or none, and in Java, where few parts begin at one place, more than three of them stand one after another.
 #pragma once
 
 #include <cstdint>

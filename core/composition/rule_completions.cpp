@@ -15,8 +15,8 @@ class RuleCompletions::Search {
   Search(RuleCompletions& completions, Budget& budget)
       : automaton_(completions.automaton_), completions_(completions), budget_(budget) {}
 
-  // The tokens of the best way from a configuration, each with the state that it leads to, up to one whose rest is known; how
-  // many tokens it has in all.
+  // The tokens of the best way from a configuration, each with the state that it leads to, up to one whose rest is
+  // known; how many tokens it has in all.
   struct Found {
     std::vector<std::pair<TokenId, StateId>> way;
     TokenCount tokens;
@@ -32,7 +32,8 @@ class RuleCompletions::Search {
       if (may_be_better(nodes_[next.node])) expand(next.node);
     }
     Found found{{}, best_};
-    for (std::size_t at = best_node_; at != 0; at = nodes_[at].before) found.way.emplace_back(nodes_[at].token, nodes_[at].configuration.state);
+    for (std::size_t at = best_node_; at != 0; at = nodes_[at].before)
+      found.way.emplace_back(nodes_[at].token, nodes_[at].configuration.state);
     std::ranges::reverse(found.way);
     return found;
   }
@@ -62,7 +63,8 @@ class RuleCompletions::Search {
       std::size_t& count = followed[reached.value];
       if (count == kAlike || !has_room()) return;
       const TokenId token{*std::ranges::min_element(token_class.tokens)};
-      const std::optional<StateId> target = approximation.state == configuration.state ? reached : automaton_.step(configuration, token, budget_);
+      const std::optional<StateId> target =
+          approximation.state == configuration.state ? reached : automaton_.step(configuration, token, budget_);
       if (!target) return;
       const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
       const bool is_kept = automaton_.automaton().node(*target).by_byte && rest > 1;
@@ -115,7 +117,9 @@ RuleCompletions::Step RuleCompletions::first_step(Configuration configuration, B
   TokenCount tokens = found.tokens;
   StateId at = configuration.state;
   // What was found before from a state is kept, unless this is shorter: a caller has that number.
-  const auto is_kept = [&] { return found_.contains(at.value) && length(at) <= tokens && (!steps.empty() || !configuration.at_start); };
+  const auto is_kept = [&] {
+    return found_.contains(at.value) && length(at) <= tokens && (!steps.empty() || !configuration.at_start);
+  };
   for (const auto& [token, target] : found.way) {
     if (is_kept()) break;
     steps.emplace_back(at, Step{token, target, tokens--});
@@ -127,10 +131,8 @@ RuleCompletions::Step RuleCompletions::first_step(Configuration configuration, B
   }
   const Step first = steps.front().second;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i == 0 && configuration.at_start)
-      found_at_start_ = first;
-    else
-      found_.insert_or_assign(steps[i].first.value, steps[i].second);
+    if (i == 0 && configuration.at_start) found_at_start_ = first;
+    else found_.insert_or_assign(steps[i].first.value, steps[i].second);
   }
   return first;
 }
@@ -176,14 +178,18 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
 RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, Budget& budget) {
   const StateId approximation = automaton_.approximated({state, false}, budget).state;
   TokenCount spare = approximation == state ? 0 : kSpare;
-  // Where the state needs more than that, it repeats what it reads: a name between tags of its own.  So may each byte of a token.
+  // Where the state needs more than that, it repeats what it reads: a name between tags of its own.  So may each byte
+  // of a token.
   const TokenCount own = texts_.tokens(state, budget), approximated = texts_.tokens(approximation, budget);
   if (spare > 0 && own != kNoTokens && approximated != kNoTokens && own > approximated + kSpare)
     spare = own - approximated + static_cast<TokenCount>(automaton_.vocabulary(false).trie().longest());
   const std::shared_ptr<const Endings> endings = endings_.of(approximation, budget);
   const auto needed = [&](const Ending& ending) { return texts_.spelled().tokens(ending.text); };
-  const auto fits = [&](const Ending& ending, TokenCount more) { return needed(ending) <= left - 1 && needed(ending) + more <= left - 1; };
-  if (std::ranges::all_of(endings->all, [&](const Ending& ending) { return fits(ending, spare); })) return {{}, true, {}, {}};
+  const auto fits = [&](const Ending& ending, TokenCount more) {
+    return needed(ending) <= left - 1 && needed(ending) + more <= left - 1;
+  };
+  if (std::ranges::all_of(endings->all, [&](const Ending& ending) { return fits(ending, spare); }))
+    return {{}, true, {}, {}};
   const std::size_t words = automaton_.vocabulary(false).words();
   Within found{Words(words), false, Words(words), {}};
   Words judged(words);  // by the first ending of each
@@ -194,7 +200,8 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
     if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = automaton_.ambiguous_tokens(state, budget);
     const bool are_alike = ending.inside != 0;
     Words* doubtful = nullptr;
-    if (may_fit && !is_sure && ending.is_unverified) doubtful = &found.doubtful.emplace_back(ending.text, are_alike, Words(words)).tokens;
+    if (may_fit && !is_sure && ending.is_unverified)
+      doubtful = &found.doubtful.emplace_back(ending.text, are_alike, Words(words)).tokens;
     const auto judge = [&](std::size_t word, std::uint32_t bits) {
       bits &= ~judged[word];
       judged[word] |= bits;
@@ -210,7 +217,8 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
   return found;
 }
 
-// The same at the start of a text whose first token may have other bytes: by a walk, since there is one such mask for each text.
+// The same at the start of a text whose first token may have other bytes: by a walk, since there is one such mask for
+// each text.
 RuleCompletions::Within RuleCompletions::within_at_start(Configuration configuration, TokenCount left, Budget& budget) {
   const std::size_t words = automaton_.vocabulary(true).words();
   Within found{Words(words), false, Words(words), {}};
@@ -233,12 +241,14 @@ const Words& RuleCompletions::beginning_tokens() {
   const ByteSet beginnings = arena.separators() | arena.openers();
   Words found(vocabulary.words());
   for (const std::uint32_t token : vocabulary.trie().order())
-    if (std::ranges::any_of(vocabulary.bytes({token}), [&](char byte) { return beginnings.contains(static_cast<std::uint8_t>(byte)); })) set_bit(found, token);
+    if (std::ranges::any_of(vocabulary.bytes({token}),
+                            [&](char byte) { return beginnings.contains(static_cast<std::uint8_t>(byte)); }))
+      set_bit(found, token);
   return beginning_tokens_.emplace(std::move(found));
 }
 
-// Whether the closing text after alike tokens is the one that is expected: after the first and the last of them, and so after
-// all.
+// Whether the closing text after alike tokens is the one that is expected: after the first and the last of them, and so
+// after all.
 bool RuleCompletions::are_closed(const Doubtful& alike, Configuration configuration, Budget& budget) {
   std::optional<std::uint32_t> first, last;
   for_each_bit(alike.tokens, [&](std::uint32_t token) {
@@ -253,7 +263,8 @@ bool RuleCompletions::are_closed(const Doubtful& alike, Configuration configurat
 }
 
 // Adds those of the first doubtful tokens that leave enough room.
-void RuleCompletions::add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration, TokenCount left, Budget& budget) {
+void RuleCompletions::add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration,
+                                 TokenCount left, Budget& budget) {
   std::size_t asked = 0;
   for_each_bit(doubtful, [&](std::uint32_t token) {
     if (asked++ >= most) return;
@@ -266,7 +277,8 @@ MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount lef
   const std::size_t words = automaton_.vocabulary(configuration.at_start).words();
   if (left == 0) return automaton_.mask_of_row(configuration, Words(words));
   const MaskPtr whole = automaton_.mask(configuration, budget);
-  Within found = configuration.at_start ? within_at_start(configuration, left, budget) : within(configuration.state, left, budget);
+  Within found =
+      configuration.at_start ? within_at_start(configuration, left, budget) : within(configuration.state, left, budget);
   if (found.are_all) return whole;
   const Words allowed = whole->bits.row();
   const auto restrict_to = [words](Words& tokens, const Words& others) {

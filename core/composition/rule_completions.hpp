@@ -4,24 +4,24 @@
 // many: values nest, and names and elements that must differ are kept in the state.
 // Example.  Llama 3.1, `{"b`: the shortest text that closes it is `":0}`, of three tokens; `":{}}` has two, `":{` and
 // `}}`, and no token does it alone.
-// How.  Branch and bound.  Every state has a closing text (closing_texts.hpp), so an upper bound is known from the start, at
-// any depth.  A search by tokens looks for fewer.  It is best first, by the tokens so far plus those of the closing text of
-// the state reached.  States are pruned if the length of their shortest text and of the longest token show that they cannot
-// beat the best so far.
+// How.  Branch and bound.  Every state has a closing text (closing_texts.hpp), so an upper bound is known from the
+// start, at any depth.  A search by tokens looks for fewer.  It is best first, by the tokens so far plus those of the
+// closing text of the state reached.  States are pruned if the length of their shortest text and of the longest token
+// show that they cannot beat the best so far.
 //   - Tokens are walked from the over-approximation of a state (Arena::approximations), in which all positions within a
-//     string are one state.  Of the tokens that lead to the same state, one is followed; up to kAlike inside a name or an
-//     element that must differ from others, because some of their texts may be taken.
+//     string are one state.  Of the tokens that lead to the same state, one is followed; up to kAlike inside a name or
+//     an element that must differ from others, because some of their texts may be taken.
 //   - If the search is exhausted, the result is exact.  This is so for two tokens, which one walk shows, unless that
-//     makes too many states.  It stops early after kMostStates new states or kMostClasses token classes, and returns the best
-//     number found.
+//     makes too many states.  It stops early after kMostStates new states or kMostClasses token classes, and returns
+//     the best number found.
 // The result is kept for all states along the way, so that a caller who follows it never gets a larger number.
 //
-// A mask contains a token if the closing text after it has few enough tokens.  rule_endings.hpp says for all tokens at once
-// which texts these are in the over-approximation.  Such a text may be refused, because a name or an element was written
-// before.  Tokens that stay inside one terminal, with no text written before along their way, are refused alike, and two of
-// them are examined for all.  Others are examined one by one, up to kMostAlong of those that go along a text written before,
-// and kMostBefore of those before each closing text; the rest need room for the bytes that make the text differ.  So a mask may
-// lack tokens, but it never contains a dead end.
+// A mask contains a token if the closing text after it has few enough tokens.  rule_endings.hpp says for all tokens at
+// once which texts these are in the over-approximation.  Such a text may be refused, because a name or an element was
+// written before.  Tokens that stay inside one terminal, with no text written before along their way, are refused
+// alike, and two of them are examined for all.  Others are examined one by one, up to kMostAlong of those that go along
+// a text written before, and kMostBefore of those before each closing text; the rest need room for the bytes that make
+// the text differ.  So a mask may lack tokens, but it never contains a dead end.
 //
 // Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the
 // token classes.  Rejected: A* alone, whose bounds are weak for strings and useless for tokens of several
@@ -57,7 +57,8 @@ class RuleCompletions {
  public:
   using Configuration = TokenAutomaton::Configuration;
 
-  explicit RuleCompletions(TokenAutomaton& automaton) : automaton_(automaton), texts_(automaton), endings_(automaton, texts_) {}
+  explicit RuleCompletions(TokenAutomaton& automaton)
+      : automaton_(automaton), texts_(automaton), endings_(automaton, texts_) {}
 
   // Whether this class completes the texts of a state.
   bool serves(StateId state, Budget& budget) {
@@ -67,7 +68,9 @@ class RuleCompletions {
 
   // The fewest tokens found that lead to an accepted text.
   std::vector<TokenId> shortest(Configuration configuration, Budget& budget);
-  TokenCount tokens_needed(Configuration configuration, Budget& budget) { return shortest(configuration, budget).size(); }
+  TokenCount tokens_needed(Configuration configuration, Budget& budget) {
+    return shortest(configuration, budget).size();
+  }
   // Tokens that suffice: those of the closing text; up to kNear, or of one token and the closing text after it.  Unlike
   // `shortest`, it depends on nothing that was searched before, and walks the token classes at most once.
   TokenCount tokens_to_close(StateId state, Budget& budget);
@@ -112,7 +115,8 @@ class RuleCompletions {
   };
   Within within(StateId state, TokenCount left, Budget& budget);
   Within within_at_start(Configuration configuration, TokenCount left, Budget& budget);
-  void add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration, TokenCount left, Budget& budget);
+  void add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration, TokenCount left,
+                  Budget& budget);
   bool are_closed(const Doubtful& alike, Configuration configuration, Budget& budget);
   const Words& beginning_tokens();
 

@@ -24,7 +24,8 @@ std::shared_ptr<const Endings> RuleEndings::of(StateId approximation, Budget& bu
   return made;
 }
 
-const Endings& RuleEndings::of_part(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+const Endings& RuleEndings::of_part(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                    Budget& budget) {
   const PartAt place{&trie, node, part};
   if (const auto known = of_parts_.find(place); known != of_parts_.end()) return *known->second;
   auto made = std::make_shared<Endings>();
@@ -34,7 +35,8 @@ const Endings& RuleEndings::of_part(ExpressionId part, const TokenTrie& trie, No
 
 // ---- terminals --------------------------------------------------------------------------------
 
-const Endings& RuleEndings::of_terminal(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+const Endings& RuleEndings::of_terminal(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow,
+                                        Budget& budget) {
   const PartAt place{&trie, node, terminal};
   if (const auto known = of_terminals_.find(place); known != of_terminals_.end()) return *known->second;
   auto made = std::make_shared<Endings>();
@@ -44,12 +46,14 @@ const Endings& RuleEndings::of_terminal(ExpressionId terminal, const TokenTrie& 
   return *of_terminals_.emplace(place, Kept<Endings>(std::move(made))).first->second;
 }
 
-std::shared_ptr<const TerminalEndings> RuleEndings::terminal_endings(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow,
-                                                                     Budget& budget) {
+std::shared_ptr<const TerminalEndings> RuleEndings::terminal_endings(ExpressionId terminal, const TokenTrie& trie,
+                                                                     NodeId node, Follow follow, Budget& budget) {
   const Vocabulary& vocabulary = automaton_.vocabulary(false);
   const bool is_whole = &trie == &vocabulary.trie();
   std::string key;
-  if (is_whole) key = automaton_.automaton().arena().structure(automaton_.automaton().node(automaton_.automaton().state_of(terminal, budget)).body());
+  if (is_whole)
+    key = automaton_.automaton().arena().structure(
+        automaton_.automaton().node(automaton_.automaton().state_of(terminal, budget)).body());
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
     if (const auto& bytes = texts_.bytes())
@@ -114,9 +118,11 @@ SpelledId RuleEndings::text_after(ExpressionId terminal, std::string_view bytes,
   return texts_.text(state, budget).id;
 }
 
-// By those of a terminal that differs from it in what it does to some tokens alone: as for segments (segments.cpp), the string
-// without its bound, or with the texts that it must not be.  Nothing if there is none, or if more than some are to be read.
-std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
+// By those of a terminal that differs from it in what it does to some tokens alone: as for segments (segments.cpp), the
+// string without its bound, or with the texts that it must not be.  Nothing if there is none, or if more than some are
+// to be read.
+std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, NodeId node, Follow follow,
+                                                       Budget& budget) {
   constexpr std::size_t kManyJudged = 4000;
   const Vocabulary& vocabulary = automaton_.vocabulary(false);
   const TokenTrie& trie = vocabulary.trie();

@@ -18,7 +18,8 @@ std::vector<Ending> RuleMaskMaker::make_endings(ExpressionId expression, RuleEnd
   return std::move(made_endings_);
 }
 
-std::vector<Ending> RuleMaskMaker::make_part_endings(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, RuleEndings& endings, Budget& budget) {
+std::vector<Ending> RuleMaskMaker::make_part_endings(ExpressionId part, const TokenTrie& trie, NodeId node,
+                                                     Follow follow, RuleEndings& endings, Budget& budget) {
   if (is_busy_) {
     if (!inner_) inner_ = std::make_unique<RuleMaskMaker>(tokens_);
     return inner_->make_part_endings(part, trie, node, follow, endings, budget);
@@ -33,7 +34,8 @@ std::vector<Ending> RuleMaskMaker::make_part_endings(ExpressionId part, const To
 
 // ---- closing texts ----------------------------------------------------------------------------
 
-// Of a fork, the first of the texts that may follow.  What waits for a choice has a text only after that, and as a whole.
+// Of a fork, the first of the texts that may follow.  What waits for a choice has a text only after that, and as a
+// whole.
 ClosingText RuleMaskMaker::text_of(RestId rest) {
   if (rests_[rest.value].text) return *rests_[rest.value].text;
   ClosingTexts& texts = endings_->texts();
@@ -42,21 +44,21 @@ ClosingText RuleMaskMaker::text_of(RestId rest) {
     rests_[rest.value].text = text;
     return text;
   }
-  compute_along(rest, [](const Rest& at) { return at.text.has_value(); }, [&](Rest& at) {
-    if (at.fork == Rest::kNoFork) {
-      at.text = texts.concatenated(texts.text(at.first, *budget_), *rests_[at.next.value].text);
-      return;
-    }
-    ClosingText first{SpelledTexts::kNone, false};
-    forks_[at.fork].for_each([&](RestId next) {
-      const ClosingText other = *rests_[next.value].text;
-      if (other.id == first.id)
-        first.is_unverified |= other.is_unverified;
-      else if (texts.spelled().is_before(other.id, first.id))
-        first = other;
-    });
-    at.text = first;
-  });
+  compute_along(
+      rest, [](const Rest& at) { return at.text.has_value(); },
+      [&](Rest& at) {
+        if (at.fork == Rest::kNoFork) {
+          at.text = texts.concatenated(texts.text(at.first, *budget_), *rests_[at.next.value].text);
+          return;
+        }
+        ClosingText first{SpelledTexts::kNone, false};
+        forks_[at.fork].for_each([&](RestId next) {
+          const ClosingText other = *rests_[next.value].text;
+          if (other.id == first.id) first.is_unverified |= other.is_unverified;
+          else if (texts.spelled().is_before(other.id, first.id)) first = other;
+        });
+        at.text = first;
+      });
   return *rests_[rest.value].text;
 }
 
@@ -72,7 +74,8 @@ ClosingText RuleMaskMaker::after_bytes(std::string_view bytes, ClosingText rest)
 }
 
 // After so many bytes of each of some names: the rest of the one with which the text is closed first.
-ClosingText RuleMaskMaker::text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high, std::size_t depth, RestId rest) {
+ClosingText RuleMaskMaker::text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high,
+                                         std::size_t depth, RestId rest) {
   RememberingRules& rules = *arena_.rules(rule).remembering();
   const auto length = [&](std::size_t i) { return names_[i].size() + rules.spelled_after(rule.rule(), i); };
   std::size_t best = low;
@@ -84,11 +87,13 @@ ClosingText RuleMaskMaker::text_of_names(const ExpressionNode& rule, std::size_t
 
 // ---- tokens -----------------------------------------------------------------------------------
 
-void RuleMaskMaker::add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified, std::uint32_t inside) {
+void RuleMaskMaker::add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified,
+                               std::uint32_t inside) {
   if (tokens.empty()) return;
   is_unverified |= text.is_unverified;
   const auto number = static_cast<std::uint32_t>(made_endings_.size());
-  const auto [known, is_new] = ending_of_.insert((std::uint64_t{text.id.value} << 32) | (std::uint64_t{inside} << 1) | is_unverified, number);
+  const auto [known, is_new] =
+      ending_of_.insert((std::uint64_t{text.id.value} << 32) | (std::uint64_t{inside} << 1) | is_unverified, number);
   if (is_new) made_endings_.push_back({text.id, is_unverified, {}, nullptr, inside});
   std::vector<std::uint32_t>& few = made_endings_[known].few;
   few.insert(few.end(), tokens.begin(), tokens.end());
@@ -99,7 +104,8 @@ void RuleMaskMaker::add_endings(const Endings& inside, RestId rest, bool is_unve
   ClosingTexts& texts = endings_->texts();
   const ClosingText end = text_of(rest);
   const auto is_separator = [&](char byte) { return arena_.separators().contains(static_cast<std::uint8_t>(byte)); };
-  const bool ends_all = is_front && end.id != SpelledTexts::kNone && std::ranges::none_of(texts.spelled().string(end.id), is_separator);
+  const bool ends_all =
+      is_front && end.id != SpelledTexts::kNone && std::ranges::none_of(texts.spelled().string(end.id), is_separator);
   const std::uint32_t number = ends_all ? ++insides_ : 0;
   for (const Ending& ending : inside.all) {
     const ClosingText text = texts.concatenated({ending.text, ending.is_unverified}, end);

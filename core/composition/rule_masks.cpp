@@ -13,8 +13,11 @@ constexpr ByteSet kAllBytes = ByteSet::range(0x00, 0xFF);
 }
 
 RuleMaskMaker::RuleMaskMaker(TokenAutomaton& tokens)
-    : tokens_(tokens), arena_(tokens.automaton().arena()), vocabulary_(tokens.vocabulary(false).trie()),
-      joins_(arena_.joins_rules()), builder_(tokens.vocabulary(false).words()) {}
+    : tokens_(tokens),
+      arena_(tokens.automaton().arena()),
+      vocabulary_(tokens.vocabulary(false).trie()),
+      joins_(arena_.joins_rules()),
+      builder_(tokens.vocabulary(false).words()) {}
 
 RuleMaskMaker::~RuleMaskMaker() = default;
 
@@ -62,7 +65,8 @@ void RuleMaskMaker::clear() {
   insides_ = 0;
 }
 
-std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId part, const TokenTrie& trie, NodeId node,
+                                                                Follow follow, Budget& budget) {
   if (is_busy_) {
     if (!inner_) inner_ = std::make_unique<RuleMaskMaker>(tokens_);
     return inner_->make_segment(part, trie, node, follow, budget);
@@ -83,7 +87,8 @@ std::shared_ptr<const RulesSegment> RuleMaskMaker::make_segment(ExpressionId par
   return made;
 }
 
-void RuleMaskMaker::begin_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+void RuleMaskMaker::begin_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                  Budget& budget) {
   budget_ = &budget;
   start_ = Spot{&trie, node};
   rests_[kExit.value].begins = bytes_of(follow);
@@ -146,7 +151,8 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
       if (n.nullable) at.begins |= next.begins;
       at.is_unverified = n.unverified || next.is_unverified;
       at.waits = n.waits || next.waits;
-      at.begins_unverified = at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
+      at.begins_unverified =
+          at.is_unverified || is_unverified(at.first) || (n.kind == Kind::Commit && next.begins_unverified);
     } else {
       forks_[at.fork].for_each([&](RestId next) {
         at.spelled = std::max(at.spelled, rests_[next.value].spelled);
@@ -161,8 +167,8 @@ const RuleMaskMaker::Rest& RuleMaskMaker::measured(RestId rest) {
   return rests_[rest.value];
 }
 
-// `visit(rest, first, next)` for what a rest begins with; for each of the alternatives if it is a fork, which may be closed.
-// What was met before is left out.
+// `visit(rest, first, next)` for what a rest begins with; for each of the alternatives if it is a fork, which may be
+// closed.  What was met before is left out.
 template <class Visit>
 void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visited<std::uint32_t, NumberHash>& met, Visit&& visit) {
   std::vector<RestId>& open = parts_of_;
@@ -185,17 +191,19 @@ void RuleMaskMaker::for_each_part(RestId rest, bool closes, Visited<std::uint32_
 
 // All that may follow, as an expression.  The forks in it are closed.
 ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
-  compute_along(rest, [](const Rest& at) { return at.joined.has_value(); }, [this](Rest& at) {
-    if (at.fork == Rest::kNoFork) {
-      at.joined = arena_.concatenate(at.first, *rests_[at.next.value].joined);
-      return;
-    }
-    Fork& fork = forks_[at.fork];
-    fork.is_closed = true;
-    std::vector<ExpressionId> alternatives;
-    fork.for_each([&](RestId next) { alternatives.push_back(*rests_[next.value].joined); });
-    at.joined = arena_.unite(alternatives);
-  });
+  compute_along(
+      rest, [](const Rest& at) { return at.joined.has_value(); },
+      [this](Rest& at) {
+        if (at.fork == Rest::kNoFork) {
+          at.joined = arena_.concatenate(at.first, *rests_[at.next.value].joined);
+          return;
+        }
+        Fork& fork = forks_[at.fork];
+        fork.is_closed = true;
+        std::vector<ExpressionId> alternatives;
+        fork.for_each([&](RestId next) { alternatives.push_back(*rests_[next.value].joined); });
+        at.joined = arena_.unite(alternatives);
+      });
   return arena_.concatenate(first, *rests_[rest.value].joined);
 }
 
@@ -203,7 +211,8 @@ ExpressionId RuleMaskMaker::joined(ExpressionId first, RestId rest) {
 bool RuleMaskMaker::is_unverified(ExpressionId expression) const {
   const ExpressionNode& n = arena_.node(expression);
   if (n.unverified || !n.commits) return n.unverified;
-  if (n.kind == Kind::Union) return std::ranges::any_of(arena_.items(n), [this](ExpressionId item) { return is_unverified(item); });
+  if (n.kind == Kind::Union)
+    return std::ranges::any_of(arena_.items(n), [this](ExpressionId item) { return is_unverified(item); });
   if (n.kind == Kind::Concatenation) return is_unverified(n.head()) || is_unverified(n.tail());
   return n.kind == Kind::Commit && n.first == Rules::kUnverified;
 }
@@ -242,7 +251,8 @@ void RuleMaskMaker::split_parts(Spot spot) {
     const bool reads_none = joins_ && !n.open && !n.commits && !tokens_.beginnings(part.expression).intersects(below_);
     if (notes_reads() && reads_none) read_.insert(part.expression.value, {}).first.avoided |= below_;
     if (reads_none && !n.nullable) continue;
-    if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;  // optional parts lead to one part many times
+    // optional parts lead to one part many times
+    if (joins_ && !opened_.insert({spot, part.expression, part.after})) continue;
     if (reads_none) {
       open_parts(spot, part.after, part.is_whole);
       continue;
@@ -263,8 +273,9 @@ void RuleMaskMaker::split_parts(Spot spot) {
   }
 }
 
-// Rules without left recursion share what they begin with: a union is within many others, and the ways to it multiply.  So its
-// items are split once, before all that may follow it.  Where one of them may be empty, what follows is split here too.
+// Rules without left recursion share what they begin with: a union is within many others, and the ways to it multiply.
+// So its items are split once, before all that may follow it.  Where one of them may be empty, what follows is split
+// here too.
 void RuleMaskMaker::open_union(Spot spot, const Part& part) {
   const ExpressionNode n = arena_.node(part.expression);
   const auto [fork, is_new] = fork_after(part.expression);
@@ -286,7 +297,8 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
   }
   if (may_begin(n)) {
     const bool is_segment = part.is_whole && may_have_segment(spot, head);
-    const auto body = n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
+    const auto body =
+        n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, *budget_) : std::nullopt;
     if (!joins_ && body) {
       parts_.push_back({*body, after, false});
     } else if (!joins_) {
@@ -300,10 +312,8 @@ void RuleMaskMaker::open_head(Spot spot, ExpressionId head, ExpressionId tail, c
     }
   }
   if (!n.nullable || n.open) return;
-  if (tail != Arena::kEpsilon)
-    parts_.push_back({tail, part.after, part.is_whole});
-  else
-    open_parts(spot, part.after, part.is_whole);
+  if (tail != Arena::kEpsilon) parts_.push_back({tail, part.after, part.is_whole});
+  else open_parts(spot, part.after, part.is_whole);
 }
 
 // Opens what a repetition or a rule that has a body may begin with.
@@ -321,7 +331,8 @@ void RuleMaskMaker::unfold(ExpressionId head, RestId after) {
 // Whether a part of a grammar is followed by its segment.  Few tokens are followed sooner than a segment is looked up.
 bool RuleMaskMaker::may_have_segment(Spot spot, ExpressionId head) {
   const ExpressionNode n = arena_.node(head);
-  const bool is_plain = n.rules && !n.unverified && !n.waits && !n.by_byte && !n.open && !n.behind && !n.constrained && !n.commits;
+  const bool is_plain =
+      n.rules && !n.unverified && !n.waits && !n.by_byte && !n.open && !n.behind && !n.constrained && !n.commits;
   return joins_ && tokens_.part_segments().pay() && is_plain && !is_small(spot) && has_body(n);
 }
 
@@ -335,10 +346,8 @@ bool RuleMaskMaker::has_body(const ExpressionNode& n) {
 // At one spot each rest is opened once: what a fork is given after it was passed is opened then.
 void RuleMaskMaker::open_parts(Spot spot, RestId rest, bool is_whole) {
   for_each_part(rest, false, opened_rests_, [&](RestId at, ExpressionId first, RestId next) {
-    if (at != kExit)
-      parts_.push_back({first, next, is_whole});
-    else if (spot != *start_)
-      exits_.push_back({spot.trie, spot.node});
+    if (at != kExit) parts_.push_back({first, next, is_whole});
+    else if (spot != *start_) exits_.push_back({spot.trie, spot.node});
   });
 }
 
@@ -390,15 +399,16 @@ bool RuleMaskMaker::may_begin(const ExpressionNode& n) const {
     case Kind::ControlToken:
     case Kind::Unverified: return false;
     case Kind::Bytes: return is_below(arena_.byte_set(n));
-    case Kind::Repetition: return arena_.node(n.body()).kind != Kind::Bytes || is_below(arena_.byte_set(arena_.node(n.body())));
+    case Kind::Repetition:
+      return arena_.node(n.body()).kind != Kind::Bytes || is_below(arena_.byte_set(arena_.node(n.body())));
     case Kind::Rule: return is_below(arena_.rules(n).may_begin(n.rule()));
     case Kind::Terminal: return arena_.node(n.body()).constrained || is_below(arena_.first_bytes(n.body()));
     default: return true;
   }
 }
 
-// The same for an expression that begins with a choice, and what follows it, whose forks it closes.  Applying a choice derives
-// all of that again.
+// The same for an expression that begins with a choice, and what follows it, whose forks it closes.  Applying a choice
+// derives all of that again.
 // Blanks below the spot can only belong to a longer indent, which has a choice of its own.
 bool RuleMaskMaker::may_begin(ExpressionId expression, RestId rest) {
   constexpr unsigned kMostRead = 64;
@@ -418,7 +428,8 @@ bool RuleMaskMaker::may_begin(ExpressionId expression, RestId rest) {
     if (n.kind != Kind::Commit && may_begin(n)) return true;
     if (n.kind != Kind::Commit && !n.nullable) continue;
     met_.clear();
-    for_each_part(after, true, met_, [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
+    for_each_part(after, true, met_,
+                  [&open](RestId, ExpressionId first, RestId next) { open.emplace_back(first, next); });
   }
   return false;
 }
@@ -441,14 +452,15 @@ void RuleMaskMaker::add_own(Spot spot, bool is_unverified, std::uint64_t spelled
   for (const std::uint32_t token : spot.trie->own(spot.node)) set(token, is_unverified);
 }
 
-// Adds the tokens that end where the head may end, before something unverified.  Those after which it may as well go on are
-// allowed for that alone: each digit may be the last of a number, and need not be.
+// Adds the tokens that end where the head may end, before something unverified.  Those after which it may as well go on
+// are allowed for that alone: each digit may be the last of a number, and need not be.
 void RuleMaskMaker::add_ended(const Alternative& way, const TokenTrie& remainders, const Rest& rest) {
   mask_.note(rest.spelled);
   for (const std::uint32_t token : remainders.own(TokenTrie::root())) {
     const std::string_view text = tokens_.vocabulary(false).bytes({token});
     ExpressionId at = way.head;
-    for (const char byte : text.substr(vocabulary_.depth(way.spot.node, text))) at = arena_.derivative(at, static_cast<std::uint8_t>(byte), *budget_);
+    for (const char byte : text.substr(vocabulary_.depth(way.spot.node, text)))
+      at = arena_.derivative(at, static_cast<std::uint8_t>(byte), *budget_);
     set(token, arena_.count_texts(at, 2, *budget_) < 2);
   }
 }
@@ -460,7 +472,8 @@ void RuleMaskMaker::follow(const Alternative& way) {
   const ExpressionNode head = arena_.node(way.head);
   if (head.kind == Kind::Bytes && follow_byte(way, head)) return;
   if (head.kind == Kind::Repetition && follow_repetition(way, head)) return;
-  if (head.kind == Kind::Terminal && !measured(way.rest).begins.empty() && tokens_.is_free_text(way.head, *budget_)) return follow_terminal(way);
+  if (head.kind == Kind::Terminal && !measured(way.rest).begins.empty() && tokens_.is_free_text(way.head, *budget_))
+    return follow_terminal(way);
   if (head.kind == Kind::Terminal) {  // in the vocabulary's trie other constraints may have the segment already
     return way.spot.trie != &vocabulary_ && is_small(way.spot) ? follow_terminal(way) : follow_segment(way);
   }
@@ -475,7 +488,8 @@ void RuleMaskMaker::follow(const Alternative& way) {
   walked_[position(way.spot)].push_back(joined(way.head, way.rest));
 }
 
-// Notes that a rest begins with none of some bytes: the choice between segments depends on that, and what is opened at all.
+// Notes that a rest begins with none of some bytes: the choice between segments depends on that, and what is opened at
+// all.
 void RuleMaskMaker::note_none_of(RestId rest, const ByteSet& bytes) {
   if (!notes_reads()) return;
   std::vector<RestId> rests{rest};
@@ -505,12 +519,14 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
                                     : tokens_.segment_within(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   if (endings_) {
     const bool is_front = way.spot.trie == &vocabulary_ && way.spot.node == TokenTrie::root();
-    add_endings(endings_->of_terminal(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, inside_is_unverified, is_front);
+    add_endings(endings_->of_terminal(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest,
+                inside_is_unverified, is_front);
   } else {
     for (const std::uint32_t token : segment->few) set(token, inside_is_unverified);
     if (!segment->is_listed()) {
       builder_.add(SharedWords(segment, &segment->inside));
-      if (inside_is_unverified) for_each_bit(segment->inside, [this](std::uint32_t token) { mask_.unverified.push_back(token); });
+      if (inside_is_unverified)
+        for_each_bit(segment->inside, [this](std::uint32_t token) { mask_.unverified.push_back(token); });
     }
     mask_.note(std::min(arena_.node(way.head).worst, segment->most) + std::uint64_t{rest.spelled});
   }
@@ -518,11 +534,14 @@ void RuleMaskMaker::follow_segment(const Alternative& way) {
   if (!endings_ && rest.begins_unverified && !inside_is_unverified && way.spot.trie == &vocabulary_)
     add_ended(way, segment->remainders, rest);
   else
-    add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled, [&] { return text_of(way.rest); });
-  open_after(segment->remainders, segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
+    add_own({&segment->remainders, TokenTrie::root()}, rest.begins_unverified, rest.spelled,
+            [&] { return text_of(way.rest); });
+  open_after(segment->remainders,
+             segment->has_trunk() ? std::optional<Spot>({way.spot.trie, segment->trunk}) : std::nullopt, way.rest);
 }
 
-// False if the part has no segment; then it is unfolded, as at small spots.  A walk would make states of all that is in it.
+// False if the part has no segment; then it is unfolded, as at small spots.  A walk would make states of all that is in
+// it.
 bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const Rest rest = measured(way.rest);
   const Follow next = follow_of(rest);
@@ -530,26 +549,30 @@ bool RuleMaskMaker::follow_rules_segment(const Alternative& way) {
   const RulesSegment* const segment = tokens_.rules_segment(way.head, *way.spot.trie, way.spot.node, next, *budget_);
   if (!segment) return false;
   if (endings_) {
-    add_endings(endings_->of_part(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest, rest.is_unverified, false);
+    add_endings(endings_->of_part(way.head, *way.spot.trie, way.spot.node, next, *budget_), way.rest,
+                rest.is_unverified, false);
   } else {
     builder_.add(segment->inside);
-    if (rest.is_unverified) for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
+    if (rest.is_unverified)
+      for_each_bit(segment->inside.row(), [this](std::uint32_t token) { mask_.unverified.push_back(token); });
     mask_.note(segment->most == RuleMask::kEndless ? ExpressionNode::kUnspelled : segment->most + rest.spelled);
   }
-  open_after(segment->remainders, segment->trunk ? std::optional<Spot>({segment->trunk->trie, segment->trunk->node}) : std::nullopt, way.rest);
+  open_after(segment->remainders,
+             segment->trunk ? std::optional<Spot>({segment->trunk->trie, segment->trunk->node}) : std::nullopt,
+             way.rest);
   return true;
 }
 
-// Whether so few tokens are below a spot that they are followed sooner than a segment is looked up.  Below runs of dashes or
-// brackets each node has a few: a segment for each would be 60 of them, one within the other.
+// Whether so few tokens are below a spot that they are followed sooner than a segment is looked up.  Below runs of
+// dashes or brackets each node has a few: a segment for each would be 60 of them, one within the other.
 bool RuleMaskMaker::is_small(Spot spot) const {
   constexpr std::uint32_t kFew = 4;
   const TokenTrie::Node& node = spot.trie->node(spot.node);
   return node.tokens_end - node.tokens_begin <= kFew;
 }
 
-// Bytes are read with states of the terminal alone, which do not depend on what follows it: in small remainders, and where a
-// regular part is no terminal.
+// Bytes are read with states of the terminal alone, which do not depend on what follows it: in small remainders, and
+// where a regular part is no terminal.
 void RuleMaskMaker::follow_terminal(const Alternative& way) {
   if (!endings_ && (way.spot.trie == &vocabulary_ || !is_small(way.spot))) return follow_wide_terminal(way);
   ByteAutomaton& automaton = tokens_.automaton();
@@ -578,10 +601,10 @@ void RuleMaskMaker::follow_terminal(const Alternative& way) {
 }
 
 // The same with loops, which the vocabulary's trie has summaries for.
-// Problem.  Free text before a tag takes nearly all tokens, and may end after each of their bytes.  To open what follows at each
-// of Llama 3.1's 274,520 nodes takes 0.3 s, though only  <  may follow.
-// How.  Loops take whole runs of tokens.  What follows the part within them could only allow the same tokens once more.  At the
-// other nodes it is opened; below many tokens, where it may begin there.
+// Problem.  Free text before a tag takes nearly all tokens, and may end after each of their bytes.  To open what
+// follows at each of Llama 3.1's 274,520 nodes takes 0.3 s, though only  <  may follow.
+// How.  Loops take whole runs of tokens.  What follows the part within them could only allow the same tokens once more.
+// At the other nodes it is opened; below many tokens, where it may begin there.
 void RuleMaskMaker::follow_wide_terminal(const Alternative& way) {
   ByteAutomaton& automaton = tokens_.automaton();
   const TokenTrie& trie = *way.spot.trie;
@@ -625,7 +648,8 @@ bool RuleMaskMaker::follow_repetition(const Alternative& way, const ExpressionNo
     if (!child) return true;
     spot = *child;
     const Count more = head.maximum - 1 - i;
-    add_own(spot, rest.begins_unverified, more + rest.spelled, [&] { return after_bytes(std::string(more, static_cast<char>(*byte)), text_of(way.rest)); });
+    add_own(spot, rest.begins_unverified, more + rest.spelled,
+            [&] { return after_bytes(std::string(more, static_cast<char>(*byte)), text_of(way.rest)); });
   }
   open(spot, way.rest);
   return true;
@@ -696,12 +720,11 @@ bool RuleMaskMaker::follow_names(const Alternative& way, const ExpressionNode& r
       const std::optional<Spot> child = below(frame.spot, static_cast<std::uint8_t>(byte));
       if (!child) continue;
       const std::uint64_t spelled = frame.depth == 0 ? most_needed(low, high) : frame.spelled;
-      add_own(*child, rule.unverified || rest.is_unverified, spelled, [&] { return text_of_names(rule, low, high, frame.depth + 1, way.rest); });
+      add_own(*child, rule.unverified || rest.is_unverified, spelled,
+              [&] { return text_of_names(rule, low, high, frame.depth + 1, way.rest); });
       if (is_last(*child)) continue;
-      if (names_[low].size() == frame.depth + 1)
-        ends.emplace_back(*child, low);
-      else
-        frames.push_back({*child, low, high, frame.depth + 1, spelled});
+      if (names_[low].size() == frame.depth + 1) ends.emplace_back(*child, low);
+      else frames.push_back({*child, low, high, frame.depth + 1, spelled});
     }
   }
   for (const auto& [spot, name] : ends) open(spot, put(rules.after(rule.rule(), name, arena_, *budget_), way.rest));
@@ -742,8 +765,8 @@ void RuleMaskMaker::walk(Spot spot, StateId state) {
     for (std::uint32_t i = range.begin; i < range.end; ++i) set(trie.order()[i], false);
 }
 
-// Notes what the text needs after the tokens that loops take.  These tokens stay in the heads of the alternatives, and the
-// walk does not visit the states that they lead to.
+// Notes what the text needs after the tokens that loops take.  These tokens stay in the heads of the alternatives, and
+// the walk does not visit the states that they lead to.
 void RuleMaskMaker::note_loops(StateId at) {
   const ExpressionId expression = tokens_.automaton().expression(at);
   for (const ExpressionId alternative : arena_.alternatives(expression)) {

@@ -1,22 +1,23 @@
 // Masks of expressions with rules: terminals by their segments, everything else by a walk.
 //
-// Problem.  In a JSON text nearly every position has a state of its own.  A walk of the vocabulary for each would cost a
-// hundred times as much as what is new in it.
-// How.  The expression is split into its alternatives, with the rules at the front unfolded.  Each alternative is followed
-// down the trie as long as some token continues with it; most end at their first byte.  A terminal is not followed: its
+// Problem.  In a JSON text nearly every position has a state of its own.  A walk of the vocabulary for each would cost
+// a hundred times as much as what is new in it.
+// How.  The expression is split into its alternatives, with the rules at the front unfolded.  Each alternative is
+// followed down the trie as long as some token continues with it; most end at their first byte.  A terminal is not
+// followed: its
 // *segment* (vocabulary/segment.hpp) is computed once.  The segment contains the trie of what tokens spell after the
 // terminal, and whatever follows the terminal is followed down that trie in the same way.
-// Grammars are ambiguous: a token of sixteen brackets may have 2^16 readings.  So with rules that are joined (Rules::joins)
-// all readings that reach one node of the trie are opened together.  What several of them begin with is followed once,
-// before a *fork*: the list of what may follow it.
+// Grammars are ambiguous: a token of sixteen brackets may have 2^16 readings.  So with rules that are joined
+// (Rules::joins) all readings that reach one node of the trie are opened together.  What several of them begin with is
+// followed once, before a *fork*: the list of what may follow it.
 // Example.  {"a": "x|  in an object with members a and b: most tokens are in the segment of the rest of a string.  Its
 // remainders are those of  ",  "}  ","b  …, of which  ,  and  }  and  ,"b  match what follows.
 // Cost.  A few microseconds, and one or two for each alternative that some token continues with.
-// Source of forks: the graph-structured stack, Tomita 1985; and Scott and Johnstone 2010 (GLL), whose order of work is by
-// position as it is here.
-// Rejected: one walk of the trie with all alternatives in step (it makes a state of the byte automaton for every byte); a
-// memo by the part of an expression that was read (docs/studies.md: finding that part is most of the work); the union of
-// readings as an expression (a node for each element of each stack: 2 GB for a Java file).
+// Source of forks: the graph-structured stack, Tomita 1985; and Scott and Johnstone 2010 (GLL), whose order of work is
+// by position as it is here.
+// Rejected: one walk of the trie with all alternatives in step (it makes a state of the byte automaton for every byte);
+// a memo by the part of an expression that was read (docs/studies.md: finding that part is most of the work); the union
+// of readings as an expression (a node for each element of each stack: 2 GB for a Java file).
 #pragma once
 
 #include <algorithm>
@@ -49,15 +50,15 @@ class RuleEndings;
 struct Ending;
 struct Endings;
 
-// What a part of a grammar does to the tokens below a node of a trie, whatever follows the part: what a Segment says of a
-// terminal.
-// Problem.  The operands of every operator are expressions, and so is what stands within brackets: without segments, all that
-// an expression may begin with is followed again at each node of the trie where one begins.
+// What a part of a grammar does to the tokens below a node of a trie, whatever follows the part: what a Segment says of
+// a terminal.
+// Problem.  The operands of every operator are expressions, and so is what stands within brackets: without segments,
+// all that an expression may begin with is followed again at each node of the trie where one begins.
 struct RulesSegment {
-  MaskBits inside;       // the tokens that stay inside the part or end it
-  TokenTrie remainders;  // of those that pass its end
+  MaskBits inside;                        // the tokens that stay inside the part or end it
+  TokenTrie remainders;                   // of those that pass its end
   std::optional<TokenTrie::Place> trunk;  // of the remainders
-  std::uint64_t most;    // the most bytes that any of the first leaves to be written inside; or RuleMask::kEndless
+  std::uint64_t most;  // the most bytes that any of the first leaves to be written inside; or RuleMask::kEndless
 
   std::size_t memory_bytes() const {
     return shared_block_bytes<RulesSegment>() + inside.memory_bytes() + remainders.memory_bytes();
@@ -68,7 +69,8 @@ struct RuleMask {
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
   MaskBits bits;
   std::vector<std::uint32_t> unverified;  // tokens that the exact state must judge
-  std::uint64_t most = 0;                 // the most bytes that any token leaves to be written; or kEndless: not known
+  // the most bytes that any token leaves to be written; or kEndless: not known
+  std::uint64_t most = 0;
 
   void note(std::uint64_t bytes) {
     most = bytes + 1 >= ExpressionNode::kUnspelled || most == kEndless ? kEndless : std::max(most, bytes);
@@ -77,9 +79,9 @@ struct RuleMask {
 
 // Computes masks by following alternatives from nodes of tries.
 //
-// Punctuation, blanks, names and strings are followed down the trie directly, without states: no token contains most of the
-// bytes that they need.  Terminals have segments, and what follows a terminal is followed down the trie of remainders.
-// All other alternatives are walked with the byte automaton.
+// Punctuation, blanks, names and strings are followed down the trie directly, without states: no token contains most of
+// the bytes that they need.  Terminals have segments, and what follows a terminal is followed down the trie of
+// remainders.  All other alternatives are walked with the byte automaton.
 //
 // One maker serves all masks of an automaton in turn, and reuses its buffers.
 class RuleMaskMaker : public CountedObject {
@@ -92,16 +94,20 @@ class RuleMaskMaker : public CountedObject {
 
   // The tokens below a node of the vocabulary's trie with which the expression, read from there, may continue.
   RuleMask make(ExpressionId expression, NodeId from, Budget& budget);
-  // Whether the last mask depends on nothing but what `read` says of each expression.  Where a choice is applied, all that
-  // follows is joined, and alternatives that begin alike are merged without being split.
+  // Whether the last mask depends on nothing but what `read` says of each expression.  Where a choice is applied, all
+  // that follows is joined, and alternatives that begin alike are merged without being split.
   bool notes_all() const { return notes_reads() && walked_.empty() && !applies_choice_; }
-  StackMemo::Read read(ExpressionId expression) const { return read_.find(expression.value).value_or(StackMemo::Read{}); }
+  StackMemo::Read read(ExpressionId expression) const {
+    return read_.find(expression.value).value_or(StackMemo::Read{});
+  }
   // The segment of a part; null if it has none.  It makes the segments that it needs, each by a maker of its own.
-  std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
-  // In place of the mask of an expression, and in place of what stays inside a part that has a segment: the tokens by the
-  // closing texts after them (rule_endings.hpp), in any order.
+  std::shared_ptr<const RulesSegment> make_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                                   Budget& budget);
+  // In place of the mask of an expression, and in place of what stays inside a part that has a segment: the tokens by
+  // the closing texts after them (rule_endings.hpp), in any order.
   std::vector<Ending> make_endings(ExpressionId expression, RuleEndings& endings, Budget& budget);
-  std::vector<Ending> make_part_endings(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, RuleEndings& endings, Budget& budget);
+  std::vector<Ending> make_part_endings(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                        RuleEndings& endings, Budget& budget);
 
  private:
   RuleMask made(ExpressionId expression, NodeId from, Budget& budget);
@@ -115,8 +121,8 @@ class RuleMaskMaker : public CountedObject {
     NodeId node;
     bool operator==(const Spot&) const = default;
   };
-  // Tries in the order in which alternatives reach them: they move from one to the remainders of its segments, and never
-  // back.  Children have larger numbers than the nodes above them.
+  // Tries in the order in which alternatives reach them: they move from one to the remainders of its segments, and
+  // never back.  Children have larger numbers than the nodes above them.
   struct Position {
     std::uint32_t trie;
     NodeId node;
@@ -127,21 +133,21 @@ class RuleMaskMaker : public CountedObject {
     RestId rest;
     auto operator<=>(const Waiting&) const = default;
   };
-  // What follows an alternative: a list of expressions, so that no concatenation is added to the arena; or a fork, whose
-  // `next` is kNothing.
+  // What follows an alternative: a list of expressions, so that no concatenation is added to the arena; or a fork,
+  // whose `next` is kNothing.
   struct Rest {
     static constexpr std::uint32_t kNoFork = ~std::uint32_t{0};
     ExpressionId first;
     RestId next;
     std::uint32_t fork = kNoFork;
-    bool is_measured = false;  // the following are only known once its forks are complete
+    bool is_measured = false;                 // the following are only known once its forks are complete
     std::optional<ExpressionId> joined = {};  // with all that follows, once it was computed
-    bool is_unverified = false;      // somewhere
-    bool begins_unverified = false;  // at its first byte
-    std::uint64_t spelled = 0;       // bytes, as for expressions
-    ByteSet begins = {};             // a superset of the bytes that it may begin with
-    bool waits = false;              // for a choice, somewhere
-    std::optional<ClosingText> text = {};  // the closing text
+    bool is_unverified = false;               // somewhere
+    bool begins_unverified = false;           // at its first byte
+    std::uint64_t spelled = 0;                // bytes, as for expressions
+    ByteSet begins = {};                      // a superset of the bytes that it may begin with
+    bool waits = false;                       // for a choice, somewhere
+    std::optional<ClosingText> text = {};     // the closing text
   };
   struct Fork {
     std::optional<RestId> first;  // of what may follow; mostly there is no other
@@ -150,10 +156,8 @@ class RuleMaskMaker : public CountedObject {
     bool is_passed = false;  // what may follow was split where the fork is: what comes to it later is split as well
 
     void add(RestId rest) {
-      if (first)
-        others.push_back(rest);
-      else
-        first = rest;
+      if (first) others.push_back(rest);
+      else first = rest;
     }
     template <class Visit>
     void for_each(Visit&& visit) const {
@@ -233,7 +237,9 @@ class RuleMaskMaker : public CountedObject {
   void open_split(Spot spot);
   bool may_have_segment(Spot spot, ExpressionId head);
   bool has_body(const ExpressionNode& n);
-  static Follow follow_of(const Rest& rest) { return rest.begins.intersects(kWordBytes) ? Follow::AnyByte : Follow::NoWord; }
+  static Follow follow_of(const Rest& rest) {
+    return rest.begins.intersects(kWordBytes) ? Follow::AnyByte : Follow::NoWord;
+  }
   std::pair<std::uint32_t, bool> fork_after(ExpressionId head);
   RestId put_fork(std::uint32_t fork);
   bool may_begin(const ExpressionNode& n) const;
@@ -249,10 +255,12 @@ class RuleMaskMaker : public CountedObject {
   ClosingText text_of(StateId state);
   ClosingText text_of(StateId inside, RestId rest);
   ClosingText after_bytes(std::string_view bytes, ClosingText rest);
-  void add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified, std::uint32_t inside = 0);
+  void add_ending(std::span<const std::uint32_t> tokens, ClosingText text, bool is_unverified,
+                  std::uint32_t inside = 0);
   void add_ended(const Alternative& way, const TokenTrie& remainders, const Rest& rest);
   void add_endings(const Endings& inside, RestId rest, bool is_unverified, bool is_front);
-  ClosingText text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high, std::size_t depth, RestId rest);
+  ClosingText text_of_names(const ExpressionNode& rule, std::size_t low, std::size_t high, std::size_t depth,
+                            RestId rest);
 
   void follow(const Alternative& way);
   bool notes_reads() const { return joins_ && !start_; }
@@ -260,7 +268,9 @@ class RuleMaskMaker : public CountedObject {
   void follow_segment(const Alternative& way);
   bool follow_rules_segment(const Alternative& way);
   bool is_small(Spot spot) const;
-  static bool is_regular(const ExpressionNode& head) { return !head.rules && !head.commits && !head.constrained && !head.open && !head.behind && !head.edges; }
+  static bool is_regular(const ExpressionNode& head) {
+    return !head.rules && !head.commits && !head.constrained && !head.open && !head.behind && !head.edges;
+  }
   void follow_terminal(const Alternative& way);
   void follow_wide_terminal(const Alternative& way);
   bool follow_byte(const Alternative& way, const ExpressionNode& head);
@@ -289,8 +299,8 @@ class RuleMaskMaker : public CountedObject {
   std::vector<std::string_view> names_;
   std::vector<const TokenTrie*> tries_;  // in the order of positions
   std::map<Position, std::vector<ExpressionId>> walked_;
-  // Where readings are opened together: what waits at each position; all forks; and at the position that is being opened,
-  // the fork after each head, and the heads to be followed.
+  // Where readings are opened together: what waits at each position; all forks; and at the position that is being
+  // opened, the fork after each head, and the heads to be followed.
   std::vector<Waiting> waiting_;  // a heap, the first position on top
   std::vector<Fork> forks_;
   VisitedMap<std::uint32_t, std::uint32_t, NumberHash> fork_after_;
@@ -306,7 +316,8 @@ class RuleMaskMaker : public CountedObject {
   // Where endings are made.
   RuleEndings* endings_ = nullptr;
   std::vector<Ending> made_endings_;
-  VisitedMap<std::uint64_t, std::uint32_t, NumberHash> ending_of_;  // by text, terminal, and whether it is unverified
+  // by text, terminal, and whether it is unverified
+  VisitedMap<std::uint64_t, std::uint32_t, NumberHash> ending_of_;
   std::uint32_t insides_ = 0;  // terminals in front, counted
 };
 
@@ -321,10 +332,8 @@ void RuleMaskMaker::compute_along(RestId rest, IsKnown&& is_known, Compute&& com
     const auto await = [&](RestId next) {
       if (!is_known(rests_[next.value])) open.push_back(next);
     };
-    if (const Rest& n = rests_[at.value]; n.fork == Rest::kNoFork)
-      await(n.next);
-    else
-      forks_[n.fork].for_each(await);
+    if (const Rest& n = rests_[at.value]; n.fork == Rest::kNoFork) await(n.next);
+    else forks_[n.fork].for_each(await);
     if (open.size() > before) continue;
     if (!is_known(rests_[at.value])) compute(rests_[at.value]);
     open.pop_back();

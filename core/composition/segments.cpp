@@ -1,15 +1,16 @@
 // What terminals do to the vocabulary (vocabulary/segment.hpp).  Part of TokenAutomaton.
 //
-// Problem.  A string of at most 50 characters is a terminal of its own after each of them, and so is a name that is none of
-// those that an object lists; a walk of the vocabulary for each takes a millisecond, or a hundred where there is a pattern
-// beside.
-// How.  The segment of the same string without its bound is made once for all.  It is right for tokens of few characters, and
-// those of many are not in the bounded one; what lies between is judged token by token, in the order of their bytes, so
-// that what two of them begin with is read once.  Of a string that must not be some others, the segment with those is right
-// for all tokens but those that lie on the way of one, or end it.
-// Example.  With 7 characters to come,  [a-z]*"  is right for  wordy  and for  word",  and  wordiest  is out; of  ,"\n\n\n\n\n"
-// the characters are counted.  Of names but  id  and  item ,  i ,  id ,  id"  and  it  are judged.
-// Cost.  A walk of the vocabulary for each terminal without a bound, or with one of few characters; a copy for each other.
+// Problem.  A string of at most 50 characters is a terminal of its own after each of them, and so is a name that is
+// none of those that an object lists; a walk of the vocabulary for each takes a millisecond, or a hundred where there
+// is a pattern beside.
+// How.  The segment of the same string without its bound is made once for all.  It is right for tokens of few
+// characters, and those of many are not in the bounded one; what lies between is judged token by token, in the order of
+// their bytes, so that what two of them begin with is read once.  Of a string that must not be some others, the segment
+// with those is right for all tokens but those that lie on the way of one, or end it.
+// Example.  With 7 characters to come,  [a-z]*"  is right for  wordy  and for  word",  and  wordiest  is out; of
+// ,"\n\n\n\n\n" the characters are counted.  Of names but  id  and  item ,  i ,  id ,  id"  and  it  are judged.
+// Cost.  A walk of the vocabulary for each terminal without a bound, or with one of few characters; a copy for each
+// other.
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,8 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint32_t kFewShared = 256;  // a segment of so few tokens is made sooner than it is found among those of others
+// a segment of so few tokens is made sooner than it is found among those of others
+constexpr std::uint32_t kFewShared = 256;
 constexpr std::size_t kManyJudged = 1000;  // a walk takes no longer, mostly
 
 struct InTerminal {  // for MaskWalk
@@ -34,8 +36,8 @@ struct EndOfTerminal {
   auto operator<=>(const EndOfTerminal&) const = default;
 };
 
-// Of what judged tokens leave after the ends of a terminal, keeps what they do by `ends`; all is sorted.  False where some
-// of that is not there.
+// Of what judged tokens leave after the ends of a terminal, keeps what they do by `ends`; all is sorted.  False where
+// some of that is not there.
 bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vector<EndOfTerminal>& ends,
                Segment& segment) {
   std::size_t found = 0;
@@ -51,7 +53,8 @@ bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vec
 
 }  // namespace
 
-const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
+const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Follow follow,
+                                                              Budget& budget) {
   const PartAt place{&vocabulary_->trie(), node, terminal, follow};
   if (const auto known = segments_.find(place); known != segments_.end()) {
     ++work_.segments_found;
@@ -75,11 +78,11 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId termi
   return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
-// Problem.  In a program a blank comes before most names, and a name before most blanks.  What may follow a name would be
-// split again at each of the 40,000 places in the remainders of a blank where a name may end.
+// Problem.  In a program a blank comes before most names, and a name before most blanks.  What may follow a name would
+// be split again at each of the 40,000 places in the remainders of a blank where a name may end.
 // How.  A segment of the remainders of another one.
-const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node,
-                                                                     Follow follow, Budget& budget) {
+const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionId terminal, const TokenTrie& remainders,
+                                                                     NodeId node, Follow follow, Budget& budget) {
   const PartAt place{&remainders, node, terminal, follow};
   if (const auto known = segments_.find(place); known != segments_.end()) {
     ++work_.segments_found;
@@ -91,7 +94,8 @@ const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionI
   return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
-const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                                  Budget& budget) {
   const PartAt place{&trie, node, part, follow};
   auto known = rules_segments_.find(place);
   if (known != rules_segments_.end()) {
@@ -131,7 +135,8 @@ ByteSet TokenAutomaton::beginnings(ExpressionId expression) {
       found = ByteSet::range(0x00, 0xFF);
     }
   }
-  if (beginnings_.size() <= expression.value) beginnings_.resize(std::max<std::size_t>(expression.value + 1, 2 * beginnings_.size()));
+  if (beginnings_.size() <= expression.value)
+    beginnings_.resize(std::max<std::size_t>(expression.value + 1, 2 * beginnings_.size()));
   return *(beginnings_[expression.value] = found);
 }
 
@@ -144,7 +149,8 @@ Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Follow 
   return walked_segment(terminal, vocabulary_->trie(), node, follow, budget);
 }
 
-Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget) {
+Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow,
+                                       Budget& budget) {
   Segment made;
   std::vector<TokenTrie::Place> ends;
   constexpr std::uint32_t kLongestRest = 3;  // of a code point that a loop has begun
@@ -156,7 +162,8 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
     WalkState operator()(StateId state) const { return {automaton.loops(state, budget), true}; }
   };
   const Describe describe{{}, *this, budget};
-  // Half of the work of a walk without loops is to fetch what is known of a state, at most nodes of the trie the same again.
+  // Half of the work of a walk without loops is to fetch what is known of a state, at most nodes of the trie the same
+  // again.
   struct Met {
     StateId state = ByteAutomaton::kDead;
     bool accepting = false;
@@ -181,30 +188,36 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
   const std::span<const std::uint32_t> order = trie.order();
   if (count <= Segment::few_for(vocabulary_->words())) {
     made.few.reserve(count);
-    for (const TokenRange& range : walk.ranges()) made.few.insert(made.few.end(), order.begin() + range.begin, order.begin() + range.end);
+    for (const TokenRange& range : walk.ranges())
+      made.few.insert(made.few.end(), order.begin() + range.begin, order.begin() + range.end);
   } else {
     made.inside.assign(vocabulary_->words(), 0);
     for (const TokenRange& range : walk.ranges())
       for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(made.inside, token);
   }
-  const std::optional<TokenTrie::Place> trunk = TokenTrie::trunk_of(ends, bytes_of(follow), Segment::much_for(vocabulary_->words()));
+  const std::optional<TokenTrie::Place> trunk =
+      TokenTrie::trunk_of(ends, bytes_of(follow), Segment::much_for(vocabulary_->words()));
   if (trunk) made.trunk = trunk->node;
   made.remainders = TokenTrie(std::move(ends), bytes_of(follow), trunk);
   return made;
 }
 
 // Nothing where that would be no less work than a walk.
-std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget) {
+std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded,
+                                                       Budget& budget) {
   const MaskCache::TokensPtr with_special = vocabulary_->tokens_with(unbounded.special);
   const Words& special = with_special->words;
   const auto begun = [&](std::uint32_t token) { return vocabulary_->code_points_begun({token}); };
-  const auto at_most = [&](Count most) -> const Words& { return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words; };
+  const auto at_most = [&](Count most) -> const Words& {
+    return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words;
+  };
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
   const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
   Segment made = *segment(unbounded.terminal, TokenTrie::root(), Follow::AnyByte, budget);
   if (made.has_trunk()) return std::nullopt;  // whose tokens would be judged as well
   // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
-  const std::size_t many = automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kManyJudged;
+  const std::size_t many =
+      automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kManyJudged;
   std::vector<std::uint32_t> judged;
   // Whether a token that may be too long stays for now.
   const auto is_kept = [&](std::uint32_t token) {
@@ -228,14 +241,15 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
     }
     if (judged.size() > many) return std::nullopt;
   }
-  std::ranges::copy_if(made.remainders.order(), std::back_inserter(judged), [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
+  std::ranges::copy_if(made.remainders.order(), std::back_inserter(judged),
+                       [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
   return judged_segment(std::move(made), terminal, TokenTrie::root(), std::move(judged), budget);
 }
 
 // After the way of an excluded text nothing is left of it, and all is as if it were not there.  What is excluded is an
 // automaton of strings or an expression of few texts.
-std::optional<std::vector<std::uint32_t>> TokenAutomaton::tokens_along(const Arena::WithStrings& with, NodeId from, std::size_t most,
-                                                                       Budget& budget) {
+std::optional<std::vector<std::uint32_t>> TokenAutomaton::tokens_along(const Arena::WithStrings& with, NodeId from,
+                                                                       std::size_t most, Budget& budget) {
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<std::uint32_t> found;
   const auto take = [&](std::uint32_t begin, std::uint32_t end) {
@@ -264,7 +278,8 @@ std::optional<std::vector<std::uint32_t>> TokenAutomaton::tokens_along(const Are
         frames.pop_back();
         if (!visit(node, automaton.accepting(state))) return std::nullopt;
         for (const auto& [byte, target] : automaton.transitions(state))
-          if (const NodeId child = trie.child(node, byte); child != TokenTrie::root()) frames.emplace_back(child, target);
+          if (const NodeId child = trie.child(node, byte); child != TokenTrie::root())
+            frames.emplace_back(child, target);
       }
       continue;
     }
@@ -285,7 +300,8 @@ std::optional<std::vector<std::uint32_t>> TokenAutomaton::tokens_along(const Are
   return found;
 }
 
-std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from, Budget& budget) {
+std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, const Arena::WithStrings& with,
+                                                       NodeId from, Budget& budget) {
   std::optional<std::vector<std::uint32_t>> judged = tokens_along(with, from, kManyJudged, budget);
   if (!judged) return std::nullopt;
   const Segment& without = *segment(with.terminal, from, Follow::AnyByte, budget);
@@ -296,7 +312,8 @@ std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, co
 // The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.
 std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId terminal, NodeId node,
                                                       std::vector<std::uint32_t> judged, Budget& budget) {
-  made.most = Segment::kNotKnown;  // what ends the other terminal may be too long for this one, or none of its texts
+  // what ends the other terminal may be too long for this one, or none of its texts
+  made.most = Segment::kNotKnown;
   if (judged.empty()) return made;
   const std::size_t depth = vocabulary_->trie().depth(node, vocabulary_->bytes({judged[0]}));
   std::ranges::sort(judged);
@@ -308,7 +325,8 @@ std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId
   if (judged.size() <= kManyJudged)
     std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_->bytes({token}); });
   else
-    std::ranges::copy_if(vocabulary_->trie().order(), in_order.begin(), [&](std::uint32_t token) { return has_bit(is_judged, token); });
+    std::ranges::copy_if(vocabulary_->trie().order(), in_order.begin(),
+                         [&](std::uint32_t token) { return has_bit(is_judged, token); });
   std::vector<EndOfTerminal> ends;
   std::vector<std::uint32_t> dead;
   std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // after each byte, as far as they live
@@ -320,7 +338,8 @@ std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId
     states.resize(std::min(states.size(), common + 1));
     before = bytes;
     while (!has_died && states.size() <= bytes.size()) {
-      const StateId reached = automaton_.next(states.back(), static_cast<std::uint8_t>(bytes[states.size() - 1]), budget);
+      const StateId reached =
+          automaton_.next(states.back(), static_cast<std::uint8_t>(bytes[states.size() - 1]), budget);
       if (reached == ByteAutomaton::kDead) break;
       budget.step();
       states.push_back(reached);

@@ -2,8 +2,8 @@
 //
 // Problem.  After each token of a mask, the text to be written is a beginning of its own and an end that it shares with
 // hundreds of others: the rest of a name, then all that an object still requires, then the brackets of the document.
-// How.  A text is a byte before another text, and equal texts are one number.  Its tokens are counted once: one more than
-// after the best of the tokens that it begins with.
+// How.  A text is a byte before another text, and equal texts are one number.  Its tokens are counted once: one more
+// than after the best of the tokens that it begins with.
 // Example.  Tokens  "  }  "}  and all bytes:  "}}  is  " before }} , and takes two tokens, "} and } .
 // Cost.  For each byte a look-up, and a step in the trie for each byte of the tokens that begin there.
 #pragma once
@@ -43,7 +43,8 @@ class SpelledTexts {
   std::uint64_t length(SpelledId text) const { return node(text).length; }
   SpelledId prepend(std::uint8_t byte, SpelledId rest);
   SpelledId prepend(std::string_view bytes, SpelledId rest) {
-    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) rest = prepend(static_cast<std::uint8_t>(*byte), rest);
+    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte)
+      rest = prepend(static_cast<std::uint8_t>(*byte), rest);
     return rest;
   }
   SpelledId concatenate(SpelledId first, SpelledId rest);
@@ -70,7 +71,9 @@ class SpelledTexts {
   };
   static constexpr Node kFixed[] = {{0, 0, kEmpty, 0}, {kNoTokens, kEndless, kNone, 0}};
   static constexpr std::uint32_t kFirst = 2;  // the number of nodes_[0]
-  const Node& node(SpelledId text) const { return text.value < kFirst ? kFixed[text.value] : nodes_[text.value - kFirst]; }
+  const Node& node(SpelledId text) const {
+    return text.value < kFirst ? kFixed[text.value] : nodes_[text.value - kFirst];
+  }
 
   const TokenTrie& trie_;
   counted::vector<Node> nodes_;

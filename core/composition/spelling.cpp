@@ -11,8 +11,8 @@
 // that goes straight to some part of 20 letters; breadth first it would list all shorter ones.
 // Where all bytes of the pattern are tokens, as with every byte-level tokenizer, and no edges of
 // tokens are used, successors by bytes give the same answer as successors by tokens.
-// States of listed rules within a regular language may be no end of them.  A search that finds nothing soon leaves it to
-// expression/rule_products.hpp; mostly it does, and a limit on the length of a text has many states to be measured.
+// States of listed rules within a regular language may be no end of them.  A search that finds nothing soon leaves it
+// to expression/rule_products.hpp; mostly it does, and a limit on the length of a text has many states to be measured.
 // Cost.  Nothing for patterns without intersection, complement and lookaround where all bytes are
 // tokens; a row of transitions per state searched where they are; a walk of the trie per state
 // elsewhere; each once.
@@ -46,7 +46,8 @@ bool TokenAutomaton::spellable(Configuration configuration, Budget& budget) {
   for (StateId target : token_targets(configuration.state, start_vocabulary_->trie(), budget))
     if (spellable(target, budget)) return true;
   for (std::uint32_t control = 0; control < controls_.size(); ++control)
-    if (spellable(edge(automaton_.next(configuration.state, Symbol::control(control), budget), budget), budget)) return true;
+    if (spellable(edge(automaton_.next(configuration.state, Symbol::control(control), budget), budget), budget))
+      return true;
   return false;
 }
 
@@ -85,24 +86,25 @@ std::vector<StateId> TokenAutomaton::token_targets(StateId state, const TokenTri
   return targets;
 }
 
-// Where parts of a text are intersected with something else, the text itself shows one way on: what comes after the first
-// place where the part stands.  It is followed in the other conjuncts alone, whose states are few, and each of which is
-// reached from many parts.
+// Where parts of a text are intersected with something else, the text itself shows one way on: what comes after the
+// first place where the part stands.  It is followed in the other conjuncts alone, whose states are few, and each of
+// which is reached from many parts.
 bool TokenAutomaton::lives_along_text(StateId state, Budget& budget) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 14;
   Arena& arena = automaton_.arena();
   const auto [head, tail] = arena.split(automaton_.expression(state));
   const ExpressionNode& node = arena.node(head);
-  if (!lives_by_bytes_ || node.kind != Kind::Intersection || node.open || node.behind || !arena.node(tail).spellable_by_bytes()) return false;
+  if (!lives_by_bytes_ || node.kind != Kind::Intersection || node.open || node.behind ||
+      !arena.node(tail).spellable_by_bytes())
+    return false;
   std::optional<std::string_view> rest;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : arena.items(node)) {
     const ExpressionNode& part = arena.node(item);
-    const auto continuation = part.kind == Kind::Strings ? arena.string_automaton(part).continuation(part.second) : std::nullopt;
-    if (continuation && !rest)
-      rest = continuation;
-    else
-      others.push_back(item);
+    const auto continuation =
+        part.kind == Kind::Strings ? arena.string_automaton(part).continuation(part.second) : std::nullopt;
+    if (continuation && !rest) rest = continuation;
+    else others.push_back(item);
   }
   if (!rest) return false;
   StateId other = automaton_.state_of(arena.intersect(others), budget);

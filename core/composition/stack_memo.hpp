@@ -1,23 +1,24 @@
 // Masks of a grammar by the part of the stack that they depend on.
 //
-// Problem.  In a program nearly every position has a stack of its own, and most masks depend on its top alone: a token of
-// `);` pops a call and a statement, and no token pops a function.
-// How.  While a mask is made, what is read of each expression is noted: that it was split, or that it begins with none of some
-// bytes.  What is below was never read.  The memo is a decision tree.  Each node asks a question about one expression: into
-// what it is split, or whether it begins with one of some bytes.  An edge is an answer, and a leaf has the state whose mask
-// it is.
-// Example.  States  n·a·b·X  and  n·a·b·Y, where no token gets past b: both are split into n, a, b and a rest, and share a mask.
-// So do  n·a·c·X  and  n·a·d·Y, where the only byte that a token has after a is `;`, and neither c nor d begins with it.
-// Exactness.  Claim: two states that lead to one leaf have the same mask.  Every expression accepts some text, so a state allows
-// a token if it can read its bytes.  It reads them through the heads that splitting gave, which are the same in both states.
-// Where a head has ended and bytes of the token are left, the maker went on with all that follows: it split that, and the other
-// state's is split alike; or it saw that it begins with none of the bytes that a token has there, and the same holds of the
-// other state's.  So what one state reads the other reads.  Answers to further questions do no harm.
-// Cost.  A look-up for each question, mostly two to ten.  An expression that stands at several places is split once: written out
-// as a tree, alternatives that share what follows them would have as many parts as there are ways through them.  Masks for which
-// more than kMostQuestions are asked are not kept.
-// Rejected: to split also parts of which only the first bytes are needed.  Then functions of different types share no mask.
-// docs/studies.md has why JSON has no such memo: there the rules at the top hold what was written.
+// Problem.  In a program nearly every position has a stack of its own, and most masks depend on its top alone: a token
+// of `);` pops a call and a statement, and no token pops a function.
+// How.  While a mask is made, what is read of each expression is noted: that it was split, or that it begins with none
+// of some bytes.  What is below was never read.  The memo is a decision tree.  Each node asks a question about one
+// expression: into what it is split, or whether it begins with one of some bytes.  An edge is an answer, and a leaf has
+// the state whose mask it is.
+// Example.  States  n·a·b·X  and  n·a·b·Y, where no token gets past b: both are split into n, a, b and a rest, and
+// share a mask.  So do  n·a·c·X  and  n·a·d·Y, where the only byte that a token has after a is `;`, and neither c nor d
+// begins with it.  Exactness.  Claim: two states that lead to one leaf have the same mask.  Every expression accepts
+// some text, so a state allows a token if it can read its bytes.  It reads them through the heads that splitting gave,
+// which are the same in both states.  Where a head has ended and bytes of the token are left, the maker went on with
+// all that follows: it split that, and the other state's is split alike; or it saw that it begins with none of the
+// bytes that a token has there, and the same holds of the other state's.  So what one state reads the other reads.
+// Answers to further questions do no harm.
+// Cost.  A look-up for each question, mostly two to ten.  An expression that stands at several places is split once:
+// written out as a tree, alternatives that share what follows them would have as many parts as there are ways through
+// them.  Masks for which more than kMostQuestions are asked are not kept.
+// Rejected: to split also parts of which only the first bytes are needed.  Then functions of different types share no
+// mask.  docs/studies.md has why JSON has no such memo: there the rules at the top hold what was written.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +45,7 @@ class StackMemo {
     ByteSet avoided = {};  // it begins with none of these
   };
   struct Found {
-    StateId holder;     // whose mask it is
+    StateId holder;      // whose mask it is
     std::uint64_t most;  // the most bytes that any token leaves to be written; or `endless`
   };
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
@@ -100,7 +101,8 @@ class StackMemo {
 
   // The questions that lead to each holder, which need no expression: another constraint that is equal can ask them.
   std::unordered_map<std::uint32_t, std::vector<Question>> questions() const {
-    std::vector<std::uint32_t> parents(nodes_.size(), 0);  // an edge leads from a node to one that was added after it
+    // an edge leads from a node to one that was added after it
+    std::vector<std::uint32_t> parents(nodes_.size(), 0);
     for (const auto& [edge, target] : edges_) parents[target] = edge.node;
     std::unordered_map<std::uint32_t, std::vector<Question>> found;
     for (std::uint32_t leaf = 2; leaf < nodes_.size(); ++leaf) {
@@ -114,13 +116,15 @@ class StackMemo {
   }
   // Notes a mask by questions that were asked elsewhere; not if the memo asks others there.
   template <class Beginnings>
-  void add_asked(const Arena& arena, ExpressionId expression, const Found& found, Beginnings&& beginnings, std::span<const Question> asked) {
+  void add_asked(const Arena& arena, ExpressionId expression, const Found& found, Beginnings&& beginnings,
+                 std::span<const Question> asked) {
     Stack stack(arena, expression);
     if (nodes_.empty()) nodes_.assign(2, {});
     std::uint32_t at = root(arena, expression);
     if (asked.size() >= kMostQuestions) return;
     for (const Question& question : asked) {
-      if (nodes_[at].holder || (nodes_[at].question && *nodes_[at].question != question) || !stack.has(question)) return;
+      if (nodes_[at].holder || (nodes_[at].question && *nodes_[at].question != question) || !stack.has(question))
+        return;
       nodes_[at].question = question;
       const Edge place{at, stack.answer(question, beginnings)};
       auto edge = edges_.find(place);
@@ -216,7 +220,8 @@ class StackMemo {
       }
       const bool is_long = n.kind == Kind::Concatenation;
       const ExpressionId head = is_long ? n.head() : open;
-      if (!arena_.node(head).nullable) slots_[slot].avoided = ByteSet::range(0x00, 0xFF);  // the head shows what it begins with
+      // the head shows what it begins with
+      if (!arena_.node(head).nullable) slots_[slot].avoided = ByteSet::range(0x00, 0xFF);
       if (is_long) {
         slots_.push_back({n.tail()});
         return (std::uint64_t{1} << 32) | head.value;
@@ -242,7 +247,9 @@ class StackMemo {
   };
 
   // A text that may end has other masks: the first node is for those that may not.
-  static std::uint32_t root(const Arena& arena, ExpressionId expression) { return arena.node(expression).nullable ? 1 : 0; }
+  static std::uint32_t root(const Arena& arena, ExpressionId expression) {
+    return arena.node(expression).nullable ? 1 : 0;
+  }
 
   counted::vector<Node> nodes_;
   counted::unordered_map<Edge, std::uint32_t, EdgeHash> edges_;

@@ -22,7 +22,8 @@ std::string name_of(TokenId token) { return std::to_string(token.value); }
 
 Arena::Aliases aliases_of(const TokenAutomaton::ControlTokens& control_tokens) {
   Arena::Aliases aliases;
-  for (const auto& [name, tokens] : control_tokens) std::ranges::transform(tokens, std::back_inserter(aliases[name]), name_of);
+  for (const auto& [name, tokens] : control_tokens)
+    std::ranges::transform(tokens, std::back_inserter(aliases[name]), name_of);
   return aliases;
 }
 
@@ -31,7 +32,8 @@ Arena::Aliases aliases_of(const TokenAutomaton::ControlTokens& control_tokens) {
 TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const Vocabulary> vocabulary,
                                std::shared_ptr<const Vocabulary> start_vocabulary, const ControlTokens& control_tokens,
                                const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : vocabulary_(std::move(vocabulary)), start_vocabulary_(std::move(start_vocabulary)),
+    : vocabulary_(std::move(vocabulary)),
+      start_vocabulary_(std::move(start_vocabulary)),
       automaton_(pattern, aliases_of(control_tokens), vocabulary_->single_bytes(),
                  std::max(vocabulary_->trie().longest(), start_vocabulary_ ? start_vocabulary_->trie().longest() : 0),
                  limits, std::move(cancel)),
@@ -44,8 +46,8 @@ TokenAutomaton::TokenAutomaton(const Expression& pattern, std::shared_ptr<const 
     for (const TokenId token : tokens) ids.emplace(name_of(token), token);
   for (const std::string& name : automaton_.control_tokens()) {
     const auto known = ids.find(name);
-    if (known == ids.end() || known->second.value >= vocabulary_->width() ||
-        vocabulary_->is_stop(known->second) || !vocabulary_->bytes(known->second).empty())
+    if (known == ids.end() || known->second.value >= vocabulary_->width() || vocabulary_->is_stop(known->second) ||
+        !vocabulary_->bytes(known->second).empty())
       throw std::invalid_argument("no control token of the vocabulary: " + name);
     controls_.push_back(known->second);
   }
@@ -85,7 +87,8 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
   const TimeOfPart timed = timed_mask();
   if (configuration.at_start) {
     start_mask_ = Kept(build_mask(configuration, budget));
-    TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_.shared()), "a mask that is kept knows how many tokens it allows");
+    TOKAMATA_CHECK(is_counted(*start_vocabulary_, *start_mask_.shared()),
+                   "a mask that is kept knows how many tokens it allows");
     return start_mask_.shared();
   }
   if (has_rule_mask(configuration.state)) {
@@ -100,19 +103,18 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
     }
   // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).
   const StateId holder = every_byte_is_token_ ? automaton_.clipped(configuration.state, budget) : configuration.state;
-  if (data(holder).mask)
-    ++work_.alike;
-  else
-    remember(holder, build_mask({holder, false}, budget));
+  if (data(holder).mask) ++work_.alike;
+  else remember(holder, build_mask({holder, false}, budget));
   data(configuration.state).mask_state = holder;
   return data(holder).mask.shared();
 }
 
-// Whether a state without rules begins with a terminal.  Then its mask may be made of segments, as those of rules are: other
-// constraints have made them already, or they are made from those of a terminal without bounds.
+// Whether a state without rules begins with a terminal.  Then its mask may be made of segments, as those of rules are:
+// other constraints have made them already, or they are made from those of a terminal without bounds.
 bool TokenAutomaton::has_terminal_mask(StateId state) const {
   const ExpressionNode& node = automaton_.node(state);
-  if (node.rules || node.constrained || node.open || node.behind || !lives_by_bytes_ || !controls_.empty()) return false;
+  if (node.rules || node.constrained || node.open || node.behind || !lives_by_bytes_ || !controls_.empty())
+    return false;
   const Arena& arena = automaton_.arena();
   const ExpressionId expression = automaton_.expression(state);
   return std::ranges::any_of(arena.alternatives(expression), [&](ExpressionId alternative) {
@@ -164,7 +166,8 @@ MaskPtr TokenAutomaton::build_mask(Configuration configuration, Budget& budget) 
       most = std::max(most, most_from(*target));
     }
     if (!configuration.at_start) data(configuration.state).most_after = most;
-    mask = make_mask(vocabulary(configuration.at_start), walk.ranges(), controls, automaton_.accepting(configuration.state));
+    mask = make_mask(vocabulary(configuration.at_start), walk.ranges(), controls,
+                     automaton_.accepting(configuration.state));
   });
   budget.check();
   return mask;
@@ -285,14 +288,16 @@ const counted::vector<Loop>& TokenAutomaton::loops(StateId state, Budget& budget
 bool TokenAutomaton::leads_back(StateId state, Budget& budget) {
   const ExpressionNode& node = automaton_.node(state);
   if (node.kind != Kind::Terminal || !automaton_.arena().node(node.body()).constrained) return false;
-  return std::ranges::all_of(kCommonest, [&](std::uint8_t byte) { return automaton_.next(state, byte, budget) == state; });
+  return std::ranges::all_of(kCommonest,
+                             [&](std::uint8_t byte) { return automaton_.next(state, byte, budget) == state; });
 }
 
 bool TokenAutomaton::is_free_text(ExpressionId terminal, Budget& budget) {
   const ExpressionNode& node = automaton_.arena().node(terminal);
   if (!node.nullable || !automaton_.arena().node(node.body()).constrained) return false;
   const StateId state = automaton_.state_of(terminal, budget);
-  return std::ranges::any_of(kCommonest, [&](std::uint8_t byte) { return leads_back(automaton_.next(state, byte, budget), budget); });
+  return std::ranges::any_of(
+      kCommonest, [&](std::uint8_t byte) { return leads_back(automaton_.next(state, byte, budget), budget); });
 }
 
 ClassTrie& TokenAutomaton::class_trie(bool at_start) {
@@ -353,7 +358,10 @@ std::uint64_t TokenAutomaton::most_from(StateId state) const {
 // Where lookaround and the like are in play, the mask has met every state that a token leads to.
 std::uint64_t TokenAutomaton::most_after(Configuration configuration) const {
   const ExpressionNode& node = automaton_.node(configuration.state);
-  if (node.rules) return !configuration.at_start && configuration.state.value < data_.size() ? data_[configuration.state.value].most_after : kEndless;
+  if (node.rules)
+    return !configuration.at_start && configuration.state.value < data_.size()
+               ? data_[configuration.state.value].most_after
+               : kEndless;
   if (lives_by_bytes_ && !node.constrained) return endless_if_capped(node.worst);
   if (configuration.at_start || !node.constrained || configuration.state.value >= data_.size()) return kEndless;
   return data_[configuration.state.value].most_after;

@@ -1,11 +1,11 @@
 // The pattern composed with the vocabulary: an automaton over tokens, computed lazily.
 //
 // Problem.  Which tokens may follow, and to which states do they lead?  002, algorithm 2, composes the pattern with the
-// detokenizing transducer.  Here the trie is the transducer, and a walk of the trie in step with the byte automaton is the
-// composition.  Only the masks are kept.
+// detokenizing transducer.  Here the trie is the transducer, and a walk of the trie in step with the byte automaton is
+// the composition.  Only the masks are kept.
 //
-// A set bit means that tokens lead from this token to some accepted text.  A state from which tokens lead to an accepted
-// text is spellable.
+// A set bit means that tokens lead from this token to some accepted text.  A state from which tokens lead to an
+// accepted text is spellable.
 //
 // Masks are computed per clipped state (clip.cpp); the oldest are dropped first.
 #pragma once
@@ -42,14 +42,16 @@ namespace tokamata {
 class LanguageMasks;
 
 // Contract.
-//   - Lifetimes.  It owns its byte automaton and shares the vocabularies.  Whoever holds a MaskPtr or a segment keeps it.  A
-//     `const MaskPtr&` or a `const MaskPtr*` is good until the next call of a member that is not const, as is the reference
-//     that `loops` returns; the loops themselves stay where they are until `keep_only`, and so does a segment's pointer.
+//   - Lifetimes.  It owns its byte automaton and shares the vocabularies.  Whoever holds a MaskPtr or a segment keeps
+//     it.  A `const MaskPtr&` or a `const MaskPtr*` is good until the next call of a member that is not const, as is
+//     the reference that `loops` returns; the loops themselves stay where they are until `keep_only`, and so does a
+//     segment's pointer.
 //   - Compaction.  `keep_only` renumbers states as ByteAutomaton does.  It keeps the masks of the states named, and
 //     forgets all else that was computed.  Segments stay with the vocabulary.
-//   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.  `oldest_serial` alone needs no lock.
-//   - Errors.  As for ByteAutomaton: a memo keeps only whole values.  If `keep_only` throws, either all states have their new
-//     numbers or none has; masks and other memos may be lost, and are recomputed.
+//   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.  `oldest_serial` alone needs
+//     no lock.
+//   - Errors.  As for ByteAutomaton: a memo keeps only whole values.  If `keep_only` throws, either all states have
+//     their new numbers or none has; masks and other memos may be lost, and are recomputed.
 //   - `known_mask` and `try_step` compute nothing: they answer from the memos, or return nothing.
 class TokenAutomaton {
  public:
@@ -112,36 +114,44 @@ class TokenAutomaton {
     return node.rules && lives_by_bytes_ && !node.constrained;
   }
   // The same where bytes alone are read from there, so that all that is known of rules holds.
-  bool is_approximated(StateId state) const { return has_rule_mask(state) && (controls_.empty() || automaton_.node(state).text); }
+  bool is_approximated(StateId state) const {
+    return has_rule_mask(state) && (controls_.empty() || automaton_.node(state).text);
+  }
   // The configuration of the over-approximation of a state.
   Configuration approximated(Configuration configuration, Budget& budget);
-  // The tokens that the state may treat in another way than its over-approximation, because of a text that begins as they do.
+  // The tokens that the state may treat in another way than its over-approximation, because of a text that begins as
+  // they do.
   Words ambiguous_tokens(StateId state, Budget& budget);
   // The segment of a terminal that begins at a node of the trie.
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
   // The same where it begins at a node of the remainders of another segment.
-  const std::shared_ptr<const Segment>& segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node, Follow follow,
-                                                       Budget& budget);
-  // The tokens below a node that a terminal may treat otherwise than the one without its exclusions; nothing if these are more
-  // than `most`.
-  std::optional<std::vector<std::uint32_t>> tokens_along(const Arena::WithStrings& with, NodeId from, std::size_t most, Budget& budget);
-  // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be judged
-  // with what follows it.
-  const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
+  const std::shared_ptr<const Segment>& segment_within(ExpressionId terminal, const TokenTrie& remainders, NodeId node,
+                                                       Follow follow, Budget& budget);
+  // The tokens below a node that a terminal may treat otherwise than the one without its exclusions; nothing if these
+  // are more than `most`.
+  std::optional<std::vector<std::uint32_t>> tokens_along(const Arena::WithStrings& with, NodeId from, std::size_t most,
+                                                         Budget& budget);
+  // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be
+  // judged with what follows it.
+  const RulesSegment* rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                    Budget& budget);
   PartSegments& part_segments() { return part_segments_; }
-  // Whether a terminal is text of nearly any characters, which may end after nearly each of them, and which its expression does
-  // not show to be so: a complement.  Its segment would have all that may stand behind any character.
+  // Whether a terminal is text of nearly any characters, which may end after nearly each of them, and which its
+  // expression does not show to be so: a complement.  Its segment would have all that may stand behind any character.
   bool is_free_text(ExpressionId terminal, Budget& budget);
   // A superset of the bytes that an expression may begin with.
   ByteSet beginnings(ExpressionId expression);
   // What an expression begins with, as its mask asks for the segment of a terminal before it.
   Follow follow_of(ExpressionId expression) {
-    return automaton_.arena().joins_rules() && !beginnings(expression).intersects(kWordBytes) ? Follow::NoWord : Follow::AnyByte;
+    return automaton_.arena().joins_rules() && !beginnings(expression).intersects(kWordBytes) ? Follow::NoWord
+                                                                                              : Follow::AnyByte;
   }
   // The code points that a state can read repeatedly.
   const counted::vector<Loop>& loops(StateId state, Budget& budget);
   // The state after a token edge.
-  StateId edge(StateId state, Budget& budget) { return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state; }
+  StateId edge(StateId state, Budget& budget) {
+    return uses_edges_ ? automaton_.next(state, Symbol::edge(), budget) : state;
+  }
   // Whether some accepted text can be reached in tokens from a state after an edge.
   bool spellable(StateId state, Budget& budget);
 
@@ -164,8 +174,8 @@ class TokenAutomaton {
   // The token classes that the pattern distinguishes, computed at the first use.
   ClassTrie& class_trie(bool at_start);
 
-  // Whether each byte that the pattern uses is a token, and tokens are all that it sees: what can be spelled can be spelled
-  // byte by byte.
+  // Whether each byte that the pattern uses is a token, and tokens are all that it sees: what can be spelled can be
+  // spelled byte by byte.
   bool is_spelled_by_bytes() const { return lives_by_bytes_; }
 
   // The control tokens that the pattern names.
@@ -235,9 +245,10 @@ class TokenAutomaton {
   Segment make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
   Segment walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
   std::optional<Segment> bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
-  std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node, Budget& budget);
-  std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node, std::vector<std::uint32_t> judged,
-                                        Budget& budget);
+  std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node,
+                                         Budget& budget);
+  std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node,
+                                        std::vector<std::uint32_t> judged, Budget& budget);
   class UnverifiedTokens;
   // The tokens among some that the state does not allow: unverified.cpp.
   std::vector<std::uint32_t> refused_tokens(StateId state, std::vector<std::uint32_t> unverified, Budget& budget);
@@ -285,16 +296,19 @@ class TokenAutomaton {
   counted::vector<StateData> data_;
   std::optional<ClassTrie> class_trie_;
   std::optional<ClassTrie> start_class_trie_;
-  bool walks_are_long_ = false;  // from states without loops
+  bool walks_are_long_ = false;                     // from states without loops
   std::unique_ptr<RuleMaskMaker> rule_mask_maker_;  // made with the first mask of rules
   std::unique_ptr<LanguageMasks> language_masks_;   // made with the first state of rules within a regular language
-  counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> segments_;  // and so the tries of remainders that keys point to
+  // and so the tries of remainders that keys point to
+  counted::unordered_map<PartAt, Kept<Segment>, PartAt::Hash> segments_;
   counted::unordered_map<PartAt, Kept<RulesSegment>, PartAt::Hash> rules_segments_;
   PartSegments part_segments_;
   counted::vector<std::optional<ByteSet>> beginnings_;  // by expression
   StackMemo stack_memo_;
-  counted::map<counted::vector<StateId>, StateId> united_masks_;  // by the states whose masks are united; whose mask it is
-  counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;  // by the state whose mask it is
+  // by the states whose masks are united; whose mask it is
+  counted::map<counted::vector<StateId>, StateId> united_masks_;
+  // by the state whose mask it is
+  counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> unverified_;
   Kept<Mask> start_mask_;
   Kept<Mask> stop_mask_;
   counted::vector<Kept<HeldRow>> held_rows_;

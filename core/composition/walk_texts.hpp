@@ -14,9 +14,11 @@
 namespace tokamata {
 
 template <class Entered, class Marked>
-void walk_texts(const TokenTrie& trie, NodeId from, const std::vector<TextsAfter>& all, Budget& budget, Entered&& entered, Marked&& marked) {
+void walk_texts(const TokenTrie& trie, NodeId from, const std::vector<TextsAfter>& all, Budget& budget,
+                Entered&& entered, Marked&& marked) {
   struct Walk final : TextTree::Walk {
-    Walk(const TokenTrie& t, NodeId from, Budget& b, Entered& e, Marked& m) : trie(t), budget(b), on_entering(e), on_mark(m), path{from} {}
+    Walk(const TokenTrie& t, NodeId from, Budget& b, Entered& e, Marked& m)
+        : trie(t), budget(b), on_entering(e), on_mark(m), path{from} {}
     bool enter(std::uint8_t byte) override {
       budget.step();
       const auto bytes = trie.bytes_below(path.back());
@@ -37,7 +39,8 @@ void walk_texts(const TokenTrie& trie, NodeId from, const std::vector<TextsAfter
   };
   for (const TextsAfter& texts : all) {
     Walk walk(trie, from, budget, entered, marked);
-    if (std::ranges::all_of(texts.lead, [&](char byte) { return walk.enter(static_cast<std::uint8_t>(byte)); })) texts.tree->walk(walk);
+    if (std::ranges::all_of(texts.lead, [&](char byte) { return walk.enter(static_cast<std::uint8_t>(byte)); }))
+      texts.tree->walk(walk);
   }
 }
 

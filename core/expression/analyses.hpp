@@ -1,7 +1,8 @@
-// What the structure of an expression says, without a derivative of it: the bytes it begins with, the bytes in it, its key.
+// What the structure of an expression says, without a derivative of it: the bytes it begins with, the bytes in it, its
+// key.
 //
-// Contract.  Answers are functions of the language's form alone; none makes a node.  They are supersets where they say so,
-// and must not be requested of what is constrained, where the structure says too little.
+// Contract.  Answers are functions of the language's form alone; none makes a node.  They are supersets where they say
+// so, and must not be requested of what is constrained, where the structure says too little.
 // Cost.  Linear in the parts read; `first_bytes_within` is kept for each part.
 #pragma once
 

@@ -1,15 +1,15 @@
 // The expressions of one constraint: it adds patterns, unfolds rules, and frees expressions that no text needs.
 //
-// The layers below work with single expressions (pool.hpp names them).  This layer concerns a pattern as a whole, its rules
-// and its memory.
+// The layers below work with single expressions (pool.hpp names them).  This layer concerns a pattern as a whole, its
+// rules and its memory.
 // Contract.
-//   - Lifetimes.  An arena owns its nodes, the automata of leaves and the rules, and shares what patterns share (sets of
-//     strings, sets of rules).  An id is valid in this arena alone, until `keep_only`, which renumbers all nodes that stay
-//     and keeps their order.  Nodes 0 to 3 (kEmpty to kEverything) always stay.  A reference to a node, and a span of items,
-//     is good until the next call of a member that is not const.
+//   - Lifetimes.  An arena owns its nodes, the automata of leaves and the rules, and shares what patterns share (sets
+//     of strings, sets of rules).  An id is valid in this arena alone, until `keep_only`, which renumbers all nodes
+//     that stay and keeps their order.  Nodes 0 to 3 (kEmpty to kEverything) always stay.  A reference to a node, and a
+//     span of items, is good until the next call of a member that is not const.
 //   - Locks.  It has none: one thread at a time.
-//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  Nodes and memos that were
-//     made until then stay and are whole.  Where `keep_only` throws, nothing has changed.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  Nodes and memos that
+//     were made until then stay and are whole.  Where `keep_only` throws, nothing has changed.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,11 @@ class Arena : public Derivatives {
  public:
   // `single_bytes` are the bytes that the vocabulary has as tokens of their own; `reach` is the
   // length of its longest token in bytes.  Both only steer the flags of the nodes.
-  Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit) : Derivatives(single_bytes, reach, depth_limit) {}
+  Arena(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
+      : Derivatives(single_bytes, reach, depth_limit) {}
 
-  // The control tokens that a name stands for, any one of them; for patterns added later.  A name that is missing stands
-  // for itself.
+  // The control tokens that a name stands for, any one of them; for patterns added later.  A name that is missing
+  // stands for itself.
   using Aliases = std::map<std::string, std::vector<std::string>>;
   void join_control_tokens(Aliases aliases) { aliases_ = std::move(aliases); }
 
@@ -43,7 +44,8 @@ class Arena : public Derivatives {
 
   // The number of texts of a language, at most `most`; or of its texts of some bytes only; and so many of them, the
   // shortest first.
-  std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget, const ByteSet* among = nullptr);
+  std::uint64_t count_texts(ExpressionId expression, std::uint64_t most, Budget& budget,
+                            const ByteSet* among = nullptr);
   std::vector<std::string> some_texts(ExpressionId expression, std::size_t most, Budget& budget);
 
   // The alternatives of an expression, with the rules at the front unfolded and optional parts skipped.
@@ -56,8 +58,8 @@ class Arena : public Derivatives {
   // The strings that rules in front require before all others (RememberingRules::awaited).
   std::vector<std::string> awaited(ExpressionId expression, Budget& budget);
   // From now on, names and elements that must differ from earlier ones are narrowed while they are written, even if a
-  // comparison at their end would suffice.  Canonical tokenization needs this: of all texts that may follow a token, it may
-  // admit only those that were written before.
+  // comparison at their end would suffice.  Canonical tokenization needs this: of all texts that may follow a token, it
+  // may admit only those that were written before.
   void narrow_always() { narrows_always_ = true; }
   bool narrows_always() const { return narrows_always_; }
 
@@ -74,7 +76,8 @@ class Arena : public Derivatives {
 
   template <class Visit>
   void visit_derivatives(ExpressionId expression, Budget& budget, const ByteSet* among, Visit&& visit);
-  static constexpr std::size_t kLongestLead = 4;  // bytes before a rule that is still treated as if it stood at the front
+  // bytes before a rule that is still treated as if it stood at the front
+  static constexpr std::size_t kLongestLead = 4;
   std::vector<Approximation> approximations(ExpressionId expression, std::size_t lead, Budget& budget);
 
   bool narrows_always_ = false;

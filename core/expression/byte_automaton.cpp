@@ -8,12 +8,13 @@ namespace tokamata {
 namespace {
 constexpr std::uint32_t kNoState = ~std::uint32_t{0};
 
-// Problem.  JSON distinguishes all of ASCII, as names and keywords have it, and so a row has a column for each of these bytes.
-// A state within ".{8,40} with a letter and a digit" distinguishes eight classes, and would derive each letter by itself.
+// Problem.  JSON distinguishes all of ASCII, as names and keywords have it, and so a row has a column for each of these
+// bytes.  A state within ".{8,40} with a letter and a digit" distinguishes eight classes, and would derive each letter
+// by itself.
 // How.  The first byte of a class that is read fills the columns of all of them, and of the bytes that lead nowhere.
 // Example.  After a letter of such a text, the transition by 3 is that by 0 to 9.
-// Cost.  The leaves at the front of the expression (first_byte_classes.cpp), up to kMostNodes, from the second transition of a
-// state on.  Of more, most have derivatives that are known, and to look into them would take longer.
+// Cost.  The leaves at the front of the expression (first_byte_classes.cpp), up to kMostNodes, from the second
+// transition of a state on.  Of more, most have derivatives that are known, and to look into them would take longer.
 constexpr std::size_t kMostNodes = 64;
 
 template <class Column>
@@ -23,13 +24,11 @@ void fill_class(const FirstBytes& classes, std::uint8_t read, StateId target, Co
   while (end < 256 && !classes.borders.contains(static_cast<std::uint8_t>(end))) ++end;
   for (unsigned value = 0; value < 256; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);
-    if (begin <= value && value < end)
-      column(byte) = target;
-    else if (!classes.bytes.contains(byte))
-      column(byte) = ByteAutomaton::kDead;
+    if (begin <= value && value < end) column(byte) = target;
+    else if (!classes.bytes.contains(byte)) column(byte) = ByteAutomaton::kDead;
   }
 }
-}
+}  // namespace
 
 ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
                              std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
@@ -47,7 +46,7 @@ ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_t
   TOKAMATA_CHECK(has_partition(), "the byte classes are runs of the bytes from 0 to 255, with no border inside");
   stride_ = static_cast<std::uint32_t>(byte_classes_.size() + 1 + control_tokens_.size());
   make_row(state_of(Arena::kEmpty, limits_), budget);
-  std::ranges::fill(rows_, kDead);  // the row of kDead is never unknown
+  std::ranges::fill(rows_, kDead);                                              // the row of kDead is never unknown
   start_ = state_of(arena_.derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
 }
 
@@ -56,10 +55,8 @@ bool ByteAutomaton::has_partition() const {
   if (byte_classes_.empty() || byte_classes_.front() != 0 || class_of_[0] != 0) return false;
   std::size_t index = 0;
   for (unsigned byte = 1; byte < 256; ++byte) {
-    if (index + 1 < byte_classes_.size() && byte_classes_[index + 1] == byte)
-      ++index;
-    else if (arena_.class_borders().contains(static_cast<std::uint8_t>(byte)))
-      return false;
+    if (index + 1 < byte_classes_.size() && byte_classes_[index + 1] == byte) ++index;
+    else if (arena_.class_borders().contains(static_cast<std::uint8_t>(byte))) return false;
     if (class_of_[byte] != index) return false;
   }
   return index + 1 == byte_classes_.size();
@@ -84,7 +81,8 @@ void ByteAutomaton::make_row(StateId state, Budget& budget) {
   const OnlyTransition only = only_transitions_[state.value];
   if (begins_with_rule(expressions_[state.value])) {
     const ByteSet readable = may_read(state, budget);
-    if (only.target != kUnknown) single_transitions_.emplace(std::uint64_t{state.value} * stride_ + only.column, only.target);
+    if (only.target != kUnknown)
+      single_transitions_.emplace(std::uint64_t{state.value} * stride_ + only.column, only.target);
     readable_.push_back(readable);
     row_of_[state.value] = kFirstRuled + static_cast<std::uint32_t>(readable_.size() - 1);
   } else {
@@ -112,7 +110,8 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
     }
     const std::uint32_t row = row_of_[state.value];
     const std::size_t place_in_row = std::size_t{row} * stride_ + column(symbol);
-    if (row < kFirstRuled && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) && rows_[place_in_row] == kDead)
+    if (row < kFirstRuled && symbol.is_byte() && !is_by_byte && fill_dead_from_leaf(state, budget) &&
+        rows_[place_in_row] == kDead)
       return kDead;
     const std::size_t count = expressions_.size();
     const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
@@ -122,16 +121,12 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
       if (row == kRowToCome && symbol.is_byte()) only_transitions_[state.value] = {kOfByte + symbol.byte(), target};
       return target;
     }
-    if (row == kRowToCome)
-      only_transitions_[state.value] = {column(symbol), target};
-    else if (row >= kFirstRuled)
-      single_transitions_.emplace(place(state, symbol), target);
+    if (row == kRowToCome) only_transitions_[state.value] = {column(symbol), target};
+    else if (row >= kFirstRuled) single_transitions_.emplace(place(state, symbol), target);
     else if (symbol.is_byte())
-      fill_class(arena_.first_byte_classes(source, kMostNodes), symbol.byte(), target, [&](std::uint8_t byte) -> StateId& {
-        return rows_[std::size_t{row} * stride_ + class_of_[byte]];
-      });
-    else
-      rows_[place_in_row] = target;
+      fill_class(arena_.first_byte_classes(source, kMostNodes), symbol.byte(), target,
+                 [&](std::uint8_t byte) -> StateId& { return rows_[std::size_t{row} * stride_ + class_of_[byte]]; });
+    else rows_[place_in_row] = target;
     return target;
   } catch (LimitExceeded& error) {
     if (error.position < 0) error.position = arena_.blame(source);
@@ -184,7 +179,8 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   release(origins_);
   std::ranges::fill(state_of_expression_, kNoState);
   if (state_of_expression_.size() > arena_.size()) state_of_expression_.resize(arena_.size());
-  for (std::uint32_t state = 0; state < expressions_.size(); ++state) state_of_expression_[expressions_[state].value] = state;
+  for (std::uint32_t state = 0; state < expressions_.size(); ++state)
+    state_of_expression_[expressions_[state].value] = state;
   state_of_expression_.shrink_to_fit();
   start_ = moved[start_.value];
   for (StateId* state : states) *state = moved[state->value];

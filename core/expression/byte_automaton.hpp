@@ -4,8 +4,8 @@
 // Bytes between two borders of the pattern's classes behave alike everywhere, so a row has one entry
 // per class (4 for `[a-z]*`, some 70 for `\w*`), one for the token edge, and one for each control token
 // of the pattern.  A text leaves most states by one byte, so a state gets its row with its second
-// transition.  States that begin with a rule have no row; their transitions are kept one by one.  Of states that keep every
-// byte that is read, where bytes of one class differ, the latest transition is kept.
+// transition.  States that begin with a rule have no row; their transitions are kept one by one.  Of states that keep
+// every byte that is read, where bytes of one class differ, the latest transition is kept.
 //
 // Cost: a look-up per byte if the transition is known; otherwise a derivative.
 // Source: lazy determinization as in RE2 and regex-automata's hybrid engine, over derivatives.
@@ -30,13 +30,13 @@
 namespace tokamata {
 
 // Contract.
-//   - Lifetimes.  The automaton owns its arena.  States and expressions keep their numbers until `keep_only`.  That call
-//     renumbers the start and the states named, and makes all other numbers meaningless, those of expressions included.
-//     A reference to a node is good until the next call of a member that is not const.  Byte classes, control tokens and
-//     pattern bytes never change.
+//   - Lifetimes.  The automaton owns its arena.  States and expressions keep their numbers until `keep_only`.  That
+//     call renumbers the start and the states named, and makes all other numbers meaningless, those of expressions
+//     included.  A reference to a node is good until the next call of a member that is not const.  Byte classes,
+//     control tokens and pattern bytes never change.
 //   - Locks.  It has none: one thread at a time, which holds the lock of its Constraint.
-//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  The states and transitions
-//     that were made until then stay, and each of them is whole, so the same call may be made again.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc.  The states and
+//     transitions that were made until then stay, and each of them is whole, so the same call may be made again.
 //   - `try_next` computes nothing and never fails.  It returns nothing if the transition is not known.
 class ByteAutomaton {
  public:
@@ -56,8 +56,8 @@ class ByteAutomaton {
     const StateId known = known_transition(state, symbol);
     return known == kUnknown ? std::nullopt : std::optional(known);
   }
-  // Visits transitions that do not lead to kDead: those that are known, and those that first led to a state.  Each is given as
-  // a state, a symbol and the state after it; of a class of bytes that behave alike, the symbol is the least.
+  // Visits transitions that do not lead to kDead: those that are known, and those that first led to a state.  Each is
+  // given as a state, a symbol and the state after it; of a class of bytes that behave alike, the symbol is the least.
   template <class Visit>
   void for_each_known(Visit&& visit) const {
     const auto note = [&](std::uint32_t state, std::uint32_t column, StateId target) {
@@ -71,8 +71,7 @@ class ByteAutomaton {
     };
     for (std::uint32_t state = 0; state < expressions_.size(); ++state) {
       const std::uint32_t row = row_of_[state];
-      if (row == kRowToCome)
-        note(state, only_transitions_[state].column, only_transitions_[state].target);
+      if (row == kRowToCome) note(state, only_transitions_[state].column, only_transitions_[state].target);
       else if (row < kFirstRuled)
         for (std::uint32_t at = 0; at < stride_; ++at) note(state, at, rows_[std::size_t{row} * stride_ + at]);
     }
@@ -136,8 +135,8 @@ class ByteAutomaton {
  private:
   static constexpr StateId kUnknown{~std::uint32_t{0}};
 
-  // Instead of a row number: kRowToCome for states with at most one known transition; kFirstRuled and above for states that
-  // begin with a rule, which have the set of bytes that they may read.
+  // Instead of a row number: kRowToCome for states with at most one known transition; kFirstRuled and above for states
+  // that begin with a rule, which have the set of bytes that they may read.
   static constexpr std::uint32_t kOfByte = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kRowToCome = ~std::uint32_t{0}, kFirstRuled = std::uint32_t{1} << 31;
   // The only known transition of a state without a row.
@@ -162,14 +161,17 @@ class ByteAutomaton {
     if (row < kFirstRuled) return rows_[std::size_t{row} * stride_ + column(symbol)];
     if (row == kRowToCome) {
       const OnlyTransition& only = only_transitions_[state.value];
-      if (only.column >= kOfByte) return symbol.is_byte() && only.column == kOfByte + symbol.byte() ? only.target : kUnknown;
+      if (only.column >= kOfByte)
+        return symbol.is_byte() && only.column == kOfByte + symbol.byte() ? only.target : kUnknown;
       return only.column == column(symbol) ? only.target : kUnknown;
     }
     if (symbol.is_byte() && !readable_[row - kFirstRuled].contains(symbol.byte())) return kDead;
     const auto known = single_transitions_.find(place(state, symbol));
     return known == single_transitions_.end() ? kUnknown : known->second;
   }
-  std::uint64_t place(StateId state, Symbol symbol) const { return std::uint64_t{state.value} * stride_ + column(symbol); }
+  std::uint64_t place(StateId state, Symbol symbol) const {
+    return std::uint64_t{state.value} * stride_ + column(symbol);
+  }
   bool begins_with_rule(ExpressionId expression) const;
   void make_row(StateId state, Budget& budget);
   std::uint32_t column(Symbol symbol) const {
@@ -187,14 +189,14 @@ class ByteAutomaton {
   std::vector<std::uint8_t> byte_classes_;
   std::vector<std::string> control_tokens_;
   std::uint32_t stride_ = 0;
-  counted::vector<std::uint32_t> row_of_;            // by state
+  counted::vector<std::uint32_t> row_of_;             // by state
   counted::vector<OnlyTransition> only_transitions_;  // by state, of those whose row is to come
   counted::vector<StateId> rows_;
   counted::vector<ByteSet> readable_;                                  // of states that begin with a rule
   counted::unordered_map<std::uint64_t, StateId> single_transitions_;  // of those
   counted::vector<Origin> origins_;
-  counted::vector<ExpressionId> expressions_;       // by state
-  std::atomic<std::size_t> state_count_ = 0;        // their number
+  counted::vector<ExpressionId> expressions_;           // by state
+  std::atomic<std::size_t> state_count_ = 0;            // their number
   counted::vector<std::uint32_t> state_of_expression_;  // state, or ~0
   StateId start_;
 };

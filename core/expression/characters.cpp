@@ -1,14 +1,14 @@
 // Strings of characters that are spelled by one expression: where it is sure, a count of them beside says less.
 //
-// Problem.  A string of at most 500 characters with a pattern is  c{0,500} & pattern.  At each of its characters that is
-// another intersection, and each is searched for life and walked through the vocabulary by itself; but 300 characters
-// before the end no token sees the bound, and without it the pattern is alone.
+// Problem.  A string of at most 500 characters with a pattern is  c{0,500} & pattern.  At each of its characters that
+// is another intersection, and each is searched for life and walked through the vocabulary by itself; but 300
+// characters before the end no token sees the bound, and without it the pattern is alone.
 // Example.  c*&[a-z]+ is [a-z]+;  c{0,500}&[a-z]+ has the mask of [a-z]+, for tokens of up to 499 bytes.
-// How.  A note says which expression c is: one character, which stands for itself or is spelled by an *escape*.  All texts
-// of another are of such characters if those of its parts are: of classes and bytes that stand for themselves, and of
-// what begins with the first byte of an escape and goes on as c does.
-// Of a bound that is near, without_bound says how far the string without it is right, and the tokens that go further are
-// judged by themselves (composition/segments.cpp).  And what is left of all characters without some texts lives,
+// How.  A note says which expression c is: one character, which stands for itself or is spelled by an *escape*.  All
+// texts of another are of such characters if those of its parts are: of classes and bytes that stand for themselves,
+// and of what begins with the first byte of an escape and goes on as c does.
+// Of a bound that is near, without_bound says how far the string without it is right, and the tokens that go further
+// are judged by themselves (composition/segments.cpp).  And what is left of all characters without some texts lives,
 // whatever was read of it, where these texts lack a character.
 // Cost.  Once for each expression, of whose parts most are known; an escape is followed byte by byte.
 // Not taken: a search for a text that is not of characters: the whole of a pattern's states, where parts are enough.
@@ -49,9 +49,12 @@ void Derivatives::note_character(ExpressionId character, Budget& budget) {
   set_characters(std::move(known));
 }
 
-bool Forms::counts_characters(const ExpressionNode& n) const { return n.kind == Kind::Repetition && n.body() == characters_.character; }
+bool Forms::counts_characters(const ExpressionNode& n) const {
+  return n.kind == Kind::Repetition && n.body() == characters_.character;
+}
 
-// Whether it counts characters beside what has some of them and no other texts, so that nothing but its maximum matters.
+// Whether it counts characters beside what has some of them and no other texts, so that nothing but its maximum
+// matters.
 bool Forms::is_mere_bound(ExpressionId expression, std::span<const ExpressionId> conjuncts) {
   const ExpressionNode n = node(expression);
   if (!counts_characters(n) || n.minimum > 1) return false;
@@ -60,8 +63,8 @@ bool Forms::is_mere_bound(ExpressionId expression, std::span<const ExpressionId>
   });
 }
 
-// Several counts of characters are one, since a text has one number of characters.  They stay apart beside what may be of
-// characters, of which a maximum says nothing (is_mere_bound) and a minimum may.
+// Several counts of characters are one, since a text has one number of characters.  They stay apart beside what may be
+// of characters, of which a maximum says nothing (is_mere_bound) and a minimum may.
 void Forms::join_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
   Count least = 0, most = kUnbounded;
   std::vector<ExpressionId> joined;
@@ -89,17 +92,17 @@ void Forms::drop_counts_of_characters(std::vector<ExpressionId>& conjuncts) {
   conjuncts = std::move(kept);
 }
 
-// The only conjunct of an intersection beside bounds, and the least of these.  It is of characters, and so not constrained.
+// The only conjunct of an intersection beside bounds, and the least of these.  It is of characters, and so not
+// constrained.
 std::optional<Forms::Beside> Forms::beside_bounds(const ExpressionNode& n) {
   if (n.kind != Kind::Intersection) return std::nullopt;
-  const std::vector<ExpressionId> conjuncts(items(n).begin(), items(n).end());  // a copy: items move when the arena grows
+  // a copy: items move when the arena grows
+  const std::vector<ExpressionId> conjuncts(items(n).begin(), items(n).end());
   std::vector<ExpressionId> others;
   Count least = kUnbounded;
   for (const ExpressionId item : conjuncts) {
-    if (is_mere_bound(item, conjuncts))
-      least = std::min(least, node(item).maximum);
-    else
-      others.push_back(item);
+    if (is_mere_bound(item, conjuncts)) least = std::min(least, node(item).maximum);
+    else others.push_back(item);
   }
   if (others.size() != 1 || least == kUnbounded) return std::nullopt;
   return Beside{others[0], least};
@@ -116,16 +119,19 @@ std::optional<Forms::Unbounded> Forms::without_bound(ExpressionId terminal) {
     const ExpressionNode loop = node(string);
     const bool is_loop = loop.kind == Kind::Repetition && loop.minimum == 0 && loop.maximum == kUnbounded;
     const ExpressionId body = concatenate(string, rest);
-    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, is_loop ? most : sure, most, special};
+    return Unbounded{terminal_of(body, node(body).spelled, node(body).shortest), sure, is_loop ? most : sure, most,
+                     special};
   };
-  if (counts_characters(n) && n.maximum != kUnbounded) return unbounded(repeat(n.body(), n.minimum, kUnbounded), n.maximum, n.maximum);
+  if (counts_characters(n) && n.maximum != kUnbounded)
+    return unbounded(repeat(n.body(), n.minimum, kUnbounded), n.maximum, n.maximum);
   const std::optional<Loosened> loosened = without_bounds(head, &ExpressionNode::worst);
   if (!loosened) return std::nullopt;
   return unbounded(loosened->expression, loosened->room, loosened->most);
 }
 
 // An intersection may begin with another one, such as a mailbox of 254 characters with a local part of 64.  What the
-// inner one has without its bound ends its part as early as the worst rest says, so that the outer bound sees no difference.
+// inner one has without its bound ends its part as early as the worst rest says, so that the outer bound sees no
+// difference.
 std::optional<Forms::Loosened> Forms::without_bounds(ExpressionId expression, std::uint32_t ExpressionNode::* rest) {
   const ExpressionNode n = node(expression);
   if (n.kind == Kind::Concatenation) {
@@ -136,7 +142,8 @@ std::optional<Forms::Loosened> Forms::without_bounds(ExpressionId expression, st
   }
   if (n.kind != Kind::Intersection) return std::nullopt;
   std::vector<ExpressionId> conjuncts(items(n).begin(), items(n).end());
-  const auto others = std::ranges::stable_partition(conjuncts, [this](ExpressionId item) { return counts_characters(node(item)); });
+  const auto others =
+      std::ranges::stable_partition(conjuncts, [this](ExpressionId item) { return counts_characters(node(item)); });
   if (others.size() != 1) return std::nullopt;
   Count room = kUnbounded;
   if (const std::optional<Loosened> within = without_bounds(conjuncts.back(), rest)) {
@@ -181,10 +188,8 @@ std::optional<Forms::WithStrings> Forms::with_strings(ExpressionId terminal) {
   std::vector<ExpressionId> strings, others;
   for (const ExpressionId item : items(n)) {
     const ExpressionNode& part = node(item);
-    if (part.kind == Kind::Complement && is_of_few_texts(part.body()))
-      strings.push_back(part.body());
-    else
-      others.push_back(item);
+    if (part.kind == Kind::Complement && is_of_few_texts(part.body())) strings.push_back(part.body());
+    else others.push_back(item);
   }
   if (strings.empty() || others.empty()) return std::nullopt;
   const ExpressionId body = concatenate(intersect(others), tail);
@@ -216,7 +221,8 @@ std::optional<std::uint32_t> Forms::length_without_search(ExpressionId expressio
   const auto [head, tail] = split(expression);
   const ExpressionNode n = node(head);
   if (node(tail).constrained) return std::nullopt;
-  const auto sure = [](std::uint64_t length) { return std::min<std::uint64_t>(length, kLongestLength); };  // it is there
+  // it is there
+  const auto sure = [](std::uint64_t length) { return std::min<std::uint64_t>(length, kLongestLength); };
   if (const std::optional<Count> least = characters_but_for_some(head); least && *least < kUnbounded / 2)
     return capped_sum(sure(n.nullable ? 0 : std::max<Count>(*least, 1)), sure(node(tail).shortest));
   const std::optional<Loosened> loosened = without_bounds(head, &ExpressionNode::shortest);
@@ -227,7 +233,9 @@ std::optional<std::uint32_t> Forms::length_without_search(ExpressionId expressio
 // Parts before what they are part of, so that each expression is judged once, whether it is of characters or not.
 bool Forms::is_of_characters(ExpressionId expression) {
   counted::vector<Characters::Known>& known = characters_.known;
-  const auto of = [&](ExpressionId part) { return part.value < known.size() ? known[part.value] : Characters::Known::Nothing; };
+  const auto of = [&](ExpressionId part) {
+    return part.value < known.size() ? known[part.value] : Characters::Known::Nothing;
+  };
   std::vector<ExpressionId> open{expression}, parts, unknown;
   while (!open.empty()) {
     const ExpressionId at = open.back();
@@ -260,8 +268,8 @@ bool Forms::is_of_characters_if(ExpressionId expression, std::vector<ExpressionI
   switch (n.kind) {
     case Kind::Bytes: return byte_set(n).is_subset_of(characters_.stand_for_themselves);
     case Kind::CodePoints:  // of bytes over 0x7F there are whole code points alone, and all stand for themselves
-      return n.second == automaton(n).start() &&
-             (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F)).is_subset_of(characters_.stand_for_themselves);
+      return n.second == automaton(n).start() && (first_bytes_of(automaton(n), n.second) & ByteSet::range(0x00, 0x7F))
+                                                     .is_subset_of(characters_.stand_for_themselves);
     case Kind::Repetition: parts.push_back(n.body()); return true;
     case Kind::Union: parts.assign(items(n).begin(), items(n).end()); return true;
     case Kind::Concatenation: {

@@ -8,8 +8,8 @@
 // empty rounds add nothing), so that no more than `reach` rounds begin within one token.  What
 // lives after the token therefore lives in both, where liveness does not depend on counts: this
 // holds where every byte of the pattern is a token of its own, and only there is it used.
-// In c{0,500}&t, where t is of characters c, a text that is begun is ended within the worst of t: if the count leaves as
-// much after a token, all that lives in t lives (characters.cpp).
+// In c{0,500}&t, where t is of characters c, a text that is begun is ended within the worst of t: if the count leaves
+// as much after a token, all that lives in t lives (characters.cpp).
 // Cost: linear in the part of the expression that counts past reach, once (memoized).
 
 #include "expression/forms.hpp"

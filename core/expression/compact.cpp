@@ -4,9 +4,9 @@
 // again.  When memory is short, all but those that the matchers stand on must go, and not by a copy of the rest,
 // which would hold two arenas at the moment when there is room for one.
 // Example.  0 1 2 3 | 4: a   5: b   6: a·b   7: c   8: c·4   with the root 8: 4, 7 and 8 stay, as 4, 5 and 6.
-// How.  The parts of an expression have smaller numbers than the expression itself.  One pass from the last to the first
-// marks what the roots are made of, one from the first to the last moves each node down and renumbers its parts.  The
-// order of numbers stays, and so does every normal form that is sorted by them.
+// How.  The parts of an expression have smaller numbers than the expression itself.  One pass from the last to the
+// first marks what the roots are made of, one from the first to the last moves each node down and renumbers its parts.
+// The order of numbers stays, and so does every normal form that is sorted by them.
 // Rules are numbered by their set (rules.hpp), which gives up those that no expression refers to.
 // Cost.  Linear in the arena; in memory a number for each old expression, and the new table.  All of it is set aside
 // before anything changes, so that a failure leaves the arena as it was.
@@ -32,17 +32,13 @@ void Pool::visit_parts(ExpressionNode& n, Visit&& visit) {
   };
   switch (n.kind) {
     case Kind::Concatenation:
-    case Kind::Guarded:
-      visit_number(n.second);
-      [[fallthrough]];
+    case Kind::Guarded: visit_number(n.second); [[fallthrough]];
     case Kind::Repetition:
     case Kind::Complement:
     case Kind::LookAhead:
     case Kind::LookBehind:
     case Kind::Scope:
-    case Kind::Terminal:
-      visit_number(n.first);
-      break;
+    case Kind::Terminal: visit_number(n.first); break;
     case Kind::Union:
     case Kind::Intersection:
       for (std::uint32_t i = 0; i < n.second; ++i) visit(items_[n.first + i]);
@@ -60,8 +56,7 @@ void Pool::visit_parts(ExpressionNode& n, Visit&& visit) {
     case Kind::OneToken:
     case Kind::Rule:
     case Kind::Commit:
-    case Kind::Unverified:
-      break;
+    case Kind::Unverified: break;
   }
 }
 
@@ -81,10 +76,10 @@ std::vector<ExpressionId> Pool::moves_to_keep(std::span<const ExpressionId> root
 
 // The leaves that the nodes which stay are made of: sets of strings with new numbers, languages in new automata.
 struct Pool::Leaves {
-  std::vector<std::uint32_t> strings;                     // the new number of each that stays, by its old one
+  std::vector<std::uint32_t> strings;  // the new number of each that stays, by its old one
   std::uint32_t strings_left = 0;
   std::vector<std::unique_ptr<LeafAutomaton>> languages;  // in the place of the old ones
-  std::vector<std::uint32_t> language_states;               // of the nodes of languages that stay, in their order
+  std::vector<std::uint32_t> language_states;             // of the nodes of languages that stay, in their order
 };
 
 Pool::Leaves Pool::leaves_to_keep(const std::vector<ExpressionId>& moved) const {
@@ -95,7 +90,8 @@ Pool::Leaves Pool::leaves_to_keep(const std::vector<ExpressionId>& moved) const 
     const ExpressionNode& n = nodes_[i];
     if (moved[i] == kGone) continue;
     if (n.kind == Kind::Strings) leaves.strings[n.first] = 0;
-    if (n.kind == Kind::Language) leaves.language_states.push_back(leaves.languages[n.first]->adopt(*languages_[n.first].automaton, n.second));
+    if (n.kind == Kind::Language)
+      leaves.language_states.push_back(leaves.languages[n.first]->adopt(*languages_[n.first].automaton, n.second));
   }
   for (std::uint32_t& number : leaves.strings)
     if (number != kGone.value) number = leaves.strings_left++;
@@ -146,7 +142,8 @@ std::vector<RuleId> Pool::rules_to_keep(const std::vector<ExpressionId>& moved) 
   try {
     for (const auto& rules : rules_) rules->begin_anew();
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (const ExpressionNode& n = nodes_[i]; n.kind == Kind::Rule && moved[i] != kGone) kept.push_back(rules_[n.first]->kept(n.rule()));
+      if (const ExpressionNode& n = nodes_[i]; n.kind == Kind::Rule && moved[i] != kGone)
+        kept.push_back(rules_[n.first]->kept(n.rule()));
   } catch (...) {
     for (const auto& rules : rules_) rules->keep_all();
     throw;
@@ -157,7 +154,8 @@ std::vector<RuleId> Pool::rules_to_keep(const std::vector<ExpressionId>& moved) 
 
 void Pool::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, const std::vector<RuleId>& rules) {
   for (std::size_t i = 0; i < leaves.strings.size(); ++i)
-    if (leaves.strings[i] != kGone.value && leaves.strings[i] != i) strings_[leaves.strings[i]] = std::move(strings_[i]);
+    if (leaves.strings[i] != kGone.value && leaves.strings[i] != i)
+      strings_[leaves.strings[i]] = std::move(strings_[i]);
   for (auto known = strings_index_.begin(); known != strings_index_.end();) {
     known->second = leaves.strings[known->second];
     known = known->second == kGone.value ? strings_index_.erase(known) : std::next(known);
@@ -183,7 +181,10 @@ void Pool::move_nodes(const std::vector<ExpressionId>& moved, Leaves& leaves, co
   }
   nodes_.erase(nodes_.begin() + nodes_end, nodes_.end());
   items_.erase(items_.begin() + items_end, items_.end());
-  TOKAMATA_CHECK(std::ranges::all_of(nodes_, [this](const auto& n) { return is_whole(n, n.has_items() ? items(n) : std::span<const ExpressionId>()); }),
+  TOKAMATA_CHECK(std::ranges::all_of(nodes_,
+                                     [this](const auto& n) {
+                                       return is_whole(n, n.has_items() ? items(n) : std::span<const ExpressionId>());
+                                     }),
                  "the parts of what stays have stayed, in their order");
 }
 

@@ -26,7 +26,8 @@ ExpressionId Derivatives::derivative(ExpressionId expression, Symbol symbol, Bud
 }
 
 // Pushes what `expression · tail` becomes where `expression` is what reads the symbol.
-void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out) {
+void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Derivation& run,
+                              std::vector<ExpressionId>& out) {
   while (true) {
     run.budget.step();
     if (!may_read(expression, run)) return;
@@ -38,15 +39,15 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
       case Kind::LookAhead:
       case Kind::LookBehind:
       case Kind::Commit:
-      case Kind::Unverified:
-        return;
+      case Kind::Unverified: return;
       case Kind::Terminal:
         if (const ExpressionId rest = derive_terminal(n, run); rest != kEmpty)
           out.push_back(concatenate(rest, advanced(tail, run.symbol, run.budget)));
         return;
       case Kind::Rule:
         if (run.symbol.is_byte())
-          if (const ExpressionId rest = rules(n).derivative(n.rule(), run.symbol.byte(), arena(), run.budget); rest != kEmpty)
+          if (const ExpressionId rest = rules(n).derivative(n.rule(), run.symbol.byte(), arena(), run.budget);
+              rest != kEmpty)
             distribute(rest, advanced(tail, run.symbol, run.budget), out);
         if (!run.symbol.is_byte() && !n.text)
           if (const auto body = rules(n).unfolded(n.rule(), arena(), run.budget))
@@ -86,7 +87,8 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         return;
       }
       case Kind::Concatenation: {
-        if (node(n.head()).kind == Kind::Commit) {  // within the body of a rule: the choice is made after the symbol
+        // within the body of a rule: the choice is made after the symbol
+        if (node(n.head()).kind == Kind::Commit) {
           std::vector<ExpressionId> rests;
           derive_into(n.tail(), tail, run, rests);
           for (const ExpressionId rest : rests) out.push_back(concatenate(n.head(), rest));
@@ -110,15 +112,16 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
 }
 
 // Problem.  (50,000 words){2,3} meets its words again after every token that ends one, each time with something else
-// beside them, and would derive all of them once more.  And a grammar of ten levels of operators, each of which may end in
-// three ways, meets the innermost level by 3^10 ways, each with another tail.
-// How.  What becomes of a large union by itself is remembered, and stays one alternative in front of its tail as long as
-// it is large.  Example.  By a, words·t becomes (words without their a)·t; by ab, the union of the few that are left is
-// distributed over t.  A union of rules stays in front of its tail once it was met with several; not sooner, since rules
-// that are distributed meet others that they can be joined with (Rules::joins).  Where what follows decides (lookaround,
-// choices), each alternative is derived with its tail.
+// beside them, and would derive all of them once more.  And a grammar of ten levels of operators, each of which may end
+// in three ways, meets the innermost level by 3^10 ways, each with another tail.
+// How.  What becomes of a large union by itself is remembered, and stays one alternative in front of its tail as long
+// as it is large.  Example.  By a, words·t becomes (words without their a)·t; by ab, the union of the few that are left
+// is distributed over t.  A union of rules stays in front of its tail once it was met with several; not sooner, since
+// rules that are distributed meet others that they can be joined with (Rules::joins).  Where what follows decides
+// (lookaround, choices), each alternative is derived with its tail.
 bool Derivatives::is_apart(const ExpressionNode& n) {
-  return n.kind == Kind::Union && !n.constrained && !n.open && !n.behind && !n.edges && !n.commits && !n.waits && !n.by_byte;
+  return n.kind == Kind::Union && !n.constrained && !n.open && !n.behind && !n.edges && !n.commits && !n.waits &&
+         !n.by_byte;
 }
 
 bool Derivatives::is_derived_whole(const ExpressionNode& n, ExpressionId expression, Derivation& run) {
@@ -126,7 +129,8 @@ bool Derivatives::is_derived_whole(const ExpressionNode& n, ExpressionId express
   return is_apart(n) && (n.rules ? run.is_crowded(expression) : n.second > kMany);
 }
 
-void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out) {
+void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run,
+                               std::vector<ExpressionId>& out) {
   const std::uint64_t key = (std::uint64_t{expression.value} << 32) | run.symbol.value;
   Derivation own{run.symbol, run.budget, true};
   ExpressionId rest;
@@ -143,8 +147,7 @@ void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const
   tail = advanced(tail, run.symbol, run.budget);
   if (const ExpressionNode& made = node(rest); made.rules || is_derived_whole(made, rest, own))
     out.push_back(concatenate(rest, tail));
-  else
-    distribute(rest, tail, out);
+  else distribute(rest, tail, out);
 }
 
 // What was begun is a union of alternatives that were begun: none is the head of a concatenation, where
@@ -157,7 +160,7 @@ void Derivatives::distribute(ExpressionId begun, ExpressionId tail, std::vector<
 
 // The same under a guard; what was met without one, or under another, is met again.
 void Derivatives::derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
-                           std::vector<ExpressionId>& out) {
+                                 std::vector<ExpressionId>& out) {
   const ExpressionId rest_of_guard = settled(derivative(guard, run.symbol, run.budget));
   if (rest_of_guard == kEmpty) return;
   Derivation own{run.symbol, run.budget, run.remember};
@@ -172,8 +175,7 @@ ExpressionId Derivatives::derive_leaf(const ExpressionNode& leaf, ExpressionId e
   if (!symbol.is_byte()) return kEmpty;
   const std::uint8_t byte = symbol.byte();
   switch (leaf.kind) {
-    case Kind::Bytes:
-      return byte_set(leaf).contains(byte) ? kEpsilon : kEmpty;
+    case Kind::Bytes: return byte_set(leaf).contains(byte) ? kEpsilon : kEmpty;
     case Kind::CodePoints: {
       const CodePointAutomaton& code_points = automaton(leaf);
       for (auto t = code_points.begin(leaf.second); t != code_points.end(leaf.second); ++t)
@@ -184,10 +186,8 @@ ExpressionId Derivatives::derive_leaf(const ExpressionNode& leaf, ExpressionId e
       for (const auto& t : strings_[leaf.first].automaton->transitions(leaf.second))
         if (t.byte == byte) return strings_state(leaf.first, t.target);
       return kEmpty;
-    case Kind::Until:
-      return derive_until(leaf, byte);
-    case Kind::Language:
-      return language_state(leaf.first, languages_[leaf.first].automaton->step(leaf.second, byte));
+    case Kind::Until: return derive_until(leaf, byte);
+    case Kind::Language: return language_state(leaf.first, languages_[leaf.first].automaton->step(leaf.second, byte));
     default: {  // OneToken
       const bool reads = leaf.second != static_cast<std::uint32_t>(Phase::BeforeEdge) && byte_set(leaf).contains(byte);
       return reads ? one_token(leaf.first, Phase::Inside) : kEmpty;
@@ -207,10 +207,8 @@ ExpressionId Derivatives::derive_closed(const ExpressionNode& n, const Derivatio
       }
       return intersect(parts);
     }
-    case Kind::Complement:
-      return complement(settled(derivative(n.body(), run.symbol, run.budget)));
-    case Kind::Scope:
-      return scope(settled(derivative(n.body(), run.symbol, run.budget)));
+    case Kind::Complement: return complement(settled(derivative(n.body(), run.symbol, run.budget)));
+    case Kind::Scope: return scope(settled(derivative(n.body(), run.symbol, run.budget)));
     default: {  // Guarded
       const ExpressionId guard = settled(derivative(n.guard(), run.symbol, run.budget));
       return guard == kEmpty ? kEmpty : guarded(settled(derivative(n.core(), run.symbol, run.budget)), guard);
@@ -218,9 +216,11 @@ ExpressionId Derivatives::derive_closed(const ExpressionNode& n, const Derivatio
   }
 }
 
-// Problem.  {1,64} octets of an address go through the same labels of a host name with every number of octets that are left:
-// 100 states of the one and 40 of the other are met in 4,000 intersections, each of which would derive both of its parts.
-// How.  What becomes of a part is remembered where that is several alternatives; of others it is sooner derived than found.
+// Problem.  {1,64} octets of an address go through the same labels of a host name with every number of octets that are
+// left:  100 states of the one and 40 of the other are met in 4,000 intersections, each of which would derive both of
+// its parts.
+// How.  What becomes of a part is remembered where that is several alternatives; of others it is sooner derived than
+// found.
 // Cost.  An entry for each part and byte that is met, which are fewer than the intersections.
 ExpressionId Derivatives::derive_part(ExpressionId part, const Derivation& run) {
   constexpr std::uint32_t kSeveral = 3;
@@ -299,10 +299,8 @@ ExpressionId Derivatives::at_edge(ExpressionId expression, Budget& budget) {
     const auto [first, tail] = split(alternative);
     const ExpressionNode head = node(first);
     if (head.kind == Kind::OneToken) {
-      if (head.second == static_cast<std::uint32_t>(Phase::Inside))
-        out.push_back(at_edge(tail, budget));
-      else
-        out.push_back(concatenate(one_token(head.first, Phase::AtEdge), tail));
+      if (head.second == static_cast<std::uint32_t>(Phase::Inside)) out.push_back(at_edge(tail, budget));
+      else out.push_back(concatenate(one_token(head.first, Phase::AtEdge), tail));
     } else if (head.edges && is_closed(head.kind)) {
       const ExpressionId reached = closed_at_edge(head, budget);
       distribute(reached, tail, out);
@@ -316,14 +314,13 @@ ExpressionId Derivatives::at_edge(ExpressionId expression, Budget& budget) {
 }
 
 // Pushes the alternatives of `expression · tail` in which a token begins here.
-void Derivatives::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out) {
+void Derivatives::begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget,
+                               std::vector<ExpressionId>& out) {
   budget.step();
   const ExpressionNode n = node(expression);
   if (!n.edges) return;
   switch (n.kind) {
-    case Kind::OneToken:
-      out.push_back(concatenate(one_token(n.first, Phase::AtEdge), tail));
-      return;
+    case Kind::OneToken: out.push_back(concatenate(one_token(n.first, Phase::AtEdge), tail)); return;
     case Kind::Union:
       for (std::uint32_t i = 0; i < n.second; ++i) begin_tokens(item(n, i), tail, budget, out);
       return;
@@ -343,7 +340,7 @@ void Derivatives::begin_tokens(ExpressionId expression, ExpressionId tail, Budge
 
 // Those of `expression · tail` where `head`, before it, matches nothing.
 void Derivatives::begin_tokens_behind(ExpressionId head, ExpressionId expression, ExpressionId tail, Budget& budget,
-                                std::vector<ExpressionId>& out) {
+                                      std::vector<ExpressionId>& out) {
   const ExpressionId guard = condition(head);
   if (guard == kEmpty) return;
   std::vector<ExpressionId> alternatives;
@@ -379,15 +376,13 @@ std::optional<ByteSet> Derivatives::leaf_bytes(ExpressionId expression, Budget& 
     while (true) {
       const auto [head, tail] = split(at);
       const ExpressionNode leaf = node(head);
-      if (const std::optional<ExpressionId> strings = strings_within(leaf); strings)
-        bytes |= first_bytes(*strings);
-      else if (leaf.kind == Kind::Rule)
-        bytes |= rules(leaf).first_bytes(leaf.rule(), arena(), budget);
-      else if (leaf.rules || leaf.constrained || leaf.open || (leaf.kind == Kind::Terminal && node(leaf.body()).constrained) ||
-               leaf.kind == Kind::ControlToken || leaf.kind == Kind::Commit)
+      if (const std::optional<ExpressionId> strings = strings_within(leaf); strings) bytes |= first_bytes(*strings);
+      else if (leaf.kind == Kind::Rule) bytes |= rules(leaf).first_bytes(leaf.rule(), arena(), budget);
+      else if (leaf.rules || leaf.constrained || leaf.open ||
+               (leaf.kind == Kind::Terminal && node(leaf.body()).constrained) || leaf.kind == Kind::ControlToken ||
+               leaf.kind == Kind::Commit)
         return std::nullopt;
-      else
-        bytes |= first_bytes(head);
+      else bytes |= first_bytes(head);
       if (!leaf.nullable || tail == kEpsilon) break;
       at = tail;
       if (node(at).kind == Kind::Union) return std::nullopt;

@@ -1,8 +1,9 @@
 // Derivatives of expressions: by a symbol, by a token edge, by a choice; and whether an expression has a text.
 //
-// Contract.  A derivative is a function of the expression and the symbol.  It is kEmpty if and only if no text continues;
-// for constrained expressions (ExpressionNode::constrained) only a search can tell.  A terminal is live or kEmpty, so making
-// one may search for a text, which computes derivatives.  Any call may end with an error of its budget; memos stay whole.
+// Contract.  A derivative is a function of the expression and the symbol.  It is kEmpty if and only if no text
+// continues; for constrained expressions (ExpressionNode::constrained) only a search can tell.  A terminal is live or
+// kEmpty, so making one may search for a text, which computes derivatives.  Any call may end with an error of its
+// budget; memos stay whole.
 // How: derivative.cpp, rules.cpp.
 #pragma once
 
@@ -36,15 +37,16 @@ class Derivatives : public Forms {
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
   // A terminal; kEmpty if the body accepts nothing.
   ExpressionId terminal(ExpressionId body, Budget& budget);
-  // The expression with every choice at its front applied.  Only for whole states: a choice affects everything after it.
+  // The expression with every choice at its front applied.  Only for whole states: a choice affects everything after
+  // it.
   ExpressionId settled(ExpressionId expression);
   // The bytes after which the expression may be live, if that is cheap to decide.
   std::optional<ByteSet> leaf_bytes(ExpressionId expression, Budget& budget);
-  // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.  Where more
-  // than `most` nodes would be looked into, every byte is a class that may lead on.
+  // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.  Where
+  // more than `most` nodes would be looked into, every byte is a class that may lead on.
   FirstBytes first_byte_classes(ExpressionId expression, std::size_t most = ~std::size_t{0});
-  // Some text of the language, as short as a search from the front finds; nothing if there is none.  Not for expressions
-  // with rules.
+  // Some text of the language, as short as a search from the front finds; nothing if there is none.  Not for
+  // expressions with rules.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
   // Sets the expression that spells the characters of strings: characters.cpp.
   void note_character(ExpressionId character, Budget& budget);
@@ -54,8 +56,8 @@ class Derivatives : public Forms {
 
   // An expression whose rules are replaced: rules.cpp.
   template <class Concerns, class Key, class OfRule>
-  ExpressionId with_rules(ExpressionId expression, counted::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
-                          Key&& key, OfRule&& of_rule);
+  ExpressionId with_rules(ExpressionId expression, counted::unordered_map<std::uint64_t, ExpressionId>& known,
+                          Concerns&& concerns, Key&& key, OfRule&& of_rule);
   void forget(Positions positions);
 
  private:
@@ -63,7 +65,7 @@ class Derivatives : public Forms {
   struct Derivation {
     Symbol symbol;
     Budget& budget;
-    bool remember;                             // whether `derived` is used: for many alternatives, and for rules
+    bool remember;                                   // whether `derived` is used: for many alternatives, and for rules
     std::unordered_set<std::uint64_t> derived = {};  // expression and tail
 
     std::unordered_map<std::uint32_t, unsigned> times_met = {};  // unions of rules
@@ -124,14 +126,15 @@ class Derivatives : public Forms {
   std::uint32_t least_length(ExpressionId expression) const;
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
 
-  counted::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;     // of large ones, by union and symbol
-  counted::unordered_map<std::uint64_t, ExpressionId> part_derivatives_;      // of intersections, by part and symbol
+  counted::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;  // of large ones, by union and symbol
+  // of intersections, by part and symbol
+  counted::unordered_map<std::uint64_t, ExpressionId> part_derivatives_;
   counted::unordered_map<std::uint64_t, ExpressionId> advanced_;              // by expression and symbol
   counted::unordered_map<std::uint64_t, ExpressionId> committed_;             // by expression and choice
   counted::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
   counted::unordered_map<std::uint32_t, TextStep> texts_;                     // of bodies that were searched
   counted::unordered_map<std::uint32_t, std::uint32_t> least_lengths_;        // that searches have shown
-  std::vector<std::string> found_texts_;                                  // by searches, the last of them
+  std::vector<std::string> found_texts_;                                      // by searches, the last of them
 };
 
 }  // namespace tokamata

@@ -106,9 +106,9 @@ class Expression {
   // Stands for a tree that nests deeper than kMaximumDepth.  Nothing of it is kept: nobody can read it, and an Arena
   // refuses it with the bound that its caller set.
   struct TooDeep {};
-  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Until, Language, Everything,
-                            Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken, Grammar, Terminal,
-                            Reference, TooDeep>;
+  using Node = std::variant<Empty, Literal, CodePoints, Concatenation, Union, Repetition, Strings, Until, Language,
+                            Everything, Intersection, Complement, LookAhead, LookBehind, Scope, ControlToken, OneToken,
+                            Grammar, Terminal, Reference, TooDeep>;
 
   // Trees are read and destroyed recursively; this bound keeps both within any thread's stack.  Making a deeper one is
   // no error: who makes a tree knows of no limits, who reads it does.
@@ -136,8 +136,12 @@ class Expression {
   static ExpressionPtr strings(std::shared_ptr<const StringAutomaton> automaton) {
     return make(Strings{std::move(automaton)}, 0);
   }
-  static ExpressionPtr until(std::string phrase) { return make(Until{std::make_shared<const PhraseSearch>(std::move(phrase))}, 0); }
-  static ExpressionPtr language(std::shared_ptr<const LeafLanguage> language) { return make(Language{std::move(language)}, 0); }
+  static ExpressionPtr until(std::string phrase) {
+    return make(Until{std::make_shared<const PhraseSearch>(std::move(phrase))}, 0);
+  }
+  static ExpressionPtr language(std::shared_ptr<const LeafLanguage> language) {
+    return make(Language{std::move(language)}, 0);
+  }
   static ExpressionPtr everything() { return make(Everything{}, 0); }
   // Every valid UTF-8 text.
   static ExpressionPtr text() { return repetition(code_points({{0, 0x10FFFF}}), 0, kUnbounded, -1); }
@@ -187,12 +191,9 @@ class Expression {
         [&](const auto& n) {
           if constexpr (requires { n.items; })
             for (const ExpressionPtr& item : n.items) gather(item);
-          else if constexpr (requires { n.body; })
-            gather(n.body);
-          else if constexpr (requires { n.rest; })
-            gather(n.rest);
-          else if constexpr (requires { n.prefix; })
-            gather(n.prefix);
+          else if constexpr (requires { n.body; }) gather(n.body);
+          else if constexpr (requires { n.rest; }) gather(n.rest);
+          else if constexpr (requires { n.prefix; }) gather(n.prefix);
         },
         node_);
   }

@@ -17,7 +17,9 @@ const char* words_of(Problem problem) {
   switch (problem) {
     case Problem::UnknownRule: return "refers to a rule that there is not";
     case Problem::Misplaced: return "refers to a rule within a complement, an intersection, lookaround or a terminal";
-    case Problem::NotText: return "holds what is no text by itself: control tokens, edges of tokens, complements, rules within other than sequences";
+    case Problem::NotText:
+      return "holds what is no text by itself: control tokens, edges of tokens, complements, rules within other than "
+             "sequences";
     case Problem::Open: return "holds lookaround that sees beyond a scope of its own";
     case Problem::Empty: return "accepts the empty text";
     case Problem::LeftRecursive: return "is left recursive: it begins with itself";
@@ -99,7 +101,11 @@ class Cutter {
     if (n.maximum == 0) return leaf(Expression::literal(""));
     const PartId body = part_of(n.body);
     const bool nullable = n.minimum == 0 || result_[body].nullable;
-    return add({.kind = Part::Kind::Repetition, .nullable = nullable, .items = {body}, .minimum = n.minimum, .maximum = n.maximum});
+    return add({.kind = Part::Kind::Repetition,
+                .nullable = nullable,
+                .items = {body},
+                .minimum = n.minimum,
+                .maximum = n.maximum});
   }
   PartId of(const Expression::Scope& n) { return part_of(n.body); }
   PartId of(const Expression::Intersection& n) {
@@ -144,7 +150,8 @@ class Cutter {
       PartId rest = n.items.back();
       made = some_of(rest);
       for (std::size_t i = n.items.size() - 1; i-- > 0;) {
-        const PartId begun = add({.kind = Part::Kind::Concatenation, .nullable = false, .items = {some_of(n.items[i]), rest}});
+        const PartId begun =
+            add({.kind = Part::Kind::Concatenation, .nullable = false, .items = {some_of(n.items[i]), rest}});
         rest = add({.kind = Part::Kind::Concatenation, .nullable = true, .items = {n.items[i], rest}});
         made = add({.kind = Part::Kind::Union, .nullable = false, .items = {begun, made}});
       }
@@ -176,16 +183,13 @@ class Cutter {
       return std::ranges::any_of(items, [this](const ExpressionPtr& item) { return has_sets(*item); });
     };
     bool found = false;
-    if (const auto* const grammar = std::get_if<Expression::Grammar>(&tree.node()))
-      found = grammar != nullptr;
+    if (const auto* const grammar = std::get_if<Expression::Grammar>(&tree.node())) found = grammar != nullptr;
     else if (const auto* const sequence = std::get_if<Expression::Concatenation>(&tree.node()))
       found = in_any(sequence->items);
-    else if (const auto* const choice = std::get_if<Expression::Union>(&tree.node()))
-      found = in_any(choice->items);
+    else if (const auto* const choice = std::get_if<Expression::Union>(&tree.node())) found = in_any(choice->items);
     else if (const auto* const repetition = std::get_if<Expression::Repetition>(&tree.node()))
       found = has_sets(*repetition->body);
-    else if (const auto* const scope = std::get_if<Expression::Scope>(&tree.node()))
-      found = has_sets(*scope->body);
+    else if (const auto* const scope = std::get_if<Expression::Scope>(&tree.node())) found = has_sets(*scope->body);
     else if (const auto* const intersection = std::get_if<Expression::Intersection>(&tree.node()))
       found = whole_of(*intersection) != nullptr && has_sets(**whole_of(*intersection));
     has_sets_.emplace(&tree, found);
@@ -231,7 +235,9 @@ class Cutter {
   Facts facts_in(const Expression::Empty&) { return {false, true, false}; }
   Facts facts_in(const Expression::Literal& n) { return {n.bytes.empty(), true, false}; }
   Facts facts_in(const Expression::CodePoints&) { return {false, true, false}; }
-  Facts facts_in(const Expression::Strings& n) { return {n.automaton->accepting(StringAutomaton::start()), true, false}; }
+  Facts facts_in(const Expression::Strings& n) {
+    return {n.automaton->accepting(StringAutomaton::start()), true, false};
+  }
   Facts facts_in(const Expression::Until&) { return {false, true, false}; }
   Facts facts_in(const Expression::Language&) { return {false, true, false}; }
   Facts facts_in(const Expression::Everything&) { return {true, false, false}; }
@@ -287,7 +293,8 @@ class Cutter {
     if (const auto* const set = std::get_if<Expression::CodePoints>(&tree.node())) {
       const bool is_wide = kLeads.is_subset_of(set->automaton->full_blocks());
       result_.distinguished |= is_wide ? tree.class_borders() & kToAscii : tree.class_borders();
-    } else if (std::holds_alternative<Expression::Literal>(tree.node()) || std::holds_alternative<Expression::Strings>(tree.node())) {
+    } else if (std::holds_alternative<Expression::Literal>(tree.node()) ||
+               std::holds_alternative<Expression::Strings>(tree.node())) {
       result_.distinguished |= tree.class_borders();
     } else if (const auto* const until = std::get_if<Expression::Until>(&tree.node())) {
       result_.distinguished |= Expression::literal(until->search->phrase())->class_borders();
@@ -365,7 +372,8 @@ void mark_remembering(RuleParts& all) {
     const Part& n = all[{part}];
     for (const PartId item : n.items) users[item.value].push_back({part});
     if (n.kind == Part::Kind::Reference) users[all.bodies[n.rule].value].push_back({part});
-    if (n.kind == Part::Kind::Leaf && std::holds_alternative<Expression::Grammar>(n.tree->node())) open.push_back({part});
+    if (n.kind == Part::Kind::Leaf && std::holds_alternative<Expression::Grammar>(n.tree->node()))
+      open.push_back({part});
   }
   std::vector<bool> met(all.parts.size(), false);
   while (!open.empty()) {
@@ -391,7 +399,8 @@ ExpressionRuleSet::ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, c
   all->bodies.insert(all->bodies.end(), cutter.rules_of_sets().begin(), cutter.rules_of_sets().end());
   std::vector<bool> met(all->parts.size(), false);
   all->begins.resize(all->bodies.size());
-  for (std::uint32_t rule = 0; rule < all->bodies.size(); ++rule) push_begins(*all, all->bodies[rule], met, all->begins[rule]);
+  for (std::uint32_t rule = 0; rule < all->bodies.size(); ++rule)
+    push_begins(*all, all->bodies[rule], met, all->begins[rule]);
   order_rules(*all);
   mark_remembering(*all);
   parts_ = std::move(all);
@@ -427,7 +436,9 @@ namespace {
 
 constexpr std::uint32_t kEndless = ExpressionNode::kUnspelled;
 
-std::uint32_t finite(std::uint64_t length) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kEndless - 1)); }
+std::uint32_t finite(std::uint64_t length) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kEndless - 1));
+}
 
 }  // namespace
 
@@ -441,8 +452,9 @@ ExpressionId ExpressionRules::start(Arena& arena, Budget& budget) {
 template <class OfLeaf>
 std::vector<std::uint32_t> ExpressionRules::lengths(OfLeaf&& of_leaf, Budget& budget) const {
   const std::size_t count = parts_->parts.size();
-  std::vector<std::vector<std::uint32_t>> users(count);  // of parts: those that they are items of, or referred to by
-  std::vector<std::size_t> missing(count, 0);            // items of concatenations
+  // of parts: those that they are items of, or referred to by
+  std::vector<std::vector<std::uint32_t>> users(count);
+  std::vector<std::size_t> missing(count, 0);  // items of concatenations
   std::vector<std::uint64_t> sums(count, 0);
   std::vector<std::uint32_t> lengths(count, kEndless);
   using Entry = std::pair<std::uint32_t, std::uint32_t>;  // length and part
@@ -489,10 +501,12 @@ void ExpressionRules::measure(Arena& arena, Budget& budget) {
   const auto spelled = lengths([&](PartId part) { return about_leaf(part).spelled; }, budget);
   first_bytes_.assign(rules, {});
   std::vector<std::optional<ByteSet>> known(parts_->parts.size());
-  for (const std::uint32_t rule : parts_->order) first_bytes_[rule] = first_bytes_of(parts_->bodies[rule], known, arena, budget);
+  for (const std::uint32_t rule : parts_->order)
+    first_bytes_[rule] = first_bytes_of(parts_->bodies[rule], known, arena, budget);
   for (std::uint32_t rule = 0; rule < rules; ++rule) {
     const std::uint32_t body = parts_->bodies[rule].value;
-    abouts_.push_back({.shortest = shortest[body], .spelled = spelled[body], .waits = false, .by_tokens = !parts_->remembers[rule]});
+    abouts_.push_back(
+        {.shortest = shortest[body], .spelled = spelled[body], .waits = false, .by_tokens = !parts_->remembers[rule]});
   }
   if (parts_->others.empty()) return;
   for (std::uint32_t rule = 0; rule < rules; ++rule) {
@@ -502,7 +516,8 @@ void ExpressionRules::measure(Arena& arena, Budget& budget) {
 }
 
 // Those of the rules that it may begin with are known.
-ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Arena& arena, Budget& budget) {
+ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Arena& arena,
+                                        Budget& budget) {
   if (known[part.value]) return *known[part.value];
   budget.step();
   const Part& n = (*parts_)[part];
@@ -511,7 +526,8 @@ ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<B
     bytes = first_bytes_[n.rule];
   } else if (n.kind == Part::Kind::Leaf) {
     const ExpressionId known_leaf = leaf(part, arena, budget);
-    bytes = arena.node(known_leaf).rules ? arena.leaf_bytes(known_leaf, budget).value_or(ByteSet::range(0x00, 0xFF)) : arena.first_bytes(known_leaf);
+    bytes = arena.node(known_leaf).rules ? arena.leaf_bytes(known_leaf, budget).value_or(ByteSet::range(0x00, 0xFF))
+                                         : arena.first_bytes(known_leaf);
   } else {
     for (const PartId item : n.items) {
       bytes |= first_bytes_of(item, known, arena, budget);
@@ -540,7 +556,9 @@ ExpressionId ExpressionRules::made(PartId part, bool approximated, Arena& arena,
     return approximated ? arena.approximated(exact, budget) : exact;
   }
   if (n.kind == Part::Kind::Reference)
-    return abouts_[n.rule].shortest == kEndless ? Arena::kEmpty : arena.rule(source(), {n.rule + (approximated && parts_->remembers[n.rule] ? rule_count() : 0)});
+    return abouts_[n.rule].shortest == kEndless
+               ? Arena::kEmpty
+               : arena.rule(source(), {n.rule + (approximated && parts_->remembers[n.rule] ? rule_count() : 0)});
   const std::uint64_t key = (std::uint64_t{part.value} << 1) | (approximated ? 1 : 0);
   if (const auto known = made_.find(key); known != made_.end()) return known->second;
   budget.step();
@@ -556,7 +574,9 @@ ExpressionId ExpressionRules::made(PartId part, bool approximated, Arena& arena,
 ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) {
   const auto key = [byte](std::uint32_t of) { return (std::uint64_t{of} << 8) | byte; };
   const std::uint32_t offset = is_approximated(rule.value) ? rule_count() : 0;
-  const auto is_known = [&](std::uint32_t of) { return !first_bytes_[number(of)].contains(byte) || derivatives_.contains(key(of)); };
+  const auto is_known = [&](std::uint32_t of) {
+    return !first_bytes_[number(of)].contains(byte) || derivatives_.contains(key(of));
+  };
   std::vector<std::uint32_t> open{rule.value};
   while (!open.empty()) {
     budget.step();
@@ -564,7 +584,8 @@ ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& 
     const std::size_t before = open.size();
     if (!is_known(at))
       for (const std::uint32_t begun : parts_->begins[number(at)])
-        if (const std::uint32_t also = begun + (parts_->remembers[begun] ? offset : 0); !is_known(also)) open.push_back(also);
+        if (const std::uint32_t also = begun + (parts_->remembers[begun] ? offset : 0); !is_known(also))
+          open.push_back(also);
     if (open.size() > before) continue;
     open.pop_back();
     if (is_known(at)) continue;

@@ -5,22 +5,23 @@
 // that is, the rest of the inner tree, and then the rest of the outer one.
 //
 // Contract.
-//   - A reference stands only under concatenations, unions, repetitions, scopes, and intersections that only exclude the
-//     empty text.  Every other part of a body is a regular set of texts: without control tokens and token edges, and with
-//     lookaround only inside scopes.
+//   - A reference stands only under concatenations, unions, repetitions, scopes, and intersections that only exclude
+//     the empty text.  Every other part of a body is a regular set of texts: without control tokens and token edges,
+//     and with lookaround only inside scopes.
 //   - Another set of rules may stand where a reference may.  If it is listed, its rules become rules of this set.
 //   - No rule accepts the empty text, and none is left recursive: a rule reads something before it refers to itself.
 //   - References to a rule that accepts no text, for example because it never ends, are left out.
-// The first two are checked when a set is made (RuleSetError).  The start is an expression like the bodies, and may accept
-// the empty text.
+// The first two are checked when a set is made (RuleSetError).  The start is an expression like the bodies, and may
+// accept the empty text.
 //
-// How.  The trees are cut into *parts*.  A tree without references is one part, which the arena treats like any expression;
-// if it may be empty, it becomes a terminal, so that everything that remains is live.  The lengths of shortest texts are a
-// least fixed point over the parts, computed in the order of the lengths.  Listed rules do not remember what was written:
-// each is its own over-approximation, and no token is unverified.  But other rules in them may, such as those of JSON.  Then a
-// rule that refers to such has a second number, under which its body consists of over-approximations.
-// Cost.  n log n in the parts, once.  A body is added to the arena when a text first reaches it.  A derivative of a rule by
-// a byte is computed once, after those of the rules that it may begin with, so that the stack stays flat.
+// How.  The trees are cut into *parts*.  A tree without references is one part, which the arena treats like any
+// expression; if it may be empty, it becomes a terminal, so that everything that remains is live.  The lengths of
+// shortest texts are a least fixed point over the parts, computed in the order of the lengths.  Listed rules do not
+// remember what was written:  each is its own over-approximation, and no token is unverified.  But other rules in them
+// may, such as those of JSON.  Then a rule that refers to such has a second number, under which its body consists of
+// over-approximations.
+// Cost.  n log n in the parts, once.  A body is added to the arena when a text first reaches it.  A derivative of a
+// rule by a byte is computed once, after those of the rules that it may begin with, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.
 // Left recursion is removed by who makes the set (patterns/grammars/left_recursion.py).
 #pragma once
@@ -100,7 +101,8 @@ class ExpressionRuleSet : public RuleSet {
 
 class ExpressionRules : public RememberingRules {
  public:
-  ExpressionRules(std::uint32_t source, std::shared_ptr<const RuleParts> parts) : RememberingRules(source), parts_(std::move(parts)) {}
+  ExpressionRules(std::uint32_t source, std::shared_ptr<const RuleParts> parts)
+      : RememberingRules(source), parts_(std::move(parts)) {}
 
   bool joins() const override { return true; }
   bool is_listed() const override { return parts_->others.empty(); }
@@ -109,7 +111,9 @@ class ExpressionRules : public RememberingRules {
   ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
   ByteSet first_bytes(RuleId rule, Arena&, Budget&) override { return first_bytes_[number(rule.value)]; }
   const ByteSet& may_begin(RuleId rule) const override { return first_bytes_[number(rule.value)]; }
-  std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override { return body(rule.value, arena, budget); }
+  std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override {
+    return body(rule.value, arena, budget);
+  }
   void begin_anew() override;
 
   // ---- if other rules in them remember what was written ----
@@ -143,10 +147,11 @@ class ExpressionRules : public RememberingRules {
   }
 
   std::shared_ptr<const RuleParts> parts_;
-  counted::vector<About> abouts_;        // by rule and over-approximation
-  counted::vector<ByteSet> first_bytes_; // by rule
-  counted::unordered_map<std::uint32_t, ExpressionId> leaves_;       // by part
-  counted::unordered_map<std::uint64_t, ExpressionId> made_;         // by part, and whether it is an over-approximation
+  counted::vector<About> abouts_;                               // by rule and over-approximation
+  counted::vector<ByteSet> first_bytes_;                        // by rule
+  counted::unordered_map<std::uint32_t, ExpressionId> leaves_;  // by part
+  // by part, and whether it is an over-approximation
+  counted::unordered_map<std::uint64_t, ExpressionId> made_;
   counted::unordered_map<std::uint64_t, ExpressionId> derivatives_;  // by rule and byte
 };
 

@@ -1,8 +1,8 @@
 // The byte classes of one expression: which bytes it may begin with, and which of them it does not distinguish.
 //
-// Problem.  A search for a shortest text takes a derivative for each byte class.  The classes of a pattern are those of all
-// its parts together: 137 for JSON, whose names distinguish all of ASCII, and 256 with a bytewise pattern beside.  Most
-// expressions distinguish five or ten.
+// Problem.  A search for a shortest text takes a derivative for each byte class.  The classes of a pattern are those of
+// all its parts together: 137 for JSON, whose names distinguish all of ASCII, and 256 with a bytewise pattern beside.
+// Most expressions distinguish five or ten.
 // How.  A derivative reads the leaves at the front of an expression and nothing else.  So two bytes that no such leaf
 // distinguishes have the same derivative.  The walk is that of derivative.cpp: on through what may be skipped.
 // Example.  [0-9A-Z]{8} & ~(00.*): the classes are 0, 1 to 9, A to Z; the rest leads nowhere.
@@ -38,7 +38,8 @@ void add_condition(FirstBytes& all, const FirstBytes& condition) {
 ByteSet FirstBytes::representatives() const {
   ByteSet result;
   bool is_new = true;
-  for (unsigned value = bytes.next_member(0), before = 0; value < 256; before = value + 1, value = bytes.next_member(before)) {
+  for (unsigned value = bytes.next_member(0), before = 0; value < 256;
+       before = value + 1, value = bytes.next_member(before)) {
     is_new = is_new || borders.next_member(before) <= value;
     if (is_new) result.add(static_cast<std::uint8_t>(value));
     is_new = false;
@@ -73,14 +74,16 @@ FirstBytes Derivatives::add_first_bytes(ExpressionId expression, std::size_t& mo
         }
         return all;
       case Kind::CodePoints:
-        for (auto t = automaton(n).begin(n.second); t != automaton(n).end(n.second); ++t) add_range(all, t->low, t->high);
+        for (auto t = automaton(n).begin(n.second); t != automaton(n).end(n.second); ++t)
+          add_range(all, t->low, t->high);
         return all;
       case Kind::Strings:
         for (const auto& t : strings_[n.first].automaton->transitions(n.second)) add_range(all, t.byte, t.byte);
         return all;
       case Kind::Language: {
         const ByteSet next = languages_[n.first].automaton->next_bytes(n.second);
-        for (unsigned byte = next.next_member(0); byte < 256; byte = next.next_member(byte + 1)) add_range(all, byte, byte);
+        for (unsigned byte = next.next_member(0); byte < 256; byte = next.next_member(byte + 1))
+          add_range(all, byte, byte);
         return all;
       }
       case Kind::Terminal:
@@ -98,12 +101,14 @@ FirstBytes Derivatives::add_first_bytes(ExpressionId expression, std::size_t& mo
       }
       case Kind::Intersection: {
         FirstBytes common{kAllBytes, {}};
-        for (std::uint32_t i = 0; i < n.second && most > 0; ++i) add_condition(common, add_first_bytes(item(n, i), most));
+        for (std::uint32_t i = 0; i < n.second && most > 0; ++i)
+          add_condition(common, add_first_bytes(item(n, i), most));
         add_alternative(all, common);
         return all;
       }
       case Kind::Union:
-        for (std::uint32_t i = 0; i < n.second && most > 0; ++i) add_alternative(all, add_first_bytes(item(n, i), most));
+        for (std::uint32_t i = 0; i < n.second && most > 0; ++i)
+          add_alternative(all, add_first_bytes(item(n, i), most));
         return all;
       case Kind::Concatenation: {
         add_alternative(all, add_first_bytes(n.head(), most));

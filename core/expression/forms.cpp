@@ -29,7 +29,8 @@ bool Forms::is_class(const ExpressionNode& n) const {
 // whatever takes no notice of its surroundings; elsewhere it says little.
 bool Forms::is_spelled_class(const ExpressionNode& n) const {
   if (n.kind != Kind::Union || n.second > 2 || n.open || n.edges || n.nullable) return false;
-  return std::ranges::any_of(items(n), [&](ExpressionId item) { return node(item).kind != Kind::Union && is_class(node(item)); });
+  return std::ranges::any_of(items(n),
+                             [&](ExpressionId item) { return node(item).kind != Kind::Union && is_class(node(item)); });
 }
 
 // C or C{m,n}, where C is a class of code points, maybe with escapes.
@@ -42,12 +43,13 @@ std::optional<Forms::Counted> Forms::class_run(ExpressionId head) const {
 
 // x{m,}, whatever stands around it: x{m,}·x{n,} is x{m+n,}.  Ambiguous rules make many of these.
 bool Forms::is_endless(const ExpressionNode& n) const {
-  return n.kind == Kind::Repetition && n.maximum == kUnbounded && n.minimum < kLargestProduct && !n.open && !n.behind && !n.edges;
+  return n.kind == Kind::Repetition && n.maximum == kUnbounded && n.minimum < kLargestProduct && !n.open && !n.behind &&
+         !n.edges;
 }
 
-// Derivatives of grammars put the same rests in front of the same tails again and again: of a dozen pairs that one makes, ten
-// are among the latest thousand.  A large pool looks there first, since to find a node in its table means to make another one
-// and to wait for memory.
+// Derivatives of grammars put the same rests in front of the same tails again and again: of a dozen pairs that one
+// makes, ten are among the latest thousand.  A large pool looks there first, since to find a node in its table means to
+// make another one and to wait for memory.
 ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
   constexpr std::size_t kLatest = 2048;
   if (head == kEmpty || tail == kEmpty) return kEmpty;
@@ -72,7 +74,8 @@ ExpressionId Forms::make_pair(ExpressionId head, ExpressionId tail) {
   }
   if (const ExpressionNode first = node(head); is_endless(first)) {
     const auto [second, rest] = split(tail);
-    if (const ExpressionNode next = node(second); is_endless(next) && next.body() == first.body() && next.minimum < kLargestProduct)
+    if (const ExpressionNode next = node(second);
+        is_endless(next) && next.body() == first.body() && next.minimum < kLargestProduct)
       return pair(repeat(first.body(), first.minimum + next.minimum, kUnbounded), rest);
   }
   const ExpressionNode& h = node(head);
@@ -171,10 +174,18 @@ ExpressionId Forms::rotated(ExpressionId expression) {
 
 ExpressionId Forms::rule(std::uint32_t source, RuleId rule) {
   const Rules::About about = rules_[source]->about(rule);
-  return intern({.kind = Kind::Rule, .text = !about.controls, .waits = about.waits, .rules = true, .by_byte = about.by_byte,
+  return intern({.kind = Kind::Rule,
+                 .text = !about.controls,
+                 .waits = about.waits,
+                 .rules = true,
+                 .by_byte = about.by_byte,
                  .unverified = about.unverified,
-                 .spelled = about.by_tokens || pattern_bytes().is_subset_of(single_bytes_) ? about.spelled : ExpressionNode::kUnspelled,
-                 .shortest = about.shortest, .worst = ExpressionNode::kUnspelled, .first = source, .second = rule.value});
+                 .spelled = about.by_tokens || pattern_bytes().is_subset_of(single_bytes_) ? about.spelled
+                                                                                           : ExpressionNode::kUnspelled,
+                 .shortest = about.shortest,
+                 .worst = ExpressionNode::kUnspelled,
+                 .first = source,
+                 .second = rule.value});
 }
 
 ExpressionId Forms::commit(std::uint32_t choice) {
@@ -187,10 +198,16 @@ ExpressionId Forms::unverified_end() {
 
 ExpressionId Forms::terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest) {
   const ExpressionNode& n = node(body);
-  return intern({.kind = Kind::Terminal, .nullable = n.nullable, .counts_past_reach = n.counts_past_reach || n.windowed, .text = true,
-                 .spelled = spelled, .shortest = shortest,
-                 .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst, .depth = n.depth + 1,
-                 .shape = n.shape, .first = body.value});
+  return intern({.kind = Kind::Terminal,
+                 .nullable = n.nullable,
+                 .counts_past_reach = n.counts_past_reach || n.windowed,
+                 .text = true,
+                 .spelled = spelled,
+                 .shortest = shortest,
+                 .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst,
+                 .depth = n.depth + 1,
+                 .shape = n.shape,
+                 .first = body.value});
 }
 
 std::vector<ExpressionId> Forms::fronts(ExpressionId expression, bool without_rules) {

@@ -68,8 +68,8 @@ class Forms : public Analyses {
   ExpressionId rule(std::uint32_t source, RuleId rule);
   ExpressionId commit(std::uint32_t choice);
   ExpressionId unverified_end();
-  // The alternatives of an expression.  None begins with a union; without `without_rules`, none begins with a union that
-  // holds rules.
+  // The alternatives of an expression.  None begins with a union; without `without_rules`, none begins with a union
+  // that holds rules.
   std::vector<ExpressionId> fronts(ExpressionId expression, bool without_rules = true);
 
   // An expression with the same mask, for every vocabulary whose longest token is `reach` bytes
@@ -79,25 +79,26 @@ class Forms : public Analyses {
 
   // Strings of characters that one expression spells: characters.cpp.
   ExpressionId character() const { return characters_.character; }
-  // The terminal of the rest of a string without its length bound.  Tokens that begin at most `sure` code points behave the
-  // same with and without the bound.  Of tokens without a `special` byte (one that begins an escape or ends the string),
-  // those that begin at most `sure_plain` code points do too, and those that begin more than `most` exceed the bound.
+  // The terminal of the rest of a string without its length bound.  Tokens that begin at most `sure` code points behave
+  // the same with and without the bound.  Of tokens without a `special` byte (one that begins an escape or ends the
+  // string), those that begin at most `sure_plain` code points do too, and those that begin more than `most` exceed the
+  // bound.
   struct Unbounded {
     ExpressionId terminal;
     Count sure, sure_plain, most;
     ByteSet special;
   };
   std::optional<Unbounded> without_bound(ExpressionId terminal);
-  // For a terminal that excludes some strings: the terminal that includes them, the strings, and the bytes that may follow
-  // one of them.
+  // For a terminal that excludes some strings: the terminal that includes them, the strings, and the bytes that may
+  // follow one of them.
   struct WithStrings {
     ExpressionId terminal;
     std::vector<ExpressionId> strings;  // automata of strings, and expressions of few texts
     ByteSet behind;
   };
   std::optional<WithStrings> with_strings(ExpressionId terminal);
-  // The least number of characters of an expression that accepts any characters except some texts, if all these texts lack
-  // one character, so that no text is a dead end.
+  // The least number of characters of an expression that accepts any characters except some texts, if all these texts
+  // lack one character, so that no text is a dead end.
   std::optional<Count> characters_but_for_some(ExpressionId expression);
 
  protected:
@@ -123,7 +124,8 @@ class Forms : public Analyses {
   ExpressionId guarded(ExpressionId expression, ExpressionId guard);
   ExpressionId condition(ExpressionId expression);
   ExpressionId empty_part(ExpressionId expression);
-  ExpressionId repeat_conditional(ExpressionId body, ExpressionId when_empty, Count minimum, Count maximum, Budget& budget);
+  ExpressionId repeat_conditional(ExpressionId body, ExpressionId when_empty, Count minimum, Count maximum,
+                                  Budget& budget);
 
   // What is known of the characters, once derivatives have shown it.
   struct Characters {
@@ -132,11 +134,13 @@ class Forms : public Analyses {
     counted::unordered_map<std::uint64_t, ExpressionId> escape_steps = {};  // by what is left of an escape and byte
     enum class Known : std::uint8_t { Nothing, OfCharacters, Not };
     counted::vector<Known> known = {};  // by expression
-    static std::uint64_t step_key(ExpressionId from, std::uint8_t byte) { return (std::uint64_t{from.value} << 8) | byte; }
+    static std::uint64_t step_key(ExpressionId from, std::uint8_t byte) {
+      return (std::uint64_t{from.value} << 8) | byte;
+    }
   };
   void set_characters(Characters characters) { characters_ = std::move(characters); }
-  // The length of some short text, if it is certain without a search that one exists: the shortest text without the bounds
-  // is within them, or only some texts are excluded.
+  // The length of some short text, if it is certain without a search that one exists: the shortest text without the
+  // bounds is within them, or only some texts are excluded.
   std::optional<std::uint32_t> length_without_search(ExpressionId expression);
 
   void forget(Positions positions) {
@@ -201,7 +205,7 @@ class Forms : public Analyses {
     ExpressionId head = kEmpty, tail = kEmpty, made = kEmpty;
   };
   counted::vector<Pair> latest_pairs_;  // by hash
-  unsigned merging_ = 0;  // unions of tails within unions of tails
+  unsigned merging_ = 0;                // unions of tails within unions of tails
   counted::unordered_map<std::uint32_t, ExpressionId> clipped_;
   Characters characters_;
 };

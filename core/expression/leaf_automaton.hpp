@@ -2,8 +2,8 @@
 //
 // Problem.  Some sets of texts have small automata that no small expression describes: the multiples of 0.01 between
 // two bounds, say.  As a union of classes they would be thousands of alternatives.
-// How.  The engine sees such a set through two interfaces.  A LeafLanguage is what a pattern holds: immutable, shared by
-// threads.  A LeafAutomaton is what one arena makes of it: deterministic over bytes, its states made as they are
+// How.  The engine sees such a set through two interfaces.  A LeafLanguage is what a pattern holds: immutable, shared
+// by threads.  A LeafAutomaton is what one arena makes of it: deterministic over bytes, its states made as they are
 // requested.  An expression is then a language and a state.
 //
 // Contract of the automaton.

@@ -6,14 +6,15 @@
 
 #include <algorithm>
 
-#include "expression/forms.hpp"
 #include "common/memoized.hpp"
+#include "expression/forms.hpp"
 
 namespace tokamata {
 
 std::uint32_t Pool::index_of(const ByteSet& set) {
   const std::uint64_t hash = set.hash();
-  if (const auto known = set_index_.find(hash, [&](std::uint32_t number) { return sets_[number] == set; })) return *known;
+  if (const auto known = set_index_.find(hash, [&](std::uint32_t number) { return sets_[number] == set; }))
+    return *known;
   const auto number = static_cast<std::uint32_t>(sets_.size());
   set_index_.reserve(1);
   sets_.push_back(set);
@@ -23,8 +24,12 @@ std::uint32_t Pool::index_of(const ByteSet& set) {
 
 ExpressionId Forms::bytes(const ByteSet& set) {
   if (set.empty()) return kEmpty;
-  return intern({.kind = Kind::Bytes, .text = true,
-                 .spelled = set.intersects(single_bytes_) ? 1 : ExpressionNode::kUnspelled, .shortest = 1, .worst = 1, .first = index_of(set)});
+  return intern({.kind = Kind::Bytes,
+                 .text = true,
+                 .spelled = set.intersects(single_bytes_) ? 1 : ExpressionNode::kUnspelled,
+                 .shortest = 1,
+                 .worst = 1,
+                 .first = index_of(set)});
 }
 
 void Pool::note_bytes(const ByteSet& set) {
@@ -86,14 +91,21 @@ ExpressionId Forms::strings_state(std::uint32_t index, std::uint32_t state) {
   const KnownStrings& known = strings_[index];
   const bool accepting = known.automaton->accepting(state);
   if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
-  return intern({.kind = Kind::Strings, .nullable = accepting, .text = true, .spelled = known.spelled[state],
-                 .shortest = known.shortest[state], .worst = known.worst, .first = index, .second = state});
+  return intern({.kind = Kind::Strings,
+                 .nullable = accepting,
+                 .text = true,
+                 .spelled = known.spelled[state],
+                 .shortest = known.shortest[state],
+                 .worst = known.worst,
+                 .first = index,
+                 .second = state});
 }
 
 std::uint32_t Pool::add_search(const std::shared_ptr<const PhraseSearch>& search) {
   for (std::uint32_t known = 0; known < searches_.size(); ++known)
     if (searches_[known].search == search) return known;
-  static const auto any_code_point = std::make_shared<const CodePointAutomaton>(std::vector<CodePointRange>{{0, 0x10FFFF}});
+  static const auto any_code_point =
+      std::make_shared<const CodePointAutomaton>(std::vector<CodePointRange>{{0, 0x10FFFF}});
   const std::uint32_t any = add_automaton(any_code_point);
   ByteSet used;
   std::uint32_t spelled_from = 0;
@@ -112,10 +124,14 @@ ExpressionId Forms::until_state(std::uint32_t index, std::uint32_t position) {
   const KnownSearch& known = searches_[index];
   const std::uint64_t size = known.search->size();
   if (position == size) return kEpsilon;
-  return intern({.kind = Kind::Until, .text = true,
-                 .spelled = position >= known.spelled_from ? ExpressionNode::capped(size - position) : ExpressionNode::kUnspelled,
-                 .shortest = ExpressionNode::capped(size - position), .worst = ExpressionNode::capped(size + kLongestRest),
-                 .first = index, .second = position});
+  return intern(
+      {.kind = Kind::Until,
+       .text = true,
+       .spelled = position >= known.spelled_from ? ExpressionNode::capped(size - position) : ExpressionNode::kUnspelled,
+       .shortest = ExpressionNode::capped(size - position),
+       .worst = ExpressionNode::capped(size + kLongestRest),
+       .first = index,
+       .second = position});
 }
 
 // The state of any code point after the first bytes of one, which are those of a phrase.
@@ -124,20 +140,24 @@ std::uint32_t Pool::code_point_state(const KnownSearch& known, std::string_view 
   std::uint32_t state = all.start();
   for (const char byte : bytes) {
     const auto value = static_cast<std::uint8_t>(byte);
-    state = std::find_if(all.begin(state), all.end(state), [&](const auto& t) { return t.low <= value && value <= t.high; })->target;
+    state = std::find_if(all.begin(state), all.end(state), [&](const auto& t) {
+              return t.low <= value && value <= t.high;
+            })->target;
   }
   return state;
 }
 
-// Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.  The search alone
-// would begin the phrase again with any byte, also within a code point.
+// Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.  The search
+// alone would begin the phrase again with any byte, also within a code point.
 ExpressionId Forms::derive_until(const ExpressionNode& n, std::uint8_t byte) {
   const KnownSearch known = searches_[n.first];
   const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
   const std::uint32_t state = code_point_state(known, known.search->begun(n.second));
-  const auto read = std::find_if(all.begin(state), all.end(state), [&](const auto& t) { return t.low <= byte && byte <= t.high; });
+  const auto read =
+      std::find_if(all.begin(state), all.end(state), [&](const auto& t) { return t.low <= byte && byte <= t.high; });
   if (read == all.end(state)) return kEmpty;
-  if (const std::uint32_t position = known.search->step(n.second, byte); position > 0) return until_state(n.first, position);
+  if (const std::uint32_t position = known.search->step(n.second, byte); position > 0)
+    return until_state(n.first, position);
   return concatenate(automaton_state(known.any_code_point, read->target), until_state(n.first, 0));
 }
 
@@ -159,9 +179,14 @@ ExpressionId Forms::language_state(std::uint32_t index, std::uint32_t state) {
   const bool accepting = automaton.accepting(state);
   if (accepting && automaton.next_bytes(state).empty()) return kEpsilon;
   const std::uint32_t shortest = automaton.distance(state);
-  return intern({.kind = Kind::Language, .nullable = accepting, .text = true,
+  return intern({.kind = Kind::Language,
+                 .nullable = accepting,
+                 .text = true,
                  .spelled = accepting || languages_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
-                 .shortest = shortest, .worst = languages_[index].worst, .first = index, .second = state});
+                 .shortest = shortest,
+                 .worst = languages_[index].worst,
+                 .first = index,
+                 .second = state});
 }
 
 std::uint32_t Pool::add_control_token(const std::string& name) {
@@ -186,7 +211,11 @@ ExpressionId Forms::control_token(std::uint32_t number) {
 
 // Alive or not depends on the edges to come, and is never taken for granted.
 ExpressionId Forms::one_token(std::uint32_t set, Phase phase) {
-  return intern({.kind = Kind::OneToken, .constrained = true, .edges = true, .shortest = 1, .first = set,
+  return intern({.kind = Kind::OneToken,
+                 .constrained = true,
+                 .edges = true,
+                 .shortest = 1,
+                 .first = set,
                  .second = static_cast<std::uint32_t>(phase)});
 }
 
@@ -212,7 +241,8 @@ std::uint32_t Pool::add_automaton(const std::shared_ptr<const CodePointAutomaton
       const ByteSet range = ByteSet::range(t->low, t->high);
       note_bytes(range);
       if (range.intersects(single_bytes_))
-        known.spelled[state] = std::min(known.spelled[state], ExpressionNode::capped(std::uint64_t{known.spelled[t->target]} + 1));
+        known.spelled[state] =
+            std::min(known.spelled[state], ExpressionNode::capped(std::uint64_t{known.spelled[t->target]} + 1));
       known.shortest[state] = std::min(known.shortest[state], known.shortest[t->target] + 1);
     }
   }
@@ -236,8 +266,13 @@ ExpressionId Forms::automaton_state(std::uint32_t automaton, std::uint32_t state
       for (auto t = begin; t != end; ++t) set |= ByteSet::range(t->low, t->high);
       result = pair(bytes(set), automaton_state(automaton, begin->target));
     } else {
-      result = intern({.kind = Kind::CodePoints, .text = true, .spelled = automata_[automaton].spelled[state],
-                       .shortest = automata_[automaton].shortest[state], .worst = 4, .first = automaton, .second = state});
+      result = intern({.kind = Kind::CodePoints,
+                       .text = true,
+                       .spelled = automata_[automaton].spelled[state],
+                       .shortest = automata_[automaton].shortest[state],
+                       .worst = 4,
+                       .first = automaton,
+                       .second = state});
     }
   }
   automata_[automaton].states[state] = result;

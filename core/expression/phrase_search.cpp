@@ -41,7 +41,8 @@ ByteSet PhraseSearch::going_on(std::uint32_t position) const {
 
 std::uint32_t PhraseSearch::code_points_left(std::uint32_t position, std::uint32_t most) const {
   const std::string_view next = std::string_view(phrase_).substr(position, most);
-  return static_cast<std::uint32_t>(next.size() - static_cast<std::size_t>(std::ranges::count_if(next, is_continuation)));
+  return static_cast<std::uint32_t>(next.size() -
+                                    static_cast<std::size_t>(std::ranges::count_if(next, is_continuation)));
 }
 
 }  // namespace tokamata

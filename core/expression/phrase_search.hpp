@@ -1,15 +1,15 @@
 // Texts that end where a phrase appears first, as an explicit automaton.
 //
-// Problem.  "Anything up to END" as an intersection, text·END & ~(text·END·any·everything), keeps an alternative for each
-// prefix of the phrase that the text may end with: a phrase of 10,000 equal letters has 10,000 of them at each byte, and
-// whether such an intersection is empty takes a search.
-// Example.  Phrase "abab", texts over a, b, c.  A position is the length of the longest prefix of the phrase that the text
-// ends with:  0 --a--> 1 --b--> 2 --a--> 3 --b--> the end;  3 --a--> 1, since "abaa" ends with "a";  c leads to 0.
-// How.  Where the next byte of the phrase does not follow, the position falls back to that of the longest shorter prefix
-// that the text ends with too and that the phrase continues with another byte.  A phrase begins with a whole code point,
-// so every such prefix holds all bytes of a code point that the text is inside of.
-// Source.  Knuth, Morris and Pratt 1977.  Cost.  Linear in the phrase, five bytes for each of its own; a step falls back
-// log n times at most.  Not taken: a row of transitions for each position, 256 times the memory.
+// Problem.  "Anything up to END" as an intersection, text·END & ~(text·END·any·everything), keeps an alternative for
+// each prefix of the phrase that the text may end with: a phrase of 10,000 equal letters has 10,000 of them at each
+// byte, and whether such an intersection is empty takes a search.
+// Example.  Phrase "abab", texts over a, b, c.  A position is the length of the longest prefix of the phrase that the
+// text ends with:  0 --a--> 1 --b--> 2 --a--> 3 --b--> the end;  3 --a--> 1, since "abaa" ends with "a";  c leads to 0.
+// How.  Where the next byte of the phrase does not follow, the position falls back to that of the longest shorter
+// prefix that the text ends with too and that the phrase continues with another byte.  A phrase begins with a whole
+// code point, so every such prefix holds all bytes of a code point that the text is inside of.
+// Source.  Knuth, Morris and Pratt 1977.  Cost.  Linear in the phrase, five bytes for each of its own; a step falls
+// back log n times at most.  Not taken: a row of transitions for each position, 256 times the memory.
 #pragma once
 
 #include <cstdint>

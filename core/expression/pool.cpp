@@ -10,7 +10,10 @@ Pool::Pool(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
     : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit) {
   intern({.kind = Kind::Empty, .text = true});
   intern({.kind = Kind::Epsilon, .nullable = true, .text = true, .spelled = 0});
-  intern({.kind = Kind::Stub, .text = true, .spelled = ExpressionNode::kUnspelled - 1, .worst = ExpressionNode::kUnspelled - 1});
+  intern({.kind = Kind::Stub,
+          .text = true,
+          .spelled = ExpressionNode::kUnspelled - 1,
+          .worst = ExpressionNode::kUnspelled - 1});
   intern({.kind = Kind::Everything, .nullable = true, .spelled = 0});
 }
 
@@ -37,7 +40,8 @@ bool Pool::is_whole(const ExpressionNode& node, std::span<const ExpressionId> it
   const auto is_there = [this](ExpressionId part) { return part.value < nodes_.size(); };
   if (node.has_items()) {
     const auto is_nested = [&](ExpressionId item) { return nodes_[item.value].kind == node.kind || item == kEmpty; };
-    return items.size() > 1 && is_strictly_sorted(items) && std::ranges::all_of(items, is_there) && std::ranges::none_of(items, is_nested);
+    return items.size() > 1 && is_strictly_sorted(items) && std::ranges::all_of(items, is_there) &&
+           std::ranges::none_of(items, is_nested);
   }
   switch (node.kind) {
     case Kind::Concatenation:
@@ -53,10 +57,12 @@ bool Pool::is_whole(const ExpressionNode& node, std::span<const ExpressionId> it
 }
 
 ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> items) {
-  TOKAMATA_CHECK(is_whole(node, items), "the parts of an expression are there, and alternatives are flat, sorted and unique");
+  TOKAMATA_CHECK(is_whole(node, items),
+                 "the parts of an expression are there, and alternatives are flat, sorted and unique");
   if (node.depth > depth_limit_) throw LimitExceeded("depth", depth_limit_);
   const std::uint64_t hash = hash_of(node, items);
-  if (const auto known = index_.find(hash, [&](std::uint32_t number) { return same(node, items, nodes_[number]); })) return {*known};
+  if (const auto known = index_.find(hash, [&](std::uint32_t number) { return same(node, items, nodes_[number]); }))
+    return {*known};
   index_.reserve(1);
   const ExpressionId id{static_cast<std::uint32_t>(nodes_.size())};
   if (node.has_items()) {
@@ -71,10 +77,10 @@ ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> ite
   return id;
 }
 
-// Problem.  Of the sixty parts at the end of an expression of Java, where any operator may follow at any level, a byte is
-// read by one or two.  A derivative that looks into each of them costs twenty times what the two cost.
-// How.  Each node knows its first bytes, folded into one word; what cannot begin with a byte is passed by.  A superset: what
-// may be skipped, as far as the structure says, is skipped; rules may begin with any byte.
+// Problem.  Of the sixty parts at the end of an expression of Java, where any operator may follow at any level, a byte
+// is read by one or two.  A derivative that looks into each of them costs twenty times what the two cost.
+// How.  Each node knows its first bytes, folded into one word; what cannot begin with a byte is passed by.  A superset:
+// what may be skipped, as far as the structure says, is skipped; rules may begin with any byte.
 std::uint64_t Pool::firsts_of(const ExpressionNode& n, std::span<const ExpressionId> parts) const {
   constexpr std::uint64_t kAny = ~std::uint64_t{0};
   if (n.behind) return kAny;
@@ -123,7 +129,8 @@ ByteSet Pool::first_bytes_of_leaf(const ExpressionNode& leaf) const {
     }
     case Kind::Until: {
       const KnownSearch& known = searches_[leaf.first];
-      return first_bytes_of(*automata_[known.any_code_point].automaton, code_point_state(known, known.search->begun(leaf.second)));
+      return first_bytes_of(*automata_[known.any_code_point].automaton,
+                            code_point_state(known, known.search->begun(leaf.second)));
     }
     case Kind::Language: return languages_[leaf.first].automaton->next_bytes(leaf.second);
     default: return ByteSet::range(0x00, 0xFF);  // Everything

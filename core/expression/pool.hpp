@@ -3,17 +3,18 @@
 // Problem.  Derivatives make the same expressions over and over; two that are equal must be one number, so that a state
 // that was met is met again, and what they share must be stored once.
 // Example.  b·(ab|ac)* is a node (Concatenation, b, (ab|ac)*); whoever makes it gets the number that it has.
-// How.  Hash-consing: nodes in one list, the parts of each before it; an open-addressed table finds a node by its parts.
-// Leaves that are states of automata hold the number of an automaton, which is kept here, and of the state.
-// Source.  Ershov 1958; Filliâtre and Conchon 2006, Type-safe modular hash-consing.  Cost.  Constant per node (amortized).
+// How.  Hash-consing: nodes in one list, the parts of each before it; an open-addressed table finds a node by its
+// parts.  Leaves that are states of automata hold the number of an automaton, which is kept here, and of the state.
+// Source.  Ershov 1958; Filliâtre and Conchon 2006, Type-safe modular hash-consing.  Cost.  Constant per node
+// (amortized).
 //
 // The engine's work with expressions is four floors, each a class that adds to the one below and knows none above:
 //   Pool         nodes and the automata of leaves; compaction
 //   Analyses     what the structure of an expression says: first bytes, keys, positions      analyses.hpp
 //   Forms        constructors: normal forms, so that equal languages mostly are equal nodes   forms.hpp
 //   Derivatives  what becomes of an expression; whether it has a text                         derivatives.hpp
-// An Arena (arena.hpp) is all of them: what a pattern is brought into, and what rules work with.  Each floor has memos of
-// its own, keyed by the ids of expressions; compaction makes all of them forget.
+// An Arena (arena.hpp) is all of them: what a pattern is brought into, and what rules work with.  Each floor has memos
+// of its own, keyed by the ids of expressions; compaction makes all of them forget.
 #pragma once
 
 #include <algorithm>
@@ -40,45 +41,68 @@
 namespace tokamata {
 
 enum class Kind : std::uint8_t {
-  Empty, Epsilon, Stub, Everything,
-  Bytes, CodePoints, Strings, Language, ControlToken, OneToken,
-  Concatenation, Union, Repetition, Intersection, Complement,
-  LookAhead, LookBehind, Scope, Guarded,
-  Terminal, Rule, Commit, Unverified,
+  Empty,
+  Epsilon,
+  Stub,
+  Everything,
+  Bytes,
+  CodePoints,
+  Strings,
+  Language,
+  ControlToken,
+  OneToken,
+  Concatenation,
+  Union,
+  Repetition,
+  Intersection,
+  Complement,
+  LookAhead,
+  LookBehind,
+  Scope,
+  Guarded,
+  Terminal,
+  Rule,
+  Commit,
+  Unverified,
   Until,  // the last one: files of parts hold these numbers
 };
 
 struct ExpressionNode {
   Kind kind;
-  bool nullable : 1 = false;            // accepts the empty text, where what is open is decided here and now
-  bool counts_past_reach : 1 = false;   // somewhere counts to more than a token is long
-  bool windowed : 1 = false;            // somewhere counts characters to more than that, beside something else
-  bool open : 1 = false;                // has a lookaround that sees beyond it
-  bool behind : 1 = false;              // has a lookbehind, to be kept up to date while it waits
-  bool constrained : 1 = false;         // may be empty without being the empty expression
-  bool edges : 1 = false;               // sees the edges of tokens
-  bool text : 1 = false;                // all it accepts is valid UTF-8, and no control token
-  bool waits : 1 = false;               // has a rule that waits for a choice
-  bool rules : 1 = false;               // has a rule
-  bool commits : 1 = false;             // a Commit stands in front
-  bool by_byte : 1 = false;             // a rule in front keeps what is read, so that no two bytes are alike
-  bool unverified : 1 = false;          // has an over-approximation of a rule that may accept what the rule does not
+  bool nullable : 1 = false;           // accepts the empty text, where what is open is decided here and now
+  bool counts_past_reach : 1 = false;  // somewhere counts to more than a token is long
+  bool windowed : 1 = false;           // somewhere counts characters to more than that, beside something else
+  bool open : 1 = false;               // has a lookaround that sees beyond it
+  bool behind : 1 = false;             // has a lookbehind, to be kept up to date while it waits
+  bool constrained : 1 = false;        // may be empty without being the empty expression
+  bool edges : 1 = false;              // sees the edges of tokens
+  bool text : 1 = false;               // all it accepts is valid UTF-8, and no control token
+  bool waits : 1 = false;              // has a rule that waits for a choice
+  bool rules : 1 = false;              // has a rule
+  bool commits : 1 = false;            // a Commit stands in front
+  bool by_byte : 1 = false;            // a rule in front keeps what is read, so that no two bytes are alike
+  // has an over-approximation of a rule that may accept what the rule does not
+  bool unverified : 1 = false;
   std::uint32_t spelled = kUnspelled;  // bytes of a shortest text of single-byte tokens that is sure to be there
-  std::uint32_t shortest = 0;  // bytes of a shortest text; at least so many, where it is constrained
-  std::uint32_t worst = 0;     // no more than so many bytes, after whatever was read of it; not where constrained
-  std::uint32_t depth = 0;   // nesting, tails not counted
-  std::uint32_t shape = 0;   // hash of the structure without the counts
-  std::uint32_t first = 0;   // Bytes: set; CodePoints, Strings, Language, Until: automaton; ControlToken: number; OneToken: set;
-                             // Concatenation: head; Union, Intersection: offset; Guarded: core; Rule: source; Commit: choice;
-                             // others: body
-  std::uint32_t second = 0;  // CodePoints, Strings, Language: state; Until: position; OneToken: phase; Concatenation: tail;
-                             // Union, Intersection: length; Guarded: guard; Rule: number
+  std::uint32_t shortest = 0;          // bytes of a shortest text; at least so many, where it is constrained
+  std::uint32_t worst = 0;  // no more than so many bytes, after whatever was read of it; not where constrained
+  std::uint32_t depth = 0;  // nesting, tails not counted
+  std::uint32_t shape = 0;  // hash of the structure without the counts
+  // Bytes: set; CodePoints, Strings, Language, Until: automaton; ControlToken: number; OneToken: set; Concatenation:
+  // head; Union, Intersection: offset; Guarded: core; Rule: source; Commit: choice; others: body.
+  std::uint32_t first = 0;
+  // CodePoints, Strings, Language: state; Until: position; OneToken: phase; Concatenation: tail; Union, Intersection:
+  // length; Guarded: guard; Rule: number.
+  std::uint32_t second = 0;
   Count minimum = 0;
   Count maximum = 0;
-  std::uint64_t firsts = 0;  // of the bytes that it may begin with, those alike modulo 64 by one bit; the pool sets it
+  // of the bytes that it may begin with, those alike modulo 64 by one bit; the pool sets it
+  std::uint64_t firsts = 0;
 
   static constexpr std::uint32_t kUnspelled = kNoLength;
-  static std::uint32_t capped(std::uint64_t length) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kUnspelled)); }
+  static std::uint32_t capped(std::uint64_t length) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(length, kUnspelled));
+  }
   bool spellable_by_bytes() const { return spelled < kUnspelled; }
   // If not, its derivative by the byte is empty.
   bool may_begin_with(std::uint8_t byte) const { return (firsts >> (byte % 64)) & 1; }
@@ -92,8 +116,8 @@ struct ExpressionNode {
   bool has_items() const { return kind == Kind::Union || kind == Kind::Intersection; }
 };
 
-// Contract.  A node never changes, and keeps its id until a compaction.  References to nodes and spans of items are good
-// until the next node is made.
+// Contract.  A node never changes, and keeps its id until a compaction.  References to nodes and spans of items are
+// good until the next node is made.
 class Pool {
  public:
   static constexpr ExpressionId kEmpty{0};
@@ -148,7 +172,8 @@ class Pool {
   // Bytes that begin or end a range somewhere in the patterns added: bit b means that b - 1 and b
   // may behave differently.  Bytes between two such borders are one byte class.
   const ByteSet& class_borders() const { return class_borders_; }
-  // Those of the rules' own languages (RuleSet::distinguished), and whether rules spell out a text that contains `part`.
+  // Those of the rules' own languages (RuleSet::distinguished), and whether rules spell out a text that contains
+  // `part`.
   const ByteSet& distinguished_by_rules() const { return distinguished_by_rules_; }
   bool rules_spell(std::string_view part) const {
     return std::ranges::any_of(rule_sets_, [&](const auto& rules) { return rules->spells(part); });
@@ -174,8 +199,8 @@ class Pool {
   struct KnownAutomaton {
     static constexpr ExpressionId kUnmade{~std::uint32_t{0}};
     std::shared_ptr<const CodePointAutomaton> automaton;
-    counted::vector<ExpressionId> states;  // the expression of each state, or kUnmade
-    counted::vector<std::uint32_t> spelled;   // of each state, as of a node
+    counted::vector<ExpressionId> states;    // the expression of each state, or kUnmade
+    counted::vector<std::uint32_t> spelled;  // of each state, as of a node
     counted::vector<std::uint32_t> shortest;
   };
   struct KnownStrings {
@@ -226,7 +251,7 @@ class Pool {
   counted::unordered_map<const StringAutomaton*, std::uint32_t> strings_index_;
   counted::vector<KnownSearch> searches_;
   counted::vector<KnownLanguage> languages_;
-  counted::vector<std::unique_ptr<Rules>> rules_;  // by source
+  counted::vector<std::unique_ptr<Rules>> rules_;            // by source
   std::map<std::string, std::vector<std::string>> aliases_;  // of control tokens
 
  private:

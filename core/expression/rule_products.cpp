@@ -90,12 +90,9 @@ std::optional<std::uint32_t> RuleProducts::Measuring::length(ExpressionId expres
       std::optional<ExpressionId> of_rules;
       std::vector<ExpressionId> others;
       for (const ExpressionId item : arena_.items(n)) {
-        if (is_regular(item))
-          others.push_back(item);
-        else if (of_rules)
-          return std::nullopt;
-        else
-          of_rules = item;
+        if (is_regular(item)) others.push_back(item);
+        else if (of_rules) return std::nullopt;
+        else of_rules = item;
       }
       if (!of_rules || !is_listed(*of_rules)) return std::nullopt;
       try {
@@ -172,15 +169,15 @@ std::uint32_t RuleProducts::Measuring::distance(ExpressionId expression, Express
 }
 
 // Whether it is known now; otherwise what is missing was added to `open`.
-bool RuleProducts::Measuring::measure(ExpressionId rest, ExpressionId state, std::vector<std::pair<ExpressionId, ExpressionId>>& open) {
+bool RuleProducts::Measuring::measure(ExpressionId rest, ExpressionId state,
+                                      std::vector<std::pair<ExpressionId, ExpressionId>>& open) {
   budget_.step();
   const std::size_t before = open.size();
   std::uint32_t least = kNoLength;
   const auto take = [&](ExpressionId part, ExpressionId from, std::uint32_t length) {
     if (const auto known = known_.distances_.find(pair_of(part, from)); known != known_.distances_.end())
       least = std::min(least, capped_sum(length, known->second));
-    else
-      open.emplace_back(part, from);
+    else open.emplace_back(part, from);
   };
   const ExpressionNode n = arena_.node(rest);
   if (n.kind == Kind::Concatenation) {
@@ -253,7 +250,8 @@ RuleProducts::Ends RuleProducts::Measuring::ends(ExpressionId expression, Expres
 // Both automata, breadth first.
 RuleProducts::Ends RuleProducts::Measuring::of_leaf(ExpressionId leaf, ExpressionId state) {
   const std::uint64_t key = pair_of(leaf, state);
-  if (const auto known = known_.leaf_ends_.find(key); known != known_.leaf_ends_.end()) return {known->second.begin(), known->second.end()};
+  if (const auto known = known_.leaf_ends_.find(key); known != known_.leaf_ends_.end())
+    return {known->second.begin(), known->second.end()};
   Ends found;
   struct Open {
     ExpressionId leaf, state;
@@ -265,7 +263,8 @@ RuleProducts::Ends RuleProducts::Measuring::of_leaf(ExpressionId leaf, Expressio
     const Open at = open[next];
     if (arena_.node(at.leaf).nullable) add(found, at.state, at.length);
     const FirstBytes of_leaf = arena_.first_byte_classes(at.leaf), of_state = arena_.first_byte_classes(at.state);
-    const ByteSet bytes = FirstBytes{of_leaf.bytes & of_state.bytes, of_leaf.borders | of_state.borders}.representatives();
+    const ByteSet bytes =
+        FirstBytes{of_leaf.bytes & of_state.bytes, of_leaf.borders | of_state.borders}.representatives();
     for (unsigned value = bytes.next_member(0); value < 256; value = bytes.next_member(value + 1)) {
       budget_.step();
       const auto byte = static_cast<std::uint8_t>(value);
@@ -296,14 +295,14 @@ RuleProducts::Ends RuleProducts::Measuring::of_repetition(const ExpressionNode& 
 
 // While summaries are computed, those that are met are not final.
 RuleProducts::Ends RuleProducts::Measuring::of_rule(ExpressionId rule, ExpressionId state) {
-  const auto [place, is_new] = known_.index_.try_emplace(pair_of(rule, state), static_cast<std::uint32_t>(known_.summaries_.size()));
+  const auto [place, is_new] =
+      known_.index_.try_emplace(pair_of(rule, state), static_cast<std::uint32_t>(known_.summaries_.size()));
   const std::uint32_t number = place->second;
   if (is_new) {
     known_.queue_.push_back(number);
     known_.summaries_.push_back({.rule = rule, .state = state, .ends = {}, .users = {}});
   }
-  if (!current_)
-    solve();
+  if (!current_) solve();
   else if (auto& users = known_.summaries_[number].users; std::ranges::find(users, *current_) == users.end())
     users.push_back(*current_);
   const counted::vector<End>& found = known_.summaries_[number].ends;
@@ -322,7 +321,8 @@ void RuleProducts::Measuring::solve() {
     TOKAMATA_CHECK(body.has_value(), "a listed rule has a body");
     const Ends found = ends(*body, state);
     Summary& summary = known_.summaries_[number];
-    const bool is_changed = !std::ranges::equal(found, summary.ends, [](const End& a, const End& b) { return a.state == b.state && a.length == b.length; });
+    const bool is_changed = !std::ranges::equal(
+        found, summary.ends, [](const End& a, const End& b) { return a.state == b.state && a.length == b.length; });
     if (is_changed) {
       summary.ends.assign(found.begin(), found.end());
       for (const std::uint32_t user : summary.users) {

@@ -29,13 +29,16 @@ std::uint64_t key_of(ExpressionId expression, std::uint32_t with) {
 
 // ---- rules ------------------------------------------------------------------------------------
 
-ExpressionId RememberingRules::after_leaving(RuleId, std::size_t, std::size_t, std::size_t, Arena&, Budget&) { return Arena::kEmpty; }
+ExpressionId RememberingRules::after_leaving(RuleId, std::size_t, std::size_t, std::size_t, Arena&, Budget&) {
+  return Arena::kEmpty;
+}
 
 // An expression with others in place of its rules: `concerns(node)` says where there may be some, `known` remembers
 // by `key(expression)` what was made.
 template <class Concerns, class Key, class OfRule>
-ExpressionId Derivatives::with_rules(ExpressionId expression, counted::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
-                               Key&& key, OfRule&& of_rule) {
+ExpressionId Derivatives::with_rules(ExpressionId expression,
+                                     counted::unordered_map<std::uint64_t, ExpressionId>& known, Concerns&& concerns,
+                                     Key&& key, OfRule&& of_rule) {
   const auto inner = [&](ExpressionId part) { return with_rules(part, known, concerns, key, of_rule); };
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ExpressionId result;
@@ -77,7 +80,8 @@ Arena& Derivatives::arena() { return static_cast<Arena&>(*this); }  // nothing e
 
 void Derivatives::forget(Positions positions) {
   Forms::forget(std::move(positions));
-  for (auto* memo : {&union_derivatives_, &part_derivatives_, &advanced_, &committed_, &terminal_derivatives_}) release(*memo);
+  for (auto* memo : {&union_derivatives_, &part_derivatives_, &advanced_, &committed_, &terminal_derivatives_})
+    release(*memo);
   release(texts_);
   release(least_lengths_);
   found_texts_ = {};
@@ -94,7 +98,8 @@ ExpressionId Derivatives::committed(ExpressionId expression, std::uint32_t choic
 ExpressionId Arena::approximated(ExpressionId expression, Budget& budget) {
   if (!remembers()) return expression;
   return with_rules(
-      expression, approximated_, [](const ExpressionNode& n) { return n.rules; }, [](ExpressionId at) { return std::uint64_t{at.value}; },
+      expression, approximated_, [](const ExpressionNode& n) { return n.rules; },
+      [](ExpressionId at) { return std::uint64_t{at.value}; },
       [&](const ExpressionNode& n) {
         RememberingRules* const of = rules(n).remembering();
         return of ? of->approximated(n.rule(), *this, budget) : rule(n.first, n.rule());
@@ -137,7 +142,8 @@ std::vector<Approximation> Arena::approximations(ExpressionId expression, std::s
     if (head.kind == Kind::Rule) {
       const ExpressionId rest = approximated(tail, budget);
       RememberingRules* const of = rules(head).remembering();
-      for (Approximation& of_rule : of ? of->approximations(head.rule(), *this, budget) : std::vector<Approximation>{{first}})
+      for (Approximation& of_rule :
+           of ? of->approximations(head.rule(), *this, budget) : std::vector<Approximation>{{first}})
         add(concatenate(of_rule.expression, rest), std::move(of_rule));
     } else if (byte && lead > 0) {
       for (Approximation& further : approximations(tail, lead - 1, budget)) {
@@ -162,7 +168,8 @@ std::vector<std::string> Arena::awaited(ExpressionId expression, Budget& budget)
     const ExpressionNode head = node(first);
     RememberingRules* const of = head.kind == Kind::Rule ? rules(head).remembering() : nullptr;
     if (!of) continue;
-    if (std::optional<std::string> string = of->awaited(head.rule(), *this, budget)) found.push_back(std::move(*string));
+    if (std::optional<std::string> string = of->awaited(head.rule(), *this, budget))
+      found.push_back(std::move(*string));
   }
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -198,7 +205,8 @@ ExpressionId Derivatives::settled(ExpressionId expression) {
   const auto alternative_settled = [this](ExpressionId alternative) {
     while (true) {
       const ExpressionNode n = node(alternative);
-      if (n.kind == Kind::Commit) return n.first == Rules::kUnverified ? unverified_end() : kEpsilon;  // nothing follows it
+      // nothing follows it
+      if (n.kind == Kind::Commit) return n.first == Rules::kUnverified ? unverified_end() : kEpsilon;
       if (n.kind != Kind::Concatenation || node(n.head()).kind != Kind::Commit) return alternative;
       const std::uint32_t choice = node(n.head()).first;
       const ExpressionId rest = committed(n.tail(), choice);
@@ -215,10 +223,10 @@ ExpressionId Derivatives::settled(ExpressionId expression) {
       open.pop_back();
       const auto [first, tail] = split(alternative);
       const ExpressionNode head = node(first);
-      if (head.commits && head.kind == Kind::Union && tail != kEpsilon)  // each choice is one for what follows them all
+      // each choice is one for what follows them all
+      if (head.commits && head.kind == Kind::Union && tail != kEpsilon)
         for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(item(head, i), tail));
-      else
-        settled_alternatives.push_back(alternative_settled(alternative));
+      else settled_alternatives.push_back(alternative_settled(alternative));
     }
     expression = unite(settled_alternatives);
   }

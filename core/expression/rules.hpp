@@ -1,22 +1,22 @@
 // Rules: nonterminals whose right-hand sides are computed lazily.
 //
 // Problem.  A JSON value may contain JSON values to any depth.  No finite set of regular expressions describes that.  A
-// reference to a rule inside a concatenation does: `rule · continuation` is the stack of a push-down automaton, a chain of
-// hash-consed continuations that many states share.
+// reference to a rule inside a concatenation does: `rule · continuation` is the stack of a push-down automaton, a chain
+// of hash-consed continuations that many states share.
 // Example.  V = [ ] | [ V (, V)* ] | 1.  After "[[1" the state is  rest-of-list · rest-of-list.
 // How.  The arena asks a set of rules for the derivative of a rule, which is an expression over other rules, and
 // concatenates the continuation.  Nothing of a rule is computed before its first byte is read.
 //
 // Contract.
-//   - A rule accepts some text, and never the empty text.  An empty rule is never created: Arena::kEmpty takes its place.
-//     So an expression with rules is live unless it is kEmpty, and no search is needed.
+//   - A rule accepts some text, and never the empty text.  An empty rule is never created: Arena::kEmpty takes its
+//     place.  So an expression with rules is live unless it is kEmpty, and no search is needed.
 //   - A derivative is a function of the rule and the byte.  Equal rules have equal numbers.
-// A rule may *wait* for a choice that the text makes once, such as the width of its indents.  A Commit node stands where
-// the text makes the choice; it applies the choice to everything that follows.
+// A rule may *wait* for a choice that the text makes once, such as the width of its indents.  A Commit node stands
+// where the text makes the choice; it applies the choice to everything that follows.
 //
-// A text may restrict what follows much later: a name may not be written twice.  An *over-approximation* of a rule forgets
-// such restrictions.  It accepts at least the texts of the rule and has finitely many states, so that masks can be
-// computed from it.  Tokens that it may allow wrongly are *unverified*: the exact rule must judge them.
+// A text may restrict what follows much later: a name may not be written twice.  An *over-approximation* of a rule
+// forgets such restrictions.  It accepts at least the texts of the rule and has finitely many states, so that masks can
+// be computed from it.  Tokens that it may allow wrongly are *unverified*: the exact rule must judge them.
 //
 // Source.  Derivatives of context-free languages, Might, Darais and Spiewak 2011, for rules without left recursion;
 // chains of continuations as in graph-structured stacks, Tomita 1985.
@@ -119,9 +119,9 @@ class Rules : public CountedObject {
   virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
   // Null if the rules remember nothing that was written: then each rule is its own over-approximation, and none waits.
   virtual RememberingRules* remembering() { return nullptr; }
-  // Compaction.  `begin_anew` invalidates the numbers of expressions.  Then `kept` is called for each rule that is still
-  // needed, and returns its new number.  `all_kept` ends the compaction and drops the other rules; `keep_all` cancels it,
-  // and all rules keep their numbers.  None of them fails.
+  // Compaction.  `begin_anew` invalidates the numbers of expressions.  Then `kept` is called for each rule that is
+  // still needed, and returns its new number.  `all_kept` ends the compaction and drops the other rules; `keep_all`
+  // cancels it, and all rules keep their numbers.  None of them fails.
   virtual void begin_anew() = 0;
   virtual RuleId kept(RuleId before) { return before; }
   virtual void all_kept() {}
@@ -142,8 +142,8 @@ class RememberingRules : public Rules {
   RememberingRules* remembering() override { return this; }
   // A rule that waits, once the choice is made.
   virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
-  // The over-approximation of a rule that stands after something else.  It is unverified wherever it may accept more than
-  // the rule.
+  // The over-approximation of a rule that stands after something else.  It is unverified wherever it may accept more
+  // than the rule.
   virtual ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) = 0;
   // The same for a rule at the front, as alternatives.
   virtual std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) = 0;
@@ -153,8 +153,9 @@ class RememberingRules : public Rules {
   virtual ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
   // About::spelled of what follows a string.
   virtual std::uint32_t spelled_after(RuleId rule, std::size_t string) const = 0;
-  // A byte that may leave the strings between any two of their bytes, since it begins another spelling of the next one; and
-  // what follows it after the first `depth` bytes of the strings from `low` to `high`, which these share; or kEmpty.
+  // A byte that may leave the strings between any two of their bytes, since it begins another spelling of the next one;
+  // and what follows it after the first `depth` bytes of the strings from `low` to `high`, which these share; or
+  // kEmpty.
   virtual std::optional<std::uint8_t> leaving_byte() const { return std::nullopt; }
   virtual ExpressionId after_leaving(RuleId, std::size_t low, std::size_t high, std::size_t depth, Arena&, Budget&);
   // The string that the rule requires before all others, if it holds others back until then.
@@ -178,8 +179,8 @@ class RuleSet {
   virtual std::set<std::string> control_tokens() const { return {}; }
   // The bytes that most often bring a text nearer to its end, the likeliest first.  Searches try them first.
   virtual std::string_view ending_bytes() const { return {}; }
-  // Bytes one of which stands between any two texts that must differ, such as names or elements; and those with which, or
-  // with blanks before which, such a text may begin after a separator.
+  // Bytes one of which stands between any two texts that must differ, such as names or elements; and those with which,
+  // or with blanks before which, such a text may begin after a separator.
   virtual ByteSet separators() const { return ByteSet::range(0, 255); }
   virtual ByteSet openers() const { return ByteSet::range(0, 255); }
 };

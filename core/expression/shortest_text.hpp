@@ -2,8 +2,8 @@
 //
 // What emptiness, inclusion and equivalence come down to: a is a subset of b where a without b is
 // empty, and a shortest text of a without b is the witness that it is not.  Breadth first over the
-// states, each once; control tokens are not text and are not taken.  Where listed rules are in play there may be no end of
-// states; then lengths are computed instead (rule_products.hpp).
+// states, each once; control tokens are not text and are not taken.  Where listed rules are in play there may be no end
+// of states; then lengths are computed instead (rule_products.hpp).
 #pragma once
 
 #include <optional>

@@ -4,15 +4,15 @@
 // that it comes to: "exactly one of customer, maker and admin occurs" has a thousand, each with fifty bytes to try.
 // How.  The search goes first where a whole text is shortest, by what an expression needs at least (A*, Hart, Nilsson
 // and Raphael 1968).  A successor that is no longer than what it comes from is followed before its siblings are made.
-// A search that ends with a text of n bytes has shown that an expression which it met after g bytes needs n - g at least;
-// later searches know that (Koenig and Likhachev, Adaptive A*, 2005).  What is met again after fewer bytes is followed
-// again, so lengths are the least, whatever was known before.
+// A search that ends with a text of n bytes has shown that an expression which it met after g bytes needs n - g at
+// least; later searches know that (Koenig and Likhachev, Adaptive A*, 2005).  What is met again after fewer bytes is
+// followed again, so lengths are the least, whatever was known before.
 // What was found for one state is tried for others first: the end of an earlier text, of just the length that the
 // expression needs at least, is a shortest one where it is accepted.
 // Example.  After "cus" a shortest text is "tomer", found by a search.  After "cust" it is its end "omer"; after "cusx"
 // five bytes are needed, "tomer" is refused at its first byte, and "maker", found earlier, is accepted.
-// Cost.  A derivative for each byte of a text where one fits; else for each class of first bytes of each expression reached.
-// Not taken: any text at hand, whatever its length.  Lengths would depend on earlier calls.
+// Cost.  A derivative for each byte of a text where one fits; else for each class of first bytes of each expression
+// reached.  Not taken: any text at hand, whatever its length.  Lengths would depend on earlier calls.
 
 #include <algorithm>
 #include <queue>
@@ -53,7 +53,9 @@ Derivatives::TextStep Derivatives::found_text(ExpressionId expression, Budget& b
 bool Derivatives::ends_like_found(ExpressionId expression, Budget& budget) {
   const std::uint32_t length = node(expression).shortest;
   for (auto text = found_texts_.rbegin(); text != found_texts_.rend(); ++text)
-    if (length <= text->size() && has_shortest(expression, std::string_view(*text).substr(text->size() - length), budget)) return true;
+    if (length <= text->size() &&
+        has_shortest(expression, std::string_view(*text).substr(text->size() - length), budget))
+      return true;
   return false;
 }
 
@@ -69,7 +71,8 @@ bool Derivatives::has_shortest(ExpressionId expression, std::string_view text, B
   if (!node(path.back()).nullable) return false;
   texts_.emplace(path.back().value, TextStep{0, 0, path.back()});
   for (std::size_t i = text.size(); i-- > 0;)
-    texts_.emplace(path[i].value, TextStep{static_cast<std::uint32_t>(text.size() - i), static_cast<std::uint8_t>(text[i]), path[i + 1]});
+    texts_.emplace(path[i].value, TextStep{static_cast<std::uint32_t>(text.size() - i),
+                                           static_cast<std::uint8_t>(text[i]), path[i + 1]});
   return true;
 }
 
@@ -77,7 +80,8 @@ bool Derivatives::has_shortest(ExpressionId expression, std::string_view text, B
 std::uint32_t Derivatives::least_length(ExpressionId expression) const {
   if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second.length;
   const auto learned = least_lengths_.find(expression.value);
-  return learned != least_lengths_.end() ? learned->second : std::min(node(expression).shortest, ExpressionNode::kUnspelled / 2);
+  return learned != least_lengths_.end() ? learned->second
+                                         : std::min(node(expression).shortest, ExpressionNode::kUnspelled / 2);
 }
 
 Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& budget) {
@@ -112,7 +116,8 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
         at = arrival.from;
       }
       for (const auto& [reached, arrival] : arrivals)
-        if (length > arrival.length && length - arrival.length > least_length({reached})) least_lengths_[reached] = length - arrival.length;
+        if (length > arrival.length && length - arrival.length > least_length({reached}))
+          least_lengths_[reached] = length - arrival.length;
       return texts_.at(expression.value);
     }
     if (!here.untried) here.untried = first_byte_classes(best.at).representatives();

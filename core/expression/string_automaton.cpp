@@ -11,7 +11,9 @@ namespace tokamata {
 bool StringAutomaton::is_in_order() const {
   for (std::uint32_t state = 0; state < state_count(); ++state) {
     const auto leads_on = [&](const Transition& t) { return t.target > state && t.target < state_count(); };
-    if (!is_strictly_sorted(transitions(state), &Transition::byte) || !std::ranges::all_of(transitions(state), leads_on)) return false;
+    if (!is_strictly_sorted(transitions(state), &Transition::byte) ||
+        !std::ranges::all_of(transitions(state), leads_on))
+      return false;
   }
   return accepting_.size() == state_count();
 }
@@ -37,12 +39,12 @@ std::shared_ptr<const StringAutomaton> StringAutomaton::of_strings(std::vector<s
       // One string is a chain; most states are, and need no search.
       std::uint32_t next = begin + 1;
       if (next < end && strings[next][depth] == byte)
-        next = static_cast<std::uint32_t>(
-            std::upper_bound(strings.begin() + next, strings.begin() + end, byte,
-                             [depth](char wanted, std::string_view text) {
-                               return static_cast<std::uint8_t>(wanted) < static_cast<std::uint8_t>(text[depth]);
-                             }) -
-            strings.begin());
+        next = static_cast<std::uint32_t>(std::upper_bound(strings.begin() + next, strings.begin() + end, byte,
+                                                           [depth](char wanted, std::string_view text) {
+                                                             return static_cast<std::uint8_t>(wanted) <
+                                                                    static_cast<std::uint8_t>(text[depth]);
+                                                           }) -
+                                          strings.begin());
       result->transitions_.push_back({static_cast<std::uint8_t>(byte), static_cast<std::uint32_t>(runs.size())});
       runs.push_back({begin, next, depth + 1});
       begin = next;
@@ -72,10 +74,10 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 class SuffixBuilder {
  public:
   struct State {
-    std::uint32_t length;      // of the longest string that leads here
-    std::uint32_t suffix;      // the state of its longest suffix that leads elsewhere
+    std::uint32_t length;  // of the longest string that leads here
+    std::uint32_t suffix;  // the state of its longest suffix that leads elsewhere
     std::uint32_t first_edge;
-    std::uint32_t end;         // where its first occurrence ends
+    std::uint32_t end;  // where its first occurrence ends
   };
   struct Edge {
     std::uint32_t next;

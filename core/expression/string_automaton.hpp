@@ -38,15 +38,16 @@ class StringAutomaton {
   static std::shared_ptr<const StringAutomaton> of_substrings(std::string_view text, Budget& budget);
 
   // An automaton as it is: the transitions of state i end before offsets[i + 1].  For what stays below.
-  static std::shared_ptr<const StringAutomaton> of_transitions(std::vector<std::uint32_t> offsets, std::vector<Transition> transitions,
+  static std::shared_ptr<const StringAutomaton> of_transitions(std::vector<std::uint32_t> offsets,
+                                                               std::vector<Transition> transitions,
                                                                std::vector<bool> accepting);
 
   static constexpr std::uint32_t start() { return 0; }
   std::uint32_t state_count() const { return static_cast<std::uint32_t>(offsets_.size() - 1); }
   bool accepting(std::uint32_t state) const { return accepting_[state]; }
   std::size_t memory_bytes() const {
-    return shared_block_bytes<StringAutomaton>() + block_bytes_of(transitions_) + block_bytes_of(offsets_) + block_bytes_of(ends_) +
-           block_bytes(accepting_.capacity() / 8) + block_bytes(text_.capacity());
+    return shared_block_bytes<StringAutomaton>() + block_bytes_of(transitions_) + block_bytes_of(offsets_) +
+           block_bytes_of(ends_) + block_bytes(accepting_.capacity() / 8) + block_bytes(text_.capacity());
   }
   // In the order of their bytes.  Targets have greater numbers than their sources.
   std::span<const Transition> transitions(std::uint32_t state) const {

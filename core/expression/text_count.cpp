@@ -13,8 +13,8 @@
 
 namespace tokamata {
 
-// Calls `visit(byte, what follows)` for each byte after which something lives, or for those of some bytes, as long as it
-// returns true: whether something lives may take a search.
+// Calls `visit(byte, what follows)` for each byte after which something lives, or for those of some bytes, as long as
+// it returns true: whether something lives may take a search.
 template <class Visit>
 void Arena::visit_derivatives(ExpressionId expression, Budget& budget, const ByteSet* among, Visit&& visit) {
   const std::optional<ByteSet> leaf = leaf_bytes(expression, budget);

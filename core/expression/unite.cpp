@@ -130,10 +130,8 @@ void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
     const Counted& next = counted[i];
     const bool joins = last.body == next.body && last.tail == next.tail &&
                        (last.maximum == kUnbounded || next.minimum <= last.maximum + 1);
-    if (joins)
-      last.maximum = std::max(last.maximum, next.maximum);
-    else
-      counted[++kept] = next;
+    if (joins) last.maximum = std::max(last.maximum, next.maximum);
+    else counted[++kept] = next;
   }
   if (kept + 1 == counted.size()) return;
   counted.resize(kept + 1);
@@ -143,19 +141,24 @@ void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
 }
 
-// h·s beside h·t is h·(s|t), where s and t hold rules and the rules ask for it.  Without this, a text with two readings at
-// each of n levels would have 2^n stacks.  With it there are two at each level, which share what is below them
+// h·s beside h·t is h·(s|t), where s and t hold rules and the rules ask for it.  Without this, a text with two readings
+// at each of n levels would have 2^n stacks.  With it there are two at each level, which share what is below them
 // (graph-structured stacks, Tomita 1985).
 //
-// What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and repetitions
-// in front of them are opened, so that the rules show; not within what follows a rule, where that would go on for ever.
+// What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and
+// repetitions in front of them are opened, so that the rules show; not within what follows a rule, where that would go
+// on for ever.
 void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
   constexpr unsigned kMostWithin = 2;  // joining is a saving: tails in tails are not followed without end
   if (!joins_rules() || merging_ >= kMostWithin) return;
-  const auto count = [&] { return std::ranges::count_if(alternatives, [this](ExpressionId item) { return node(item).rules; }); };
+  const auto count = [&] {
+    return std::ranges::count_if(alternatives, [this](ExpressionId item) { return node(item).rules; });
+  };
   if (count() < 2) return;
   join_heads(alternatives);
-  const auto hides_rule = [this](ExpressionId item) { return awaits_rule(item) && node(split(item).head).kind != Kind::Rule; };
+  const auto hides_rule = [this](ExpressionId item) {
+    return awaits_rule(item) && node(split(item).head).kind != Kind::Rule;
+  };
   if (merging_ > 0 || std::ranges::none_of(alternatives, hides_rule) || count() < 2) return;
   const std::vector<ExpressionId> before = alternatives;
   alternatives.clear();
@@ -191,14 +194,14 @@ bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
   for (const ExpressionId item : alternatives) {
     if (awaits_rule(item) || (node(item).kind == Kind::Concatenation && node(item).rules))
       waiting.push_back(split(item));
-    else
-      others.push_back(item);
+    else others.push_back(item);
   }
   std::ranges::sort(waiting, {}, [](const Split& one) { return std::pair(one.head, one.tail); });
   bool is_joined = false;
   for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
     std::vector<ExpressionId> tails;
-    for (end = begin; end < waiting.size() && waiting[end].head == waiting[begin].head; ++end) tails.push_back(waiting[end].tail);
+    for (end = begin; end < waiting.size() && waiting[end].head == waiting[begin].head; ++end)
+      tails.push_back(waiting[end].tail);
     is_joined = is_joined || tails.size() > 1;
     push_alternative(pair(waiting[begin].head, tails.size() > 1 ? unite_tails(tails) : tails[0]), others);
   }
@@ -209,8 +212,8 @@ bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
   return true;
 }
 
-// Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what is
-// done down tails by loops stays so.
+// Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what
+// is done down tails by loops stays so.
 ExpressionId Forms::unite_tails(std::vector<ExpressionId>& tails) {
   std::optional<ExpressionId> common = tails[0];
   for (std::size_t i = 1; i < tails.size() && common; ++i) common = common_end(*common, tails[i]);
@@ -231,8 +234,8 @@ ExpressionId Forms::unite_tails(std::vector<ExpressionId>& tails) {
   return concatenate(unite(fronts), *common);
 }
 
-// What two expressions end with, the longest such end.  An expression has a greater number than what it is made of, so the
-// two are walked down together.
+// What two expressions end with, the longest such end.  An expression has a greater number than what it is made of, so
+// the two are walked down together.
 std::optional<ExpressionId> Forms::common_end(ExpressionId one, ExpressionId other) const {
   constexpr unsigned kNear = 512;
   for (unsigned steps = 0; one != other && steps < kNear; ++steps) {
@@ -283,8 +286,8 @@ void Forms::drop_guarded(std::vector<ExpressionId>& alternatives) {
   });
 }
 
-// Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}, also where that is a terminal.  So blanks
-// that may follow are the same terminal before and after one of them was read.
+// Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}, also where that is a terminal.  So
+// blanks that may follow are the same terminal before and after one of them was read.
 void Forms::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
   if (alternatives.front() != kEpsilon) return;  // sorted, and epsilon has the least id that can occur
   for (std::size_t i = 1; i < alternatives.size(); ++i) {

@@ -28,13 +28,13 @@ std::vector<Block> lead_blocks() {
   }
   for (std::uint32_t lead = 0xE0; lead <= 0xEF; ++lead) {
     const std::uint32_t low = (lead & 0x0F) << 12;
-    blocks.push_back({static_cast<std::uint8_t>(lead), lead == 0xE0 ? 0x800u : low,
-                      lead == 0xED ? 0xD7FFu : low + 0xFFF, 2});
+    blocks.push_back(
+        {static_cast<std::uint8_t>(lead), lead == 0xE0 ? 0x800u : low, lead == 0xED ? 0xD7FFu : low + 0xFFF, 2});
   }
   for (std::uint32_t lead = 0xF0; lead <= 0xF4; ++lead) {
     const std::uint32_t low = (lead & 0x07) << 18;
-    blocks.push_back({static_cast<std::uint8_t>(lead), lead == 0xF0 ? 0x10000u : low,
-                      lead == 0xF4 ? 0x10FFFFu : low + 0x3FFFF, 3});
+    blocks.push_back(
+        {static_cast<std::uint8_t>(lead), lead == 0xF0 ? 0x10000u : low, lead == 0xF4 ? 0x10FFFFu : low + 0x3FFFF, 3});
   }
   return blocks;
 }
@@ -52,8 +52,7 @@ std::vector<CodePointRange> normalized(std::vector<CodePointRange> ranges) {
   for (auto range : valid) {
     if (!merged.empty() && range.low <= merged.back().high + 1)
       merged.back().high = std::max(merged.back().high, range.high);
-    else
-      merged.push_back(range);
+    else merged.push_back(range);
   }
   return merged;
 }
@@ -81,8 +80,7 @@ class CodePointAutomatonBuilder {
       const auto inside = within(block.low, block.high);
       if (inside.empty()) continue;
       add(root, block.lead, block.lead, remainder(block.low, block.high, block.continuation_count));
-      if (inside.front().low <= block.low && inside.front().high >= block.high)
-        automaton.full_blocks_.add(block.lead);
+      if (inside.front().low <= block.low && inside.front().high >= block.high) automaton.full_blocks_.add(block.lead);
     }
     states_.push_back(root);
     automaton.start_ = static_cast<std::uint32_t>(states_.size() - 1);
@@ -102,8 +100,7 @@ class CodePointAutomatonBuilder {
   static void add(Transitions& transitions, std::uint8_t low, std::uint8_t high, std::uint32_t target) {
     if (!transitions.empty() && transitions.back().target == target && transitions.back().high + 1 == low)
       transitions.back().high = high;
-    else
-      transitions.push_back({low, high, target});
+    else transitions.push_back({low, high, target});
   }
 
   // The state that accepts the last `count` bytes of the code points of the set in [low, high],
@@ -170,7 +167,8 @@ class CodePointAutomatonBuilder {
     for (const Transitions& transitions : states_) {
       for (const auto& t : transitions) {
         automaton.transitions_.push_back(t);
-        hash = (hash ^ ((std::uint64_t{t.low} << 40) | (std::uint64_t{t.high} << 32) | t.target)) * 0xff51afd7ed558ccdull;
+        hash =
+            (hash ^ ((std::uint64_t{t.low} << 40) | (std::uint64_t{t.high} << 32) | t.target)) * 0xff51afd7ed558ccdull;
         hash ^= hash >> 33;
       }
       automaton.offsets_.push_back(static_cast<std::uint32_t>(automaton.transitions_.size()));

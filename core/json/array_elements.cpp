@@ -1,8 +1,8 @@
 // Elements that must differ: whether there are enough values for them.
 //
-// Problem.  {"items": {"enum": [1, 2]}, "uniqueItems": true, "minItems": 2}: after [1 there must be a 2; with minItems 3
-// there is no array at all, and nobody may begin one.  With [[1,2], [1], …] as the sets of the first elements, the first
-// must be 2.
+// Problem.  {"items": {"enum": [1, 2]}, "uniqueItems": true, "minItems": 2}: after [1 there must be a 2; with minItems
+// 3 there is no array at all, and nobody may begin one.  With [[1,2], [1], …] as the sets of the first elements, the
+// first must be 2.
 // How.  All that a formula will ever ask of an element is whether it is in some sets, so that values fall into *kinds*,
 // and one of a kind is as good as another.  How many are left of each kind, and what is left to fulfil, is all that
 // matters: a search over these.  Mostly it need not be made, since a way leads over sets of which there are more
@@ -10,11 +10,11 @@
 // Example.  enum [1, 2, 3] and contains 3: kinds {1, 2}, of which there are 2, and {3}.
 // Bound.  A shortest array holds no more elements than its prefix has, and its minima ask for together: all others may
 // be left out.
-// Elements that are equal, where a formula asks for them, repeat what is seen, or what the search has taken, or the element
-// that is being written.  Its length counts too: without a length, each byte of [[{ would start a search for a text that
-// ends the array, among all values there are.
-// Cost.  2^n kinds for n sets at worst, and the product of the numbers of their values: bounded by Limits, and small for
-// the schemas in use, whose sets are one or two.
+// Elements that are equal, where a formula asks for them, repeat what is seen, or what the search has taken, or the
+// element that is being written.  Its length counts too: without a length, each byte of [[{ would start a search for a
+// text that ends the array, among all values there are.
+// Cost.  2^n kinds for n sets at worst, and the product of the numbers of their values: bounded by Limits, and small
+// for the schemas in use, whose sets are one or two.
 
 #include <algorithm>
 
@@ -32,7 +32,8 @@ bool ArrayFormulas::tells_equal(ArrayId f) const {
 
 bool ArrayFormulas::wants_equal(ArrayId f) const {
   bool found = false;
-  formulas_.visit(f, [&](std::uint32_t number, bool, bool denied) { found |= denied && atoms_[number].kind == Kind::Unique; });
+  formulas_.visit(
+      f, [&](std::uint32_t number, bool, bool denied) { found |= denied && atoms_[number].kind == Kind::Unique; });
   return found;
 }
 
@@ -57,11 +58,10 @@ Count ArrayFormulas::most_needed(ArrayId f) const {
     const Atom& atom = atoms_[number];
     Count own = 0;
     if (atom.kind == Kind::Items)
-      own = std::get<ValueTable::Items>(sets_.table().node({atom.subject})).prefix.size() - atom.minimum + (denied ? 1 : 0);
-    else if (atom.kind == Kind::Unique)
-      own = denied ? 2 : 0;
-    else
-      own = std::max(wanted ? atom.minimum : 0, denied && atom.maximum != kNoMaximum ? atom.maximum + 1 : 0);
+      own = std::get<ValueTable::Items>(sets_.table().node({atom.subject})).prefix.size() - atom.minimum +
+            (denied ? 1 : 0);
+    else if (atom.kind == Kind::Unique) own = denied ? 2 : 0;
+    else own = std::max(wanted ? atom.minimum : 0, denied && atom.maximum != kNoMaximum ? atom.maximum + 1 : 0);
     needed = std::min(kMany, needed + std::min(kMany, own));
   });
   return needed;
@@ -92,7 +92,8 @@ bool ArrayFormulas::takes_any_element(ArrayId f) const {
     const Atom& atom = atoms_[formulas_.atom(part)];
     const auto& items = std::get<ValueTable::Items>(sets_.table().node({atom.subject}));
     const auto is_any = [&](ValueNode node) { return sets_.set_of(node) == Formulas<SetTag>::kTrue; };
-    return !is_any(items.rest) && std::none_of(items.prefix.begin() + static_cast<std::ptrdiff_t>(atom.minimum), items.prefix.end(), is_any);
+    return !is_any(items.rest) &&
+           std::none_of(items.prefix.begin() + static_cast<std::ptrdiff_t>(atom.minimum), items.prefix.end(), is_any);
   });
 }
 
@@ -128,8 +129,8 @@ ArrayFormulas::Supply ArrayFormulas::supply(ArrayId f, const WrittenTexts& seen,
   return found;
 }
 
-// Calls `visit(kind, values to choose from, whether one is repeated, what is left of the formula, what is left of the kinds)`
-// for each way to go on with one element; what is left of kinds is empty where it does not matter any more.
+// Calls `visit(kind, values to choose from, whether one is repeated, what is left of the formula, what is left of the
+// kinds)` for each way to go on with one element; what is left of kinds is empty where it does not matter any more.
 template <class Visit>
 void ArrayFormulas::visit_ways(ArrayId f, const Supply& supply, const std::vector<std::uint64_t>& left, Visit&& visit) {
   for (std::size_t kind = 0; kind < left.size(); ++kind) {
@@ -147,7 +148,8 @@ void ArrayFormulas::visit_ways(ArrayId f, const Supply& supply, const std::vecto
     }
     const bool is_used = is_plenty ? left[kind] == kPlentyUsed : left[kind] < supply.all[kind];
     const ArrayId equal = is_used ? with_equal(rest) : formulas_.kFalse;
-    if (equal != formulas_.kFalse) visit(kind, is_plenty ? 1 : supply.all[kind] - left[kind], true, equal, std::vector<std::uint64_t>());
+    if (equal != formulas_.kFalse)
+      visit(kind, is_plenty ? 1 : supply.all[kind] - left[kind], true, equal, std::vector<std::uint64_t>());
   }
 }
 
@@ -155,8 +157,10 @@ void ArrayFormulas::visit_ways(ArrayId f, const Supply& supply, const std::vecto
 
 // Bytes of a way over sets that have more than so many values; nothing where there is no such way.
 std::optional<std::uint32_t> ArrayFormulas::among_plenty(ArrayId f, Count needed, const Work& work) {
-  if (const auto known = enough_.find(f.value); known != enough_.end() && known->second.needed >= needed) return known->second.length;
-  // Such a way has no equal elements.  Without this, a way to two of them would be looked for through all lengths up to maxItems.
+  if (const auto known = enough_.find(f.value); known != enough_.end() && known->second.needed >= needed)
+    return known->second.length;
+  // Such a way has no equal elements.  Without this, a way to two of them would be looked for through all lengths up to
+  // maxItems.
   if (with_none_equal(f) == formulas_.kFalse) return std::nullopt;
   const auto is_usable = [&](SetId set) { return sets_.count(set, needed + 1, work) > needed; };
   const auto done = [&](ArrayId on_way, std::uint32_t length) {
@@ -177,11 +181,14 @@ std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Written
 
 // Cheapest first, over what is left of the formula and of the kinds.
 std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Supply& supply, const Work& work) {
-  if (supply.left.empty()) return accepts(f) ? std::optional<std::uint32_t>(0) : std::nullopt;  // no value may be an element
-  using Place = std::pair<std::uint32_t, std::vector<std::uint64_t>>;  // what is left; of kinds nothing where that does not matter
+  // no value may be an element
+  if (supply.left.empty()) return accepts(f) ? std::optional<std::uint32_t>(0) : std::nullopt;
+  // what is left; of kinds nothing where that does not matter
+  using Place = std::pair<std::uint32_t, std::vector<std::uint64_t>>;
   const Place start{f.value, supply.left};
   std::pair<std::uint32_t, counted::vector<std::uint64_t>> question{f.value, {supply.left.begin(), supply.left.end()}};
-  for (const auto& more : {supply.all, supply.repeated}) question.second.insert(question.second.end(), more.begin(), more.end());
+  for (const auto& more : {supply.all, supply.repeated})
+    question.second.insert(question.second.end(), more.begin(), more.end());
   if (const auto known = distinct_lengths_.find(question); known != distinct_lengths_.end()) return known->second;
   const std::uint64_t taints = sets_.taints();
   using Open = std::pair<std::uint32_t, Place>;
@@ -199,35 +206,39 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
       found = so_far;
       break;
     }
-    visit_ways(here, supply, at.second, [&](std::size_t kind, std::uint64_t, bool is_repeated, ArrayId rest, std::vector<std::uint64_t> left) {
-      const auto shortest = sets_.some_length((*supply.kinds)[kind].values, work);
-      const auto further = left.empty() ? some_length(rest, work) : std::optional<std::uint32_t>(0);
-      if (!shortest || !further) return;
-      // One that the search itself took is as short as they come.
-      const bool is_seen = is_repeated && supply.repeated[kind] != kEndless && at.second[kind] == supply.left[kind];
-      const std::uint32_t length = capped_sum(so_far, is_seen ? supply.repeated[kind] : *shortest, 1, *further);
-      Place place{rest.value, std::move(left)};
-      const auto [known, is_new] = best.try_emplace(place, length);
-      if (!is_new && known->second <= length) return;
-      known->second = length;
-      open.emplace(length, std::move(place));
-    });
+    visit_ways(
+        here, supply, at.second,
+        [&](std::size_t kind, std::uint64_t, bool is_repeated, ArrayId rest, std::vector<std::uint64_t> left) {
+          const auto shortest = sets_.some_length((*supply.kinds)[kind].values, work);
+          const auto further = left.empty() ? some_length(rest, work) : std::optional<std::uint32_t>(0);
+          if (!shortest || !further) return;
+          // One that the search itself took is as short as they come.
+          const bool is_seen = is_repeated && supply.repeated[kind] != kEndless && at.second[kind] == supply.left[kind];
+          const std::uint32_t length = capped_sum(so_far, is_seen ? supply.repeated[kind] : *shortest, 1, *further);
+          Place place{rest.value, std::move(left)};
+          const auto [known, is_new] = best.try_emplace(place, length);
+          if (!is_new && known->second <= length) return;
+          known->second = length;
+          open.emplace(length, std::move(place));
+        });
   }
   if (found || sets_.taints() == taints) distinct_lengths_.insert_or_assign(std::move(question), found);
   return found;
 }
 
-// Calls `visit(those of the values, kind)` for each kind that some values are of, and last for those of no kind, without one:
-// they ask for nothing that is to come, and take nothing from it.  These are in none of the sets that tell kinds apart, which
-// is said by these sets: that integers are in no kind of integers would take a search.
+// Calls `visit(those of the values, kind)` for each kind that some values are of, and last for those of no kind,
+// without one:  they ask for nothing that is to come, and take nothing from it.  These are in none of the sets that
+// tell kinds apart, which is said by these sets: that integers are in no kind of integers would take a search.
 template <class Visit>
 void ArrayFormulas::visit_kinds(SetId values, ArrayId rest, const Supply& supply, Visit&& visit, const Work& work) {
   for (std::size_t kind = 0; kind < supply.kinds->size(); ++kind)
-    if (const SetId both = sets_.all({values, (*supply.kinds)[kind].values}); sets_.lives(both, work)) visit(both, std::optional(kind));
+    if (const SetId both = sets_.all({values, (*supply.kinds)[kind].values}); sets_.lives(both, work))
+      visit(both, std::optional(kind));
   if (takes_any_element(rest)) return;
   std::vector<SetId> outside{values};
   for (const SetId set : supply.conditions) outside.push_back(sets_.negate(set));
-  if (const SetId none = sets_.all(std::move(outside)); sets_.lives(none, work)) visit(none, std::optional<std::size_t>());
+  if (const SetId none = sets_.all(std::move(outside)); sets_.lives(none, work))
+    visit(none, std::optional<std::size_t>());
 }
 
 ArrayFormulas::After ArrayFormulas::after(ArrayId rest, SetId values, const WrittenTexts& seen, const Work& work) {
@@ -240,19 +251,22 @@ ArrayFormulas::After ArrayFormulas::after(ArrayId rest, SetId values, const Writ
     const auto length = distinct_length(rest, left, work);
     worst.*where = std::max<std::uint64_t>(worst.*where, length ? *length : kEndless);
   };
-  visit_kinds(values, rest, before, [&](SetId, std::optional<std::size_t> kind) {
-    Supply left = before;
-    if (kind && left.left[*kind] == 0) return;
-    const bool is_plenty = kind && left.left[*kind] >= kPlentyUsed;
-    if (kind && !is_plenty) --left.left[*kind], --left.all[*kind];  // as if there never had been such a value
-    note(&After::alone, left);
-    if (kind) {
-      left.all[*kind] = before.all[*kind];
-      if (is_plenty) left.left[*kind] = kPlentyUsed;
-      left.repeated[*kind] = 0;
-    }
-    note(&After::beside, left);
-  }, work);
+  visit_kinds(
+      values, rest, before,
+      [&](SetId, std::optional<std::size_t> kind) {
+        Supply left = before;
+        if (kind && left.left[*kind] == 0) return;
+        const bool is_plenty = kind && left.left[*kind] >= kPlentyUsed;
+        if (kind && !is_plenty) --left.left[*kind], --left.all[*kind];  // as if there never had been such a value
+        note(&After::alone, left);
+        if (kind) {
+          left.all[*kind] = before.all[*kind];
+          if (is_plenty) left.left[*kind] = kPlentyUsed;
+          left.repeated[*kind] = 0;
+        }
+        note(&After::beside, left);
+      },
+      work);
   return worst;
 }
 
@@ -260,7 +274,8 @@ ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const Wri
   const Count needed = most_needed(way.rest);
   const bool is_endable = accepts(way.rest) || among_plenty(way.rest, needed + seen.size() + 1, work);
   const bool is_compared = seen.size() == 0 || !work.arena.narrows_always();
-  if (is_endable && is_compared && sets_.count(way.value, seen.size() + 1, work) > seen.size()) return {way.value, seen.size() == 0};
+  if (is_endable && is_compared && sets_.count(way.value, seen.size() + 1, work) > seen.size())
+    return {way.value, seen.size() == 0};
   if (!is_endable && is_compared) {
     const SetId leading = leading_values(way, way.value, seen, work);
     if (sets_.count(leading, seen.size() + 1, work) > seen.size()) return {leading, seen.size() == 0};
@@ -276,19 +291,21 @@ ArrayFormulas::Fresh ArrayFormulas::fresh(const Branch<ArrayTag>& way, const Wri
 }
 
 // Of the values those that are of a kind after one more of which the array can still be ended.
-SetId ArrayFormulas::leading_values(const Branch<ArrayTag>& way, SetId values, const WrittenTexts& seen, const Work& work) {
+SetId ArrayFormulas::leading_values(const Branch<ArrayTag>& way, SetId values, const WrittenTexts& seen,
+                                    const Work& work) {
   const Supply before = supply(way.rest, seen, most_needed(way.rest) + 1, work);
   std::vector<SetId> leading;
   bool is_all = true;
-  visit_kinds(values, way.rest, before, [&](SetId of_kind, std::optional<std::size_t> kind) {
-    Supply left = before;
-    const bool is_left = !kind || left.left[*kind] > 0;
-    if (kind && is_left) left.left[*kind] = left.left[*kind] >= kPlentyUsed ? kPlentyUsed : left.left[*kind] - 1;
-    if (is_left && distinct_length(way.rest, left, work))
-      leading.push_back(of_kind);
-    else
-      is_all = false;
-  }, work);
+  visit_kinds(
+      values, way.rest, before,
+      [&](SetId of_kind, std::optional<std::size_t> kind) {
+        Supply left = before;
+        const bool is_left = !kind || left.left[*kind] > 0;
+        if (kind && is_left) left.left[*kind] = left.left[*kind] >= kPlentyUsed ? kPlentyUsed : left.left[*kind] - 1;
+        if (is_left && distinct_length(way.rest, left, work)) leading.push_back(of_kind);
+        else is_all = false;
+      },
+      work);
   return is_all ? values : sets_.any(std::move(leading));
 }
 

@@ -1,7 +1,7 @@
 #include "json/array_formulas.hpp"
 
-#include "json/array_search.hpp"
 #include "common/memoized.hpp"
+#include "json/array_search.hpp"
 
 namespace tokamata::json {
 
@@ -85,7 +85,8 @@ ArrayId ArrayFormulas::after_element(const Atom& atom) {
     case Kind::Contains: break;
   }
   const SetId set{atom.subject};
-  const ArrayId counted = atom.maximum == 0 ? formulas_.kFalse : contains(set, one_less(atom.minimum), one_less(atom.maximum));
+  const ArrayId counted =
+      atom.maximum == 0 ? formulas_.kFalse : contains(set, one_less(atom.minimum), one_less(atom.maximum));
   const ArrayId passed = make(atom), is_in = condition(set);
   // Said so that what nobody needs is not denied: without a maximum one match more does no harm, without a
   // minimum one less.
@@ -114,7 +115,8 @@ std::optional<std::uint32_t> ArrayFormulas::some_length(ArrayId f, const Work& w
   if (accepts(f)) return 0;
   if (const auto known = lengths_.find(f.value); known != lengths_.end()) return known->second;
   const std::uint64_t taints = sets_.taints();
-  const auto length = tells_equal(f) ? some_length(f, WrittenTexts(), work) : search(f, [&](SetId) { return true; }, [](auto&&...) {}, work);
+  const auto length = tells_equal(f) ? some_length(f, WrittenTexts(), work)
+                                     : search(f, [&](SetId) { return true; }, [](auto&&...) {}, work);
   if (length || sets_.taints() == taints) lengths_.insert_or_assign(f.value, length);
   return length;
 }

@@ -52,13 +52,15 @@ class ArrayFormulas {
   struct After {
     std::uint64_t alone;   // where the element is not repeated; kEndless where there is no such way
     std::uint64_t beside;  // where it is, besides the bytes of its repetition
-    std::uint64_t length(std::uint64_t element) const { return std::min(alone, beside == kEndless ? kEndless : beside + element); }
+    std::uint64_t length(std::uint64_t element) const {
+      return std::min(alone, beside == kEndless ? kEndless : beside + element);
+    }
   };
   static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
   After after(ArrayId rest, SetId values, const WrittenTexts& seen, const Work& work);
   // Of the values of a way those that are not seen, and after which the array can still be ended.  Where there are more
-  // than were seen, and the array can be ended after each, these are all of the way, and what was seen is to be recognized
-  // when they are written: then they are not settled.
+  // than were seen, and the array can be ended after each, these are all of the way, and what was seen is to be
+  // recognized when they are written: then they are not settled.
   struct Fresh {
     SetId values;
     bool is_settled;
@@ -85,10 +87,11 @@ class ArrayFormulas {
     std::vector<SetId> conditions;
     std::shared_ptr<const counted::vector<ValueKind>> kinds;
     std::vector<std::uint64_t> all, left;
-    std::vector<std::uint64_t> repeated;  // bytes of the shortest value of each kind that is seen; kEndless where none is
+    // bytes of the shortest value of each kind that is seen; kEndless where none is
+    std::vector<std::uint64_t> repeated;
   };
-  static constexpr std::uint64_t kPlenty = ~std::uint64_t{0};       // more than are ever needed, and none is taken
-  static constexpr std::uint64_t kPlentyUsed = kPlenty - 1;  // some is
+  static constexpr std::uint64_t kPlenty = ~std::uint64_t{0};  // more than are ever needed, and none is taken
+  static constexpr std::uint64_t kPlentyUsed = kPlenty - 1;    // some is
 
   ArrayId make(const Atom& atom);
   ArrayId with_none_equal(ArrayId f);
@@ -103,7 +106,8 @@ class ArrayFormulas {
   std::optional<std::uint32_t> shortest(ArrayId f, const Work& work);
   std::optional<std::uint32_t> among_plenty(ArrayId f, Count needed, const Work& work);
   template <class IsUsable, class Done>
-  std::optional<std::uint32_t> search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work, const ElementLength* length = nullptr);
+  std::optional<std::uint32_t> search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work,
+                                      const ElementLength* length = nullptr);
   template <class Visit>
   void visit_kinds(SetId values, ArrayId rest, const Supply& supply, Visit&& visit, const Work& work);
   SetId leading_values(const Branch<ArrayTag>& way, SetId values, const WrittenTexts& seen, const Work& work);
@@ -122,7 +126,8 @@ class ArrayFormulas {
     std::uint32_t length;
   };
   counted::unordered_map<std::uint32_t, Enough> enough_;
-  counted::map<std::pair<std::uint32_t, counted::vector<std::uint64_t>>, std::optional<std::uint32_t>> distinct_lengths_;  // by formula, supply
+  counted::map<std::pair<std::uint32_t, counted::vector<std::uint64_t>>, std::optional<std::uint32_t>>
+      distinct_lengths_;  // by formula, supply
 };
 
 }  // namespace tokamata::json

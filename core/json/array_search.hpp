@@ -11,7 +11,8 @@ namespace tokamata::json {
 // Elements are taken of sets that are usable.  Where there is a way, calls `done(formula, bytes that it still needs)`
 // for the formulas on it.
 template <class IsUsable, class Done>
-std::optional<std::uint32_t> ArrayFormulas::search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work, const ElementLength* length_of) {
+std::optional<std::uint32_t> ArrayFormulas::search(ArrayId f, IsUsable&& is_usable, Done&& done, const Work& work,
+                                                   const ElementLength* length_of) {
   using Open = std::pair<std::uint32_t, std::uint32_t>;  // length, formula
   struct Best {
     std::uint32_t length, from;
@@ -33,7 +34,8 @@ std::optional<std::uint32_t> ArrayFormulas::search(ArrayId f, IsUsable&& is_usab
     const Branches next = branches({at}, work);
     for (const Branch<ArrayTag>& branch : *next) {
       if (!is_usable(branch.value)) continue;
-      const std::optional<std::uint32_t> element = length_of ? (*length_of)(branch.value) : sets_.some_length(branch.value, work);
+      const std::optional<std::uint32_t> element =
+          length_of ? (*length_of)(branch.value) : sets_.some_length(branch.value, work);
       if (!element) continue;
       const std::uint32_t length = capped_sum(so_far, *element, length_of ? 0 : 1);
       const auto [place, is_new] = best.try_emplace(branch.rest.value, Best{length, at});

@@ -145,8 +145,8 @@ bool BracketOutline::is_waiting_to_follow(Attempt& one, std::string_view text, b
   return false;
 }
 
-// Whether a string without its closing quote may end at a comma, and another one begin where it seems to end.  This is asked once for an
-// attempt: of its quotes, only the last one has no backslash after it.
+// Whether a string without its closing quote may end at a comma, and another one begin where it seems to end.  This is
+// asked once for an attempt: of its quotes, only the last one has no backslash after it.
 bool BracketOutline::may_lack_quote(Attempt& one, std::string_view text) const {
   std::size_t end = one.at;
   while (end > at_ + 1 && is_space(text[end - 1])) --end;
@@ -228,7 +228,8 @@ BracketOutline::Token BracketOutline::less(std::string_view text, bool is_end) {
   for (const std::string& tag : settings_.tags) {
     const std::string_view read = rest.substr(0, tag.size() + 1);
     const bool is_whole = read.size() == tag.size() + 1;
-    if (read.substr(0, tag.size()) != std::string_view(tag).substr(0, read.size()) || (is_whole && read.back() != '>')) continue;
+    if (read.substr(0, tag.size()) != std::string_view(tag).substr(0, read.size()) || (is_whole && read.back() != '>'))
+      continue;
     if (!is_end) return {Kind::Waits, at_};
     if (is_whole) return {Kind::Nothing, at_ + 1 + read.size()};
   }
@@ -257,10 +258,8 @@ void BracketOutline::take(std::string_view text, Token token, Events& events) {
     if (token.kind == Kind::Opening) ++deeper_;
     if (token.kind == Kind::Closing) --deeper_;
   } else if (token.kind == Kind::Opening) {
-    if (stack_.empty())
-      events.push_back(Root{begin});
-    else
-      ++item_at(stack_.back(), begin, events).values;
+    if (stack_.empty()) events.push_back(Root{begin});
+    else ++item_at(stack_.back(), begin, events).values;
     if (stack_.size() < kMostDepth) {
       stack_.emplace_back();
       stack_.back().opening = text[at_];
@@ -269,10 +268,8 @@ void BracketOutline::take(std::string_view text, Token token, Events& events) {
       ++deeper_;
     }
   } else if (token.kind == Kind::Closing) {
-    if (stack_.empty())
-      unmatched_ = begin + 1;
-    else if (closing_of(stack_.back().opening) == text[at_])
-      close(begin + 1, events);
+    if (stack_.empty()) unmatched_ = begin + 1;
+    else if (closing_of(stack_.back().opening) == text[at_]) close(begin + 1, events);
   } else if (stack_.empty()) {
     return;
   } else if (token.kind == Kind::Comma) {
@@ -325,10 +322,8 @@ void BracketOutline::name(Bracket& bracket, std::string_view text, Events& event
   if (!bracket.names) bracket.names = std::make_unique<Names>();
   const auto [found, is_new] = bracket.names->try_emplace(std::string(text.substr(last_begin_, last_length_)));
   Member& member = found->second;
-  if (is_new)
-    ++names_;
-  else if (member.after != kNowhere && member.is_whole)
-    events.push_back(Repeated{member.begin, member.after});
+  if (is_new) ++names_;
+  else if (member.after != kNowhere && member.is_whole) events.push_back(Repeated{member.begin, member.after});
   member = {bracket.item.begin};
   bracket.item.member = &member;
 }
@@ -364,12 +359,14 @@ void BracketOutline::put_aside(Bracket& bracket) {
   bracket.has_item = false;
 }
 
-void BracketOutline::report(const Bracket& bracket, const Reading& item, bool is_last, Position after, Events& events) const {
+void BracketOutline::report(const Bracket& bracket, const Reading& item, bool is_last, Position after,
+                            Events& events) const {
   if (bracket.count > settings_.most_items) return;
   const bool is_member = bracket.opening == '{';
   const bool is_whole = !item.is_broken && item.values == 1 && (item.has_name || !is_member);
   const Position before = bracket.before == kNowhere ? item.begin : bracket.before;
-  events.push_back(Item{is_member, is_whole, is_last && bracket.count == 1, item.begin, item.end, after, is_last ? before : kNowhere});
+  events.push_back(Item{is_member, is_whole, is_last && bracket.count == 1, item.begin, item.end, after,
+                        is_last ? before : kNowhere});
 }
 
 void BracketOutline::report_last(const Bracket& bracket, Events& events) const {

@@ -1,24 +1,28 @@
 // The items that the brackets of a broken text hold, in a text that arrives in pieces.
 //
-// Problem.  Some mistakes concern whole members or elements.  Where do these begin and end, in a text that is not JSON, and which of
-// them look whole?  The text may still arrive, and each piece is to be read once.
-// Example.  [1, {a: 2, "b" 3}  has the items  1  and  {…}  of the list, and  a: 2  and  "b" 3  of the object.  The last one of the
-// object is broken: it has no colon.  So the object is a broken item of the list.
-// How.  A pass over tokens with a stack of brackets.  Tokens are those of this expression of Python's `re`, tried in this order,
-// without white space, backticks and semicolons:
-//     "(?:[^"\\]|\\.)*"(?=\s*[,:}\]])  |  "[^"\\\n]{1,500}(?=,\s*"[\w $.-]{1,60}"\s*:)  |  "(?:[^"\\\n]|\\.)*"  |  "[^"\n]*\Z
-//     |  '(?:[^'\\\n]|\\.)*'(?=\s*[,:}\])])  |  [\[\]{}(),:]  |  (?<!:)//[^\n]*  |  /\*.*?\*/  |  <(?:tag|…)>  |  [\w$.+-]+  |  .
-// A string has line breaks only where it ends before a comma, a colon or a bracket; one that lacks its closing quote ends before a
-// comma and the next name.  A `(` outside of all brackets is one only if the parentheses fill a line.  A bracket that closes
-// another one than the last is passed over.
+// Problem.  Some mistakes concern whole members or elements.  Where do these begin and end, in a text that is not JSON,
+// and which of them look whole?  The text may still arrive, and each piece is to be read once.
+// Example.  [1, {a: 2, "b" 3}  has the items  1  and  {…}  of the list, and  a: 2  and  "b" 3  of the object.  The last
+// one of the object is broken: it has no colon.  So the object is a broken item of the list.
+// How.  A pass over tokens with a stack of brackets.  Tokens are those of this expression of Python's `re`, tried in
+// this order, without white space, backticks and semicolons:
+//     "(?:[^"\\]|\\.)*"(?=\s*[,:}\]])
+//     |  "[^"\\\n]{1,500}(?=,\s*"[\w $.-]{1,60}"\s*:)  |  "(?:[^"\\\n]|\\.)*"  |  "[^"\n]*\Z
+//     |  '(?:[^'\\\n]|\\.)*'(?=\s*[,:}\])])
+//     |  [\[\]{}(),:]  |  (?<!:)//[^\n]*  |  /\*.*?\*/  |  <(?:tag|…)>  |  [\w$.+-]+  |  .
+// A string has line breaks only where it ends before a comma, a colon or a bracket; one that lacks its closing quote
+// ends before a comma and the next name.  A `(` outside of all brackets is one only if the parentheses fill a line.  A
+// bracket that closes another one than the last is passed over.
 //   - A token is taken once no continuation of the text changes it; what it has read until then is not read again.
-//   - An item is reported at the next item, or where its bracket closes: then it is known whether it is the last, and the only one.
+//   - An item is reported at the next item, or where its bracket closes: then it is known whether it is the last, and
+//     the only one.
 //   - A member ends where a string that follows its value turns out to be a name: a comma is lost.
-// Cost.  Linear in the text, however it is cut.  A quote that opens nothing, such as an escaped one, is followed by others that end where
-// it would have ended; so that end is remembered.
-// Memory.  That of kMostDepth brackets, and of kMostNames names, at most: deeper brackets are passed over, further names are not
-// remembered.  Each name is copied from its own place in the text, so that all together are no longer than this.
-// Not taken.  A loop over matches of `re` in Python: 300 µs for a kilobyte of 160 tokens, of which the matches alone take 50.
+// Cost.  Linear in the text, however it is cut.  A quote that opens nothing, such as an escaped one, is followed by
+// others that end where it would have ended; so that end is remembered.
+// Memory.  That of kMostDepth brackets, and of kMostNames names, at most: deeper brackets are passed over, further
+// names are not remembered.  Each name is copied from its own place in the text, so that all together are no longer
+// than this.  Not taken.  A loop over matches of `re` in Python: 300 µs for a kilobyte of 160 tokens, of which the
+// matches alone take 50.
 //
 // Contract.  One thread at a time.  `text` of each call begins with that of the call before.
 #pragma once
@@ -40,7 +44,8 @@ class BracketOutline {
   using Position = std::int64_t;
   static constexpr Position kNowhere = -1;
   static constexpr std::size_t kMostDepth = 10'000, kMostNames = 200'000;
-  static constexpr std::size_t kMostUnquoted = 500, kLongestName = 60;  // of a string without its closing quote, of the name after it
+  // of a string without its closing quote, of the name after it
+  static constexpr std::size_t kMostUnquoted = 500, kLongestName = 60;
 
   struct Settings {
     std::vector<std::string> tags;  // `<tag>` is no text; where it may be followed by its end, reading stops
@@ -72,20 +77,21 @@ class BracketOutline {
   using Events = std::vector<Event>;
   struct Open {  // a bracket that is not closed
     char opening;
-    bool has_name;          // the item that is read
+    bool has_name;  // the item that is read
     Position begin;
     Position item;          // where the item that is read begins, or kNowhere: there is none
     Position ended;         // the same of an item that has ended and is not reported
     Position before_ended;  // what `before` was for that one
-    Position before;        // the comma before the item that is read or comes next, or its begin; kNowhere: it is the first
+    // the comma before the item that is read or comes next, or its begin; kNowhere: it is the first
+    Position before;
   };
 
   BracketOutline(std::size_t begin, Settings settings);
   BracketOutline(const BracketOutline&) = delete;
   BracketOutline& operator=(const BracketOutline&) = delete;
 
-  // Reads on; returns false when there is nothing more to read for now, true after some `most_bytes`.  At the end of the text what
-  // waits for more is read as it is.
+  // Reads on; returns false when there is nothing more to read for now, true after some `most_bytes`.  At the end of
+  // the text what waits for more is read as it is.
   bool read(std::string_view text, bool is_end, std::size_t most_bytes, Events& events);
   // The items of brackets that the end of the text leaves open, the outermost first.
   void finish(std::size_t end, Events& events);
@@ -96,7 +102,8 @@ class BracketOutline {
   // The first of the open brackets of which the item that is read begins at a position or later.
   std::size_t first_open_from(Position position) const;
   std::size_t last_begin() const { return last_token_; }  // of the last string, word or other byte in a bracket
-  Position unmatched() const { return unmatched_; }  // the end of the last bracket that closed nothing outside of all others
+  // the end of the last bracket that closed nothing outside of all others
+  Position unmatched() const { return unmatched_; }
 
  private:
   enum class Kind : std::uint8_t { Waits, Nothing, String, Word, Other, Opening, Closing, Comma, Colon };

@@ -12,11 +12,11 @@
 // Where many conditions are only ever wanted, under `any`, its operands are taken one by one instead: each condition
 // would otherwise be met with and without every other.
 // Example.  anyOf of n objects, each with a pattern for the same member: n branches, and not 2^n.
-// Where many conditions *list* their values, as the tags of a union do, the values are taken one by one: each decides all
-// of these conditions at once, and mostly all but one come to nothing (variations.hpp).  Values that leave the same are one
-// branch, and those that are in no list are one more.
-// Example.  oneOf of n objects, whose "kind" is the constant Kind1 … Kindn where there is one: n branches, each found by
-// itself, where one condition after the other would leave 1, 2, … n constants to be excluded.
+// Where many conditions *list* their values, as the tags of a union do, the values are taken one by one: each decides
+// all of these conditions at once, and mostly all but one come to nothing (variations.hpp).  Values that leave the same
+// are one branch, and those that are in no list are one more.
+// Example.  oneOf of n objects, whose "kind" is the constant Kind1 … Kindn where there is one: n branches, each found
+// by itself, where one condition after the other would leave 1, 2, … n constants to be excluded.
 // Source.  Shannon's expansion; alternating automata over trees work the same way.
 // Cost.  2^n branches at worst for n conditions that are wanted and denied; branches of no value are dropped at
 // once, and those that leave the same are one.  Near to linear in the values that are listed.
@@ -62,7 +62,8 @@ struct Branch {
 
 // The formula where each of the conditions, which are sorted, holds for the values of a kind or does not.
 template <class Tag>
-Id<Tag> decided(Formulas<Tag>& formulas, Id<Tag> conditioned, const std::vector<SetId>& conditions, const ValueKind& kind) {
+Id<Tag> decided(Formulas<Tag>& formulas, Id<Tag> conditioned, const std::vector<SetId>& conditions,
+                const ValueKind& kind) {
   return formulas.map(conditioned, [&](Id<Tag> atom, std::uint32_t number) {
     if (!is_condition(number)) return atom;
     const auto place = std::ranges::lower_bound(conditions, condition_set(number));
@@ -124,7 +125,8 @@ class Brancher {
           return is_list ? Formulas<Tag>::kFalse : whole;
         },
         work_);
-    std::vector<std::pair<FormulaId, std::vector<const typename Sets::Listed*>>> ways;  // what remains, after which values
+    // what remains, after which values
+    std::vector<std::pair<FormulaId, std::vector<const typename Sets::Listed*>>> ways;
     std::unordered_map<std::uint32_t, std::size_t> way_of;
     for (const auto* const one : values) {
       std::vector<typename Variations<Tag>::Change> changes;
@@ -139,11 +141,14 @@ class Brancher {
     const auto set_of_all = [&](const std::vector<const typename Sets::Listed*>& among) {
       for (const std::uint32_t atom : conditions_of.at(among[0]->value)) {
         if (sets_.listed(condition_set(atom))->size() != among.size()) continue;
-        const auto has_it = [&](const auto* one) { return std::ranges::find(conditions_of.at(one->value), atom) != conditions_of.at(one->value).end(); };
+        const auto has_it = [&](const auto* one) {
+          return std::ranges::find(conditions_of.at(one->value), atom) != conditions_of.at(one->value).end();
+        };
         if (std::ranges::all_of(among, has_it)) return condition_set(atom);
       }
       std::vector<SetId> sets;
-      for (const auto* const one : among) sets.push_back(one->set == Formulas<SetTag>::kFalse ? sets_.constant(one->value) : one->set);
+      for (const auto* const one : among)
+        sets.push_back(one->set == Formulas<SetTag>::kFalse ? sets_.constant(one->value) : one->set);
       return sets_.any(std::move(sets));
     };
     for (const auto& [rest, among] : ways)
@@ -245,10 +250,8 @@ class Brancher {
     for (Found& found : found_) {
       const SetId value = sets_.any(std::move(found.values));
       const auto [place, is_new] = place_of_value.try_emplace(value.value, branches.size());
-      if (is_new)
-        branches.push_back({value, found.rest});
-      else
-        branches[place->second].rest = formulas_.any({branches[place->second].rest, found.rest});
+      if (is_new) branches.push_back({value, found.rest});
+      else branches[place->second].rest = formulas_.any({branches[place->second].rest, found.rest});
     }
     return branches;
   }

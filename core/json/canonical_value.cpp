@@ -90,7 +90,8 @@ class Reader {
   std::string scalar() {
     if (text_[at_] == '"') return string();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != ']' && text_[at_] != '}' && !is_blank(text_[at_])) ++at_;
+    while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != ']' && text_[at_] != '}' && !is_blank(text_[at_]))
+      ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     return word[0] == '-' || (word[0] >= '0' && word[0] <= '9') ? canonical_number(word) : std::string(word);
   }

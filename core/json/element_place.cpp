@@ -18,7 +18,9 @@ std::size_t string_end(std::string_view text) {
 
 bool is_in_word(char c) { return c != ',' && c != ']' && c != '}' && !is_blank(c); }
 
-std::string plain(std::string_view quoted) { return '"' + spelled_string(read_string(quoted.substr(1, quoted.size() - 2))) + '"'; }
+std::string plain(std::string_view quoted) {
+  return '"' + spelled_string(read_string(quoted.substr(1, quoted.size() - 2))) + '"';
+}
 
 }  // namespace
 

@@ -20,14 +20,14 @@ struct ElementPlace {
     String,  // inside of a string, which may be a name
     Number,
     Word,
-    Mark,    // a bracket, a comma or a colon comes
+    Mark,  // a bracket, a comma or a colon comes
   };
   // The item of an array; or the member of an object, by its name in plain spelling, quotes included.
   using Step = std::variant<std::size_t, std::string>;
 
   Kind kind = Kind::Value;
   std::vector<Step> path;
-  bool is_name = false;  // the place is that of the names of the object at the end of the path
+  bool is_name = false;    // the place is that of the names of the object at the end of the path
   std::string_view begun;  // of the string, number or word
 
   std::vector<std::size_t> opened;  // where the containers begin that are open

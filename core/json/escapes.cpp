@@ -21,8 +21,8 @@ void push_unit(std::uint32_t unit, std::string& escape) {
 }
 
 struct Spellings {
-  std::string digits;       // in lower case
-  std::string short_escape; // or empty
+  std::string digits;        // in lower case
+  std::string short_escape;  // or empty
 };
 
 Spellings spellings_of(std::uint32_t code_point) {
@@ -65,7 +65,8 @@ std::optional<SpelledCodePoint> code_point_at(std::string_view spelled, std::siz
   }
   const std::size_t size = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   std::uint32_t value = size == 1 ? lead : lead & (0xFFu >> (size + 1));
-  for (std::size_t rest = 1; rest < size; ++rest) value = value << 6 | (static_cast<std::uint8_t>(spelled[at + rest]) & 0x3F);
+  for (std::size_t rest = 1; rest < size; ++rest)
+    value = value << 6 | (static_cast<std::uint8_t>(spelled[at + rest]) & 0x3F);
   return SpelledCodePoint{value, size};
 }
 

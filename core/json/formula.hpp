@@ -179,10 +179,11 @@ class Formulas {
       std::vector<FormulaId> mapped;
       mapped.reserve(before.size());
       for (const FormulaId g : before) mapped.push_back(map(g, value, round));
-      if (mapped == before)
-        result = f;
+      if (mapped == before) result = f;
       else
-        result = kind == Operation::All ? all(std::move(mapped)) : kind == Operation::Any ? any(std::move(mapped)) : one(std::move(mapped));
+        result = kind == Operation::All   ? all(std::move(mapped))
+                 : kind == Operation::Any ? any(std::move(mapped))
+                                          : one(std::move(mapped));
     }
     if (f.value >= mapped_.size()) mapped_.resize(nodes_.size());
     mapped_[f.value] = {round, result};
@@ -194,7 +195,8 @@ class Formulas {
     for (const FormulaId f : given) hash = mix(hash, f.value);
     const auto is_same = [&](std::uint32_t number) {
       const Node& n = nodes_[number];
-      return n.operation == kind && n.count == given.size() && (given.empty() ? n.first == first : std::ranges::equal(given, operands({number})));
+      return n.operation == kind && n.count == given.size() &&
+             (given.empty() ? n.first == first : std::ranges::equal(given, operands({number})));
     };
     if (const auto known = index_.find(hash, is_same)) return {*known};
     index_.reserve(1);

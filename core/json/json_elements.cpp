@@ -3,13 +3,13 @@
 // Problem.  An element must be none of those seen: as a whole, and so must every byte of it lead to one that is not.
 // After [true, null, the next element may not begin with t; after ["ab", with maxLength 2, "ab may not be followed by
 // its quote.  With 10,000 elements seen that must cost no more than with ten.
-// How.  An element under way *watches*: it keeps its text, and at its end looks it up among those seen.  As long as more
-// values can follow the text than were seen, one of them differs (values_left.cpp), and nothing else is asked.  Where
-// that ends, the values seen that are like the text are looked up (like_elements.cpp).  Mostly there are none, or fewer
-// than can follow.  Otherwise they are taken out of the set of the element, and it is *settled*: what is left of it
-// says by itself what it may become.
-// Example.  Integers from 0 to 999 of which 0 to 150 were seen.  After 1 there are 111 that can follow, and 62 that were
-// seen; after 15 there are 11, of which 15 and 150 were seen.  After 150 there is one, which was.
+// How.  An element under way *watches*: it keeps its text, and at its end looks it up among those seen.  As long as
+// more values can follow the text than were seen, one of them differs (values_left.cpp), and nothing else is asked.
+// Where that ends, the values seen that are like the text are looked up (like_elements.cpp).  Mostly there are none, or
+// fewer than can follow.  Otherwise they are taken out of the set of the element, and it is *settled*: what is left of
+// it says by itself what it may become.
+// Example.  Integers from 0 to 999 of which 0 to 150 were seen.  After 1 there are 111 that can follow, and 62 that
+// were seen; after 15 there are 11, of which 15 and 150 were seen.  After 150 there is one, which was.
 // Masks: unverified_elements.cpp.
 // Cost.  A byte of a watching element costs what it would cost in another array, and a node of its text.
 
@@ -40,7 +40,8 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
   std::vector<ExpressionId> next;
   const auto add = [&](SetId set, ArrayId left) {
     if (sets_.lives(set, work) && arrays.some_length(left, work))
-      next.push_back(arena.concatenate(value(set, Gap::Line, rule.line, work), elements(array_number({left, kNoTexts}), false, rule.line, work)));
+      next.push_back(arena.concatenate(value(set, Gap::Line, rule.line, work),
+                                       elements(array_number({left, kNoTexts}), false, rule.line, work)));
   };
   for (const auto branches = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *branches) {
     if (!arrays.tells_equal(way.rest)) {
@@ -54,7 +55,8 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
     // An element like none before it, or like one of them.
     const ArrayFormulas::Fresh fresh = arrays.fresh(way, written(array.seen), work);
     if (sets_.lives(fresh.values, work)) {
-      const Element element{value(fresh.values, Gap::Line, rule.line, work), fresh.values, Part::Blank, fresh.is_settled};
+      const Element element{value(fresh.values, Gap::Line, rule.line, work), fresh.values, Part::Blank,
+                            fresh.is_settled};
       next.push_back(recorded(array_number({way.rest, array.seen}), element, Texts::kEmpty, rule.line, work));
     }
     const ArrayId equal = arrays.with_equal(way.rest);
@@ -68,11 +70,13 @@ ExpressionId JsonRules::expand_elements(const Rule& rule, const Work& work) {
   return arena.unite(ways);
 }
 
-// An over-approximation knows neither the elements before this one nor whether it equals one of them.  So the element is
-// unverified, and so is everything after it.  Only the first element of an array equals none.
+// An over-approximation knows neither the elements before this one nor whether it equals one of them.  So the element
+// is unverified, and so is everything after it.  Only the first element of an array equals none.
 ExpressionId JsonRules::approximate_element(const Branch<ArrayTag>& way, bool is_first, Line line, const Work& work) {
   Arena& arena = work.arena;
-  const auto unverified = [&](ExpressionId what) { return line.mode == Mode::Approximation ? unverified_from(what, work) : what; };
+  const auto unverified = [&](ExpressionId what) {
+    return line.mode == Mode::Approximation ? unverified_from(what, work) : what;
+  };
   std::vector<ExpressionId> further;
   SetId set = way.value;
   if (is_first) set = sets_.arrays().fresh(way, {}, work).values;
@@ -89,17 +93,20 @@ ExpressionId JsonRules::approximate_element(const Branch<ArrayTag>& way, bool is
 // Of some way to end the array, bracket and all, after an element under way that has so many bytes once it is ended.
 std::uint64_t JsonRules::bytes_after(std::uint32_t array_number, SetId set, std::uint64_t element, const Work& work) {
   const Array array = arrays_[array_number];
-  const ArrayFormulas::After& after = memoized(afters_, (std::uint64_t{array_number} << 32) | set.value,
-                                               [&] { return sets_.arrays().after(array.rest, set, written(array.seen), work); });
+  const ArrayFormulas::After& after = memoized(afters_, (std::uint64_t{array_number} << 32) | set.value, [&] {
+    return sets_.arrays().after(array.rest, set, written(array.seen), work);
+  });
   const std::uint64_t length = after.length(element);
   return length == ArrayFormulas::kEndless ? kNoLength : std::min<std::uint64_t>(length + 1, kLongestLength);
 }
 
 // Where nothing may be added to the element, the array goes on; elsewhere the rule stands for both.
-ExpressionId JsonRules::recorded(std::uint32_t array_number, const Element& element, TextId record, Line line, const Work& work) {
+ExpressionId JsonRules::recorded(std::uint32_t array_number, const Element& element, TextId record, Line line,
+                                 const Work& work) {
   if (element.rest == Arena::kEmpty) return Arena::kEmpty;
-  Rule wanted{Form::Recorded, array_number, static_cast<std::uint32_t>(element.part) * 2 + (element.is_settled ? 1 : 0),
-              element.set.value, record.value, line};
+  Rule wanted{
+      Form::Recorded,    array_number, static_cast<std::uint32_t>(element.part) * 2 + (element.is_settled ? 1 : 0),
+      element.set.value, record.value, line};
   constexpr std::uint32_t kSpare = 10;  // bytes that distinguish an element from those that were seen
   const std::uint32_t length = capped_sum(work.arena.node(element.rest).spelled, element.is_settled ? 0 : kSpare);
   const std::uint64_t whole = std::uint64_t{texts_.length(record)} + length;
@@ -113,7 +120,8 @@ ExpressionId JsonRules::derive_recorded(RuleId id, std::uint8_t byte, const Work
   Element element = element_so_far(rule, work);
   const bool may_end = work.arena.node(element.rest).nullable;
   element.rest = work.arena.settled(work.arena.derivative(element.rest, byte, work.budget));
-  if (element.rest == Arena::kEmpty) return may_end ? work.arena.derivative(after_recorded(id, work), byte, work.budget) : Arena::kEmpty;
+  if (element.rest == Arena::kEmpty)
+    return may_end ? work.arena.derivative(after_recorded(id, work), byte, work.budget) : Arena::kEmpty;
   const TextId record = texts_.extended({rule.record}, byte);
   element = element_after(element, arrays_[rule.subject], record, byte, rule.line, work);
   return recorded(rule.subject, element, record, rule.line, work);
@@ -158,19 +166,21 @@ JsonRules::Part JsonRules::part_after(Part part, std::uint8_t byte) {
 }
 
 // `element` has read the byte, which ends the record.
-JsonRules::Element JsonRules::element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line,
-                                            const Work& work) {
+JsonRules::Element JsonRules::element_after(Element element, const Array& array, TextId record, std::uint8_t byte,
+                                            Line line, const Work& work) {
   element.part = part_after(element.part, byte);
   if (element.is_settled || element.part == Part::Blank || element.rest == Arena::kEpsilon) return element;
   const bool is_ample = has_more(element.rest, element.part, text_sets_.size(array.seen), work);
   // Zeros of whatever exponent are one value, which what follows does not distinguish.
-  const bool has_exponent = style_.spelling != Spelling::Plain && element.part == Part::Number && ends_in_exponent(record);
+  const bool has_exponent =
+      style_.spelling != Spelling::Plain && element.part == Part::Number && ends_in_exponent(record);
   if (is_ample && !has_exponent) return element;
   const std::string text = texts_.string(record);
   // Where nothing but the bracket may follow, the container is known.
-  const bool is_whole = is_container(element.part) && !work.arena.node(element.rest).rules && holds_complete_parts(without_blanks(text));
+  const bool is_whole =
+      is_container(element.part) && !work.arena.node(element.rest).rules && holds_complete_parts(without_blanks(text));
   Like seen = is_whole ? equal_to(array.seen, canonical_value(text + (without_blanks(text).front() == '[' ? ']' : '}')))
-                             : like(array.seen, without_blanks(text));
+                       : like(array.seen, without_blanks(text));
   std::uint64_t count = size(seen);
   if (count > 0 && !has_exponent && has_more(element.rest, element.part, count, work)) return element;
   if (count > 0 && is_container(element.part)) {
@@ -202,7 +212,8 @@ bool JsonRules::ends_in_exponent(TextId record) const {
 }
 
 ExpressionId JsonRules::rest_of_element(SetId set, std::string_view text, Line line, const Work& work) {
-  if (layout_.has_depth() && width_of_indents(text, line.indent.depth) != Indent::kOpen) line.indent.width = Indent::kOpen;
+  if (layout_.has_depth() && width_of_indents(text, line.indent.depth) != Indent::kOpen)
+    line.indent.width = Indent::kOpen;
   ExpressionId rest = value(set, Gap::Line, line, work);
   for (const char byte : text) {
     work.budget.step();

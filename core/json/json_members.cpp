@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "common/memoized.hpp"
 #include "json/escapes.hpp"
 #include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 #include "json/spelled_tree.hpp"
-#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
 ObjectFormulas::Room JsonRules::room(const Object& object) const {
-  return {orders_[object.order].names.get(), 0, &place_sets_[object.written], written(object.others), object.is_tagged ? tags_.get() : nullptr};
+  return {orders_[object.order].names.get(), 0, &place_sets_[object.written], written(object.others),
+          object.is_tagged ? tags_.get() : nullptr};
 }
 
 ExpressionId JsonRules::name_opening(std::uint32_t object, const Work& work) {
@@ -27,14 +28,17 @@ ExpressionId JsonRules::members(std::uint32_t number, bool is_first, Line line, 
   const Object object = objects_[number];
   const auto length = sets_.objects().some_length(object.rest, room(object), work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
-  return expression(rule({Form::Members, number, is_first, 0, 0, line}, spelled, least_of_members(number, is_first, line, work)), work);
+  return expression(
+      rule({Form::Members, number, is_first, 0, 0, line}, spelled, least_of_members(number, is_first, line, work)),
+      work);
 }
 
 // With the brace.
 std::uint32_t JsonRules::least_of_members(std::uint32_t object, bool is_first, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
   if (objects_[object].is_tagged)
-    return std::max(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work), tags_->least_length(std::nullopt, work));
+    return std::max(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work),
+                    tags_->least_length(std::nullopt, work));
   const std::uint32_t members = sets_.objects().least_length(objects_[object].rest, kLevels, work);
   return capped_sum(members, is_first && members > 0 ? 0 : 1);
 }
@@ -42,7 +46,9 @@ std::uint32_t JsonRules::least_of_members(std::uint32_t object, bool is_first, c
 // After a name and its quote.
 std::uint32_t JsonRules::least_of_name(std::uint32_t object, NameId name, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
-  if (objects_[object].is_tagged) return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, name, work), tags_->least_closing(work));
+  if (objects_[object].is_tagged)
+    return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, name, work),
+                      tags_->least_closing(work));
   return capped_sum(sets_.objects().least_length_with(objects_[object].rest, name, kLevels, work), 2);
 }
 
@@ -50,18 +56,21 @@ std::uint32_t JsonRules::least_of_name(std::uint32_t object, NameId name, const 
 std::uint32_t JsonRules::least_after_other(std::uint32_t object, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
   if (!objects_[object].is_tagged) return capped_sum(least_of_members(object, false, line, work), 2);
-  return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work), tags_->least_closing(work));
+  return capped_sum(sets_.objects().least_length(objects_[object].rest, *tags_, std::nullopt, work),
+                    tags_->least_closing(work));
 }
 
 const JsonRules::Choice& JsonRules::choice(std::uint32_t number, const Work& work) {
   if (const auto known = choices_.find(number); known != choices_.end()) return known->second;
   const Object object = objects_[number];
-  const ObjectFormulas::Next next = sets_.objects().next(object.rest, room(object), style_.order == PropertyOrder::Schema, work);
+  const ObjectFormulas::Next next =
+      sets_.objects().next(object.rest, room(object), style_.order == PropertyOrder::Schema, work);
   Choice found;
   found.others.assign(next.others.begin(), next.others.end());
   for (const auto& [place, length, is_late] : next.declared) {
     const NameId name = orders_[object.order].names->names[place];
-    found.names.push_back({object.is_tagged ? tags_->written(name).value() : sets_.spelled_name(name), name, place, length, is_late});
+    found.names.push_back(
+        {object.is_tagged ? tags_->written(name).value() : sets_.spelled_name(name), name, place, length, is_late});
   }
   if (object.is_tagged) {  // lengths are those after what opens a member
     const std::uint32_t opening = tags_->opening_length(work);
@@ -98,8 +107,8 @@ bool is_in_escape(std::string_view spelled, std::size_t place) {
 
 }  // namespace
 
-// Where every character has escapes, names that have one in plain spelling leave the due one by a backslash, which may begin an
-// escape of the due name too: they are read byte by byte (derive_escape).
+// Where every character has escapes, names that have one in plain spelling leave the due one by a backslash, which may
+// begin an escape of the due name too: they are read byte by byte (derive_escape).
 void JsonRules::set_due(Choice& choice, std::uint32_t place) const {
   const auto due = std::ranges::find(choice.names, place, &Choice::Name::place);
   if (due == choice.names.end()) return;  // then nothing can be written
@@ -116,7 +125,8 @@ void JsonRules::set_due(Choice& choice, std::uint32_t place) const {
   std::ranges::sort(choice.forks);
   choice.forks.erase(std::unique(choice.forks.begin(), choice.forks.end()), choice.forks.end());
   for (std::uint32_t i = 0; i < choice.names.size(); ++i)
-    if (!choice.names[i].is_late || std::ranges::binary_search(choice.forks, fork_of(choice.names[i]))) choice.listed.push_back(i);
+    if (!choice.names[i].is_late || std::ranges::binary_search(choice.forks, fork_of(choice.names[i])))
+      choice.listed.push_back(i);
 }
 
 ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
@@ -124,11 +134,13 @@ ExpressionId JsonRules::expand_members(const Rule& rule, const Work& work) {
   const bool is_first = rule.low != 0;
   Arena& arena = work.arena;
   std::vector<ExpressionId> ways;
-  if (sets_.objects().accepts(objects_[rule.subject].rest)) ways.push_back(closed('}', rule.line.indent, is_first, work));
+  if (sets_.objects().accepts(objects_[rule.subject].rest))
+    ways.push_back(closed('}', rule.line.indent, is_first, work));
   std::vector<ExpressionId> next;
   if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
     next.push_back(layout_.after(Gap::Line, rule.line.indent, arena.concatenate(literal("\"", work), all), work));
-  if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified) add_approximate_others(rule, next, work);
+  if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified)
+    add_approximate_others(rule, next, work);
   const ExpressionId more = arena.unite(next);
   if (more != Arena::kEmpty)
     ways.push_back(is_first ? more : layout_.after_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
@@ -140,7 +152,8 @@ ExpressionId JsonRules::names(std::uint32_t object, Line line, const Work& work)
   const Choice& next = choice(object, work);
   std::vector<ExpressionId> ways;
   const auto begun = [&](std::uint32_t name_class) {
-    return other_name({Form::Other, object, 0, name_class, Texts::kEmpty.value, line}, begun_name(objects_[object], name_class, work), work);
+    return other_name({Form::Other, object, 0, name_class, Texts::kEmpty.value, line},
+                      begun_name(objects_[object], name_class, work), work);
   };
   const auto count = static_cast<std::uint32_t>(next.names.size());
   if (count > 0) ways.push_back(name_expression({Form::Name, object, 0, count, 0, line}, work));
@@ -200,7 +213,8 @@ std::optional<std::uint8_t> JsonRules::leaving_byte() const {
   return style_.spelling == Spelling::Plain ? std::nullopt : std::optional<std::uint8_t>('\\');
 }
 
-ExpressionId JsonRules::after_leaving(RuleId id, std::size_t low, std::size_t, std::size_t depth, Arena& arena, Budget& budget) {
+ExpressionId JsonRules::after_leaving(RuleId id, std::size_t low, std::size_t, std::size_t depth, Arena& arena,
+                                      Budget& budget) {
   const Work work{arena, budget};
   Rule rule = rules_[id.value];
   const Choice& next = choice(rule.subject, work);
@@ -245,13 +259,15 @@ ExpressionId JsonRules::after_name_of(const Rule& rule, std::size_t place, const
   const Object rest = after_declared(object, name);
   if (object.is_tagged) {
     const std::string_view written = name.spelled.substr(0, name.spelled.size() - 1);
-    return after_tagged_name(sets_.objects().branches(object.rest, name.name, work), rest, tags_->after_closing(written, work), rule.line, work);
+    return after_tagged_name(sets_.objects().branches(object.rest, name.name, work), rest,
+                             tags_->after_closing(written, work), rule.line, work);
   }
   return after_name(sets_.objects().branches(object.rest, name.name, work), rest, rule.line, work);
 }
 
 // About::shortest of a name of which so many bytes are read.
-std::uint32_t JsonRules::shortest_with(const Choice::Name& name, std::uint32_t object, std::size_t read, const Line& line, const Work& work) {
+std::uint32_t JsonRules::shortest_with(const Choice::Name& name, std::uint32_t object, std::size_t read,
+                                       const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
   return capped_sum(name.spelled.size() - read, least_of_name(object, name.name, line, work));
 }
@@ -272,7 +288,8 @@ ExpressionId JsonRules::name_expression(const Rule& rule, const Work& work) {
       read += code_point->size;
       left = *missing;
     }
-    shortest = std::min(shortest, capped_sum(shortest_with(name, rule.subject, read, rule.line, work), is_relaxed ? left : 0));
+    shortest =
+        std::min(shortest, capped_sum(shortest_with(name, rule.subject, read, rule.line, work), is_relaxed ? left : 0));
     // The lengths are from the quotes before the names on.
     if ((!is_awaited || !name.is_late) && name.length < kNoLength)
       least = std::min(least, capped_sum(name.length - static_cast<std::uint32_t>(read), left));
@@ -340,15 +357,16 @@ ExpressionId JsonRules::opened(const Rule& rule, const Work& work) {
       ExpressionId names = relaxed_names(rule.subject, number, work);
       for (const char byte : texts_.string(read) + texts_.string(rule.escape))
         if (names != Arena::kEmpty) names = work.arena.derivative(names, static_cast<std::uint8_t>(byte), work.budget);
-      if (names != Arena::kEmpty) ways.push_back(approximate_other(rule.subject, number, names, Gap::None, false, rule.line, work));
+      if (names != Arena::kEmpty)
+        ways.push_back(approximate_other(rule.subject, number, names, Gap::None, false, rule.line, work));
       continue;
     }
     const Name name = name_after(object, number, read, rule.escape, work);
     if (name.rest == Arena::kEmpty) continue;
     if (rule.line.mode == Mode::Exact)
-      ways.push_back(other_name({Form::Other, rule.subject, 0, number, read.value, rule.line, rule.escape}, name, work));
-    else
-      ways.push_back(approximate_late(rule, number, name, work));
+      ways.push_back(
+          other_name({Form::Other, rule.subject, 0, number, read.value, rule.line, rule.escape}, name, work));
+    else ways.push_back(approximate_late(rule, number, name, work));
   }
   return work.arena.unite(ways);
 }
@@ -363,7 +381,8 @@ ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
     const std::string_view name = next.names[i].spelled;
     if (begun.empty()) bytes.add(static_cast<std::uint8_t>(name[rule.record]));
     if (!next.are_escaped) continue;
-    if (const auto code_point = code_point_at(name, rule.record)) bytes |= next_bytes_of_escape(code_point->value, begun);
+    if (const auto code_point = code_point_at(name, rule.record))
+      bytes |= next_bytes_of_escape(code_point->value, begun);
   }
   return bytes;
 }
@@ -371,19 +390,20 @@ ByteSet JsonRules::bytes_of_name(const Rule& rule, const Work& work) {
 JsonRules::Object JsonRules::after_declared(Object object, const Choice::Name& name) {
   PlaceSet written = place_sets_[object.written];
   written.add(name.place);
-  object.written = numbered(place_set_index_, written, [&](std::uint32_t number) { put_at(place_sets_, number, written); });
+  object.written =
+      numbered(place_set_index_, written, [&](std::uint32_t number) { put_at(place_sets_, number, written); });
   return object;
 }
 
 // A colon, one of the values that may come, and the rest of the members.
-ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object rest, Line line,
-                                   const Work& work) {
+ExpressionId JsonRules::after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work) {
   Arena& arena = work.arena;
   std::vector<ExpressionId> next;
   for (const Branch<ObjectTag>& way : *ways) {
     rest.rest = way.rest;
     if (!sets_.objects().some_length(way.rest, room(rest), work)) continue;
-    next.push_back(arena.concatenate(value(way.value, Gap::Space, line, work), members(object_number(rest), false, line, work)));
+    next.push_back(
+        arena.concatenate(value(way.value, Gap::Space, line, work), members(object_number(rest), false, line, work)));
   }
   return layout_.after_blank(Gap::None, arena.concatenate(literal(":", work), arena.unite(next)), work);
 }
@@ -414,30 +434,35 @@ JsonRules::Name JsonRules::begun_name(const Object& object, std::uint32_t name_c
 }
 
 // The same, settled where that is due.
-JsonRules::Name JsonRules::checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work) {
+JsonRules::Name JsonRules::checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record,
+                                        TextId escape, const Work& work) {
   const TextSetId declared = orders_[object.order].spelled;
   const auto is_ample = [&](std::uint64_t taken) {
     return !work.arena.narrows_always() && has_more(name.rest, Part::String, taken, work);
   };
-  if (name.is_settled || is_ample(std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(declared))) return name;
+  if (name.is_settled || is_ample(std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(declared)))
+    return name;
   if (is_ample(taken_count(object, record))) return name;
   return settled_name(name, object, name_class, record, escape, work);
 }
 
 // Without the names that are taken.
-JsonRules::Name JsonRules::settled_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work) {
+JsonRules::Name JsonRules::settled_name(Name name, const Object& object, std::uint32_t name_class, TextId record,
+                                        TextId escape, const Work& work) {
   name.is_settled = true;
   const std::vector<std::string> taken = taken_below(object, record);
   if (taken.empty()) return name;
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  name.rest = work.arena.terminal(sets_.without_texts(names_of(object, (*classes)[name_class], work), taken, work), work.budget);
+  name.rest = work.arena.terminal(sets_.without_texts(names_of(object, (*classes)[name_class], work), taken, work),
+                                  work.budget);
   for (const char byte : texts_.string(record) + texts_.string(escape))
     name.rest = work.arena.settled(work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
   return name;
 }
 
 // What may still be written of a name that begins so.
-JsonRules::Name JsonRules::name_after(const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work) {
+JsonRules::Name JsonRules::name_after(const Object& object, std::uint32_t name_class, TextId record, TextId escape,
+                                      const Work& work) {
   Name name = begun_name(object, name_class, work);
   TextId read = Texts::kEmpty, read_escape = Texts::kEmpty;
   const auto read_byte = [&](TextId& text, char byte) {
@@ -453,13 +478,15 @@ JsonRules::Name JsonRules::name_after(const Object& object, std::uint32_t name_c
   return name;
 }
 
-// What may still be written of it, read again where the arena is another one.  It may have come to be settled within an escape.
+// What may still be written of it, read again where the arena is another one.  It may have come to be settled within an
+// escape.
 JsonRules::Name JsonRules::name_so_far(const Rule& other, const Work& work) {
   const RuleId id = rule(other, 0);  // which is there
   if (const ExpressionId known = made(id); known != Arena::kEmpty) return {known, other.low != 0};
   const Object object = objects_[other.subject];
   Name name = name_after(object, other.high, {other.record}, other.escape, work);
-  if (other.low != 0 && !name.is_settled) name = settled_name(name, object, other.high, {other.record}, other.escape, work);
+  if (other.low != 0 && !name.is_settled)
+    name = settled_name(name, object, other.high, {other.record}, other.escape, work);
   name.is_settled = other.low != 0;
   made(id) = name.rest;
   return name;
@@ -469,12 +496,14 @@ JsonRules::Name JsonRules::name_so_far(const Rule& other, const Work& work) {
 std::vector<std::string> JsonRules::taken_below(const Object& object, TextId record) const {
   std::vector<std::string> taken;
   for (const TextSetId set : {object.others, orders_[object.order].spelled})
-    for (const std::string& name : text_sets_.strings(text_sets_.below(set, record))) taken.push_back(read_string(name));
+    for (const std::string& name : text_sets_.strings(text_sets_.below(set, record)))
+      taken.push_back(read_string(name));
   return taken;
 }
 
 std::uint64_t JsonRules::taken_count(const Object& object, TextId record) const {
-  return std::uint64_t{text_sets_.size(text_sets_.below(object.others, record))} + text_sets_.size(text_sets_.below(orders_[object.order].spelled, record));
+  return std::uint64_t{text_sets_.size(text_sets_.below(object.others, record))} +
+         text_sets_.size(text_sets_.below(orders_[object.order].spelled, record));
 }
 
 bool JsonRules::is_taken(const Object& object, TextId spelled) const {
@@ -496,17 +525,20 @@ ExpressionId JsonRules::derive_other(RuleId id, std::uint8_t byte, const Work& w
     } else {
       longer.record = texts_.extended({rule.record}, byte).value;
     }
-    return other_name(longer, checked_name({rest, before.is_settled}, object, rule.high, {longer.record}, longer.escape, work), work);
+    return other_name(
+        longer, checked_name({rest, before.is_settled}, object, rule.high, {longer.record}, longer.escape, work), work);
   }
-  if (byte != name_end(object) || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable) return Arena::kEmpty;
+  if (byte != name_end(object) || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable)
+    return Arena::kEmpty;
   const TextId spelled{rule.record};
   if (is_taken(object, spelled)) return Arena::kEmpty;
   Object after = object;
   after.others = text_sets_.with(object.others, spelled);
   const auto classes = sets_.objects().name_classes(object.rest, work);
   const auto ways = sets_.objects().branches(object.rest, (*classes)[rule.high], work);
-  return object.is_tagged ? after_tagged_name(ways, after, tags_->after_closing(texts_.string(spelled), work), rule.line, work)
-                          : after_name(ways, after, rule.line, work);
+  return object.is_tagged
+             ? after_tagged_name(ways, after, tags_->after_closing(texts_.string(spelled), work), rule.line, work)
+             : after_name(ways, after, rule.line, work);
 }
 
 namespace {
@@ -542,27 +574,33 @@ class QuotedTree final : public TextTree {
 
 }  // namespace
 
-// A name in front refuses what remains, quote and all, of the names that are taken and begin as it does.  `is_unverified`:
-// what follows the name is.
+// A name in front refuses what remains, quote and all, of the names that are taken and begin as it does.
+// `is_unverified`:  what follows the name is.
 Approximation JsonRules::approximate_name(const Rule& other, bool is_unverified, const Work& work) {
   const Name name = name_so_far(other, work);
   const bool is_sure = (is_any_name(other, work) || name.is_settled) && !is_forgotten(objects_[other.subject]);
-  Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None, is_unverified || !is_sure, other.line.of(Mode::Approximation), work), {}, {}};
-  add_taken(objects_[other.subject], {other.record}, other.escape, is_sure ? std::nullopt : std::optional(name.rest), "", approximation, work);
+  Approximation approximation{approximate_other(other.subject, other.high, name.rest, Gap::None,
+                                                is_unverified || !is_sure, other.line.of(Mode::Approximation), work),
+                              {},
+                              {}};
+  add_taken(objects_[other.subject], {other.record}, other.escape, is_sure ? std::nullopt : std::optional(name.rest),
+            "", approximation, work);
   return approximation;
 }
 
-// Refuses what is taken after the bytes of a record.  `rest`: what may still be written after them, if it may come to be taken.
-void JsonRules::add_taken(const Object& object, TextId record, TextId escape, std::optional<ExpressionId> rest, const std::string& lead, Approximation& approximation, const Work& work) {
-  const std::uint64_t taken = std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);
+// Refuses what is taken after the bytes of a record.  `rest`: what may still be written after them, if it may come to
+// be taken.
+void JsonRules::add_taken(const Object& object, TextId record, TextId escape, std::optional<ExpressionId> rest,
+                          const std::string& lead, Approximation& approximation, const Work& work) {
+  const std::uint64_t taken =
+      std::uint64_t{text_sets_.size(object.others)} + text_sets_.size(orders_[object.order].spelled);
   for (const TextSetId set : {object.others, orders_[object.order].spelled}) {
     const TextSetId below = text_sets_.below(set, record);
     if (below == kNoTexts) continue;
     std::shared_ptr<const TextTree> texts;
     if (style_.spelling == Spelling::Plain || object.is_tagged)
       texts = std::make_shared<TextSetTree>(text_sets_, below, texts_.length(record));
-    else
-      texts = std::make_shared<SpelledTree>(text_sets_, below, texts_.string(record), texts_.string(escape));
+    else texts = std::make_shared<SpelledTree>(text_sets_, below, texts_.string(record), texts_.string(escape));
     approximation.refused.push_back({lead, std::make_shared<QuotedTree>(texts, name_end(object))});
     if (rest) approximation.unverified.push_back({lead, unverified_along(texts, *rest, taken, work)});
   }
@@ -570,8 +608,8 @@ void JsonRules::add_taken(const Object& object, TextId record, TextId escape, st
 
 // ---- late names -------------------------------------------------------------------------------
 
-// Calls `visit(lead, class, what is read, name)` for each class of undeclared names and each fork after which they may come:
-// `lead` are the bytes up to it.
+// Calls `visit(lead, class, what is read, name)` for each class of undeclared names and each fork after which they may
+// come:  `lead` are the bytes up to it.
 template <class Visit>
 void JsonRules::visit_forks(const Rule& rule, Visit&& visit, const Work& work) {
   const Choice& next = choice(rule.subject, work);
@@ -589,16 +627,20 @@ void JsonRules::visit_forks(const Rule& rule, Visit&& visit, const Work& work) {
 }
 
 // Undeclared names after a fork, in the mode of the rule; everything after them is unverified.
-ExpressionId JsonRules::approximate_late(const Rule& rule, std::uint32_t name_class, const Name& name, const Work& work) {
+ExpressionId JsonRules::approximate_late(const Rule& rule, std::uint32_t name_class, const Name& name,
+                                         const Work& work) {
   const ExpressionId other = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
   return name.is_settled || rule.line.mode != Mode::Approximation ? other : unverified_from(other, work);
 }
 
 ExpressionId JsonRules::approximate_late_names(const Rule& rule, const Work& work) {
   std::vector<ExpressionId> ways;
-  visit_forks(rule, [&](const std::string& lead, std::uint32_t number, TextId, const Name& name) {
-    ways.push_back(work.arena.concatenate(literal(lead, work), approximate_late(rule, number, name, work)));
-  }, work);
+  visit_forks(
+      rule,
+      [&](const std::string& lead, std::uint32_t number, TextId, const Name& name) {
+        ways.push_back(work.arena.concatenate(literal(lead, work), approximate_late(rule, number, name, work)));
+      },
+      work);
   return work.arena.unite(ways);
 }
 
@@ -614,12 +656,18 @@ std::vector<Approximation> JsonRules::approximations_of_declared(RuleId id, cons
   const Rule rule = rules_[id.value];
   Approximation late{Arena::kEmpty, {}, {}};
   std::vector<ExpressionId> ways;
-  visit_forks(rule, [&](const std::string& lead, std::uint32_t number, TextId read, const Name& name) {
-    const bool is_sure = (is_any_name(rule.subject, number, work) || name.is_settled) && !is_forgotten(objects_[rule.subject]);
-    const ExpressionId other = approximate_other(rule.subject, number, name.rest, Gap::None, !is_sure, rule.line.of(Mode::Approximation), work);
-    ways.push_back(work.arena.concatenate(literal(lead, work), other));
-    add_taken(objects_[rule.subject], read, Texts::kEmpty, is_sure ? std::nullopt : std::optional(name.rest), lead, late, work);
-  }, work);
+  visit_forks(
+      rule,
+      [&](const std::string& lead, std::uint32_t number, TextId read, const Name& name) {
+        const bool is_sure =
+            (is_any_name(rule.subject, number, work) || name.is_settled) && !is_forgotten(objects_[rule.subject]);
+        const ExpressionId other = approximate_other(rule.subject, number, name.rest, Gap::None, !is_sure,
+                                                     rule.line.of(Mode::Approximation), work);
+        ways.push_back(work.arena.concatenate(literal(lead, work), other));
+        add_taken(objects_[rule.subject], read, Texts::kEmpty, is_sure ? std::nullopt : std::optional(name.rest), lead,
+                  late, work);
+      },
+      work);
   late.expression = work.arena.unite(ways);
   std::vector<Approximation> found{{approximate_declared(id, work), {}, {}}};
   if (late.expression != Arena::kEmpty) found.push_back(std::move(late));
@@ -645,21 +693,27 @@ bool JsonRules::is_any_name(std::uint32_t object, std::uint32_t name_class, cons
 
 // A name of some language, whatever is taken, with its quote, and what follows it.
 ExpressionId JsonRules::approximate_other(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap,
-                                        bool is_unverified, Line line, const Work& work) {
+                                          bool is_unverified, Line line, const Work& work) {
   object = approximate_object(object, work);
   Arena& arena = work.arena;
   const ExpressionNode n = arena.node(names);
   const bool is_tagged = objects_[object].is_tagged;
   const char end = static_cast<char>(name_end(objects_[object]));
   const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal({&end, 1}, work));
-  const ExpressionId quoted = gap == Gap::None || is_tagged ? texts : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
-  constexpr std::uint32_t kLongName = 1 << 20;  // of a name that a closing repeats, nobody knows here how long it is
-  const std::uint32_t length = capped_sum(choice(object, work).length_of(name_class), 2, is_forgotten(objects_[object]) ? kLongName : 0);
+  const ExpressionId quoted = gap == Gap::None || is_tagged
+                                  ? texts
+                                  : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
+  // of a name that a closing repeats, nobody knows here how long it is
+  constexpr std::uint32_t kLongName = 1 << 20;
+  const std::uint32_t length =
+      capped_sum(choice(object, work).length_of(name_class), 2, is_forgotten(objects_[object]) ? kLongName : 0);
   const std::uint32_t shortest = least_after_other(object, line, work);
   const ExpressionId after = expression(rule({Form::After, object, 0, name_class, 0, line}, length, shortest), work);
   const ExpressionId name = arena.terminal(quoted, work.budget);
-  const ExpressionId opened = is_tagged && gap != Gap::None ? arena.concatenate(name_opening(object, work), name) : name;
-  return arena.concatenate(opened, is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
+  const ExpressionId opened =
+      is_tagged && gap != Gap::None ? arena.concatenate(name_opening(object, work), name) : name;
+  return arena.concatenate(opened,
+                           is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
 }
 
 // Names that begin within a token, quotes and all.
@@ -670,7 +724,8 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
     const ExpressionId late = approximate_late_names(name, work);
     if (late == Arena::kEmpty) return;
     const ExpressionId opened = work.arena.concatenate(name_opening(rule.subject, work), late);
-    ways.push_back(objects_[rule.subject].is_tagged ? opened : layout_.after(Gap::Line, rule.line.indent, opened, work));
+    ways.push_back(objects_[rule.subject].is_tagged ? opened
+                                                    : layout_.after(Gap::Line, rule.line.indent, opened, work));
     return;
   }
   const auto add = [&](std::uint32_t name_class, const Name& name) {
@@ -679,8 +734,10 @@ void JsonRules::add_approximate_others(const Rule& rule, std::vector<ExpressionI
     const auto add_way = [&](ExpressionId way) { ways.push_back(is_unverified ? unverified_from(way, work) : way); };
     add_way(approximate_other(rule.subject, name_class, name.rest, Gap::Line, true, rule.line, work));
     if (objects_[rule.subject].is_tagged) return;
-    const ExpressionId inside = approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
-    add_way(layout_.after_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
+    const ExpressionId inside =
+        approximate_other(rule.subject, name_class, name.rest, Gap::None, true, rule.line, work);
+    add_way(
+        layout_.after_break(Gap::Line, rule.line.indent, work.arena.concatenate(literal("\"", work), inside), work));
   };
   for (const auto& [number, length] : next.others) add(number, begun_name(objects_[rule.subject], number, work));
 }
@@ -698,7 +755,8 @@ ExpressionId JsonRules::relaxed_names(std::uint32_t object, std::uint32_t name_c
 }
 
 // Such a name, with its quote, and what follows it.
-ExpressionId JsonRules::relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line, const Work& work) {
+ExpressionId JsonRules::relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line,
+                                           const Work& work) {
   const ExpressionId names = relaxed_names(object, name_class, work);
   return names == Arena::kEmpty ? names : approximate_other(object, name_class, names, Gap::None, false, line, work);
 }
@@ -708,7 +766,8 @@ ExpressionId JsonRules::expand_after(const Rule& rule, const Work& work) {
   const Object object = objects_[rule.subject];
   const auto classes = sets_.objects().name_classes(object.rest, work);
   const auto ways = sets_.objects().branches(object.rest, (*classes)[rule.high], work);
-  return object.is_tagged ? after_tagged_name(ways, object, tags_->after_closing(work), rule.line, work) : after_name(ways, object, rule.line, work);
+  return object.is_tagged ? after_tagged_name(ways, object, tags_->after_closing(work), rule.line, work)
+                          : after_name(ways, object, rule.line, work);
 }
 
 }  // namespace tokamata::json

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "common/memoized.hpp"
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
-#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -22,7 +22,9 @@ constexpr ByteSet byte_set_of(std::string_view bytes) {
 
 std::uint64_t JsonRules::hash_of(const Rule& rule) {
   std::uint64_t hash = static_cast<std::uint64_t>(rule.form) + 1;
-  for (const std::uint32_t part : {rule.subject, rule.low, rule.high, rule.record, rule.escape.value, rule.line.indent.depth, std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)})
+  for (const std::uint32_t part :
+       {rule.subject, rule.low, rule.high, rule.record, rule.escape.value, rule.line.indent.depth,
+        std::uint32_t{rule.line.indent.width}, static_cast<std::uint32_t>(rule.line.mode)})
     hash = mix(hash, part);
   return hash;
 }
@@ -50,12 +52,16 @@ RuleId JsonRules::rule(const Rule& given, std::uint32_t spelled, std::uint32_t s
   const bool keeps = wanted.form == Form::Other || wanted.form == Form::Recorded;
   const bool has_controls = tags_ && tags_->has_controls();
   const auto next = static_cast<std::uint32_t>(rules_.size());
-  put_at(abouts_, next, About{shortest, spelled, waits, wanted.line.mode == Mode::Unverified, keeps, false, has_controls && is_tagged(wanted)});  // first: no rule lacks its own
+  put_at(abouts_, next,
+         About{shortest, spelled, waits, wanted.line.mode == Mode::Unverified, keeps, false,
+               has_controls && is_tagged(wanted)});  // first: no rule lacks its own
   return {number_in(rules_, rule_index_, wanted, [](const Rule& rule) { return hash_of(rule); })};
 }
 
 std::uint32_t JsonRules::array_number(const Array& array) {
-  return number_in(arrays_, array_index_, array, [](const Array& a) { return mix(mix(1, a.rest.value), a.is_tagged ? ~a.seen.value : a.seen.value); });
+  return number_in(arrays_, array_index_, array, [](const Array& a) {
+    return mix(mix(1, a.rest.value), a.is_tagged ? ~a.seen.value : a.seen.value);
+  });
 }
 
 std::uint32_t JsonRules::object_number(const Object& object) {
@@ -83,8 +89,8 @@ ExpressionId& JsonRules::made(RuleId rule) {
 
 // ---- the whole --------------------------------------------------------------------------------
 
-JsonRuleSet::JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style, std::shared_ptr<const TagStyle> tags,
-                         ExpressionPtr within)
+JsonRuleSet::JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
+                         std::shared_ptr<const TagStyle> tags, ExpressionPtr within)
     : table_(std::move(table)), root_(root), style_(style), tags_(std::move(tags)), within_(std::move(within)) {
   if (root_.value >= table_->size()) throw std::invalid_argument("the root is no node of the table");
   table_->check();
@@ -104,7 +110,8 @@ ByteSet JsonRuleSet::bytes() const {
 // Names distinguish all of ASCII; beyond it the blocks of UTF-8 do, and what languages ask for.
 ByteSet JsonRuleSet::class_borders() const {
   ByteSet set = ByteSet::range(0, 0x80) | table_->class_borders();
-  for (const unsigned lead : {0xC2u, 0xE0u, 0xE1u, 0xEDu, 0xEEu, 0xF0u, 0xF1u, 0xF4u, 0xF5u}) set.add(static_cast<std::uint8_t>(lead));
+  for (const unsigned lead : {0xC2u, 0xE0u, 0xE1u, 0xEDu, 0xEEu, 0xF0u, 0xF1u, 0xF4u, 0xF5u})
+    set.add(static_cast<std::uint8_t>(lead));
   for (const unsigned rest : {0x90u, 0xA0u, 0xC0u}) set.add(static_cast<std::uint8_t>(rest));
   if (tags_) set |= tags_->class_borders();
   if (within_) set |= within_->class_borders();
@@ -115,7 +122,8 @@ ByteSet JsonRuleSet::class_borders() const {
 ByteSet JsonRuleSet::distinguished() const {
   constexpr std::string_view kAlone = "{}[],:\"\\/ \t\n\r+-.0123456789EabcdeflnrstuU";
   ByteSet set = table_->distinguished();
-  for (const char byte : kAlone) set |= ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte + 1));
+  for (const char byte : kAlone)
+    set |= ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte + 1));
   if (tags_) set |= tags_->class_borders();
   if (within_) set |= within_->class_borders();
   return set;
@@ -129,7 +137,10 @@ std::set<std::string> JsonRuleSet::control_tokens() const {
 
 JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
                      std::shared_ptr<const TagStyle> tags, ExpressionPtr within)
-    : RememberingRules(source), root_(root), style_(style), layout_(style.whitespace, style.most_blanks),
+    : RememberingRules(source),
+      root_(root),
+      style_(style),
+      layout_(style.whitespace, style.most_blanks),
       sets_(std::move(table), style.spelling, std::move(within)),
       tags_(tags ? std::make_unique<TaggedMembers>(std::move(tags), sets_) : nullptr) {
   place_sets_.emplace_back();
@@ -191,9 +202,10 @@ const ByteSet& JsonRules::may_begin(RuleId id) const {
 RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
   Rule rule = rules_[id.value];
   if (choice == kUnverified || choice == kRelaxed)
-    rule.line.mode = rule.line.mode != Mode::Approximation ? rule.line.mode : choice == kRelaxed ? Mode::Relaxed : Mode::Unverified;
-  else if (layout_.waits(rule.line.indent))
-    rule.line.indent.width = static_cast<std::uint8_t>(choice);
+    rule.line.mode = rule.line.mode != Mode::Approximation ? rule.line.mode
+                     : choice == kRelaxed                  ? Mode::Relaxed
+                                                           : Mode::Unverified;
+  else if (layout_.waits(rule.line.indent)) rule.line.indent.width = static_cast<std::uint8_t>(choice);
   return this->rule(rule, abouts_[id.value].spelled, abouts_[id.value].shortest);
 }
 
@@ -233,7 +245,8 @@ ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
     std::vector<ExpressionId> ways{approximate_declared(id, work), approximate_late_names(rule, work)};
     return arena.unite(ways);
   }
-  if (rule.form == Form::Elements) rule.subject = array_number({arrays_[rule.subject].rest, {}, arrays_[rule.subject].is_tagged});
+  if (rule.form == Form::Elements)
+    rule.subject = array_number({arrays_[rule.subject].rest, {}, arrays_[rule.subject].is_tagged});
   if (rule.form == Form::Members) rule.subject = approximate_object(rule.subject, work);
   return expression(this->rule(rule, abouts_[id.value].spelled), work);
 }
@@ -252,7 +265,8 @@ std::vector<Approximation> JsonRules::approximations(RuleId id, Arena& arena, Bu
 
 // What stands in front of them keeps or refuses what was written.
 bool JsonRules::is_opened_for_approximation(const Rule& rule) {
-  return rule.form == Form::Members || (rule.form == Form::Elements && sets_.arrays().tells_equal(arrays_[rule.subject].rest));
+  return rule.form == Form::Members ||
+         (rule.form == Form::Elements && sets_.arrays().tells_equal(arrays_[rule.subject].rest));
 }
 
 std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget& budget) {
@@ -378,7 +392,8 @@ RuleId JsonRules::kept(RuleId id) {
   }
   if (rule.form == Form::Recorded || rule.form == Form::Other)
     rule.record = texts_.moved(before_->texts, {rule.record}, before_->moved_texts).value;
-  if (rule.form == Form::Name || rule.form == Form::Other) rule.escape = texts_.moved(before_->texts, rule.escape, before_->moved_texts);
+  if (rule.form == Form::Name || rule.form == Form::Other)
+    rule.escape = texts_.moved(before_->texts, rule.escape, before_->moved_texts);
   return this->rule(rule, before_->abouts[id.value].spelled, before_->abouts[id.value].shortest);
 }
 

@@ -11,18 +11,18 @@
 // Example.  {"type": "object", "properties": {"a": …}, "additionalProperties": false}, after `{"`: name(a) · ε, then
 // after `a"`:  `:` value(…) members · ε.
 //
-// Problem.  A push-down automaton cannot require that names, or elements, differ: the states must keep what was written.  So
-// every prefix of such a name or element is a state of its own.  All other rules are determined by the formula that remains.
-// What was written is a set of texts and the current text; states refer to them by number (texts.hpp).  Whether an element
-// can still differ from the earlier ones: json_elements.cpp.
-// Over-approximations (expression/rules.hpp) forget names and elements that begin within the current token: these may repeat
-// an earlier one, and everything after their end is unverified.
+// Problem.  A push-down automaton cannot require that names, or elements, differ: the states must keep what was
+// written.  So every prefix of such a name or element is a state of its own.  All other rules are determined by the
+// formula that remains.  What was written is a set of texts and the current text; states refer to them by number
+// (texts.hpp).  Whether an element can still differ from the earlier ones: json_elements.cpp.
+// Over-approximations (expression/rules.hpp) forget names and elements that begin within the current token: these may
+// repeat an earlier one, and everything after their end is unverified.
 // White space and indents: layout.hpp.
 //
 // The members of an object, and in some styles the elements of an array, may stand between tags in place of JSON
-// (tag_style.hpp, tagged_members.hpp).  The rules are the same: which names may come, what was written, and what is forgotten
-// does not depend on what stands around a name.  A rule of members or elements is one more of them then, with all that follow
-// it: an object that may end has no bracket, and no rule accepts the empty text.
+// (tag_style.hpp, tagged_members.hpp).  The rules are the same: which names may come, what was written, and what is
+// forgotten does not depend on what stands around a name.  A rule of members or elements is one more of them then, with
+// all that follow it: an object that may end has no bracket, and no rule accepts the empty text.
 #pragma once
 
 #include <array>
@@ -46,7 +46,8 @@ namespace tokamata::json {
 class JsonRuleSet : public RuleSet {
  public:
   // Throws std::invalid_argument if the table is incomplete.
-  JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style, std::shared_ptr<const TagStyle> tags = nullptr, ExpressionPtr within = nullptr);
+  JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
+              std::shared_ptr<const TagStyle> tags = nullptr, ExpressionPtr within = nullptr);
   std::unique_ptr<Rules> make(std::uint32_t source) const override;
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
@@ -69,8 +70,8 @@ class JsonRuleSet : public RuleSet {
 
 class JsonRules : public RememberingRules {
  public:
-  // `tags`: the root is an object whose members stand between tags.  `within`: what the spellings of strings and of undeclared
-  // names are in; null: all.
+  // `tags`: the root is an object whose members stand between tags.  `within`: what the spellings of strings and of
+  // undeclared names are in; null: all.
   JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
             std::shared_ptr<const TagStyle> tags = nullptr, ExpressionPtr within = nullptr);
 
@@ -89,7 +90,8 @@ class JsonRules : public RememberingRules {
   ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
   std::uint32_t spelled_after(RuleId rule, std::size_t string) const override;
   std::optional<std::uint8_t> leaving_byte() const override;
-  ExpressionId after_leaving(RuleId rule, std::size_t low, std::size_t high, std::size_t depth, Arena& arena, Budget& budget) override;
+  ExpressionId after_leaving(RuleId rule, std::size_t low, std::size_t high, std::size_t depth, Arena& arena,
+                             Budget& budget) override;
   std::optional<std::string> awaited(RuleId rule, Arena& arena, Budget& budget) override;
   void begin_anew() override;
   RuleId kept(RuleId before) override;
@@ -112,13 +114,14 @@ class JsonRules : public RememberingRules {
   };
   struct Rule {
     Form form;
-    std::uint32_t subject;    // Value: set; Elements, Recorded: array; Members, Name, Other: object
-    std::uint32_t low = 0;    // Value: gap; Elements, Members: whether it is the first; Name: range of names;
-                              // Other: whether it is settled; Recorded: that, and what it begins as
-    std::uint32_t high = 0;   // Other: class; Recorded: set of the element
-    std::uint32_t record = 0; // Name: bytes so far; Other: the text so far, both in plain spelling; Recorded: the text so far
+    std::uint32_t subject;   // Value: set; Elements, Recorded: array; Members, Name, Other: object
+    std::uint32_t low = 0;   // Value: gap; Elements, Members: whether it is the first; Name: range of names;
+                             // Other: whether it is settled; Recorded: that, and what it begins as
+    std::uint32_t high = 0;  // Other: class; Recorded: set of the element
+    // Name: bytes so far; Other: the text so far, both in plain spelling; Recorded: the text so far
+    std::uint32_t record = 0;
     Line line;
-    TextId escape = Texts::kEmpty; // Name, Other: the text so far of an escape that is begun
+    TextId escape = Texts::kEmpty;  // Name, Other: the text so far of an escape that is begun
     bool operator==(const Rule&) const = default;
   };
   static std::uint64_t hash_of(const Rule& rule);
@@ -131,10 +134,10 @@ class JsonRules : public RememberingRules {
   };
   struct Object {
     ObjectId rest;
-    std::uint32_t order;    // of orders_
-    std::uint32_t written;  // of place_sets_: names of the order
-    TextSetId others;       // names that are not declared, in plain spelling
-    bool is_tagged = false; // its members stand between tags
+    std::uint32_t order;     // of orders_
+    std::uint32_t written;   // of place_sets_: names of the order
+    TextSetId others;        // names that are not declared, in plain spelling
+    bool is_tagged = false;  // its members stand between tags
     bool operator==(const Object&) const = default;
   };
   struct Order {
@@ -143,12 +146,12 @@ class JsonRules : public RememberingRules {
   };
   // The names that may follow, as they are spelled, sorted; and the least text that follows each.
   //
-  // Where a required name is due (ObjectFormulas::Next), a late name is refused at the byte where it leaves the due one: the
-  // text that is accepted then may still become the due name, which every value has.  But where a name that may come has that
-  // byte too, the text could become that name alone, and a value without it would be lost.  So after that byte late names and
-  // undeclared ones may come as well.
-  // Example.  Due `temp`; `tag` may come, `tact` and undeclared names are late.  After `t` there is `e` for temp and `a`; after
-  // `ta` every name may go on.  `x` is refused.
+  // Where a required name is due (ObjectFormulas::Next), a late name is refused at the byte where it leaves the due
+  // one: the text that is accepted then may still become the due name, which every value has.  But where a name that
+  // may come has that byte too, the text could become that name alone, and a value without it would be lost.  So after
+  // that byte late names and undeclared ones may come as well.
+  // Example.  Due `temp`; `tag` may come, `tact` and undeclared names are late.  After `t` there is `e` for temp and
+  // `a`; after `ta` every name may go on.  `x` is refused.
   struct Choice {
     struct Name {
       std::string_view spelled;  // with the quote after it
@@ -167,7 +170,8 @@ class JsonRules : public RememberingRules {
     std::optional<std::uint32_t> due;       // of these names
     counted::vector<Fork> forks;            // sorted
     counted::vector<std::uint32_t> listed;  // where a name is due: those that may be read whole in plain spelling
-    counted::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // classes of other names that may come, and lengths
+    // classes of other names that may come, and lengths
+    counted::vector<std::pair<std::uint32_t, std::uint32_t>> others;
     bool are_escaped;  // whether they may be spelled in any way, or plainly alone
     // With some name of a class.
     std::uint32_t length_of(std::uint32_t name_class) const {
@@ -210,7 +214,8 @@ class JsonRules : public RememberingRules {
   bool is_opened_for_approximation(const Rule& rule);
   ExpressionId expand_value(const Rule& rule, const Work& work);
   ExpressionId derive_name(const Rule& rule, std::uint8_t byte, const Work& work);
-  std::uint32_t shortest_with(const Choice::Name& name, std::uint32_t object, std::size_t read, const Line& line, const Work& work);
+  std::uint32_t shortest_with(const Choice::Name& name, std::uint32_t object, std::size_t read, const Line& line,
+                              const Work& work);
   ExpressionId derive_escape(const Rule& rule, std::uint8_t byte, const Work& work);
   ByteSet bytes_of_name(const Rule& rule, const Work& work);
   ExpressionId after_name_of(const Rule& rule, std::size_t place, const Work& work);
@@ -231,7 +236,8 @@ class JsonRules : public RememberingRules {
   ExpressionId tagged_elements(std::uint32_t array, Line line, const Work& work);
   ExpressionId expand_tagged_elements(const Rule& rule, const Work& work);
   ExpressionId tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line, const Work& work);
-  ExpressionId after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing, Line line, const Work& work);
+  ExpressionId after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing,
+                                 Line line, const Work& work);
 
   // ---- members: json_members.cpp ----
   // Before and after a name.
@@ -248,8 +254,10 @@ class JsonRules : public RememberingRules {
   ExpressionId relaxed_names(std::uint32_t object, std::uint32_t name_class, const Work& work);
   ExpressionId relaxed_other_name(std::uint32_t object, std::uint32_t name_class, Line line, const Work& work);
   Name begun_name(const Object& object, std::uint32_t name_class, const Work& work);
-  Name checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work);
-  Name settled_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work);
+  Name checked_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape,
+                    const Work& work);
+  Name settled_name(Name name, const Object& object, std::uint32_t name_class, TextId record, TextId escape,
+                    const Work& work);
   Name name_after(const Object& object, std::uint32_t name_class, TextId record, TextId escape, const Work& work);
   Name name_so_far(const Rule& other, const Work& work);
   std::vector<std::string> taken_below(const Object& object, TextId record) const;
@@ -261,10 +269,11 @@ class JsonRules : public RememberingRules {
   ExpressionId after_name(const ObjectFormulas::Branches& ways, Object rest, Line line, const Work& work);
   Object after_declared(Object object, const Choice::Name& name);
   void add_approximate_others(const Rule& rule, std::vector<ExpressionId>& ways, const Work& work);
-  ExpressionId approximate_other(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap, bool is_unverified,
-                               Line line, const Work& work);
+  ExpressionId approximate_other(std::uint32_t object, std::uint32_t name_class, ExpressionId names, Gap gap,
+                                 bool is_unverified, Line line, const Work& work);
   Approximation approximate_name(const Rule& other, bool is_unverified, const Work& work);
-  void add_taken(const Object& object, TextId record, TextId escape, std::optional<ExpressionId> rest, const std::string& lead, Approximation& approximation, const Work& work);
+  void add_taken(const Object& object, TextId record, TextId escape, std::optional<ExpressionId> rest,
+                 const std::string& lead, Approximation& approximation, const Work& work);
   ExpressionId expand_after(const Rule& rule, const Work& work);
   const Choice& choice(std::uint32_t object, const Work& work);
   // In natural spelling: where one of the names that may come next is escaped by some writer.
@@ -289,7 +298,8 @@ class JsonRules : public RememberingRules {
   ExpressionId recorded(std::uint32_t array, const Element& element, TextId record, Line line, const Work& work);
   std::uint64_t bytes_after(std::uint32_t array_number, SetId set, std::uint64_t element, const Work& work);
   ExpressionId after_recorded(RuleId rule, const Work& work);
-  Element element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line, const Work& work);
+  Element element_after(Element element, const Array& array, TextId record, std::uint8_t byte, Line line,
+                        const Work& work);
   Element element_so_far(const Rule& recorded, const Work& work);
   ExpressionId rest_of_element(SetId set, std::string_view text, Line line, const Work& work);
   static Part part_after(Part part, std::uint8_t byte);
@@ -325,7 +335,7 @@ class JsonRules : public RememberingRules {
 
   // ---- how many texts and values there are: values_left.cpp ----
   // Whether more than so many values can still be written; false if that is not known.
-  static constexpr std::uint32_t kLevels = 6;  // of nested values that lower bounds count
+  static constexpr std::uint32_t kLevels = 6;                     // of nested values that lower bounds count
   static constexpr std::uint64_t kMany = std::uint64_t{1} << 40;  // more than any text holds
   bool has_more(ExpressionId rest, Part part, std::uint64_t than, const Work& work);
   std::uint64_t values_left(ExpressionId rest, Part part, std::uint64_t most, const Work& work);
@@ -335,7 +345,8 @@ class JsonRules : public RememberingRules {
   std::uint64_t values_of_members(const Object& object, std::uint64_t most, const Work& work);
   // Texts, to be marked where that is so no more.
   class UnverifiedAlong;
-  std::shared_ptr<const TextTree> unverified_along(std::shared_ptr<const TextTree> texts, ExpressionId rest, std::uint64_t than, const Work& work);
+  std::shared_ptr<const TextTree> unverified_along(std::shared_ptr<const TextTree> texts, ExpressionId rest,
+                                                   std::uint64_t than, const Work& work);
   // Whether that stays so to the very end of the outermost container.
   bool is_endless(ExpressionId rest, const Work& work);
   bool is_endless(const Rule& rule, const Work& work);
@@ -368,7 +379,8 @@ class JsonRules : public RememberingRules {
   counted::vector<Array> arrays_;
   counted::vector<Object> objects_;
   counted::unordered_map<std::uint32_t, Choice> choices_;  // by object
-  counted::unordered_map<std::uint64_t, ArrayFormulas::After> afters_;  // by array and the set of the element under way
+  // by array and the set of the element under way
+  counted::unordered_map<std::uint64_t, ArrayFormulas::After> afters_;
   counted::unordered_map<std::uint64_t, ExpressionId> relaxed_names_;  // by order and names of a class
   counted::vector<Order> orders_;
   counted::unordered_map<const NameOrder*, std::uint32_t> order_index_;
@@ -376,7 +388,8 @@ class JsonRules : public RememberingRules {
   counted::map<PlaceSet, std::uint32_t> place_set_index_;
   Texts texts_;  // names and elements, under way and written
   TextSets text_sets_{texts_};
-  counted::unordered_map<std::uint32_t, counted::vector<TextId>> objects_with_;  // elements, by the text of a member
+  // elements, by the text of a member
+  counted::unordered_map<std::uint32_t, counted::vector<TextId>> objects_with_;
   counted::unordered_set<std::uint32_t> noted_;  // elements that are in it
   // What there was before the rules began again, as long as some of them are to be kept.
   struct Before {
@@ -399,7 +412,7 @@ class JsonRules : public RememberingRules {
     std::uint64_t found = 0, most = 0;
   };
   counted::unordered_map<std::uint64_t, Counted> values_left_;  // by what may still be written, and part
-  std::optional<std::pair<RuleId, ExpressionId>> ended_;    // the element that ended last, and what follows it
+  std::optional<std::pair<RuleId, ExpressionId>> ended_;        // the element that ended last, and what follows it
 };
 
 }  // namespace tokamata::json

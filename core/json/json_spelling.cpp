@@ -21,16 +21,15 @@ ExpressionPtr any_of(std::vector<ExpressionPtr> items) {
   return items.size() == 1 ? items[0] : Expression::unite(std::move(items));
 }
 void add(Ranges& ranges, std::uint32_t low, std::uint32_t high) {
-  if (!ranges.empty() && ranges.back().high + 1 == low)
-    ranges.back().high = high;
-  else
-    ranges.push_back({low, high});
+  if (!ranges.empty() && ranges.back().high + 1 == low) ranges.back().high = high;
+  else ranges.push_back({low, high});
 }
 
 // ---- the code points of an automaton ------------------------------------------------------------
 
 // The code points below a state, `value` being the bits so far; of `missing` bytes.
-void collect(const CodePointAutomaton& automaton, std::uint32_t state, std::uint32_t value, unsigned missing, Ranges& out) {
+void collect(const CodePointAutomaton& automaton, std::uint32_t state, std::uint32_t value, unsigned missing,
+             Ranges& out) {
   for (auto t = automaton.begin(state); t != automaton.end(state); ++t) {
     if (missing == 1) {
       add(out, (value << 6) | (t->low & 0x3Fu), (value << 6) | (t->high & 0x3Fu));
@@ -74,7 +73,8 @@ struct Digit {
   const char* before;  // a pattern's worth of what stands before the digit: "", "d" or "\ud"
 };
 constexpr std::array<Digit, 4> kFourDigits = {{{4, 0, ""}, {4, 0, ""}, {4, 0, ""}, {4, 0, ""}}};
-constexpr std::array<Digit, 6> kSurrogates = {{{2, 8, "d"}, {4, 0, ""}, {4, 0, ""}, {2, 12, "\\ud"}, {4, 0, ""}, {4, 0, ""}}};
+constexpr std::array<Digit, 6> kSurrogates = {
+    {{2, 8, "d"}, {4, 0, ""}, {4, 0, ""}, {2, 12, "\\ud"}, {4, 0, ""}, {4, 0, ""}}};
 
 constexpr std::uint32_t lower_case_digit(std::uint32_t digit) { return digit < 10 ? '0' + digit : 'a' + digit - 10; }
 
@@ -146,7 +146,8 @@ ExpressionPtr plain_digits(const Ranges& controls) {
     for (const auto& [low, last] : controls)
       for (std::uint32_t c = low; c <= last; ++c)
         if (c >> 4 == high) letters.push_back({lower_case_digit(c & 15), lower_case_digit(c & 15)});
-    if (!letters.empty()) ways.push_back(concat({Expression::literal(high ? "u001" : "u000"), Expression::code_points(letters)}));
+    if (!letters.empty())
+      ways.push_back(concat({Expression::literal(high ? "u001" : "u000"), Expression::code_points(letters)}));
   }
   return ways.empty() ? nullptr : any_of(std::move(ways));
 }
@@ -240,10 +241,8 @@ class Speller {
       if (!code_point) throw std::invalid_argument("spelled_in_json: a literal is not valid UTF-8");
       const bool itself = json_stands_for_itself(*code_point);
       if (!any_ && (itself || json_short_escape(*code_point, false))) {
-        if (itself)
-          run += before.substr(0, before.size() - rest.size());
-        else
-          run += {'\\', json_short_escape(*code_point, false)};
+        if (itself) run += before.substr(0, before.size() - rest.size());
+        else run += {'\\', json_short_escape(*code_point, false)};
         continue;
       }
       if (!run.empty()) items.push_back(Expression::literal(std::exchange(run, {})));
@@ -304,8 +303,10 @@ class Speller {
   // Spelled as what it denotes: characters of the phrase may have several spellings.
   Spelled of(const Expression::Until& n, bool last) {
     const ExpressionPtr end = Expression::literal(n.search->phrase()), text = Expression::text();
-    const ExpressionPtr goes_on = Expression::concatenation({text, end, Expression::code_points({{0, 0x10FFFF}}), Expression::everything()});
-    kept_.push_back(Expression::intersection({Expression::concatenation({text, end}), Expression::complement(goes_on)}));
+    const ExpressionPtr goes_on =
+        Expression::concatenation({text, end, Expression::code_points({{0, 0x10FFFF}}), Expression::everything()});
+    kept_.push_back(
+        Expression::intersection({Expression::concatenation({text, end}), Expression::complement(goes_on)}));
     return spelled(kept_.back(), last);
   }
   Spelled of(const Expression::Language& n, bool) {
@@ -315,9 +316,15 @@ class Speller {
   Spelled of(const Expression::Everything&, bool last) {
     return last ? Spelled{Expression::everything(), false} : Spelled{all_, true};
   }
-  Spelled of(const Expression::Complement& n, bool) { return {Expression::complement(spelled(n.body, true).expression), false}; }
-  Spelled of(const Expression::LookAhead& n, bool) { return {Expression::look_ahead(spelled(n.rest, true).expression), true}; }
-  Spelled of(const Expression::LookBehind& n, bool) { return {Expression::look_behind(spelled(n.prefix, true).expression), true}; }
+  Spelled of(const Expression::Complement& n, bool) {
+    return {Expression::complement(spelled(n.body, true).expression), false};
+  }
+  Spelled of(const Expression::LookAhead& n, bool) {
+    return {Expression::look_ahead(spelled(n.rest, true).expression), true};
+  }
+  Spelled of(const Expression::LookBehind& n, bool) {
+    return {Expression::look_behind(spelled(n.prefix, true).expression), true};
+  }
   Spelled of(const Expression::Scope& n, bool last) {
     Spelled result = spelled(n.body, last);
     result.expression = Expression::scope(std::move(result.expression));
@@ -363,7 +370,7 @@ class Speller {
 
   bool any_;
   std::vector<ExpressionPtr> kept_;  // what was made and spelled: known_ is by address
-  ExpressionPtr code_point_;  // any one
+  ExpressionPtr code_point_;         // any one
   ExpressionPtr all_ = Expression::repetition(code_point_, 0, kUnbounded, -1);
   std::map<const Expression*, Spelled> known_[2];  // parts may be shared, and then a tree is a graph
   std::map<const CodePointAutomaton*, ExpressionPtr> classes_;
@@ -398,7 +405,8 @@ class EscapedSearch {
   }
   bool of(const Expression::Strings& n) {
     for (std::uint32_t state = 0; state < n.automaton->state_count(); ++state)
-      if (std::ranges::any_of(n.automaton->transitions(state), [](const auto& t) { return is_byte_of_one(t.byte); })) return true;
+      if (std::ranges::any_of(n.automaton->transitions(state), [](const auto& t) { return is_byte_of_one(t.byte); }))
+        return true;
     return false;
   }
   bool of(const Expression::Concatenation& n) { return in_any(n.items); }

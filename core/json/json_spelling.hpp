@@ -20,9 +20,9 @@
 // follows are therefore cut down to spelled texts, and where nothing else sees to it, the whole is.
 // For explicit automata: json_strings.cpp.
 //
-// Natural spelling is one of the two for each set of texts: any where writers may escape something in it (may_be_escaped),
-// plain where none does.  `red`, of an enumeration of words, is never written "\u0072ed", so a model that has begun
-// an escape there has strayed; in free text all is escaped by someone.
+// Natural spelling is one of the two for each set of texts: any where writers may escape something in it
+// (may_be_escaped), plain where none does.  `red`, of an enumeration of words, is never written "\u0072ed", so a model
+// that has begun an escape there has strayed; in free text all is escaped by someone.
 //
 // Cost.  Linear in the expression, parts that are shared once; the digits of \uXXXX are a minimal automaton of
 // at most a node for each range and digit.  Not taken: respelling what the engine derives, byte by byte: a
@@ -41,8 +41,8 @@ ExpressionPtr spelled_in_json(const ExpressionPtr& texts, bool any);
 // The same for an automaton of strings; states that are inside a code point stay as they are.
 std::shared_ptr<const StringAutomaton> spelled_in_json(const StringAutomaton& strings, bool any);
 
-// Whether some writer escapes a code point: JSON says so of quotes, backslashes and controls, and writers of ASCII alone,
-// of JSON within HTML and within JavaScript have their own.
+// Whether some writer escapes a code point: JSON says so of quotes, backslashes and controls, and writers of ASCII
+// alone, of JSON within HTML and within JavaScript have their own.
 constexpr bool json_is_escaped_by_some(std::uint32_t code_point) {
   switch (code_point) {
     case '"':
@@ -57,7 +57,8 @@ constexpr bool json_is_escaped_by_some(std::uint32_t code_point) {
     default: return code_point < 0x20 || code_point >= 0x7F;
   }
 }
-// Whether such a code point may occur in one of the texts; true where that is not plain to see.  Linear in the expression.
+// Whether such a code point may occur in one of the texts; true where that is not plain to see.  Linear in the
+// expression.
 bool may_be_escaped(const ExpressionPtr& texts);
 
 // The second character of the short escape of a code point, 0 where it has none.

@@ -4,12 +4,13 @@
 // json_spelling.hpp.  The strings are not listed: there may be n² of them.
 // Example.  0 --"--> 1  becomes, plain,  0 --\--> 1 --"--> 2;  with any spelling also
 //           1 --u--> 3 --0--> 4 --0--> 5 --2--> 6 --2--> 2.
-// How.  Every state between two code points (from the others a continuation byte leads on) keeps the bytes that stand for themselves, and gets a small
-// tree of escapes beside them: what the code points that it reads next are spelled with.  Spellings of
-// different code points differ before either ends, so that the result is deterministic as it is.  States are
-// numbered as they come, the tree of a state right after it, so that targets stay after their sources.
+// How.  Every state between two code points (from the others a continuation byte leads on) keeps the bytes that stand
+// for themselves, and gets a small tree of escapes beside them: what the code points that it reads next are spelled
+// with.  Spellings of different code points differ before either ends, so that the result is deterministic as it is.
+// States are numbered as they come, the tree of a state right after it, so that targets stay after their sources.
 // Cost.  Plain: a state for each escape.  Any: 5 states for each code point that a state reads, 11 beyond
-// U+FFFF, less what they share: 5,000 strings of 20 letters are 600,000 states, made in 20 ms.  Not taken: sharing the last digits of the trees of different states, whose targets differ.
+// U+FFFF, less what they share: 5,000 strings of 20 letters are 600,000 states, made in 20 ms.  Not taken: sharing the
+// last digits of the trees of different states, whose targets differ.
 
 #include <algorithm>
 
@@ -78,8 +79,12 @@ class Escapes {
   }
   std::uint32_t step(std::uint32_t node, std::uint8_t byte) { return step(node, byte, byte); }
 
-  static std::uint8_t lower(std::uint32_t digit) { return static_cast<std::uint8_t>(digit < 10 ? '0' + digit : 'a' + digit - 10); }
-  static std::uint8_t upper(std::uint32_t digit) { return static_cast<std::uint8_t>(digit < 10 ? '0' + digit : 'A' + digit - 10); }
+  static std::uint8_t lower(std::uint32_t digit) {
+    return static_cast<std::uint8_t>(digit < 10 ? '0' + digit : 'a' + digit - 10);
+  }
+  static std::uint8_t upper(std::uint32_t digit) {
+    return static_cast<std::uint8_t>(digit < 10 ? '0' + digit : 'A' + digit - 10);
+  }
 
   // \uXXXX.  The plain spelling is in lower case.
   void add_digits(std::uint32_t node, std::uint32_t number, std::uint32_t target, bool any) {
@@ -117,10 +122,8 @@ class Respelling {
       const bool is_inside = !transitions.empty() && (transitions.front().byte & 0xC0) == 0x80;
       for (const auto& [byte, target] : transitions) {
         if (byte >= 0x80 || json_stands_for_itself(byte)) escapes_.add_out(byte, target);
-        if (byte < 0x80)
-          escapes_.add({byte, target}, any_);
-        else if (any_ && !is_inside)
-          add_below(byte, target);
+        if (byte < 0x80) escapes_.add({byte, target}, any_);
+        else if (any_ && !is_inside) add_below(byte, target);
       }
       store();
     }
@@ -145,10 +148,8 @@ class Respelling {
   void add_below(std::uint32_t bits, unsigned missing, std::uint32_t state) {
     for (const auto& [byte, target] : strings_.transitions(state)) {
       const std::uint32_t value = (bits << 6) | (byte & 0x3Fu);
-      if (missing == 1)
-        escapes_.add({value, target}, true);
-      else
-        add_below(value, missing - 1, target);
+      if (missing == 1) escapes_.add({value, target}, true);
+      else add_below(value, missing - 1, target);
     }
   }
 

@@ -23,7 +23,8 @@
 
 namespace tokamata::json {
 
-enum class Gap : std::uint32_t { None, Space, Line };  // before a value: none, after a colon, where a line may begin
+// before a value: none, after a colon, where a line may begin
+enum class Gap : std::uint32_t { None, Space, Line };
 
 struct Indent {
   static constexpr std::uint8_t kOpen = 0, kTab = 9;  // 1 to 8: so many spaces
@@ -61,7 +62,8 @@ class Layout {
 
   Whitespace whitespace_;
   std::uint32_t most_;
-  counted::unordered_map<std::uint32_t, ExpressionId> open_indents_;  // by depth: all widths there are, with their choice
+  // by depth: all widths there are, with their choice
+  counted::unordered_map<std::uint32_t, ExpressionId> open_indents_;
 };
 
 }  // namespace tokamata::json

@@ -100,14 +100,17 @@ std::string read_string(std::string_view spelled) {
 
 namespace {
 
-std::shared_ptr<const NumberSet> number_set(const NumberRange& range, bool integral, bool digits_only, Spelling spelling, bool is_unsigned) {
-  return std::make_shared<const NumberSet>(NumberSet::Description{range.minimum, range.maximum, range.multiple_of, range.exclusive_minimum,
-                                                                  range.exclusive_maximum, integral, digits_only, spelling, is_unsigned});
+std::shared_ptr<const NumberSet> number_set(const NumberRange& range, bool integral, bool digits_only,
+                                            Spelling spelling, bool is_unsigned) {
+  return std::make_shared<const NumberSet>(NumberSet::Description{range.minimum, range.maximum, range.multiple_of,
+                                                                  range.exclusive_minimum, range.exclusive_maximum,
+                                                                  integral, digits_only, spelling, is_unsigned});
 }
 
 }  // namespace
 
-ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, Spelling spelling, bool is_unsigned) {
+ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, Spelling spelling,
+                           bool is_unsigned) {
   return Expression::language(number_set(range, integral, digits_only, spelling, is_unsigned));
 }
 

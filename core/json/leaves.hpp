@@ -20,7 +20,8 @@ inline std::string_view without_blanks(std::string_view text) {
 const ExpressionPtr& code_point_texts(bool any_spelling);
 const ExpressionPtr& string_texts(bool any_spelling);
 // Numbers in a range; `digits_only`: without fraction and exponent.
-ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, Spelling spelling, bool is_unsigned = false);
+ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, Spelling spelling,
+                           bool is_unsigned = false);
 // Whether some of them are below zero.
 bool has_negative_number(const NumberRange& range, bool integral, bool digits_only);
 

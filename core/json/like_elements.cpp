@@ -1,9 +1,9 @@
 // Which of the elements seen one under way may become equal to.  Part of JsonRules.
 //
-// Elements are kept in canonical form (canonical_value.hpp): strings in plain spelling, numbers as digits and an exponent,
-// members of objects sorted.  A string or an array that is begun is the beginning of those that it may become; of a
-// number that holds for its digits.  Members come in any order: objects that have one of the members that are complete
-// are looked up by it.  It does no harm to find too many.
+// Elements are kept in canonical form (canonical_value.hpp): strings in plain spelling, numbers as digits and an
+// exponent, members of objects sorted.  A string or an array that is begun is the beginning of those that it may
+// become; of a number that holds for its digits.  Members come in any order: objects that have one of the members that
+// are complete are looked up by it.  It does no harm to find too many.
 // Example.  After 120 seen numbers are like it that begin with the digits 120, and 12 with an exponent.
 
 #include <algorithm>
@@ -23,7 +23,8 @@ JsonRules::BegunString JsonRules::begun_string(std::string_view begun) {
     is_complete = begun[end] == '"';
     if (begun[end] == '\\') {
       length = end + 1 < begun.size() && begun[end + 1] == 'u' ? 6 : 2;
-      if (length == 6 && end + 4 <= begun.size() && (begun[end + 2] | 0x20) == 'd' && begun[end + 3] >= '8') length = 12;  // half of a pair
+      if (length == 6 && end + 4 <= begun.size() && (begun[end + 2] | 0x20) == 'd' && begun[end + 3] >= '8')
+        length = 12;  // half of a pair
     }
     if (end + length > begun.size()) break;
     end += length;
@@ -126,7 +127,8 @@ bool has_parts(const std::vector<std::string>& wanted, std::string_view containe
   if (container.front() != (is_array ? '[' : '{')) return false;
   const std::vector<std::string_view> parts = complete_parts(container);
   if (is_array) return parts.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), parts.begin());
-  return std::ranges::all_of(wanted, [&](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
+  return std::ranges::all_of(wanted,
+                             [&](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
 }
 
 }  // namespace
@@ -134,9 +136,11 @@ bool has_parts(const std::vector<std::string>& wanted, std::string_view containe
 JsonRules::Like JsonRules::narrowed(const Like& like, std::string_view begun, bool is_last_digit) const {
   const ElementPlace place = place_in(begun);
   const auto levels = parts_by_level(place, begun);
-  const std::string plain = place.kind == ElementPlace::Kind::String ? begun_string(place.begun).plain : std::string(place.begun);
+  const std::string plain =
+      place.kind == ElementPlace::Kind::String ? begun_string(place.begun).plain : std::string(place.begun);
   const auto may_become = [&](std::string_view leaf) {
-    if (place.kind == ElementPlace::Kind::String || place.kind == ElementPlace::Kind::Word) return leaf.starts_with(plain);
+    if (place.kind == ElementPlace::Kind::String || place.kind == ElementPlace::Kind::Word)
+      return leaf.starts_with(plain);
     if (is_last_digit) return leaf == canonical_value(plain);
     Texts texts;
     TextSets sets(texts);

@@ -101,7 +101,8 @@ std::optional<NumberAutomaton::State> NumberAutomaton::after_digit(const State& 
     case Phase::Fraction:
       next.digits.point = std::min(next.digits.point + 1, kFarOff);
       if (!next.digits.begun) next.digits.lead = digit == 0 ? 0 : -next.digits.point;
-      if (!is_any()) next.ending = digit != 0 ? Ending::Digit : state.phase == Phase::Point ? Ending::OnlyZero : Ending::Zero;
+      if (!is_any())
+        next.ending = digit != 0 ? Ending::Digit : state.phase == Phase::Point ? Ending::OnlyZero : Ending::Zero;
       if (bounds_zeros_) {
         if (digit == 0 && state.zeros == kMostZerosInRow) return std::nullopt;
         next.zeros = digit == 0 ? static_cast<std::uint8_t>(state.zeros + 1) : 0;
@@ -136,7 +137,8 @@ std::optional<NumberAutomaton::State> NumberAutomaton::with_mark(const State& st
                                       (state.phase == Phase::Integer && state.digits.lead == 0);
   if (!may_end) return std::nullopt;
   const auto [least, most] = real(state).exponents(state.digits);
-  return State{.phase = Phase::Mark, .least = is_any() ? std::max(least, least_exponent(state.digits)) : least, .most = most};
+  return State{
+      .phase = Phase::Mark, .least = is_any() ? std::max(least, least_exponent(state.digits)) : least, .most = most};
 }
 
 std::optional<NumberAutomaton::State> NumberAutomaton::with_sign(const State& state, bool is_minus) const {
@@ -168,7 +170,8 @@ void NumberAutomaton::normalize(State& state) const {
 }
 
 // Where there are no bounds, no one asks how many digits stand before the point, except for plain spellings, up to
-// 17, and natural ones, up to 3; without a modulus, no one asks how many stand after it, but while they may be those of a bound.
+// 17, and natural ones, up to 3; without a modulus, no one asks how many stand after it, but while they may be those of
+// a bound.
 void NumberAutomaton::normalize_digits(State& state) const {
   const Magnitudes& numbers = either(state);
   Digits& digits = state.digits;
@@ -179,7 +182,10 @@ void NumberAutomaton::normalize_digits(State& state) const {
   const bool may_have_exponent = is_any() || state.may_have_exponent || (is_integer && digits.lead == 0);
   if (has_modulus && (!has_real_ || !may_have_exponent)) digits.slack = std::min(digits.slack, 0);
   if (is_integer) {
-    const std::int32_t most = !has_real_ ? 0 : counts_digits ? Magnitudes::kFloatDigits - 1 : is_natural() ? kMostLeadBelow + 1 : 0;
+    const std::int32_t most = !has_real_      ? 0
+                              : counts_digits ? Magnitudes::kFloatDigits - 1
+                              : is_natural()  ? kMostLeadBelow + 1
+                                              : 0;
     if (!bounded) digits.lead = std::min(digits.lead, most);
     return;
   }
@@ -265,7 +271,8 @@ ByteSet NumberAutomaton::bytes() const {
   return bytes;
 }
 
-// Digits are alike except 0 and 1 where no state distinguishes them: the first of them differs from what stands before it.
+// Digits are alike except 0 and 1 where no state distinguishes them: the first of them differs from what stands before
+// it.
 ByteSet NumberAutomaton::lone_bytes() const {
   return has_equal_digits() ? bytes().without(ByteSet::range('2', '9')) : bytes();
 }
@@ -287,9 +294,10 @@ std::string NumberAutomaton::key(std::uint32_t number) const {
   std::string key = set_->key();
   for (const std::int64_t part :
        {std::int64_t(s.phase), std::int64_t(s.side), std::int64_t(s.after_minus), std::int64_t(s.may_have_exponent),
-        std::int64_t(s.ending), std::int64_t(s.zeros), std::int64_t(s.count), std::int64_t(s.least), std::int64_t(s.most), std::int64_t(s.exponent),
-        std::int64_t(s.digits.begun), std::int64_t(s.digits.lead), std::int64_t(s.digits.point), std::int64_t(s.digits.slack),
-        static_cast<std::int64_t>(s.digits.residue), std::int64_t(s.digits.low), std::int64_t(s.digits.high)}) {
+        std::int64_t(s.ending), std::int64_t(s.zeros), std::int64_t(s.count), std::int64_t(s.least),
+        std::int64_t(s.most), std::int64_t(s.exponent), std::int64_t(s.digits.begun), std::int64_t(s.digits.lead),
+        std::int64_t(s.digits.point), std::int64_t(s.digits.slack), static_cast<std::int64_t>(s.digits.residue),
+        std::int64_t(s.digits.low), std::int64_t(s.digits.high)}) {
     key.push_back(' ');
     key += std::to_string(part);
   }

@@ -79,16 +79,16 @@ class NumberAutomaton final : public LeafAutomaton {
   enum class Ending : std::uint8_t { Digit, OnlyZero, Zero };
   struct State {
     Phase phase = Phase::Dead;
-    std::uint8_t side = 0;        // 1: below zero, where that makes a difference
-    bool after_minus = false;     // Zero alone: -0 is not plain
+    std::uint8_t side = 0;           // 1: below zero, where that makes a difference
+    bool after_minus = false;        // Zero alone: -0 is not plain
     bool may_have_exponent = false;  // Point and Fraction, plain
     Ending ending = Ending::Digit;
-    std::uint8_t zeros = 0;       // Fraction, natural: how many are its last digits
-    std::uint8_t count = 0;       // digits of the exponent
-    Digits digits = {};           // except of exponents
+    std::uint8_t zeros = 0;  // Fraction, natural: how many are its last digits
+    std::uint8_t count = 0;  // digits of the exponent
+    Digits digits = {};      // except of exponents
     // Mark: the exponents that are allowed; Sign and Exponent: without the sign.
     std::int32_t least = 0, most = 0;
-    std::int32_t exponent = 0;    // what was read of it
+    std::int32_t exponent = 0;  // what was read of it
 
     friend auto operator<=>(const State&, const State&) = default;
   };
@@ -98,7 +98,8 @@ class NumberAutomaton final : public LeafAutomaton {
   static constexpr std::size_t kSymbols = 16;  // ten digits, - + . e E, and all else
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
 
-  bool is_any() const { return set_->spelling() != Spelling::Plain; }  // with or without the bounds of the natural one
+  // with or without the bounds of the natural one
+  bool is_any() const { return set_->spelling() != Spelling::Plain; }
   bool is_natural() const { return set_->spelling() == Spelling::Natural; }
   // The least exponent that may follow these digits.
   std::int32_t least_exponent(const Digits& digits) const {

@@ -27,8 +27,8 @@ struct Shape {
   std::uint32_t length;  // of the exponent, with its mark
   std::int32_t least, most;
 };
-constexpr Shape kAnyShapes[] = {{0, 0, 0},    {2, 0, 9},    {3, 0, 99},      {3, -9, 0},  {4, 0, 999},
-                                {4, -99, 0},  {5, 0, 9999}, {5, -999, 0},    {6, -9999, 0}};
+constexpr Shape kAnyShapes[] = {{0, 0, 0},   {2, 0, 9},    {3, 0, 99},   {3, -9, 0},   {4, 0, 999},
+                                {4, -99, 0}, {5, 0, 9999}, {5, -999, 0}, {6, -9999, 0}};
 constexpr Shape kPlainShapes[] = {{4, 16, 99}, {4, -99, -5}, {5, 100, 308}, {5, -324, -100}};
 
 // The least number from `least` on for which `holds`, which once true stays so.
@@ -42,10 +42,8 @@ std::uint32_t first_that(std::uint32_t least, Predicate holds) {
   }
   while (least < below) {
     const std::uint32_t middle = least + (below - least) / 2;
-    if (holds(middle))
-      below = middle;
-    else
-      least = middle + 1;
+    if (holds(middle)) below = middle;
+    else least = middle + 1;
   }
   return below;
 }
@@ -89,7 +87,8 @@ bool NumberAutomaton::fraction_lives(const State& state) const {
   const bool is_point = state.phase == Phase::Point;
   if (is_any()) {
     const bool may_live = digits.begun ? numbers.reaches(digits, least_exponent(digits), kMostExponent)
-                                       : numbers.has_zero() || numbers.reaches(digits, least_place(state), kMostExponent - digits.point - 1);
+                                       : numbers.has_zero() || numbers.reaches(digits, least_place(state),
+                                                                               kMostExponent - digits.point - 1);
     if (!may_live || !is_short_of_zeros(state) || accepts(state)) return may_live;
     return std::ranges::any_of(std::string_view("123456789e0"), [&](char c) {
       const std::optional<State> next = after(state, c);
@@ -123,7 +122,8 @@ bool NumberAutomaton::has_plain_exponent(const State& state) const {
 
 bool NumberAutomaton::accepts(const State& state) const {
   switch (state.phase) {
-    case Phase::Zero: return has_whole_ ? whole(state).has_zero() && (is_any() || !state.after_minus) : real(state).has_zero();
+    case Phase::Zero:
+      return has_whole_ ? whole(state).has_zero() && (is_any() || !state.after_minus) : real(state).has_zero();
     case Phase::Integer: return either(state).contains(state.digits);
     case Phase::Fraction:
       return state.ending != Ending::Zero && real(state).contains(state.digits) &&
@@ -160,7 +160,8 @@ std::uint32_t NumberAutomaton::measured(std::uint32_t number) {
   const auto best_after = [&](std::string_view characters) {
     std::uint32_t best = kFar;
     for (const char c : characters)
-      if (const std::uint32_t next = step(number, static_cast<std::uint8_t>(c)); next != kDead) best = std::min(best, distance(next) + 1);
+      if (const std::uint32_t next = step(number, static_cast<std::uint8_t>(c)); next != kDead)
+        best = std::min(best, distance(next) + 1);
     return best;
   };
   switch (state.phase) {
@@ -196,7 +197,8 @@ bool NumberAutomaton::any_rest_has(const State& state, std::uint32_t length) con
     if (rest == 0 && state.phase == Phase::Point) return false;
     if (digits.begun) return numbers.reaches(digits, least, most, {.digits = rest});
     if (numbers.has_zero()) return true;
-    const std::int32_t zeros = bounds_zeros_ ? std::min(rest - 1, kMostZerosInRow - state.zeros) : rest - 1;  // before its first digit
+    // before its first digit
+    const std::int32_t zeros = bounds_zeros_ ? std::min(rest - 1, kMostZerosInRow - state.zeros) : rest - 1;
     return numbers.reaches(digits, least - digits.point - 1 - zeros, most - digits.point - 1,
                            {.digits = rest, .weight = least - digits.point - rest});
   });
@@ -253,8 +255,10 @@ std::uint32_t NumberAutomaton::plain_fraction_rest(const State& state) const {
   if (is_point && !digits.begun && numbers.has_zero()) return 1;
   std::uint32_t best = kFar;
   for (std::int32_t more = 1; more <= Magnitudes::kFloatDigits + kMostZeros && best == kFar; ++more) {
-    const bool found = digits.begun ? digits.lead <= kMostWholeLead && numbers.reaches(digits, 0, 0, {.digits = more, .grows = !is_point})
-                                    : numbers.reaches(digits, -kMostZeros - 1, -digits.point - 1, {.weight = -digits.point - more});
+    const bool found =
+        digits.begun
+            ? digits.lead <= kMostWholeLead && numbers.reaches(digits, 0, 0, {.digits = more, .grows = !is_point})
+            : numbers.reaches(digits, -kMostZeros - 1, -digits.point - 1, {.weight = -digits.point - more});
     if (found) best = static_cast<std::uint32_t>(more);
   }
   return state.may_have_exponent ? plain_exponent_rest(state, best) : best;

@@ -32,7 +32,9 @@ Comparison compared(Comparison so_far, const Decimal& bound, unsigned digit) {
 // How many significant digits there are, the zeros at the end too.
 std::int64_t length_of(const Digits& digits) { return digits.begun ? std::int64_t{digits.lead} + digits.point + 1 : 0; }
 
-char digit_of(const Decimal& number, std::size_t place) { return place < number.digits.size() ? number.digits[place] : '0'; }
+char digit_of(const Decimal& number, std::size_t place) {
+  return place < number.digits.size() ? number.digits[place] : '0';
+}
 
 // How many digits distinguish two numbers; 1 where their leads do, or nothing.
 std::size_t digits_apart(const Decimal& a, const Decimal& b) {
@@ -73,10 +75,15 @@ Magnitudes::Magnitudes(const NumberSet& set, bool is_negative, Grid grid) : grid
       return;  // nothing beyond zero
     }
   }
-  has_positive_ = !(low_ && high_) || low_->value < high_->value || (low_->value == high_->value && low_->included && high_->included);
+  has_positive_ = !(low_ && high_) || low_->value < high_->value ||
+                  (low_->value == high_->value && low_->included && high_->included);
   if (low_ && high_) apart_ = digits_apart(low_->value, high_->value);
   const bool is_float = grid_ == Grid::Float;
-  has_positive_ = reaches({}, is_float ? kLeastFloat : grid_ == Grid::Whole ? 0 : -kFarOff, is_float ? kGreatestFloat : kFarOff);
+  has_positive_ = reaches({},
+                          is_float               ? kLeastFloat
+                          : grid_ == Grid::Whole ? 0
+                                                 : -kFarOff,
+                          is_float ? kGreatestFloat : kFarOff);
 }
 
 // ---- digits that are read -----------------------------------------------------------------------
@@ -180,7 +187,8 @@ bool Magnitudes::reaches_at(const Digits& digits, std::int32_t scale, const Room
 }
 
 // The digits are how the lower bound begins; or they are above it, and are how the upper one begins.
-bool Magnitudes::reaches_bound(const Digits& digits, std::int64_t lead, std::int64_t grid, bool is_low, const Room& room) const {
+bool Magnitudes::reaches_bound(const Digits& digits, std::int64_t lead, std::int64_t grid, bool is_low,
+                               const Room& room) const {
   const Bound& bound = is_low ? *low_ : *high_;
   const std::int64_t length = length_of(digits);
   if (is_dense(grid)) {
@@ -189,8 +197,11 @@ bool Magnitudes::reaches_bound(const Digits& digits, std::int64_t lead, std::int
     return is_low || bound.included || static_cast<std::size_t>(digits.high) < bound.value.digits.size();
   }
   const Modulus modulus = modulus_on(grid);
-  const auto begins = [&](const Decimal& number) { return number.lead == lead && !number.is_zero() && share_digits(number, bound.value, length); };
-  Decimal next = is_low ? ceil_multiple(bound.value, bound.included, modulus) : floor_multiple(bound.value, bound.included, modulus);
+  const auto begins = [&](const Decimal& number) {
+    return number.lead == lead && !number.is_zero() && share_digits(number, bound.value, length);
+  };
+  Decimal next = is_low ? ceil_multiple(bound.value, bound.included, modulus)
+                        : floor_multiple(bound.value, bound.included, modulus);
   if (!begins(next)) return false;
   if (room.grows && static_cast<std::int64_t>(next.digits.size()) <= length) {
     if (!is_low) return false;

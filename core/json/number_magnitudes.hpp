@@ -34,10 +34,10 @@ inline constexpr Comparison kLess = -1, kGreater = -2;
 
 // The significant digits of a number that were read.
 struct Digits {
-  bool begun = false;       // a digit other than 0 was read
-  std::int32_t lead = 0;    // once begun: the first stands for 10^lead; before exponents
-  std::int32_t point = 0;   // digits after the point
-  std::int32_t slack = 0;   // times 10^e for e >= -slack, and only then, it is a multiple, if it ever is
+  bool begun = false;      // a digit other than 0 was read
+  std::int32_t lead = 0;   // once begun: the first stands for 10^lead; before exponents
+  std::int32_t point = 0;  // digits after the point
+  std::int32_t slack = 0;  // times 10^e for e >= -slack, and only then, it is a multiple, if it ever is
   std::uint64_t residue = 0;
   Comparison low = 0, high = 0;
 
@@ -78,7 +78,9 @@ class Magnitudes {
   // Whether a number of the set begins so, times 10^e for an e from `least` to `most`.  For digits that have not
   // begun, these are the places of the first one.
   bool reaches(const Digits& digits, std::int32_t least, std::int32_t most, const Room& room) const;
-  bool reaches(const Digits& digits, std::int32_t least, std::int32_t most) const { return reaches(digits, least, most, {}); }
+  bool reaches(const Digits& digits, std::int32_t least, std::int32_t most) const {
+    return reaches(digits, least, most, {});
+  }
 
   // The exponents e for which the digits, times 10^e, are in the set, within bounds that matter to no one.
   struct Exponents {

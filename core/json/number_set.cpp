@@ -113,7 +113,8 @@ std::strong_ordering operator<=>(const Decimal& a, const Decimal& b) {
 SignedDecimal SignedDecimal::parse(std::string_view text, const char* name) {
   const auto refuse = [&](const char* why) {
     constexpr std::size_t kMostShown = 60;
-    const std::string shown = text.size() > kMostShown ? std::string(text.substr(0, kMostShown)) + "…" : std::string(text);
+    const std::string shown =
+        text.size() > kMostShown ? std::string(text.substr(0, kMostShown)) + "…" : std::string(text);
     throw std::invalid_argument(std::string(name) + ": " + shown + " " + why);
   };
   std::string_view rest = text;
@@ -175,7 +176,9 @@ bool Modulus::divides(const Decimal& number) const {
   return !parts.has_rest && remainder_of(parts, factor) == 0;
 }
 
-bool Modulus::divides(const Modulus& other) const { return divides(Decimal::of(std::to_string(other.factor), other.weight)); }
+bool Modulus::divides(const Modulus& other) const {
+  return divides(Decimal::of(std::to_string(other.factor), other.weight));
+}
 
 // 12 · 10^-1 and 1.5: of 120 · 10^-2 and 150 · 10^-2 it is 600 · 10^-2, which is 6 · 10^0.
 std::optional<Modulus> Modulus::common(const Modulus& other) const {
@@ -229,15 +232,18 @@ std::optional<NumberSet::Bound> bound_of(const std::optional<std::string>& text,
 std::string shown(const std::optional<NumberSet::Bound>& bound) {
   if (!bound) return "none";
   const auto& [value, included] = *bound;
-  return (value.is_negative ? "-" : "") + value.magnitude.digits + "e" + std::to_string(value.magnitude.lead) + (included ? "" : "!");
+  return (value.is_negative ? "-" : "") + value.magnitude.digits + "e" + std::to_string(value.magnitude.lead) +
+         (included ? "" : "!");
 }
 
 }  // namespace
 
 NumberSet::NumberSet(const Description& given)
     : minimum_(bound_of(given.minimum, given.exclusive_minimum, "minimum")),
-      maximum_(bound_of(given.maximum, given.exclusive_maximum, "maximum")), digits_only_(given.digits_only),
-      is_unsigned_(given.is_unsigned), spelling_(given.spelling) {
+      maximum_(bound_of(given.maximum, given.exclusive_maximum, "maximum")),
+      digits_only_(given.digits_only),
+      is_unsigned_(given.is_unsigned),
+      spelling_(given.spelling) {
   if (given.multiple_of) modulus_ = Modulus::parse(*given.multiple_of);
   // Digits alone are integers.
   if (given.integral || given.digits_only) modulus_ = modulus_.value_or(Modulus{}).on_grid(0);

@@ -10,8 +10,8 @@
 //           digits would cost every model its shared masks, to spare some the choice of idling.
 //   natural any of these, but at most 32 zeros stand in a row in a fraction, and at most three digits before the point
 //           where the exponent is below zero: no one writes 1000000e-6, and a model that is kept to numbers up to
-//           5 must not go on with zeros.  Which texts these are is the same for all sets, so that sets can be united and
-//           denied; but where all numbers of a set begin with that many zeros, all are written in any spelling.
+//           5 must not go on with zeros.  Which texts these are is the same for all sets, so that sets can be united
+//           and denied; but where all numbers of a set begin with that many zeros, all are written in any spelling.
 //
 // Refused when a set is made, never answered wrongly: bounds of more than 400 significant digits or with
 // exponents of more than four, multiples of more than 18 significant digits.
@@ -83,10 +83,10 @@ class NumberSet final : public LeafLanguage {
   struct Description {
     std::optional<std::string> minimum = {}, maximum = {}, multiple_of = {};
     bool exclusive_minimum = false, exclusive_maximum = false;
-    bool integral = false;      // the value is an integer: 1.0 is one
-    bool digits_only = false;   // written as an optional minus and digits alone
+    bool integral = false;     // the value is an integer: 1.0 is one
+    bool digits_only = false;  // written as an optional minus and digits alone
     Spelling spelling = Spelling::Plain;
-    bool is_unsigned = false;   // without a minus: no -0 where there are no negative numbers
+    bool is_unsigned = false;  // without a minus: no -0 where there are no negative numbers
   };
 
   explicit NumberSet(const Description& description);

@@ -17,7 +17,8 @@ int compare(const std::string& a, const std::string& b) {
 }
 
 // The tighter of two bounds; `sign`: 1 for minima, -1 for maxima.
-void tighten(std::optional<std::string>& bound, bool& exclusive, const std::optional<std::string>& other, bool other_exclusive, int sign) {
+void tighten(std::optional<std::string>& bound, bool& exclusive, const std::optional<std::string>& other,
+             bool other_exclusive, int sign) {
   if (!other) return;
   const int order = bound ? sign * compare(*other, *bound) : 1;
   if (order > 0) {
@@ -42,12 +43,16 @@ std::optional<Modulus> multiple_of(const NumberTerm& term) {
 
 // Whether a number is a multiple of one of those that no number of the term is.
 bool is_denied(const NumberTerm& term, const Decimal& number) {
-  return std::ranges::any_of(term.not_multiples, [&](const std::string& other) { return Modulus::parse(other).divides(number); });
+  return std::ranges::any_of(term.not_multiples,
+                             [&](const std::string& other) { return Modulus::parse(other).divides(number); });
 }
 
-// Whether a side of zero, up to a bound, has a multiple that is not denied.  Of some multiples in a row, fewer are denied.
-bool has_multiple(const NumberTerm& term, const Modulus& modulus, Decimal low, bool is_included, const std::optional<Decimal>& high, bool is_high_included) {
-  // Of numbers in a row that are multiples of one of four above 1: 2 to 10, of 2, 3, 5 and 7 (Jacobsthal's function less one).
+// Whether a side of zero, up to a bound, has a multiple that is not denied.  Of some multiples in a row, fewer are
+// denied.
+bool has_multiple(const NumberTerm& term, const Modulus& modulus, Decimal low, bool is_included,
+                  const std::optional<Decimal>& high, bool is_high_included) {
+  // Of numbers in a row that are multiples of one of four above 1: 2 to 10, of 2, 3, 5 and 7 (Jacobsthal's function
+  // less one).
   constexpr int kMostInRow = 9;
   for (int i = 0; i <= kMostInRow; ++i) {
     low = ceil_multiple(low, is_included, modulus);
@@ -62,10 +67,14 @@ bool has_multiple(const NumberTerm& term, const Modulus& modulus, Decimal low, b
 bool is_empty(const NumberTerm& term) {
   const NumberRange& range = term.range;
   const std::optional<Modulus> modulus = multiple_of(term);
-  if (modulus && std::ranges::any_of(term.not_multiples, [&](const std::string& other) { return Modulus::parse(other).divides(*modulus); })) return true;
+  if (modulus && std::ranges::any_of(term.not_multiples,
+                                     [&](const std::string& other) { return Modulus::parse(other).divides(*modulus); }))
+    return true;
   if (range.minimum && range.maximum) {
     const int order = compare(*range.minimum, *range.maximum);
-    if (order > 0 || (order == 0 && (range.exclusive_minimum || range.exclusive_maximum || is_denied(term, magnitude_of(*range.minimum))))) return true;
+    if (order > 0 || (order == 0 && (range.exclusive_minimum || range.exclusive_maximum ||
+                                     is_denied(term, magnitude_of(*range.minimum)))))
+      return true;
   }
   if (term.not_multiples.empty() || !modulus) return false;
   // On each side of zero, which is a multiple of all: from the bound that is nearer to it.
@@ -97,7 +106,9 @@ bool is_empty(const NumberTerm& term) {
 // Adds what no number of a term is a multiple of, unless others say so.
 void deny(counted::vector<std::string>& not_multiples, const std::string& number) {
   const Modulus modulus = Modulus::parse(number);
-  if (std::ranges::any_of(not_multiples, [&](const std::string& known) { return Modulus::parse(known).divides(modulus); })) return;
+  if (std::ranges::any_of(not_multiples,
+                          [&](const std::string& known) { return Modulus::parse(known).divides(modulus); }))
+    return;
   std::erase_if(not_multiples, [&](const std::string& known) { return modulus.divides(Modulus::parse(known)); });
   not_multiples.push_back(number);
 }
@@ -110,7 +121,8 @@ std::optional<NumberTerm> both(const NumberTerm& a, const NumberTerm& b) {
   if (!term.range.multiple_of) {
     term.range.multiple_of = b.range.multiple_of;
   } else if (b.range.multiple_of && *term.range.multiple_of != *b.range.multiple_of) {
-    const std::optional<Modulus> common = Modulus::parse(*term.range.multiple_of).common(Modulus::parse(*b.range.multiple_of));
+    const std::optional<Modulus> common =
+        Modulus::parse(*term.range.multiple_of).common(Modulus::parse(*b.range.multiple_of));
     if (!common) return std::nullopt;
     term.range.multiple_of = common->text();
   }
@@ -126,7 +138,9 @@ bool is_within(const NumberTerm& a, const NumberTerm& b) {
   const std::optional<Modulus> of_a = multiple_of(a), of_b = multiple_of(b);
   if (of_b && !(of_a && of_b->divides(*of_a))) return false;
   const auto denies = [&](const std::string& number) {
-    return std::ranges::any_of(a.not_multiples, [&](const std::string& known) { return Modulus::parse(known).divides(Modulus::parse(number)); });
+    return std::ranges::any_of(a.not_multiples, [&](const std::string& known) {
+      return Modulus::parse(known).divides(Modulus::parse(number));
+    });
   };
   if (!std::ranges::all_of(b.not_multiples, denies)) return false;
   NumberRange both = a.range;
@@ -150,8 +164,11 @@ std::optional<bool> NumberTerms::has(const std::string& canonical) const {
   const Decimal magnitude = magnitude_of(canonical);
   return std::ranges::any_of(*terms_, [&](const NumberTerm& term) {
     const NumberRange& range = term.range;
-    const int from_low = range.minimum ? compare(canonical, *range.minimum) : 1, from_high = range.maximum ? compare(canonical, *range.maximum) : -1;
-    if (from_low < 0 || (from_low == 0 && range.exclusive_minimum) || from_high > 0 || (from_high == 0 && range.exclusive_maximum)) return false;
+    const int from_low = range.minimum ? compare(canonical, *range.minimum) : 1,
+              from_high = range.maximum ? compare(canonical, *range.maximum) : -1;
+    if (from_low < 0 || (from_low == 0 && range.exclusive_minimum) || from_high > 0 ||
+        (from_high == 0 && range.exclusive_maximum))
+      return false;
     const std::optional<Modulus> modulus = multiple_of(term);
     return (!modulus || modulus->divides(magnitude)) && !is_denied(term, magnitude);
   });
@@ -160,15 +177,17 @@ std::optional<bool> NumberTerms::has(const std::string& canonical) const {
 bool NumberTerms::is_integer() const {
   if (!terms_ || terms_->size() != 1) return false;
   const NumberRange& range = terms_->front().range;
-  if (!range.minimum || !range.maximum || range.multiple_of || !terms_->front().not_multiples.empty() || compare(*range.minimum, *range.maximum) != 0) return false;
+  if (!range.minimum || !range.maximum || range.multiple_of || !terms_->front().not_multiples.empty() ||
+      compare(*range.minimum, *range.maximum) != 0)
+    return false;
   const Decimal number = magnitude_of(*range.minimum);
   return kOne.divides(number) && number.lead < 16;
 }
 
 bool NumberTerms::is_endless() const {
   return terms_ && std::ranges::any_of(*terms_, [](const NumberTerm& term) {
-    return term.not_multiples.empty() && (!term.range.minimum || !term.range.maximum);
-  });
+           return term.not_multiples.empty() && (!term.range.minimum || !term.range.maximum);
+         });
 }
 
 NumberTerms NumberTerms::operator&(const NumberTerms& other) const {

@@ -3,8 +3,8 @@
 // Problem.  minimum 2 in one place and maximum 5 in another are two automata, whose intersection the engine would have
 // to search for a text; together they are one range, whose automaton knows by arithmetic what lives.
 // Example.  all(range 2.., not range 4..5) is the union of 2..4 less 4, and 5.. less 5.
-// So are numbers that are no multiples of some others, although no automaton of their own accepts them: that multiples of 10 are
-// multiples of 5 needs no search then, which would go through all spellings of numbers.
+// So are numbers that are no multiples of some others, although no automaton of their own accepts them: that multiples
+// of 10 are multiples of 5 needs no search then, which would go through all spellings of numbers.
 // Not written so: the complement of integers in digits alone; there the engine's complement is taken.
 // Cost.  The product of the terms for an intersection, at most kMost.
 #pragma once

@@ -34,7 +34,9 @@ void ObjectFormulas::count_name(Tally& tally, const Room& room, After&& after, c
   for (const auto& [f, ways] : tally.ways) {
     work.budget.step();
     reach(f, ways);
-    visit_members(after(f), tally.most, [&](std::uint64_t values, ObjectId rest) { reach(rest, capped_product(values, ways, tally.most)); }, work);
+    visit_members(
+        after(f), tally.most,
+        [&](std::uint64_t values, ObjectId rest) { reach(rest, capped_product(values, ways, tally.most)); }, work);
   }
   tally.ways = std::move(further);
   tally.is_enough = all >= tally.most;
@@ -77,7 +79,10 @@ std::uint64_t ObjectFormulas::count(ObjectId f, const NameOrder& order, std::uin
     if (!names) {
       bool is_possible = false;
       for (const auto& [at, ways] : tally.ways)
-        visit_members(after(at), 1, [&](std::uint64_t values, ObjectId rest) { is_possible |= values > 0 && some_length(rest, room, work); }, work);
+        visit_members(
+            after(at), 1,
+            [&](std::uint64_t values, ObjectId rest) { is_possible |= values > 0 && some_length(rest, room, work); },
+            work);
       if (is_possible) return most;
       continue;
     }
@@ -95,7 +100,8 @@ std::uint64_t ObjectFormulas::count(ObjectId f, const NameOrder& order, std::uin
 }
 
 // The names of a class that are not declared; nothing where they are more than `most`.
-std::optional<std::vector<std::string>> ObjectFormulas::few_names(const NameClass& other, const NameOrder& order, std::uint64_t most, const Work& work) {
+std::optional<std::vector<std::string>> ObjectFormulas::few_names(const NameClass& other, const NameOrder& order,
+                                                                  std::uint64_t most, const Work& work) {
   if (other.is_any) return std::nullopt;
   std::vector<std::string> declared;
   for (const NameId name : order.names) declared.push_back(sets_.table().text(name));
@@ -103,7 +109,8 @@ std::optional<std::vector<std::string>> ObjectFormulas::few_names(const NameClas
   const std::uint64_t count = work.arena.count_texts(texts, most, work.budget);
   if (count >= most) return std::nullopt;
   std::vector<std::string> names;
-  for (const std::string& text : work.arena.some_texts(texts, count, work.budget)) names.push_back(sets_.read_name(text));
+  for (const std::string& text : work.arena.some_texts(texts, count, work.budget))
+    names.push_back(sets_.read_name(text));
   return names;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "json/value_sets.hpp"
 #include "common/memoized.hpp"
+#include "json/value_sets.hpp"
 
 namespace tokamata::json {
 
@@ -162,7 +162,8 @@ ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
   counted::vector<std::uint32_t> of_languages;
   const auto usual = [&](ObjectId whole, std::uint32_t number) {  // after a name of which no atom speaks by itself
     const Atom atom = atoms_[number];
-    const auto* const others = atom.kind == Kind::Others ? &std::get<ValueTable::Others>(sets_.table().node({atom.subject})) : nullptr;
+    const auto* const others =
+        atom.kind == Kind::Others ? &std::get<ValueTable::Others>(sets_.table().node({atom.subject})) : nullptr;
     if (atom.kind == Kind::Matching || (others && !others->languages.empty())) {
       of_languages.push_back(number);
       return whole;
@@ -177,7 +178,8 @@ ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
   };
   Variations<ObjectTag> variations(formulas_, f, usual, work);
   if (by_name_.size() >= kMost) by_name_.clear();
-  return by_name_.emplace(f.value, ByName{std::move(variations), std::move(atoms), std::move(of_languages)}).first->second;
+  return by_name_.emplace(f.value, ByName{std::move(variations), std::move(atoms), std::move(of_languages)})
+      .first->second;
 }
 
 ObjectId ObjectFormulas::after_name(ObjectId f, NameId name, const Work& work) {
@@ -187,15 +189,18 @@ ObjectId ObjectFormulas::after_name(ObjectId f, NameId name, const Work& work) {
     const auto add = [&](std::uint32_t number) {
       changes.push_back({number, atom_after_name(formulas_.make_atom(number), atoms_[number], name, work)});
     };
-    if (const auto speaking = known.atoms.find(name.value); speaking != known.atoms.end()) std::ranges::for_each(speaking->second, add);
+    if (const auto speaking = known.atoms.find(name.value); speaking != known.atoms.end())
+      std::ranges::for_each(speaking->second, add);
     std::ranges::for_each(known.of_languages, add);
     return known.variations.with(changes, work);
   }
-  return formulas_.map(f, [&](ObjectId atom, std::uint32_t number) { return atom_after_name(atom, atoms_[number], name, work); });
+  return formulas_.map(
+      f, [&](ObjectId atom, std::uint32_t number) { return atom_after_name(atom, atoms_[number], name, work); });
 }
 
 ObjectId ObjectFormulas::after_other(ObjectId f, const NameClass& other) {
-  return formulas_.map(f, [&](ObjectId atom, std::uint32_t number) { return atom_after_other(atom, atoms_[number], other); });
+  return formulas_.map(
+      f, [&](ObjectId atom, std::uint32_t number) { return atom_after_other(atom, atoms_[number], other); });
 }
 
 // Making an atom moves the others: nothing of `atom` is read after that.

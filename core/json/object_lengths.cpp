@@ -23,10 +23,12 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::uint32_t kOtherName = 12;  // bytes of a name that is not declared, its quotes, colon and comma
+constexpr std::uint32_t kOtherName = 12;   // bytes of a name that is not declared, its quotes, colon and comma
 constexpr std::uint32_t kLeastMember = 5;  // bytes of any member, with its comma: of "":0
 
-bool is_written(const ObjectFormulas::Room& room, std::uint32_t place) { return room.written && room.written->contains(place); }
+bool is_written(const ObjectFormulas::Room& room, std::uint32_t place) {
+  return room.written && room.written->contains(place);
+}
 
 // Whether a declared name may still come, where those before `next` do not.
 bool is_left(const ObjectFormulas::Room& room, std::uint32_t next, NameId name) {
@@ -36,7 +38,8 @@ bool is_left(const ObjectFormulas::Room& room, std::uint32_t next, NameId name) 
 
 }  // namespace
 
-std::optional<std::uint32_t> ObjectFormulas::member_length(NameId name, SetId value, const Room& room, const Work& work) {
+std::optional<std::uint32_t> ObjectFormulas::member_length(NameId name, SetId value, const Room& room,
+                                                           const Work& work) {
   if (room.texts) return room.texts->length(name, value, work);
   const std::optional<std::uint32_t> length = sets_.some_length(value, work);
   if (!length) return std::nullopt;
@@ -88,14 +91,17 @@ std::optional<std::uint32_t> ObjectFormulas::plain_length(ObjectId f, const Room
   if (missing.empty()) return 0;
   std::uint32_t length = 0;
   for (const NameId name : missing) {
-    const auto member = is_left(room, room.next, name) ? member_length(name, value_among_conjuncts(f, name, work), room, work) : std::nullopt;
+    const auto member = is_left(room, room.next, name)
+                            ? member_length(name, value_among_conjuncts(f, name, work), room, work)
+                            : std::nullopt;
     if (!member) return std::nullopt;
     length = capped_sum(length, *member);
   }
   return length;
 }
 
-ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, std::size_t most, const Work& work) {
+ObjectFormulas::Next ObjectFormulas::next_if_plain(ObjectId f, const Room& room, bool in_order, std::size_t most,
+                                                   const Work& work) {
   Next result;
   const counted::vector<NameId> missing = required_among_conjuncts(f);
   const std::optional<std::uint32_t> rest = plain_length(f, room, work);
@@ -130,12 +136,9 @@ const counted::vector<NameId>& ObjectFormulas::required_names(ObjectId f) {
     for (const ObjectId part : formulas_.operands(f)) {
       const counted::vector<NameId>& of_part = required_names(part);
       counted::vector<NameId> both;
-      if (operation == Operation::All)
-        std::ranges::set_union(found, of_part, std::back_inserter(both));
-      else if (is_first)
-        both = of_part;
-      else
-        std::ranges::set_intersection(found, of_part, std::back_inserter(both));
+      if (operation == Operation::All) std::ranges::set_union(found, of_part, std::back_inserter(both));
+      else if (is_first) both = of_part;
+      else std::ranges::set_intersection(found, of_part, std::back_inserter(both));
       found = std::move(both);
       is_first = false;
       if (operation != Operation::All && found.empty()) break;
@@ -148,13 +151,15 @@ std::optional<std::uint32_t> ObjectFormulas::due(ObjectId f, const Room& room) {
   std::optional<std::uint32_t> first;
   for (const NameId name : required_names(f)) {
     const std::optional<std::uint32_t> place = room.order->place_of(name);
-    if (place && *place < room.order->ordered && !is_written(room, *place)) first = std::min(first.value_or(~0u), *place);
+    if (place && *place < room.order->ordered && !is_written(room, *place))
+      first = std::min(first.value_or(~0u), *place);
   }
   return first;
 }
 
-// `after`: the room behind another name, except for that name.  It is taken too, which matters where few names are left: of
-// "b" and "c" one is left behind the other.  All names of a class are alike, so that any of them stands for the one to come.
+// `after`: the room behind another name, except for that name.  It is taken too, which matters where few names are
+// left: of "b" and "c" one is left behind the other.  All names of a class are alike, so that any of them stands for
+// the one to come.
 void ObjectFormulas::add_others(ObjectId f, const Room& room, Room after, Next& result, const Work& work) {
   const NameClasses classes = name_classes(f, work);
   for (std::uint32_t number = 0; number < classes->size(); ++number) {
@@ -180,7 +185,8 @@ void ObjectFormulas::add_others(ObjectId f, const Room& room, Room after, Next& 
 // ---- lower bounds -----------------------------------------------------------------------------
 
 std::uint32_t ObjectFormulas::least_member(ObjectId f, NameId name, std::uint32_t depth, const Work& work) {
-  return capped_sum(sets_.least_length(value_among_conjuncts(f, name, work), depth, work), 3, sets_.spelled_name(name).size());
+  return capped_sum(sets_.least_length(value_among_conjuncts(f, name, work), depth, work), 3,
+                    sets_.spelled_name(name).size());
 }
 
 // How many members must come beside those that are required.
@@ -211,11 +217,13 @@ std::uint32_t ObjectFormulas::least_length_with(ObjectId f, NameId name, std::ui
   return capped_sum(value, all - (further_among_conjuncts(f, required.size()) > 0 ? kLeastMember : 0));
 }
 
-std::uint32_t ObjectFormulas::least_length(ObjectId f, MemberTexts& texts, std::optional<NameId> written, const Work& work) {
+std::uint32_t ObjectFormulas::least_length(ObjectId f, MemberTexts& texts, std::optional<NameId> written,
+                                           const Work& work) {
   const counted::vector<NameId> required = required_among_conjuncts(f);
   const bool counts = written && !std::ranges::binary_search(required, *written);
   const std::uint32_t further = further_among_conjuncts(f, required.size());
-  std::uint32_t length = capped_times(further - std::min<std::uint32_t>(further, counts ? 1 : 0), texts.least_length(std::nullopt, work));
+  std::uint32_t length =
+      capped_times(further - std::min<std::uint32_t>(further, counts ? 1 : 0), texts.least_length(std::nullopt, work));
   for (const NameId name : required)
     if (name != written) length = capped_sum(length, texts.least_length(name, work));
   return length;
@@ -235,9 +243,7 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
       case Kind::Properties:
         if (denied) help.names.insert(help.names.end(), atom.names.begin(), atom.names.end());
         return;
-      case Kind::Count:
-        help.all |= (wanted && atom.minimum > 0) || (denied && atom.maximum != kNoMaximum);
-        return;
+      case Kind::Count: help.all |= (wanted && atom.minimum > 0) || (denied && atom.maximum != kNoMaximum); return;
       default: help.all |= denied;
     }
   });
@@ -250,8 +256,8 @@ ObjectFormulas::Help ObjectFormulas::helpful(ObjectId f) const {
 
 // A name of the class that is neither declared nor written, nor one of `further`.  Where all names are in the class
 // there always is one, and which one makes no difference.
-std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, const Room& room, const std::vector<std::string>& further,
-                                                     const Work& work) {
+std::optional<std::string> ObjectFormulas::name_left(const NameClass& other, const Room& room,
+                                                     const std::vector<std::string>& further, const Work& work) {
   const ExpressionId names = room.texts ? room.texts->writable(other.names, work) : other.names;
   if (names == Arena::kEmpty) return std::nullopt;
   if (other.is_any) return "";
@@ -283,7 +289,8 @@ bool ObjectFormulas::has_names_left(const NameClass& other, const Room& room, st
   if (other.is_any) return true;
   const std::uint64_t taken = room.other_names.size() + room.order->names.size() + than;
   const std::uint64_t most = std::bit_ceil(taken + 1);  // so that it is not counted for every name
-  const ExpressionId names = room.texts ? room.texts->writable(other.names, work) : sets_.plain_texts(other.names, work);
+  const ExpressionId names =
+      room.texts ? room.texts->writable(other.names, work) : sets_.plain_texts(other.names, work);
   return most_names(names, most, work) > taken;
 }
 
@@ -317,7 +324,10 @@ std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
       const Atom& atom = atoms_[formulas_.atom(f)];
       if (atom.kind == Kind::Required) return wanted ? static_cast<std::uint32_t>(atom.names.size()) : 0;
       if (atom.kind == Kind::Count)
-        return static_cast<std::uint32_t>(std::min<Count>(wanted ? atom.minimum : atom.minimum > 0 ? 0 : atom.maximum, kMany));
+        return static_cast<std::uint32_t>(std::min<Count>(wanted             ? atom.minimum
+                                                          : atom.minimum > 0 ? 0
+                                                                             : atom.maximum,
+                                                          kMany));
       return wanted ? 0 : 1;
     }
     case Operation::Not: return missing(formulas_.body(f), !wanted);
@@ -355,7 +365,8 @@ ObjectId ObjectFormulas::without_passed(ObjectId f, const Room& room, std::uint3
 }
 
 // The names that may help, those first whose members may be shorter than others can be.
-std::vector<ObjectFormulas::Candidate> ObjectFormulas::candidates(const Help& help, bool are_required, const Room& room, std::uint32_t next) {
+std::vector<ObjectFormulas::Candidate> ObjectFormulas::candidates(const Help& help, bool are_required, const Room& room,
+                                                                  std::uint32_t next) {
   std::vector<Candidate> found;
   const auto add = [&](NameId name) {
     if (std::ranges::binary_search(help.required, name) != are_required || !is_left(room, next, name)) return;
@@ -372,8 +383,8 @@ std::vector<ObjectFormulas::Candidate> ObjectFormulas::candidates(const Help& he
 }
 
 // Fewest missing first, and of these the shortest.  Members that change nothing are not taken.  Most of what is reached
-// is never looked at: what comes no more is struck from a formula when its turn comes, and names that nothing requires are
-// tried after those that something does.
+// is never looked at: what comes no more is struck from a formula when its turn comes, and names that nothing requires
+// are tried after those that something does.
 std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Room& room, const Work& work) {
   enum class Stage : std::uint8_t { Reached, Required, Others };
   struct At {
@@ -386,7 +397,8 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
   std::vector<std::vector<std::string>> names{{}};  // that are not declared, and were taken on the way
   const auto reach = [&](std::uint32_t length, ObjectId behind, std::uint32_t next, std::uint32_t others, Stage stage) {
     if (behind == formulas_.kFalse) return;
-    const auto [known, is_new] = best.try_emplace({behind.value, next, others, static_cast<std::uint32_t>(stage)}, length);
+    const auto [known, is_new] =
+        best.try_emplace({behind.value, next, others, static_cast<std::uint32_t>(stage)}, length);
     if (!is_new && known->second <= length) return;
     known->second = length;
     open.push({missing(behind, true), length, behind.value, next, others, stage});
@@ -449,7 +461,8 @@ std::optional<std::uint32_t> ObjectFormulas::some_further_length(ObjectId f, con
   return first.others.empty() ? std::nullopt : std::optional(first.others.front().second);
 }
 
-ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_order, std::size_t most, const Work& work) {
+ObjectFormulas::Next ObjectFormulas::next(ObjectId f, const Room& room, bool in_order, std::size_t most,
+                                          const Work& work) {
   if (is_plain(f)) return next_if_plain(f, room, in_order, most, work);
   Next result;
   if (in_order) result.due = due(f, room);

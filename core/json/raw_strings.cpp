@@ -53,7 +53,8 @@ ExpressionId RawStrings::of_set(SetId set, const Work& work) {
   std::vector<ExpressionId> found;
   if (const Operation operation = formulas.operation(set); operation >= Operation::All) {
     const auto operands = formulas.operands(set);
-    for (const SetId operand : std::vector<SetId>(operands.begin(), operands.end())) found.push_back(texts(operand, work));
+    for (const SetId operand : std::vector<SetId>(operands.begin(), operands.end()))
+      found.push_back(texts(operand, work));
   }
   switch (formulas.operation(set)) {
     case Operation::True: return all(work);

@@ -1,8 +1,8 @@
 // The strings of sets of values, each as its own text: without quotes, in no spelling but its characters.
 //
 // Problem.  ValueSets keeps strings as they are spelled in JSON.  Between tags a string is its own text.
-// How.  The formula of a set is evaluated over languages of texts, node by node: what speaks of other types holds of every
-// string.
+// How.  The formula of a set is evaluated over languages of texts, node by node: what speaks of other types holds of
+// every string.
 // Example.  all(types(string or number), not(string of [a-z]*)) is: all texts but those of [a-z]*.
 // Cost.  Linear in the nodes that speak of the value itself, once for each set.
 #pragma once

@@ -49,10 +49,8 @@ class SpelledTree::Spelling final : public TextTree::Walk {
 
   void walk() {
     missing_ = bytes_missing(text_, 0);
-    if (tree_.escape_.empty())
-      along();
-    else
-      through_escapes(tree_.escape_);
+    if (tree_.escape_.empty()) along();
+    else through_escapes(tree_.escape_);
   }
 
   bool enter(std::uint8_t byte) override {

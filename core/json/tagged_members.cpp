@@ -11,8 +11,13 @@ namespace tokamata::json {
 
 const TaggedMembers::Pieces& TaggedMembers::pieces(const Work& work) {
   if (pieces_) return *pieces_;
-  Pieces made{add(style_->opening, work), add(style_->closing, work), add(style_->between, work), add(style_->before, work),
-              add(style_->after, work), {}, {}};
+  Pieces made{add(style_->opening, work),
+              add(style_->closing, work),
+              add(style_->between, work),
+              add(style_->before, work),
+              add(style_->after, work),
+              {},
+              {}};
   if (style_->named_closing) {
     std::vector<ExpressionId> either{made.closing, add(style_->named_closing, work)};
     made.closing = work.arena.unite(either);
@@ -21,7 +26,8 @@ const TaggedMembers::Pieces& TaggedMembers::pieces(const Work& work) {
     made.attributes.push_back(add(type.attributes, work));
     made.of_elements.push_back(type.of_element ? add(type.of_element, work) : Arena::kEmpty);
   }
-  has_controls_ = std::ranges::any_of(style_->pieces(), [](const ExpressionPtr& piece) { return !piece->control_tokens().empty(); });
+  has_controls_ = std::ranges::any_of(style_->pieces(),
+                                      [](const ExpressionPtr& piece) { return !piece->control_tokens().empty(); });
   std::vector<ExpressionId> first{made.opening};
   for (const ExpressionId of_element : made.of_elements)
     if (of_element != Arena::kEmpty) first.push_back(of_element);
@@ -33,7 +39,9 @@ const TaggedMembers::Pieces& TaggedMembers::pieces(const Work& work) {
 std::optional<std::string_view> TaggedMembers::written(NameId name) {
   const std::optional<std::string>& known = memoized(written_, name.value, [&] {
     const auto spelled = style_->written_names.find(sets_.table().text(name));
-    return spelled == style_->written_names.end() ? std::nullopt : std::optional(spelled->second + static_cast<char>(style_->name_end));
+    return spelled == style_->written_names.end()
+               ? std::nullopt
+               : std::optional(spelled->second + static_cast<char>(style_->name_end));
   });
   return known ? std::optional<std::string_view>(*known) : std::nullopt;
 }
@@ -52,7 +60,8 @@ const TaggedMembers::Parts& TaggedMembers::parts(SetId set, const Work& work) {
     for (std::uint32_t i = 0; i < style_->types.size(); ++i) {
       const TagStyle::Type& type = style_->types[i];
       if (type.form == TagStyle::Form::Text) {
-        if (const ExpressionId strings = text(set, present, work); strings != Arena::kEmpty) found.push_back({i, type.form, strings, set});
+        if (const ExpressionId strings = text(set, present, work); strings != Arena::kEmpty)
+          found.push_back({i, type.form, strings, set});
         continue;
       }
       if (!(present & type.mask)) continue;
@@ -60,7 +69,8 @@ const TaggedMembers::Parts& TaggedMembers::parts(SetId set, const Work& work) {
       if (has_text || (present & ~type.mask)) own.push_back(sets_.set_of(type.values));
       if (has_text) own.push_back(sets_.set_of(type.values_beside_text));
       if (present & ~type.mask & kArray) own.push_back(sets_.set_of(type.values_beside_elements));
-      if (const SetId some = sets_.all(std::move(own)); sets_.lives(some, work)) found.push_back({i, type.form, Arena::kEmpty, some});
+      if (const SetId some = sets_.all(std::move(own)); sets_.lives(some, work))
+        found.push_back({i, type.form, Arena::kEmpty, some});
     }
     return found;
   });
@@ -75,7 +85,8 @@ ExpressionId TaggedMembers::untrimmed(ExpressionId texts, const Work& work) {
     std::vector<ExpressionId> both{from, arena.complement(without)};
     return arena.intersect(both);
   };
-  const ExpressionId begun = cut(texts, arena.concatenate(dropped, any)), ended = cut(texts, arena.concatenate(any, dropped));
+  const ExpressionId begun = cut(texts, arena.concatenate(dropped, any)),
+                     ended = cut(texts, arena.concatenate(any, dropped));
   const ExpressionId neither = cut(begun, arena.concatenate(any, dropped));
   std::vector<ExpressionId> ways{neither, arena.concatenate(dropped, ended), arena.concatenate(begun, dropped),
                                  arena.concatenate(dropped, arena.concatenate(texts, dropped))};
@@ -99,7 +110,9 @@ ExpressionId TaggedMembers::text(SetId set, std::uint8_t present, const Work& wo
     texts.push_back(arena.complement(read));
     closed.push_back(arena.complement(arena.concatenate(read, closing)));
   }
-  const auto whole = [&](std::vector<ExpressionId>& all) { return arena.terminal(all.size() == 1 ? all[0] : arena.intersect(all), work.budget); };
+  const auto whole = [&](std::vector<ExpressionId>& all) {
+    return arena.terminal(all.size() == 1 ? all[0] : arena.intersect(all), work.budget);
+  };
   const ExpressionId result = whole(closed);
   if (!style_->named_closing || result == Arena::kEmpty) return result;
   std::vector<ExpressionId> either{result, arena.concatenate(whole(texts), add(style_->named_closing, work))};
@@ -115,11 +128,13 @@ std::optional<std::uint32_t> TaggedMembers::part_length(const Part& part, const 
     case TagStyle::Form::Json: length = sets_.some_length(part.values, work); break;
     case TagStyle::Form::Members: {
       const ValueSets::Order order = sets_.order(part.values);
-      length = sets_.objects().some_length(sets_.parts(part.values, work).objects, {order.get(), 0, nullptr, {}, this}, work);
+      length = sets_.objects().some_length(sets_.parts(part.values, work).objects, {order.get(), 0, nullptr, {}, this},
+                                           work);
       break;
     }
     case TagStyle::Form::Elements:
-      length = sets_.arrays().some_length(sets_.parts(part.values, work).arrays, [&](SetId value) { return element_length(value, work); }, work);
+      length = sets_.arrays().some_length(
+          sets_.parts(part.values, work).arrays, [&](SetId value) { return element_length(value, work); }, work);
   }
   return length ? std::optional(capped_sum(*length, closing)) : std::nullopt;
 }
@@ -165,12 +180,14 @@ std::optional<std::uint32_t> TaggedMembers::length(NameId name, SetId value, con
 std::optional<std::uint32_t> TaggedMembers::length_of_other(SetId value, const Work& work) {
   constexpr std::uint32_t kName = 10;  // bytes of a name that is not declared, and of what ends it
   const std::optional<std::uint32_t> length = value_length(value, false, work);
-  return length ? std::optional(capped_sum(opening_length(work), kName, *length, closes_by_name() ? kName : 0)) : std::nullopt;
+  return length ? std::optional(capped_sum(opening_length(work), kName, *length, closes_by_name() ? kName : 0))
+                : std::nullopt;
 }
 
 std::optional<std::uint32_t> TaggedMembers::element_length(SetId value, const Work& work) {
   const std::optional<std::uint32_t> length = value_length(value, true, work);
-  return length ? std::optional(capped_sum(*length, closes_by_name() ? kElement.size() + style_->after_name.size() : 0)) : std::nullopt;
+  return length ? std::optional(capped_sum(*length, closes_by_name() ? kElement.size() + style_->after_name.size() : 0))
+                : std::nullopt;
 }
 
 std::uint32_t TaggedMembers::least_length(std::optional<NameId> name, const Work& work) {
@@ -216,16 +233,23 @@ ExpressionId JsonRules::tagged_members(std::uint32_t number, Line line, const Wo
   const Object object = objects_[number];
   ObjectFormulas& objects = sets_.objects();
   const bool may_end = objects.accepts(object.rest);
-  const auto length = may_end ? objects.some_further_length(object.rest, room(object), work) : objects.some_length(object.rest, room(object), work);
+  const auto length = may_end ? objects.some_further_length(object.rest, room(object), work)
+                              : objects.some_length(object.rest, room(object), work);
   if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
-  return optional_if(may_end, expression(rule({Form::Members, number, 0, 0, 0, line}, *length, least_of_members(number, false, line, work)), work), work);
+  return optional_if(
+      may_end,
+      expression(rule({Form::Members, number, 0, 0, 0, line}, *length, least_of_members(number, false, line, work)),
+                 work),
+      work);
 }
 
 ExpressionId JsonRules::expand_tagged_members(const Rule& rule, const Work& work) {
   const TaggedMembers::Pieces pieces = tags_->pieces(work);
   std::vector<ExpressionId> next;
-  if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty) next.push_back(work.arena.concatenate(pieces.opening, all));
-  if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified) add_approximate_others(rule, next, work);
+  if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
+    next.push_back(work.arena.concatenate(pieces.opening, all));
+  if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified)
+    add_approximate_others(rule, next, work);
   return work.arena.concatenate(pieces.between, work.arena.unite(next));
 }
 
@@ -251,16 +275,20 @@ ExpressionId JsonRules::tagged_elements(std::uint32_t number, Line line, const W
 
 ExpressionId JsonRules::expand_tagged_elements(const Rule& rule, const Work& work) {
   std::vector<ExpressionId> next;
-  for (const auto branches = sets_.arrays().branches(arrays_[rule.subject].rest, work); const Branch<ArrayTag>& way : *branches) {
-    const ExpressionId element = tagged_value(way.value, true, tags_->after_closing(TaggedMembers::kElement, work), rule.line, work);
-    const ExpressionId further = element == Arena::kEmpty ? element : tagged_elements(array_number({way.rest, kNoTexts, true}), rule.line, work);
+  for (const auto branches = sets_.arrays().branches(arrays_[rule.subject].rest, work);
+       const Branch<ArrayTag>& way : *branches) {
+    const ExpressionId element =
+        tagged_value(way.value, true, tags_->after_closing(TaggedMembers::kElement, work), rule.line, work);
+    const ExpressionId further =
+        element == Arena::kEmpty ? element : tagged_elements(array_number({way.rest, kNoTexts, true}), rule.line, work);
     if (further != Arena::kEmpty) next.push_back(work.arena.concatenate(element, further));
   }
   return work.arena.concatenate(tags_->pieces(work).between, work.arena.unite(next));
 }
 
 // A value of a member after its name, or an element of an array; with the closing, and what comes after that.
-ExpressionId JsonRules::tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line, const Work& work) {
+ExpressionId JsonRules::tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line,
+                                     const Work& work) {
   const TaggedMembers::Pieces pieces = tags_->pieces(work);
   const TaggedMembers::Parts parts = tags_->parts(set, work);
   Arena& arena = work.arena;
@@ -275,9 +303,11 @@ ExpressionId JsonRules::tagged_value(SetId set, bool is_element, ExpressionId af
       way = arena.concatenate(pieces.before, way);
     } else {
       const ValueSets::Parts values = sets_.parts(part.values, work);
-      const ExpressionId inside = part.form == TagStyle::Form::Members
-                                      ? tagged_members(object_number({values.objects, order_number(sets_.order(part.values)), 0, {}, true}), line, work)
-                                      : tagged_elements(array_number({values.arrays, kNoTexts, true}), line, work);
+      const ExpressionId inside =
+          part.form == TagStyle::Form::Members
+              ? tagged_members(object_number({values.objects, order_number(sets_.order(part.values)), 0, {}, true}),
+                               line, work)
+              : tagged_elements(array_number({values.arrays, kNoTexts, true}), line, work);
       if (inside != Arena::kEmpty) way = arena.concatenate(inside, arena.concatenate(pieces.between, closing));
     }
     const ExpressionId attributes = is_element ? pieces.of_elements[part.type] : pieces.attributes[part.type];
@@ -286,13 +316,15 @@ ExpressionId JsonRules::tagged_value(SetId set, bool is_element, ExpressionId af
   return arena.unite(ways);
 }
 
-ExpressionId JsonRules::after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing, Line line, const Work& work) {
+ExpressionId JsonRules::after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing,
+                                          Line line, const Work& work) {
   std::vector<ExpressionId> next;
   for (const Branch<ObjectTag>& way : *ways) {
     rest.rest = way.rest;
     if (!sets_.objects().some_length(way.rest, room(rest), work)) continue;
     const ExpressionId value = tagged_value(way.value, false, after_closing, line, work);
-    if (value != Arena::kEmpty) next.push_back(work.arena.concatenate(value, tagged_members(object_number(rest), line, work)));
+    if (value != Arena::kEmpty)
+      next.push_back(work.arena.concatenate(value, tagged_members(object_number(rest), line, work)));
   }
   return work.arena.unite(next);
 }

@@ -1,7 +1,7 @@
 // Members between tags: the texts of their values, and how long these are.  See tag_style.hpp and json_rules.hpp.
 //
-// A value of a member falls into parts by type.  Each part has attributes, which follow the name; a string is its own text
-// with the closing, any other value is JSON, or stands between tags of its own.
+// A value of a member falls into parts by type.  Each part has attributes, which follow the name; a string is its own
+// text with the closing, any other value is JSON, or stands between tags of its own.
 // Which values can be written is a least fixed point, as in ValueSets::some_length.
 #pragma once
 
@@ -20,7 +20,8 @@ namespace tokamata::json {
 
 class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedObject {
  public:
-  TaggedMembers(std::shared_ptr<const TagStyle> style, ValueSets& sets) : style_(std::move(style)), sets_(sets), strings_(sets) {}
+  TaggedMembers(std::shared_ptr<const TagStyle> style, ValueSets& sets)
+      : style_(std::move(style)), sets_(sets), strings_(sets) {}
 
   struct Pieces {
     ExpressionId opening, closing, between, before, after;
@@ -70,7 +71,9 @@ class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedOb
   std::optional<std::uint32_t> value_length(SetId value, bool is_element, const Work& work);
   std::optional<std::uint32_t> find_length(SetId value, bool is_element, const Work& work);
   std::optional<std::uint32_t> part_length(const Part& part, const Work& work);
-  ExpressionId add(const ExpressionPtr& expression, const Work& work) { return work.arena.add(*expression, work.budget); }
+  ExpressionId add(const ExpressionPtr& expression, const Work& work) {
+    return work.arena.add(*expression, work.budget);
+  }
   ExpressionId text(SetId set, std::uint8_t present, const Work& work);
   ExpressionId untrimmed(ExpressionId texts, const Work& work);
 
@@ -86,10 +89,11 @@ class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedOb
     bool is_busy;
     std::optional<std::uint32_t> length;
   };
-  counted::unordered_map<std::uint64_t, Length> lengths_;                      // by set, and whether it is of an element
+  // by set, and whether it is of an element
+  counted::unordered_map<std::uint64_t, Length> lengths_;
   std::uint64_t taints_ = 0;
   std::uint32_t depth_ = 0;
-  counted::unordered_map<std::uint32_t, ExpressionId> writable_;               // by names
+  counted::unordered_map<std::uint32_t, ExpressionId> writable_;  // by names
 };
 
 }  // namespace tokamata::json

@@ -46,7 +46,8 @@ class TextLengths {
     TextLengths result;
     for (const Range& a : ranges_)
       for (const Range& b : other.ranges_)
-        if (const Range both{std::max(a.minimum, b.minimum), std::min(a.maximum, b.maximum)}; both.minimum <= both.maximum)
+        if (const Range both{std::max(a.minimum, b.minimum), std::min(a.maximum, b.maximum)};
+            both.minimum <= both.maximum)
           result.ranges_.push_back(both);
     return result;
   }

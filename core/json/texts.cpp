@@ -13,7 +13,8 @@ namespace tokamata::json {
 std::uint64_t Texts::hash_of(TextId parent, std::uint8_t byte) const { return mix(mix(0x9e37u, parent.value), byte); }
 
 std::optional<std::uint32_t> Texts::find(TextId parent, std::uint8_t byte, std::uint64_t hash) const {
-  return index_.find(hash, [&](std::uint32_t number) { return nodes_[number].parent == parent && nodes_[number].byte == byte; });
+  return index_.find(
+      hash, [&](std::uint32_t number) { return nodes_[number].parent == parent && nodes_[number].byte == byte; });
 }
 
 std::optional<TextId> Texts::find(std::string_view bytes) const {

@@ -1,8 +1,8 @@
 // Texts that grow byte by byte, and sets of them that grow text by text.
 //
-// Problem.  A state of a JSON text knows the names that its object has, the elements that its array has, and what is read
-// of the one under way.  A copy of all that for every byte takes quadratic time and memory; and states must be equal
-// where these sets are equal, in whichever order they were written.
+// Problem.  A state of a JSON text knows the names that its object has, the elements that its array has, and what is
+// read of the one under way.  A copy of all that for every byte takes quadratic time and memory; and states must be
+// equal where these sets are equal, in whichever order they were written.
 // Texts.  A trie that knows the parents of its nodes: a text is its last byte and the number of what is before it.
 // Equal texts have equal numbers, and one more byte costs one node.  A second link leads further up, so that any byte
 // of a text, and what two texts have in common, is found in logarithmic time.
@@ -96,8 +96,8 @@ class TextSets {
   // Goes through the texts after their first bytes, of which there are `from` and which are the same; marks their ends.
   void walk(TextSetId set, std::uint32_t from, TextTree::Walk& walk) const;
 
-  // What follows the first bytes of the texts, of which there are `place` and which are the same: calls visit(byte, texts)
-  // for each byte, with the texts that go on with it, and visit(nullopt, text) for the one that ends there.
+  // What follows the first bytes of the texts, of which there are `place` and which are the same: calls visit(byte,
+  // texts) for each byte, with the texts that go on with it, and visit(nullopt, text) for the one that ends there.
   template <class Visit>
   void each_next(TextSetId set, std::uint32_t place, Visit&& visit) const {
     if (set == kNoTexts) return;

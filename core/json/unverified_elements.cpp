@@ -1,22 +1,22 @@
 // Masks within elements that must differ: which tokens may make an element like an earlier one.  Part of JsonRules.
 //
 // Problem.  The mask of an over-approximation, which forgets what was seen, is shared by all elements of a set.  Of its
-// tokens those must be judged one by one that may complete an earlier element, or leave no other.  A vocabulary has 128,000
-// tokens, and an array may have 10,000 elements.
+// tokens those must be judged one by one that may complete an earlier element, or leave no other.  A vocabulary has
+// 128,000 tokens, and an array may have 10,000 elements.
 // How.  An element differs from all earlier ones as soon as it leaves the spellings of those that it is like.  So only
-// these spellings are followed, along the trie of tokens: through the string or number that is begun, or that begins after
-// blanks.  A token is unverified
+// these spellings are followed, along the trie of tokens: through the string or number that is begun, or that begins
+// after blanks.  A token is unverified
 //   - if it goes past the end of such a string, or along a bracket, a comma or a colon: what comes then is judged;
 //   - if it ends where no more values can follow than earlier elements are still alike (has_more in values_left.cpp).
-// Where one more element may follow, what comes after one that differs is right as well: nothing but the next element is
-// unverified.
+// Where one more element may follow, what comes after one that differs is right as well: nothing but the next element
+// is unverified.
 // Within containers the strings and numbers are those of earlier elements at the same place (element_place.hpp).
-// Example.  [{"x":"ab"},{"x":"ac"},{"x":"a|  goes along  b"  and  c" : unverified are  b" , c" , b"} , ….  After  ad  all
-// is free.
-// Cost.  The nodes that the spellings have in the trie of tokens, with a derivative and a look-up for each; within containers
-// a pass over the earlier elements that have some member, or all items so far, in common with the one under way.
-// Not taken: to ask at each prefix of an element whether any more values follow it than there are (a walk through all states
-// of its set).
+// Example.  [{"x":"ab"},{"x":"ac"},{"x":"a|  goes along  b"  and  c" : unverified are  b" , c" , b"} , ….  After  ad
+// all is free.
+// Cost.  The nodes that the spellings have in the trie of tokens, with a derivative and a look-up for each; within
+// containers a pass over the earlier elements that have some member, or all items so far, in common with the one under
+// way.  Not taken: to ask at each prefix of an element whether any more values follow it than there are (a walk through
+// all states of its set).
 
 #include <algorithm>
 #include <bit>
@@ -36,7 +36,11 @@ std::optional<std::uint32_t> whole_code_point(std::string_view read) {
   const auto lead = static_cast<std::uint8_t>(read[0]);
   const bool is_escape = lead == '\\';
   if (is_escape && read.size() < 2) return std::nullopt;
-  const std::size_t size = is_escape ? (read[1] == 'u' ? 6 : 2) : lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  const std::size_t size = is_escape     ? (read[1] == 'u' ? 6 : 2)
+                           : lead < 0x80 ? 1
+                           : lead < 0xE0 ? 2
+                           : lead < 0xF0 ? 3
+                                         : 4;
   if (read.size() < size) return std::nullopt;
   const std::optional<SpelledCodePoint> found = code_point_at(read, 0);
   return found ? std::optional(found->value) : std::nullopt;
@@ -46,13 +50,15 @@ std::optional<std::uint32_t> whole_code_point(std::string_view read) {
 
 class JsonRules::AlongElements final : public TextTree {
  public:
-  // The beginning of an element, without blanks in front, which is like some of those seen.  `with_ends`: what follows an
-  // element is not unverified by itself.
-  AlongElements(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, bool with_ends, const Work& work)
+  // The beginning of an element, without blanks in front, which is like some of those seen.  `with_ends`: what follows
+  // an element is not unverified by itself.
+  AlongElements(JsonRules& rules, const Element& element, TextSetId seen, std::string begun, bool with_ends,
+                const Work& work)
       : rules_(rules), element_(element), seen_(seen), begun_(std::move(begun)), with_ends_(with_ends), work_(work) {}
 
   void walk(Walk& walk) const override {
-    is_container(element_.part) ? walk_inside(walk) : Steps(*this, place_outside(), rules_.text_sets_, seen_, 1, walk).all();
+    is_container(element_.part) ? walk_inside(walk)
+                                : Steps(*this, place_outside(), rules_.text_sets_, seen_, 1, walk).all();
   }
 
  private:
@@ -90,10 +96,19 @@ class JsonRules::AlongElements final : public TextTree {
   class Steps {
    public:
     // `set`: of what the spellings are at the place; `alike`: how many elements a container is like.
-    Steps(const AlongElements& tree, const ElementPlace& place, const TextSets& sets, TextSetId set, std::uint64_t alike, Walk& walk)
-        : rules_(tree.rules_), work_(tree.work_), place_(place), sets_(sets), set_(set), alike_(alike), walk_(walk),
-          is_inside_(is_container(tree.element_.part)), marks_ends_(is_inside_ || tree.with_ends_),
-          is_any_string_(!is_inside_ && rules_.is_of_all_strings(tree.element_.set, work_)), rests_{tree.element_.rest} {}
+    Steps(const AlongElements& tree, const ElementPlace& place, const TextSets& sets, TextSetId set,
+          std::uint64_t alike, Walk& walk)
+        : rules_(tree.rules_),
+          work_(tree.work_),
+          place_(place),
+          sets_(sets),
+          set_(set),
+          alike_(alike),
+          walk_(walk),
+          is_inside_(is_container(tree.element_.part)),
+          marks_ends_(is_inside_ || tree.with_ends_),
+          is_any_string_(!is_inside_ && rules_.is_of_all_strings(tree.element_.set, work_)),
+          rests_{tree.element_.rest} {}
 
     void all() {
       switch (place_.kind) {
@@ -106,7 +121,9 @@ class JsonRules::AlongElements final : public TextTree {
         case ElementPlace::Kind::Word: each("aeflrsu", [&] { walk_.mark(true); }); break;
         case ElementPlace::Kind::Mark: break;
       }
-      if (is_inside_ && (place_.kind == ElementPlace::Kind::Value || place_.kind == ElementPlace::Kind::Word || place_.kind == ElementPlace::Kind::Mark)) marks();
+      if (is_inside_ && (place_.kind == ElementPlace::Kind::Value || place_.kind == ElementPlace::Kind::Word ||
+                         place_.kind == ElementPlace::Kind::Mark))
+        marks();
     }
 
    private:
@@ -164,10 +181,8 @@ class JsonRules::AlongElements final : public TextTree {
           if (alike == 0) return;
           // Zeros of whatever exponent are one value.
           const bool is_exponent = rules_.style_.spelling != Spelling::Plain && (byte | 0x20) == 'e';
-          if (is_exponent)
-            walk_.mark(true);
-          else
-            mark_unless_ample(is_inside_ ? Part::Container : Part::Number, alike);
+          if (is_exponent) walk_.mark(true);
+          else mark_unless_ample(is_inside_ ? Part::Container : Part::Number, alike);
           end_number(longer);
           if (!is_exponent) number(longer);
         });
@@ -256,10 +271,8 @@ class JsonRules::AlongElements final : public TextTree {
         work_.budget.step();
         if (!byte || (read.empty() && *byte == '"')) return;
         read.push_back(static_cast<char>(*byte));
-        if (const auto code_point = whole_code_point(read))
-          visit(*code_point, texts, place + 1);
-        else
-          each_code_point(texts, place + 1, read, visit);
+        if (const auto code_point = whole_code_point(read)) visit(*code_point, texts, place + 1);
+        else each_code_point(texts, place + 1, read, visit);
         read.pop_back();
       });
     }
@@ -303,7 +316,9 @@ class JsonRules::AlongElements final : public TextTree {
   Work work_;
 };
 
-bool JsonRules::is_of_all_strings(SetId set, const Work& work) { return sets_.parts(set, work).strings == sets_.all_texts(work); }
+bool JsonRules::is_of_all_strings(SetId set, const Work& work) {
+  return sets_.parts(set, work).strings == sets_.all_texts(work);
+}
 
 std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, const Work& work) {
   Arena& arena = work.arena;
@@ -319,8 +334,8 @@ std::vector<Approximation> JsonRules::approximate_recorded(const Rule& rule, con
     const std::uint64_t known = std::uint64_t{text_sets_.size(array.seen)} + 1;
     const auto ways = sets_.arrays().branches(array.rest, work);
     return sets_.arrays().accepts(array.rest) && std::ranges::any_of(*ways, [&](const Branch<ArrayTag>& way) {
-      return way.rest == array.rest && sets_.count(way.value, 2 * std::bit_ceil(known + 1), work) > known;
-    });
+             return way.rest == array.rest && sets_.count(way.value, 2 * std::bit_ceil(known + 1), work) > known;
+           });
   };
   const bool is_sure = !is_endless_one && !has_width && goes_on();
   const ExpressionId next = elements(array_number({array.rest, kNoTexts}), false, line, work);

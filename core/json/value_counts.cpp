@@ -1,7 +1,7 @@
 // How many values a set has, and what kinds of them: the part of ValueSets for elements that must differ.
 //
-// Problem.  {"items": S, "uniqueItems": true, "minItems": 3} has an array if S has three values: which may be strings of
-// some pattern, numbers, arrays and objects, and arrays of S itself.
+// Problem.  {"items": S, "uniqueItems": true, "minItems": 3} has an array if S has three values: which may be strings
+// of some pattern, numbers, arrays and objects, and arrays of S itself.
 // How.  Part by part, and no further than requested.  1 and 1.0 are one value, and so are strings that are spelled in
 // two ways: of both the plain spellings are counted; of numbers, which are many or few, the few are listed.
 // A set that is within itself: Kleene's iteration.  Its count is 0 at first, and found again until it stays the same or
@@ -46,7 +46,8 @@ std::uint64_t ValueSets::count_up_to(SetId set, std::uint64_t most, const Work& 
   }
   Within within(depth_, work.budget.limits().depth);
   const Undo undo([&] {  // of what did not come to its end
-    if (const auto known = counts_.find(set.value); known != counts_.end() && known->second.search == Search::Busy) counts_.erase(known);
+    if (const auto known = counts_.find(set.value); known != counts_.end() && known->second.search == Search::Busy)
+      counts_.erase(known);
   });
   const std::uint64_t before = taints_;
   std::uint64_t found = 0;
@@ -58,7 +59,8 @@ std::uint64_t ValueSets::count_up_to(SetId set, std::uint64_t most, const Work& 
     if (is_settled || found >= most) break;
   }
   // Found with sets around it still open: not known for good, unless nothing is around it.
-  if (taints_ == before || depth_ == 1 || found >= most) counts_.insert_or_assign(set.value, Counted{Search::Done, found, most});
+  if (taints_ == before || depth_ == 1 || found >= most)
+    counts_.insert_or_assign(set.value, Counted{Search::Done, found, most});
   return found;
 }
 
@@ -95,11 +97,13 @@ std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& w
   if (found.number_terms.is_endless()) return most;
   if (found.number_terms.is_integer() && found.numbers != Arena::kEmpty) ++count;
   constexpr Count kEnoughCharacters = 4;  // there are over a million, and 2^64 strings of four
-  if (found.text_lengths && !found.text_lengths->ranges().empty() && found.text_lengths->ranges().back().maximum >= kEnoughCharacters)
+  if (found.text_lengths && !found.text_lengths->ranges().empty() &&
+      found.text_lengths->ranges().back().maximum >= kEnoughCharacters)
     return most;
   if (found.strings != Arena::kEmpty && left() > 0)
     count += work.arena.count_texts(plain_texts(found.strings, work), left(), work.budget);
-  if (found.numbers != Arena::kEmpty && !found.number_terms.is_integer() && left() > 0) count += count_numbers(found.numbers, left(), work);
+  if (found.numbers != Arena::kEmpty && !found.number_terms.is_integer() && left() > 0)
+    count += count_numbers(found.numbers, left(), work);
   if (left() > 0) count += arrays_.count(found.arrays, left(), work);
   if (left() > 0) count += objects_.count(found.objects, *order(set), left(), work);
   return std::min(most, count);
@@ -128,31 +132,37 @@ std::uint64_t ValueSets::count_integers(ExpressionId numbers, std::uint64_t most
   return found;
 }
 
-// By their plain spellings, of which each number has one, and few.  Not the integers first: that some set has none would
-// be proven by a search.
+// By their plain spellings, of which each number has one, and few.  Not the integers first: that some set has none
+// would be proven by a search.
 std::uint64_t ValueSets::count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work) {
   constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
-  std::vector<ExpressionId> both{numbers, work.arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget)};
+  std::vector<ExpressionId> both{numbers,
+                                 work.arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget)};
   const ExpressionId plain = spelling_ == Spelling::Plain ? numbers : work.arena.intersect(both);
   const std::uint64_t enough = kMostSpellings * most;
   if (count_integers(plain, most, work) >= most) return most;
   ExpressionId longer = plain;  // where the smallest integers are those that an enumeration denies
-  for (const char digit : std::string_view("98765")) longer = work.arena.derivative(longer, static_cast<std::uint8_t>(digit), work.budget);
+  for (const char digit : std::string_view("98765"))
+    longer = work.arena.derivative(longer, static_cast<std::uint8_t>(digit), work.budget);
   if (count_integers(longer, most, work) >= most) return most;
   if (work.arena.count_texts(plain, enough, work.budget) >= enough) return most;
   std::set<std::string> values;
-  for (const std::string& text : work.arena.some_texts(plain, enough, work.budget)) values.insert(canonical_value(text));
+  for (const std::string& text : work.arena.some_texts(plain, enough, work.budget))
+    values.insert(canonical_value(text));
   return std::min<std::uint64_t>(most, values.size());
 }
 
-// The kinds of the values that lists have, each value by itself: an enumeration of 300 objects would otherwise be met with
-// and without each of the others.  A set that denies a list has it too.
-// Example.  Of [1, 2, 3] and what is none of [2, 3, 4] there are {1}, which is in both, {2, 3}, and {4}, which is in none.
+// The kinds of the values that lists have, each value by itself: an enumeration of 300 objects would otherwise be met
+// with and without each of the others.  A set that denies a list has it too.
+// Example.  Of [1, 2, 3] and what is none of [2, 3, 4] there are {1}, which is in both, {2, 3}, and {4}, which is in
+// none.
 std::vector<ValueKind> ValueSets::listed_kinds(const std::vector<SetId>& sets, const std::vector<std::size_t>& lists) {
-  std::map<std::string_view, std::pair<SetId, std::vector<std::size_t>>> values;  // what it is called, which lists have it
+  // what it is called, which lists have it
+  std::map<std::string_view, std::pair<SetId, std::vector<std::size_t>>> values;
   for (const std::size_t place : lists)
     for (const Listed& one : *listed_or_denied(sets[place])) {
-      auto& [set, in] = values.try_emplace(one.value, Formulas<SetTag>::kFalse, std::vector<std::size_t>()).first->second;
+      auto& [set, in] =
+          values.try_emplace(one.value, Formulas<SetTag>::kFalse, std::vector<std::size_t>()).first->second;
       if (set == Formulas<SetTag>::kFalse) set = one.set;
       in.push_back(place);
     }
@@ -179,7 +189,8 @@ ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outs
   if (!is_new && place->second) return place->second;
   const std::uint64_t taints = taints_;
   std::vector<std::size_t> lists, others;
-  for (std::size_t i = 0; i < sets.size(); ++i) (listed_or_denied(sets[i]) && is_exact(sets[i]) ? lists : others).push_back(i);
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    (listed_or_denied(sets[i]) && is_exact(sets[i]) ? lists : others).push_back(i);
   std::vector<ValueKind> found = listed_kinds(sets, lists);
   // In none of the lists, and in none of the other sets so far, if there is any.
   std::vector<SetId> denied;
@@ -206,7 +217,9 @@ ValueSets::Kinds ValueSets::kinds(const std::vector<SetId>& sets, bool with_outs
     if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
   }
   if (found.size() > kMostKinds) throw LimitExceeded("states", kMostKinds);
-  const auto is_wanted = [&](const ValueKind& kind) { return with_outside || std::ranges::find(kind.in, true) != kind.in.end(); };
+  const auto is_wanted = [&](const ValueKind& kind) {
+    return with_outside || std::ranges::find(kind.in, true) != kind.in.end();
+  };
   std::erase_if(found, [&](const ValueKind& kind) { return !is_wanted(kind); });
   if (is_wanted(outside) && lives(outside.values, work)) found.push_back(std::move(outside));
   auto kept = make_counted<counted::vector<ValueKind>>(found.begin(), found.end());

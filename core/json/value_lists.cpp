@@ -2,8 +2,8 @@
 //
 // Problem.  Of 1,000 constants no two are equal, which the engine would find out by 500,000 intersections of automata.
 // Example.  {"type": "string", "enum": ["a", "b"]} is  all(types(string), "a" or "b"),  and lists both.
-// How.  The table knows the values of the nodes that constants and enumerations are.  A union lists what its operands do; a
-// conjunction what is in each of its lists and in none that it denies, where everything else in it says a type.
+// How.  The table knows the values of the nodes that constants and enumerations are.  A union lists what its operands
+// do; a conjunction what is in each of its lists and in none that it denies, where everything else in it says a type.
 // Cost.  n log n for n values.
 
 #include <algorithm>
@@ -51,7 +51,8 @@ ValueSets::List ValueSets::list_of(SetId set, unsigned nesting) {
 ValueSets::List ValueSets::list_of_node(ValueNode node, unsigned nesting) {
   if (const ValueTable::Values* const values = table_->noted_values(node)) {
     counted::vector<Listed> list;
-    for (const std::string& value : *values) list.push_back({value, values->size() == 1 ? set_of(node) : Formulas<SetTag>::kFalse});
+    for (const std::string& value : *values)
+      list.push_back({value, values->size() == 1 ? set_of(node) : Formulas<SetTag>::kFalse});
     std::ranges::sort(list, {}, &Listed::value);
     return list;
   }
@@ -60,8 +61,10 @@ ValueSets::List ValueSets::list_of_node(ValueNode node, unsigned nesting) {
     for (const ValueNode item : items) sets.push_back(set_of(item));
     return sets;
   };
-  if (const auto* any = std::get_if<ValueTable::AnyOf>(&table_->node(node))) return united(sets_of(any->items), nesting);
-  if (const auto* all = std::get_if<ValueTable::AllOf>(&table_->node(node))) return narrowed(sets_of(all->items), nesting);
+  if (const auto* any = std::get_if<ValueTable::AnyOf>(&table_->node(node)))
+    return united(sets_of(any->items), nesting);
+  if (const auto* all = std::get_if<ValueTable::AllOf>(&table_->node(node)))
+    return narrowed(sets_of(all->items), nesting);
   return std::nullopt;
 }
 
@@ -89,18 +92,18 @@ ValueSets::List ValueSets::narrowed(const std::vector<SetId>& sets, unsigned nes
     }
     const bool is_node = formulas_.operation(set) == Operation::Atom;
     const auto* const said = is_node ? std::get_if<ValueTable::Types>(&table_->node({formulas_.atom(set)})) : nullptr;
-    if (list)
-      lists.push_back(list);
-    else if (said)
-      types &= said->mask;
-    else
-      return std::nullopt;
+    if (list) lists.push_back(list);
+    else if (said) types &= said->mask;
+    else return std::nullopt;
   }
   if (lists.empty()) return std::nullopt;
   List found = *lists[0];
   std::erase_if(*found, [&](const Listed& one) {
-    const auto has_it = [&](const auto* list) { return std::ranges::binary_search(*list, one.value, {}, &Listed::value); };
-    return (type_of(one.value) & types) == 0 || !std::ranges::all_of(lists, has_it) || std::ranges::any_of(denied, has_it);
+    const auto has_it = [&](const auto* list) {
+      return std::ranges::binary_search(*list, one.value, {}, &Listed::value);
+    };
+    return (type_of(one.value) & types) == 0 || !std::ranges::all_of(lists, has_it) ||
+           std::ranges::any_of(denied, has_it);
   });
   return found;
 }
@@ -122,8 +125,14 @@ SetId ValueSets::as_listed(SetId set, const Work& work) {
     const Parts& found = parts(other, work);
     switch (type_of(one.value)) {
       case kNumber: return found.number_terms.has(one.value);
-      case kArray: return found.arrays == Formulas<ArrayTag>::kFalse ? std::optional(false) : found.arrays == Formulas<ArrayTag>::kTrue ? std::optional(true) : std::nullopt;
-      case kObject: return found.objects == Formulas<ObjectTag>::kFalse ? std::optional(false) : found.objects == Formulas<ObjectTag>::kTrue ? std::optional(true) : std::nullopt;
+      case kArray:
+        return found.arrays == Formulas<ArrayTag>::kFalse  ? std::optional(false)
+               : found.arrays == Formulas<ArrayTag>::kTrue ? std::optional(true)
+                                                           : std::nullopt;
+      case kObject:
+        return found.objects == Formulas<ObjectTag>::kFalse  ? std::optional(false)
+               : found.objects == Formulas<ObjectTag>::kTrue ? std::optional(true)
+                                                             : std::nullopt;
       default: return has(other, one.value, work);
     }
   };

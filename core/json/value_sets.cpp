@@ -66,7 +66,13 @@ ExpressionId ValueSets::intersect(std::vector<ExpressionId> parts, ExpressionId 
 
 ValueSets::Parts ValueSets::everything(const Work& work) {
   const Universe& all = universe(work);
-  return {kSimple, all.strings, all.numbers, Formulas<ArrayTag>::kTrue, Formulas<ObjectTag>::kTrue, NumberTerms::all(), TextLengths::all()};
+  return {kSimple,
+          all.strings,
+          all.numbers,
+          Formulas<ArrayTag>::kTrue,
+          Formulas<ObjectTag>::kTrue,
+          NumberTerms::all(),
+          TextLengths::all()};
 }
 
 ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Work& work) {
@@ -79,10 +85,8 @@ ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Wor
   for (const Parts& part : parts) {
     result.simple &= part.simple;
     terms = terms & part.number_terms;
-    if (part.text_lengths)
-      lengths = lengths & *part.text_lengths;
-    else
-      strings.push_back(part.strings);
+    if (part.text_lengths) lengths = lengths & *part.text_lengths;
+    else strings.push_back(part.strings);
     numbers.push_back(part.numbers);
     arrays.push_back(part.arrays);
     objects.push_back(part.objects);
@@ -93,7 +97,8 @@ ValueSets::Parts ValueSets::all_parts(const std::vector<Parts>& parts, const Wor
     strings.push_back(this->strings(lengths, work));
     set_strings(result, std::nullopt, intersect(std::move(strings), universe(work).strings, work), work);
   }
-  const ExpressionId otherwise = terms.is_known() ? Arena::kEmpty : intersect(std::move(numbers), universe(work).numbers, work);
+  const ExpressionId otherwise =
+      terms.is_known() ? Arena::kEmpty : intersect(std::move(numbers), universe(work).numbers, work);
   set_numbers(result, std::move(terms), otherwise, work);
   result.arrays = arrays_.formulas().all(std::move(arrays));
   result.objects = objects_.formulas().all(std::move(objects));
@@ -109,10 +114,8 @@ ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Wor
   for (const Parts& part : parts) {
     result.simple |= part.simple;
     result.number_terms = result.number_terms | part.number_terms;
-    if (part.text_lengths)
-      lengths = lengths | *part.text_lengths;
-    else
-      strings.push_back(part.strings);
+    if (part.text_lengths) lengths = lengths | *part.text_lengths;
+    else strings.push_back(part.strings);
     numbers.push_back(part.numbers);
     arrays.push_back(part.arrays);
     objects.push_back(part.objects);
@@ -134,12 +137,15 @@ ValueSets::Parts ValueSets::any_parts(const std::vector<Parts>& parts, const Wor
 }
 
 ValueSets::Parts ValueSets::complement_parts(const Parts& parts, const Work& work) {
-  Parts result{static_cast<std::uint8_t>(kSimple & ~parts.simple), Arena::kEmpty, Arena::kEmpty,
-               arrays_.formulas().negate(parts.arrays), objects_.formulas().negate(parts.objects), ~parts.number_terms, std::nullopt};
-  if (parts.text_lengths)
-    set_strings(result, ~*parts.text_lengths, Arena::kEmpty, work);
-  else
-    result.strings = complement(parts.strings, universe(work).strings, work);
+  Parts result{static_cast<std::uint8_t>(kSimple & ~parts.simple),
+               Arena::kEmpty,
+               Arena::kEmpty,
+               arrays_.formulas().negate(parts.arrays),
+               objects_.formulas().negate(parts.objects),
+               ~parts.number_terms,
+               std::nullopt};
+  if (parts.text_lengths) set_strings(result, ~*parts.text_lengths, Arena::kEmpty, work);
+  else result.strings = complement(parts.strings, universe(work).strings, work);
   set_numbers(result, result.number_terms, complement(parts.numbers, universe(work).numbers, work), work);
   return result;
 }
@@ -185,10 +191,16 @@ ValueSets::Parts ValueSets::one_parts(const std::vector<Parts>& wanted, const st
     one_long = (*one_long & ~*part.text_lengths) | (*none_long & *part.text_lengths);
     none_long = *none_long & ~*part.text_lengths;
   }
-  Parts result{one, Arena::kEmpty, Arena::kEmpty, arrays_.formulas().one(std::move(arrays)),
-               objects_.formulas().one(std::move(objects)), one_has, std::nullopt};
+  Parts result{one,
+               Arena::kEmpty,
+               Arena::kEmpty,
+               arrays_.formulas().one(std::move(arrays)),
+               objects_.formulas().one(std::move(objects)),
+               one_has,
+               std::nullopt};
   set_strings(result, one_long, one_long ? Arena::kEmpty : languages(&Parts::strings, universe(work).strings), work);
-  set_numbers(result, one_has, one_has.is_known() ? Arena::kEmpty : languages(&Parts::numbers, universe(work).numbers), work);
+  set_numbers(result, one_has, one_has.is_known() ? Arena::kEmpty : languages(&Parts::numbers, universe(work).numbers),
+              work);
   return result;
 }
 
@@ -197,11 +209,13 @@ ExpressionId ValueSets::strings(const TextLengths& lengths, const Work& work) {
   if (lengths == TextLengths::none()) return Arena::kEmpty;  // of most nodes, for which no code points are added
   const ExpressionId code_point = work.arena.add(*code_point_texts(spelling_ != Spelling::Plain), work.budget);
   std::vector<ExpressionId> ways;
-  for (const auto& [minimum, maximum] : lengths.ranges()) ways.push_back(work.arena.repeat(code_point, minimum, maximum));
+  for (const auto& [minimum, maximum] : lengths.ranges())
+    ways.push_back(work.arena.repeat(code_point, minimum, maximum));
   return work.arena.unite(ways);
 }
 
-void ValueSets::set_strings(Parts& parts, std::optional<TextLengths> lengths, ExpressionId otherwise, const Work& work) {
+void ValueSets::set_strings(Parts& parts, std::optional<TextLengths> lengths, ExpressionId otherwise,
+                            const Work& work) {
   parts.strings = lengths ? strings(*lengths, work) : otherwise;
   parts.text_lengths = std::move(lengths);
 }
@@ -216,7 +230,8 @@ ExpressionId ValueSets::numbers(const NumberTerms& terms, const Work& work, bool
     for (const std::string& number : term.not_multiples) {
       NumberRange multiples;
       multiples.multiple_of = number;
-      ways.back() = intersect({ways.back(), work.arena.complement(texts(multiples, false, false, false))}, Arena::kEmpty, work);
+      ways.back() =
+          intersect({ways.back(), work.arena.complement(texts(multiples, false, false, false))}, Arena::kEmpty, work);
     }
   }
   return work.arena.unite(ways);
@@ -260,7 +275,8 @@ const ValueSets::Parts& ValueSets::parts_of_node(ValueNode node, bool wanted, co
 }
 
 ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& work) {
-  if (std::holds_alternative<ValueTable::Nested>(table_->node(id))) return parts_of_node(own_table().unfold(id), wanted, work);
+  if (std::holds_alternative<ValueTable::Nested>(table_->node(id)))
+    return parts_of_node(own_table().unfold(id), wanted, work);
   const auto& node = table_->node(id);
   Parts parts = everything(work);
   const auto each = [&](const std::vector<ValueNode>& items, bool as_wanted) {
@@ -272,7 +288,13 @@ ValueSets::Parts ValueSets::make_parts(ValueNode id, bool wanted, const Work& wo
       [&](const auto& n) {
         using N = std::decay_t<decltype(n)>;
         if constexpr (std::is_same_v<N, ValueTable::NoValue>) {
-          parts = {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none(), TextLengths::none()};
+          parts = {0,
+                   Arena::kEmpty,
+                   Arena::kEmpty,
+                   Formulas<ArrayTag>::kFalse,
+                   Formulas<ObjectTag>::kFalse,
+                   NumberTerms::none(),
+                   TextLengths::none()};
         } else if constexpr (std::is_same_v<N, ValueTable::AllOf>) {
           parts = all_parts(each(n.items, wanted), work);
         } else if constexpr (std::is_same_v<N, ValueTable::AnyOf>) {
@@ -329,7 +351,14 @@ ValueSets::Parts ValueSets::parts_of_formula(SetId set, bool wanted, const Work&
   };
   switch (formulas_.operation(set)) {
     case Operation::True: return everything(work);
-    case Operation::False: return {0, Arena::kEmpty, Arena::kEmpty, Formulas<ArrayTag>::kFalse, Formulas<ObjectTag>::kFalse, NumberTerms::none(), TextLengths::none()};
+    case Operation::False:
+      return {0,
+              Arena::kEmpty,
+              Arena::kEmpty,
+              Formulas<ArrayTag>::kFalse,
+              Formulas<ObjectTag>::kFalse,
+              NumberTerms::none(),
+              TextLengths::none()};
     case Operation::Atom: return parts_of_node({formulas_.atom(set)}, wanted, work);
     case Operation::Not: return complement_parts(parts_of_formula(formulas_.body(set), !wanted, work), work);
     case Operation::All: return all_parts(each(wanted), work);
@@ -367,7 +396,8 @@ std::optional<std::uint32_t> ValueSets::some_length(SetId set, const Work& work)
   const Within within(depth_, work.budget.limits().depth);
   lengths_.emplace(set.value, Length{Search::Busy, std::nullopt});
   const Undo undo([&] {  // of what did not come to its end
-    if (const auto known = lengths_.find(set.value); known != lengths_.end() && known->second.search == Search::Busy) lengths_.erase(known);
+    if (const auto known = lengths_.find(set.value); known != lengths_.end() && known->second.search == Search::Busy)
+      lengths_.erase(known);
   });
   const std::uint64_t before = taints_;
   const std::optional<std::uint32_t> length = find_length(set, work);
@@ -382,11 +412,13 @@ std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work)
   const auto offer = [&](std::uint32_t length) { least = std::min(least.value_or(~0u), length); };
   if (found.simple & (kNull | kTrue)) offer(4);
   if (found.simple & kFalse) offer(5);
-  if (found.strings != Arena::kEmpty) offer(capped_sum(work.arena.node(work.arena.terminal(found.strings, work.budget)).spelled, 2));
+  if (found.strings != Arena::kEmpty)
+    offer(capped_sum(work.arena.node(work.arena.terminal(found.strings, work.budget)).spelled, 2));
   if (found.numbers != Arena::kEmpty) offer(work.arena.node(work.arena.terminal(found.numbers, work.budget)).spelled);
   if (least && *least < 16) return least;
   if (const auto inside = arrays_.some_length(found.arrays, work)) offer(capped_sum(*inside, 2));
-  if (const auto inside = objects_.some_length(found.objects, {order(set).get(), 0, nullptr, {}}, work)) offer(capped_sum(*inside, 2));
+  if (const auto inside = objects_.some_length(found.objects, {order(set).get(), 0, nullptr, {}}, work))
+    offer(capped_sum(*inside, 2));
   return least;
 }
 
@@ -449,7 +481,8 @@ ValueSets::Order ValueSets::order(SetId set) {
   collect(nodes.begin(), constants);
   found.ordered = static_cast<std::uint32_t>(found.names.size());
   collect(constants, nodes.end());
-  for (std::uint32_t place = 0; place < found.names.size(); ++place) found.places.emplace(found.names[place].value, place);
+  for (std::uint32_t place = 0; place < found.names.size(); ++place)
+    found.places.emplace(found.names[place].value, place);
   return orders_.emplace(set.value, std::make_shared<const NameOrder>(std::move(found))).first->second;
 }
 

@@ -62,14 +62,14 @@ class ValueSets {
     ExpressionId numbers;
     ArrayId arrays;
     ObjectId objects;
-    NumberTerms number_terms;  // the numbers, where they are a union of ranges
+    NumberTerms number_terms;                 // the numbers, where they are a union of ranges
     std::optional<TextLengths> text_lengths;  // the strings, where they are defined by their lengths
   };
   const Parts& parts(SetId set, const Work& work);
   // Bytes of the text of some value of the set; nothing where there is none.
   std::optional<std::uint32_t> some_length(SetId set, const Work& work);
-  // No text of the set is shorter.  Values that are nested deeper than `depth` count as one byte, so that the bound does
-  // not depend on earlier calls.
+  // No text of the set is shorter.  Values that are nested deeper than `depth` count as one byte, so that the bound
+  // does not depend on earlier calls.
   std::uint32_t least_length(SetId set, std::uint32_t depth, const Work& work);
   bool lives(SetId set, const Work& work) { return some_length(set, work).has_value(); }
   // How often a search came upon a set that it was in the middle of: what it found empty may not be.
@@ -149,12 +149,14 @@ class ValueSets {
   std::uint64_t find_count(SetId set, std::uint64_t most, const Work& work);
   bool is_denial(SetId set) const { return formulas_.operation(set) == Operation::Not; }
   // The values of a set that lists them, or denies those that are listed.
-  const counted::vector<Listed>* listed_or_denied(SetId set) { return listed(is_denial(set) ? formulas_.body(set) : set); }
+  const counted::vector<Listed>* listed_or_denied(SetId set) {
+    return listed(is_denial(set) ? formulas_.body(set) : set);
+  }
   std::vector<ValueKind> listed_kinds(const std::vector<SetId>& sets, const std::vector<std::size_t>& lists);
   std::uint64_t count_integers(ExpressionId numbers, std::uint64_t most, const Work& work);
   std::uint64_t count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work);
-  void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed, counted::vector<NameId>& declared,
-                     std::vector<NameId>& mentioned) const;
+  void collect_names(ValueNode node, std::vector<bool>& seen, std::vector<bool>& is_listed,
+                     counted::vector<NameId>& declared, std::vector<NameId>& mentioned) const;
 
   std::shared_ptr<const ValueTable> table_;
   std::shared_ptr<ValueTable> own_table_;  // with the constants that texts hold, and the levels they come to

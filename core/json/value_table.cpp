@@ -61,7 +61,8 @@ ValueNode ValueTable::unfold(ValueNode id) {
 ByteSet ValueTable::class_borders() const {
   const bool keeps = std::ranges::any_of(nodes_, [](const Node& node) {
     const auto* others = std::get_if<Others>(&node);
-    return std::holds_alternative<Unique>(node) || std::holds_alternative<Matching>(node) || (others && !others->languages.empty());
+    return std::holds_alternative<Unique>(node) || std::holds_alternative<Matching>(node) ||
+           (others && !others->languages.empty());
   });
   if (keeps) return ByteSet::range(0, 0xFF);
   ByteSet set = distinguished();

@@ -109,8 +109,9 @@ class ValueTable {
   struct Nested {  // arrays and objects nest so deep at most, with no more elements or members than so many in each
     Count depth, most_inside;
   };
-  using Node = std::variant<AnyValue, NoValue, Undefined, Same, AllOf, AnyOf, OneOf, Negation, Types, Integral, Number, String,
-                            StringLength, Items, ArrayLength, Contains, Unique, Property, Matching, Others, Has, PropertyCount, Nested>;
+  using Node = std::variant<AnyValue, NoValue, Undefined, Same, AllOf, AnyOf, OneOf, Negation, Types, Integral, Number,
+                            String, StringLength, Items, ArrayLength, Contains, Unique, Property, Matching, Others, Has,
+                            PropertyCount, Nested>;
 
   static constexpr ValueNode kAny{0};
   static constexpr ValueNode kNone{1};
@@ -135,7 +136,8 @@ class ValueTable {
     return {place->second};
   }
   LanguageId language(ExpressionPtr texts) {
-    const auto [place, is_new] = language_index_.try_emplace(texts.get(), static_cast<std::uint32_t>(languages_.size()));
+    const auto [place, is_new] =
+        language_index_.try_emplace(texts.get(), static_cast<std::uint32_t>(languages_.size()));
     if (is_new) languages_.push_back(std::move(texts));
     return {place->second};
   }

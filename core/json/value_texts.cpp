@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "json/json_spelling.hpp"
+#include "common/memoized.hpp"
 #include "json/canonical_value.hpp"
+#include "json/json_spelling.hpp"
 #include "json/leaves.hpp"
 #include "json/value_sets.hpp"
-#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -39,7 +39,8 @@ bool ValueSets::is_escaped(LanguageId language) {
 }
 
 bool ValueSets::is_escaped(NameId name) const {
-  return std::ranges::any_of(table_->text(name), [](char c) { return json_is_escaped_by_some(static_cast<std::uint8_t>(c)); });
+  return std::ranges::any_of(table_->text(name),
+                             [](char c) { return json_is_escaped_by_some(static_cast<std::uint8_t>(c)); });
 }
 
 ExpressionId ValueSets::unspelled(LanguageId language, const Work& work) {

@@ -2,11 +2,14 @@
 //
 // A lower bound, counted no further than requested, and kept with the expression of what may still be written: that
 // is the same for all elements that have come to it.
-//   string   each text is a value; where there are many spellings, each text without escapes is.  Of an escape that is begun
+//   string   each text is a value; where there are many spellings, each text without escapes is.  Of an escape that is
+//   begun
 //            neither capital letters nor the u that stands beside \n are counted.
-//   number   in plain spelling a value has four texts at most, and one of digits alone; elsewhere each text of the digits
+//   number   in plain spelling a value has four texts at most, and one of digits alone; elsewhere each text of the
+//   digits
 //            from 1 to 9 is a value, since zeros at an end are what spellings differ by.
-//   others   containers have as many values as any of the parts that are to come, which all live.  A string that is begun is
+//   others   containers have as many values as any of the parts that are to come, which all live.  A string that is
+//   begun is
 //            the first of them.
 
 #include <algorithm>
@@ -21,11 +24,11 @@ namespace {
 constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
 
 constexpr ByteSet kDigits = ByteSet::range('0', '9'), kWithoutZero = ByteSet::range('1', '9');
-constexpr ByteSet kWithoutEscapes = ByteSet::range(0x00, 'A' - 1) | ByteSet::range('G', '\\' - 1) | ByteSet::range('\\' + 1, 't') |
-                                    ByteSet::range('v', 0xFF);
+constexpr ByteSet kWithoutEscapes = ByteSet::range(0x00, 'A' - 1) | ByteSet::range('G', '\\' - 1) |
+                                    ByteSet::range('\\' + 1, 't') | ByteSet::range('v', 0xFF);
 // Texts of these bytes are different strings, and different numbers.
-constexpr ByteSet kTelling = kWithoutZero | ByteSet::range('a', 'd') | ByteSet::range('f', 't') | ByteSet::range('v', 'z') |
-                             ByteSet::range('"', '"');
+constexpr ByteSet kTelling = kWithoutZero | ByteSet::range('a', 'd') | ByteSet::range('f', 't') |
+                             ByteSet::range('v', 'z') | ByteSet::range('"', '"');
 
 }  // namespace
 
@@ -54,13 +57,15 @@ std::uint64_t JsonRules::values_left(ExpressionId rest, Part part, std::uint64_t
       return is_plain ? count(rest, most) : std::max<std::uint64_t>(1, count(rest, most, &kWithoutEscapes));
     case Part::Number:
       if (!is_plain) return std::max<std::uint64_t>(1, count(rest, most, &kWithoutZero));
-      return std::max({std::uint64_t{1}, count(rest, most, &kDigits), count(rest, kMostSpellings * most) / kMostSpellings});
+      return std::max(
+          {std::uint64_t{1}, count(rest, most, &kDigits), count(rest, kMostSpellings * most) / kMostSpellings});
     case Part::Word: return count(rest, most);
     default: return values_of_container(rest, part == Part::Within, most, work);
   }
 }
 
-std::uint64_t JsonRules::values_of_container(ExpressionId rest, bool is_in_string, std::uint64_t most, const Work& work) {
+std::uint64_t JsonRules::values_of_container(ExpressionId rest, bool is_in_string, std::uint64_t most,
+                                             const Work& work) {
   Arena& arena = work.arena;
   std::uint64_t found = 1;
   for (const ExpressionId alternative : arena.fronts(rest))
@@ -68,8 +73,7 @@ std::uint64_t JsonRules::values_of_container(ExpressionId rest, bool is_in_strin
       work.budget.step();
       const auto [head, tail] = arena.split(at);
       const ExpressionNode n = arena.node(head);
-      if (n.kind == Kind::Rule)
-        found = std::max(found, values_in(rules_[n.rule().value], most, work));
+      if (n.kind == Kind::Rule) found = std::max(found, values_in(rules_[n.rule().value], most, work));
       else if (is_in_string && at == alternative && n.kind == Kind::Terminal)
         found = std::max(found, values_left(head, Part::String, most, work));
       else if (!n.rules && !n.commits && n.kind != Kind::Unverified)
@@ -92,14 +96,16 @@ std::uint64_t JsonRules::values_in(const Rule& rule, std::uint64_t most, const W
     for (std::size_t i = rule.low; i < rule.high; ++i)
       found = std::min(found, values_after(objects_[rule.subject], names[i], most, work));
   } else if (rule.form == Form::Elements && !sets_.arrays().tells_equal(arrays_[rule.subject].rest)) {
-    for (const auto ways = sets_.arrays().branches(arrays_[rule.subject].rest, work); const Branch<ArrayTag>& way : *ways)
+    for (const auto ways = sets_.arrays().branches(arrays_[rule.subject].rest, work);
+         const Branch<ArrayTag>& way : *ways)
       if (found < most) found = std::max(found, sets_.count(way.value, most, work));
   }
   return found;
 }
 
 // Of a member of a declared name, and of those after it.
-std::uint64_t JsonRules::values_after(const Object& object, const Choice::Name& name, std::uint64_t most, const Work& work) {
+std::uint64_t JsonRules::values_after(const Object& object, const Choice::Name& name, std::uint64_t most,
+                                      const Work& work) {
   const auto ways = sets_.objects().branches(object.rest, name.name, work);
   std::uint64_t found = 1;
   Object after = after_declared(object, name);
@@ -123,7 +129,8 @@ std::uint64_t JsonRules::values_of_members(const Object& object, std::uint64_t m
   std::uint64_t found = 1;
   const auto last = std::ranges::max_element(names, {}, &Choice::Name::place);
   for (const Choice::Name& name : names)
-    for (const auto ways = sets_.objects().branches(object.rest, name.name, work); const Branch<ObjectTag>& way : *ways) {
+    for (const auto ways = sets_.objects().branches(object.rest, name.name, work);
+         const Branch<ObjectTag>& way : *ways) {
       Object after = after_declared(object, name);
       after.rest = way.rest;
       if (found < most && sets_.objects().some_length(way.rest, room(after), work))
@@ -135,7 +142,8 @@ std::uint64_t JsonRules::values_of_members(const Object& object, std::uint64_t m
 // Goes along texts, and marks where no more strings than so many can follow.
 class JsonRules::UnverifiedAlong final : public TextTree {
  public:
-  UnverifiedAlong(JsonRules& rules, std::shared_ptr<const TextTree> texts, ExpressionId rest, std::uint64_t than, const Work& work)
+  UnverifiedAlong(JsonRules& rules, std::shared_ptr<const TextTree> texts, ExpressionId rest, std::uint64_t than,
+                  const Work& work)
       : rules_(rules), texts_(std::move(texts)), rest_(rest), than_(than), work_(work) {}
   void walk(Walk& walk) const override {
     Following following(*this, walk);
@@ -174,7 +182,8 @@ class JsonRules::UnverifiedAlong final : public TextTree {
   Work work_;
 };
 
-std::shared_ptr<const TextTree> JsonRules::unverified_along(std::shared_ptr<const TextTree> texts, ExpressionId rest, std::uint64_t than, const Work& work) {
+std::shared_ptr<const TextTree> JsonRules::unverified_along(std::shared_ptr<const TextTree> texts, ExpressionId rest,
+                                                            std::uint64_t than, const Work& work) {
   return std::make_shared<UnverifiedAlong>(*this, std::move(texts), rest, than, work);
 }
 
@@ -199,9 +208,11 @@ bool JsonRules::is_endless(const Rule& rule, const Work& work) {
     if (awaits(rule, next) && !next.others.empty() && !takes_names_for_ever(objects_[rule.subject], work)) return false;
     for (std::uint32_t i = rule.low; i < rule.high; ++i) {
       Object after = after_declared(objects_[rule.subject], next.names[i]);
-      for (const auto ways = sets_.objects().branches(objects_[rule.subject].rest, next.names[i].name, work); const auto& way : *ways) {
+      for (const auto ways = sets_.objects().branches(objects_[rule.subject].rest, next.names[i].name, work);
+           const auto& way : *ways) {
         after.rest = way.rest;
-        if (sets_.objects().some_length(way.rest, room(after), work) && !takes_names_for_ever(after, work)) return false;
+        if (sets_.objects().some_length(way.rest, room(after), work) && !takes_names_for_ever(after, work))
+          return false;
       }
     }
     return true;

@@ -1,16 +1,17 @@
 // A formula with other values for a few of its atoms at a time.
 //
-// Problem.  oneOf of 140 objects, each with a "kind" of its own: what remains after "kind" differs for each of 140 values,
-// and for each of the 1,000 names that the objects have between them.  To map the whole formula each time costs the
-// product; and mostly all operands but one come to nothing.
-// Example.  one(all(a, x), all(b, y), all(c, z)), where a, b and c are mostly false: that is one() = false, and with b true
-// it is y.
+// Problem.  oneOf of 140 objects, each with a "kind" of its own: what remains after "kind" differs for each of 140
+// values, and for each of the 1,000 names that the objects have between them.  To map the whole formula each time costs
+// the product; and mostly all operands but one come to nothing.
+// Example.  one(all(a, x), all(b, y), all(c, z)), where a, b and c are mostly false: that is one() = false, and with b
+// true it is y.
 // How.  The formula is mapped once, with what its atoms *usually* become.  Where some atoms become something else, only
 // what stands above these is made again; and a junction remembers of its usual operands those that are not neutral.
-// Cost.  To begin with, that of a map.  For each variation the formulas above the atoms that differ, each with its operands
-// that are not neutral.
+// Cost.  To begin with, that of a map.  For each variation the formulas above the atoms that differ, each with its
+// operands that are not neutral.
 // Source.  Change propagation: Reps, Teitelbaum and Demers, "Incremental context-dependent analysis for language-based
-// editors", 1983.  Not taken: a map that skips what has no such atom; it still makes each junction of all of its operands.
+// editors", 1983.  Not taken: a map that skips what has no such atom; it still makes each junction of all of its
+// operands.
 #pragma once
 
 #include <map>
@@ -105,7 +106,8 @@ class Variations {
       node.usual = formulas_.negate(nodes_[below[0]].usual);
     } else if (operation != Operation::True && operation != Operation::False) {
       const auto given = formulas_.operands(f);
-      for (const FormulaId operand : std::vector<FormulaId>(given.begin(), given.end())) below.push_back(add(operand, usual, work));
+      for (const FormulaId operand : std::vector<FormulaId>(given.begin(), given.end()))
+        below.push_back(add(operand, usual, work));
       const FormulaId neutral = operation == Operation::All ? Formulas<Tag>::kTrue : Formulas<Tag>::kFalse;
       std::vector<FormulaId> operands;
       for (const std::uint32_t place : below) {
@@ -125,7 +127,7 @@ class Variations {
   }
 
   Formulas<Tag>& formulas_;
-  counted::vector<Node> nodes_;  // operands before what they are operands of
+  counted::vector<Node> nodes_;                                  // operands before what they are operands of
   counted::unordered_map<std::uint32_t, std::uint32_t> places_;  // by formula
   counted::unordered_map<std::uint32_t, std::uint32_t> atoms_;
   std::uint32_t root_ = 0;

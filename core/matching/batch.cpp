@@ -33,8 +33,9 @@ struct Runs {
   }
 };
 
-// Does the task for each matcher, a run on one thread.  Result: the error of each, or null.  The calling thread, which alone
-// may have an interruption, looks for it until all threads are done; then it throws Interrupted, and there is no result.
+// Does the task for each matcher, a run on one thread.  Result: the error of each, or null.  The calling thread, which
+// alone may have an interruption, looks for it until all threads are done; then it throws Interrupted, and there is no
+// result.
 template <class Task>
 std::vector<std::exception_ptr> for_each_on_threads(const Runs& runs, std::size_t threads, Task&& task) {
   std::vector<std::exception_ptr> errors(runs.order.size());
@@ -118,10 +119,8 @@ std::vector<std::exception_ptr> fill_draft_masks(std::span<Matcher* const> match
     const std::size_t words = matchers[i]->constraint()->vocabulary().words();
     for (std::size_t row = 0; row < made.rows.size(); ++row) {
       std::uint32_t* const to = drafts[i].rows + row * words;
-      if (made.rows[row])
-        made.rows[row]->bits.write(to);
-      else
-        std::fill_n(to, words, 0u);
+      if (made.rows[row]) made.rows[row]->bits.write(to);
+      else std::fill_n(to, words, 0u);
     }
     drafts[i].legal = std::move(made.legal);
   });

@@ -17,7 +17,8 @@ namespace tokamata {
 
 // Writes the mask of matchers[i] to rows[i], which has room for it; where budgets[i] is a number, the mask of
 // mask_within.  `budgets` has an entry for each matcher, or none.  Result: the error of each matcher whose mask
-// could not be made, null for the others; the rows of failed matchers are untouched.  The deadline is one for all of them.
+// could not be made, null for the others; the rows of failed matchers are untouched.  The deadline is one for all of
+// them.
 std::vector<std::exception_ptr> fill_masks(std::span<Matcher* const> matchers, std::span<std::uint32_t* const> rows,
                                            unsigned threads, std::span<const std::optional<TokenCount>> budgets = {},
                                            const Deadline& deadline = {});

@@ -9,8 +9,10 @@ namespace tokamata {
 
 SharedConstraint::SharedConstraint(std::shared_ptr<const ConstraintSource> source, const Limits& limits,
                                    const std::shared_ptr<const CancelToken>& cancel, double spent_seconds)
-    : started_(Budget::Clock::now()), source_(std::move(source)),
-      automaton_(*source_->pattern, source_->vocabulary, source_->start_vocabulary, source_->control_tokens, limits, cancel),
+    : started_(Budget::Clock::now()),
+      source_(std::move(source)),
+      automaton_(*source_->pattern, source_->vocabulary, source_->start_vocabulary, source_->control_tokens, limits,
+                 cancel),
       compile_seconds_(spent_seconds) {
   const std::shared_ptr<const Tokenization>& tokenization = source_->tokenization;
   most_states_ = limits.states;
@@ -37,12 +39,14 @@ SharedConstraint::SharedConstraint(std::shared_ptr<const ConstraintSource> sourc
     canonical_.emplace(automaton_, tokenization);
     const auto lives = [&](Budget& budget) {
       const TokenAutomaton::Configuration start = automaton_.start();
-      return canonical_->lives(start, canonical_->tokenization().start(), budget) || canonical_->lives_somewhere(start.state, budget);
+      return canonical_->lives(start, canonical_->tokenization().start(), budget) ||
+             canonical_->lives_somewhere(start.state, budget);
     };
     if (!work(limits, cancel, {}, compile_seconds_, lives)) throw NotCanonical(false);
   }
   if (source_->thought)
-    thought_ = std::make_unique<Thought>(*source_->thought, source_->vocabulary, source_->start_vocabulary, source_->control_tokens, limits, cancel);
+    thought_ = std::make_unique<Thought>(*source_->thought, source_->vocabulary, source_->start_vocabulary,
+                                         source_->control_tokens, limits, cancel);
   compile_seconds_ = spent_seconds + std::chrono::duration<double>(Budget::Clock::now() - started_).count();
   end_charging();
 }
@@ -62,10 +66,8 @@ void SharedConstraint::admit(const Limits& limits) {
 }
 
 std::unique_lock<Mutex> SharedConstraint::locked(const Deadline& deadline) {
-  if (!deadline.is_set())
-    mutex_.lock_interruptibly();
-  else if (!mutex_.try_lock_until(deadline.at))
-    throw LimitExceeded("deadline_seconds", deadline.seconds);
+  if (!deadline.is_set()) mutex_.lock_interruptibly();
+  else if (!mutex_.try_lock_until(deadline.at)) throw LimitExceeded("deadline_seconds", deadline.seconds);
   return {mutex_, std::adopt_lock};
 }
 
@@ -113,9 +115,10 @@ std::shared_ptr<History> SharedConstraint::begin_history() {
 // ---- callers ----------------------------------------------------------------------------------
 
 Constraint::Constraint(ExpressionPtr pattern, std::shared_ptr<const Vocabulary> vocabulary,
-                       std::shared_ptr<const Vocabulary> start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
-                       const Limits& limits, std::shared_ptr<const CancelToken> cancel,
-                       std::shared_ptr<const Tokenization> tokenization, const ThoughtPlan* thought)
+                       std::shared_ptr<const Vocabulary> start_vocabulary,
+                       const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
+                       std::shared_ptr<const CancelToken> cancel, std::shared_ptr<const Tokenization> tokenization,
+                       const ThoughtPlan* thought)
     : Constraint(std::make_shared<SharedConstraint>(
                      std::make_shared<const ConstraintSource>(ConstraintSource{
                          std::move(pattern), std::move(vocabulary), std::move(start_vocabulary), control_tokens,
@@ -125,9 +128,12 @@ Constraint::Constraint(ExpressionPtr pattern, std::shared_ptr<const Vocabulary> 
   compile_seconds_ = shared_->compile_seconds();
 }
 
-Constraint::Constraint(std::shared_ptr<SharedConstraint> shared, const Limits& limits, std::shared_ptr<const CancelToken> cancel,
-                       double spent_seconds)
-    : limits_(limits), cancel_(std::move(cancel)), compile_seconds_(spent_seconds), shared_(std::move(shared)),
+Constraint::Constraint(std::shared_ptr<SharedConstraint> shared, const Limits& limits,
+                       std::shared_ptr<const CancelToken> cancel, double spent_seconds)
+    : limits_(limits),
+      cancel_(std::move(cancel)),
+      compile_seconds_(spent_seconds),
+      shared_(std::move(shared)),
       states_(shared_.get()) {
   shared_->admit(limits_);
 }
@@ -150,7 +156,8 @@ ClosedForm Constraint::closed_form() {
   double spent_seconds = compile_seconds_;
   const auto form_of = [&](SharedConstraint& states) {
     return states.work(limits_, cancel_, {}, spent_seconds, [&states](Budget& budget) {
-      return states.canonical_ ? states.canonical_->closed_form(budget) : tokamata::closed_form(states.automaton_, budget);
+      return states.canonical_ ? states.canonical_->closed_form(budget)
+                               : tokamata::closed_form(states.automaton_, budget);
     });
   };
   try {

@@ -1,18 +1,19 @@
 // A pattern compiled for a vocabulary: what is made of it once (SharedConstraint), and what each of its callers has
 // (Constraint).
 //
-// Problem.  A server gets one schema from many callers.  States and masks are to be made once for all of them; but limits
-// and cancel tokens are of one caller, and what another one made must raise no LimitExceeded for him.
-// How.  Every call that works has the limits and the token of its caller.  The states are shared until a call finds them to
-// be more than its caller allows.  If no caller allows more, everything that no matcher holds is freed, and the call is
-// tried once more.  Where that does not suffice, or others allow more, the caller goes on with states of his own: the pattern
-// is compiled again, his matchers read their tokens again (Matcher::move), and only what he makes counts.
-// Example.  A allows 100 states, B allows 10, and A's text has made 50.  B begins at the same start state.  His first call
-// that makes a state finds 50, and so B gets states of his own: that call fails if B's text needs more than 10.  A notices
-// nothing.
+// Problem.  A server gets one schema from many callers.  States and masks are to be made once for all of them; but
+// limits and cancel tokens are of one caller, and what another one made must raise no LimitExceeded for him.
+// How.  Every call that works has the limits and the token of its caller.  The states are shared until a call finds
+// them to be more than its caller allows.  If no caller allows more, everything that no matcher holds is freed, and the
+// call is tried once more.  Where that does not suffice, or others allow more, the caller goes on with states of his
+// own: the pattern is compiled again, his matchers read their tokens again (Matcher::move), and only what he makes
+// counts.
+// Example.  A allows 100 states, B allows 10, and A's text has made 50.  B begins at the same start state.  His first
+// call that makes a state finds 50, and so B gets states of his own: that call fails if B's text needs more than 10.  A
+// notices nothing.
 // Cost.  Nothing, until somebody's limits are passed; then compiling once, and a step for each token of his texts.
-// Rejected.  To count what each caller has added: states that he uses are made by others, and a collection would have to
-// find out whose they are.
+// Rejected.  To count what each caller has added: states that he uses are made by others, and a collection would have
+// to find out whose they are.
 #pragma once
 
 #include <atomic>
@@ -42,7 +43,8 @@ struct EmptyConstraint : std::runtime_error {
 // Some text matches the pattern, but the vocabulary cannot spell any of these texts.  `bytes` are the bytes of the
 // pattern that are not tokens of their own.
 struct Unspellable : std::runtime_error {
-  explicit Unspellable(ByteSet missing) : std::runtime_error("the vocabulary cannot spell the pattern"), bytes(missing) {}
+  explicit Unspellable(ByteSet missing)
+      : std::runtime_error("the vocabulary cannot spell the pattern"), bytes(missing) {}
   ByteSet bytes;
 };
 
@@ -56,7 +58,8 @@ struct NotCanonical : std::runtime_error {
 
 // The tokens of the context are not canonical; `position` is the first that the tokenizer would not write.
 struct ContextNotCanonical : std::runtime_error {
-  explicit ContextNotCanonical(std::size_t where) : std::runtime_error("the context is not canonical"), position(where) {}
+  explicit ContextNotCanonical(std::size_t where)
+      : std::runtime_error("the context is not canonical"), position(where) {}
   std::size_t position;
 };
 
@@ -68,7 +71,8 @@ struct BudgetTooSmall : std::runtime_error {
 
 // No accepted text with at least so many tokens was found.
 struct TooFewTokens : std::runtime_error {
-  explicit TooFewTokens(TokenCount least_tokens) : std::runtime_error("no text has so many tokens"), least(least_tokens) {}
+  explicit TooFewTokens(TokenCount least_tokens)
+      : std::runtime_error("no text has so many tokens"), least(least_tokens) {}
   TokenCount least;
 };
 
@@ -117,11 +121,11 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   friend class Preparer;
   friend class KeptMasks;
 
-  // Runs `task(budget)` under the lock, and adds the time to `spent_seconds`.  Throws Crowded in place of LimitExceeded where
-  // there may be others that have made what is too much.
+  // Runs `task(budget)` under the lock, and adds the time to `spent_seconds`.  Throws Crowded in place of LimitExceeded
+  // where there may be others that have made what is too much.
   template <class Task>
-  auto work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, const Deadline& deadline, double& spent_seconds,
-            Task&& task);
+  auto work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, const Deadline& deadline,
+            double& spent_seconds, Task&& task);
   // One more caller, with these limits.
   void admit(const Limits& limits);
   // The lock, which another thread may hold for long.
@@ -139,7 +143,7 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   Completions completions_{automaton_};
   LongCompletions long_completions_{automaton_, completions_};
   std::optional<CanonicalAutomaton> canonical_;  // with canonical tokenization
-  std::unique_ptr<Thought> thought_;  // if texts begin with one
+  std::unique_ptr<Thought> thought_;             // if texts begin with one
   double compile_seconds_ = 0;
   Mutex mutex_{[this] { return weak_from_this().lock(); }};
   bool is_working_ = false;  // a task is running, and may be reading what a collection would free
@@ -150,8 +154,8 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   bool has_read_masks_ = false;    // of a file (kept_masks.hpp), whose masks may be wrong
 };
 
-// Contract.  The limits and the cancel token hold for all that is called on it and on its matchers, and for nobody else.  Its
-// figures are of the states that it uses, which others may have made.  Any thread may call it.
+// Contract.  The limits and the cancel token hold for all that is called on it and on its matchers, and for nobody
+// else.  Its figures are of the states that it uses, which others may have made.  Any thread may call it.
 class Constraint {
  public:
   // Compiles a pattern.

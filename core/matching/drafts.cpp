@@ -1,11 +1,11 @@
 // Tokens that others propose: how many of them are allowed, and the mask after each.
 //
-// Problem.  A host that verifies k drafted tokens at once needs k + 1 masks.  To advance, fill and roll back takes 3 k calls,
-// and leaves a matcher half way where one of them fails.
-// Example.  For  [0-9]{2}  the chain  "1" "x" "2"  has the legal prefix "1": the rows after the text and after "1" are masks,
-// those after "x" and "2" allow nothing.
-// How.  The states after the nodes are kept beside the text, so the matcher never changes.  Whether a node is legal is a bit of
-// the mask before it, which is made anyway.
+// Problem.  A host that verifies k drafted tokens at once needs k + 1 masks.  To advance, fill and roll back takes 3 k
+// calls, and leaves a matcher half way where one of them fails.
+// Example.  For  [0-9]{2}  the chain  "1" "x" "2"  has the legal prefix "1": the rows after the text and after "1" are
+// masks, those after "x" and "2" allow nothing.
+// How.  The states after the nodes are kept beside the text, so the matcher never changes.  Whether a node is legal is
+// a bit of the mask before it, which is made anyway.
 // Cost.  A mask and a step for each legal node, under one lock.
 #include "common/check.hpp"
 #include "matching/matcher.hpp"
@@ -17,7 +17,8 @@ std::size_t Matcher::validate(std::span<const TokenId> tokens) {
   return work([&](Budget& budget) {
     std::optional<Step> last;
     for (std::size_t count = 0; count < tokens.size(); ++count) {
-      std::optional<Step> next = next_step(last ? after(*last, steps().size() - 1 + count) : here(), tokens[count], budget);
+      std::optional<Step> next =
+          next_step(last ? after(*last, steps().size() - 1 + count) : here(), tokens[count], budget);
       if (!next) return count;
       last = std::move(next);
     }
@@ -25,14 +26,17 @@ std::size_t Matcher::validate(std::span<const TokenId> tokens) {
   });
 }
 
-DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop, const Deadline& deadline) {
+DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop,
+                                const Deadline& deadline) {
   const std::size_t count = draft.tokens.size();
   TOKAMATA_CHECK(draft.parents.empty() || draft.parents.size() == count, "each node of a tree has a parent");
   return work(deadline, [&](Budget& budget) {
     DraftMasks made{std::vector<MaskPtr>(count + 1), std::vector<bool>(count, false)};
     std::vector<std::optional<Step>> steps(count);
     std::vector<TokenCount> depths(count + 1, 0);  // of the rows
-    const auto place_after = [&](std::size_t node) { return after(*steps[node], this->steps().size() - 1 + depths[node + 1]); };
+    const auto place_after = [&](std::size_t node) {
+      return after(*steps[node], this->steps().size() - 1 + depths[node + 1]);
+    };
     const auto mask_after = [&](const Place& place, TokenCount depth) -> MaskPtr {
       if (!tokens || place.is_stopped()) return mask_at(place, kNoTokens, budget);
       if (*tokens < depth + count_stop) return nullptr;

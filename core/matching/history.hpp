@@ -1,10 +1,10 @@
 // The steps of a text; copies share all steps that they have in common.
 //
-// Problem.  A matcher is forked for each beam, each draft and each request that begins alike.  A copy of the steps takes as
-// long as the text is, for every one of them.
-// How.  Steps are in blocks of kSteps, each with a pointer to the block before.  A history is its last block and a number of
-// steps, so a copy is a pointer and a number.  A block that two histories hold is not written to: who goes on copies its own
-// part of that one block.
+// Problem.  A matcher is forked for each beam, each draft and each request that begins alike.  A copy of the steps
+// takes as long as the text is, for every one of them.
+// How.  Steps are in blocks of kSteps, each with a pointer to the block before.  A history is its last block and a
+// number of steps, so a copy is a pointer and a number.  A block that two histories hold is not written to: who goes on
+// copies its own part of that one block.
 // Cost.  Copying, appending, and removing the last step: constant.  Removing n steps: n / kSteps.
 // Contract.  Copies belong to one constraint, whose lock guards all of them; only the destructor needs no lock.
 #pragma once

@@ -11,7 +11,8 @@ namespace tokamata {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x01'4b'53'41'4d'4b'4f'54;  // and the form of what follows; other byte orders do not find it
+// and the form of what follows; other byte orders do not find it
+constexpr std::uint64_t kMark = 0x01'4b'53'41'4d'4b'4f'54;
 constexpr std::uint64_t kNoRow = 0, kTextRow = 1, kFirstShared = 2, kOwnRow = ~std::uint64_t{0};
 
 // ---- writing ----------------------------------------------------------------------------------
@@ -56,7 +57,9 @@ std::string bytes_of_records(const MaskRecords& records, const Vocabulary& vocab
   std::vector<SharedWords> rows;
   std::unordered_map<const Words*, std::uint64_t> numbers{{&vocabulary.text_words(), kTextRow}};
   for (const MaskRecords::Shared& shared : records.masks)
-    if (const SharedWords& base = shared.mask->bits.base(); base && numbers.try_emplace(base.get(), kFirstShared + rows.size()).second) rows.push_back(base);
+    if (const SharedWords& base = shared.mask->bits.base();
+        base && numbers.try_emplace(base.get(), kFirstShared + rows.size()).second)
+      rows.push_back(base);
   writer.number(rows.size());
   for (const SharedWords& row : rows) writer.row(*row);
   writer.number(records.masks.size());
@@ -71,7 +74,8 @@ std::string bytes_of_records(const MaskRecords& records, const Vocabulary& vocab
     for (const StackMemo::Question& question : shared.questions) {
       writer.number(question.slot);
       writer.number(question.bytes.size());
-      for (unsigned byte = question.bytes.next_member(0); byte < 256; byte = question.bytes.next_member(byte + 1)) writer.number(byte);
+      for (unsigned byte = question.bytes.next_member(0); byte < 256; byte = question.bytes.next_member(byte + 1))
+        writer.number(byte);
     }
   }
   writer.number(records.states.size());
@@ -155,8 +159,14 @@ class Reader {
 
 class RecordReader {
  public:
-  RecordReader(std::string_view bytes, const std::shared_ptr<const Vocabulary>& vocabulary, Budget& budget, std::vector<SharedWords>& shared)
-      : reader_(bytes), vocabulary_(vocabulary), words_(vocabulary->words()), budget_(budget), left_(budget.limits().memory_bytes), shared_(shared) {}
+  RecordReader(std::string_view bytes, const std::shared_ptr<const Vocabulary>& vocabulary, Budget& budget,
+               std::vector<SharedWords>& shared)
+      : reader_(bytes),
+        vocabulary_(vocabulary),
+        words_(vocabulary->words()),
+        budget_(budget),
+        left_(budget.limits().memory_bytes),
+        shared_(shared) {}
 
   std::optional<MaskRecords> read() {
     std::uint64_t mark = 0;
@@ -167,7 +177,8 @@ class RecordReader {
       shared_.push_back(std::make_shared<const Words>(row()));
     }
     MaskRecords records;
-    for (std::size_t masks = reader_.count(5); masks > 0 && reader_.is_good(); --masks) records.masks.push_back(shared_mask());
+    for (std::size_t masks = reader_.count(5); masks > 0 && reader_.is_good(); --masks)
+      records.masks.push_back(shared_mask());
     for (std::size_t states = reader_.count(3); states > 0 && reader_.is_good(); --states) read_state(records);
     const std::uint64_t start = reader_.below(records.masks.size() + 1);
     records.start_mask = static_cast<std::uint32_t>(start - 1);
@@ -211,7 +222,8 @@ class RecordReader {
       next = place + 1;
     }
     if (base == kNoRow) return {nullptr, std::move(changed), words_};
-    return {base == kTextRow ? SharedWords(vocabulary_, &vocabulary_->text_words()) : shared_[base - kFirstShared], std::move(changed), words_};
+    return {base == kTextRow ? SharedWords(vocabulary_, &vocabulary_->text_words()) : shared_[base - kFirstShared],
+            std::move(changed), words_};
   }
 
   MaskRecords::Shared shared_mask() {
@@ -220,7 +232,8 @@ class RecordReader {
     auto mask = std::make_shared<Mask>();
     mask->bits = bits();
     if (!reader_.is_good()) return shared;
-    const auto stops = std::ranges::count_if(vocabulary_->stop(), [&](std::uint32_t stop) { return mask->bits.contains(stop); });
+    const auto stops =
+        std::ranges::count_if(vocabulary_->stop(), [&](std::uint32_t stop) { return mask->bits.contains(stop); });
     mask->set_bits = mask->bits.count();
     mask->open_tokens = mask->set_bits - static_cast<std::size_t>(stops);
     if (stops != 0 && static_cast<std::size_t>(stops) != vocabulary_->stop().size()) reader_.fail();
@@ -237,7 +250,8 @@ class RecordReader {
     for (std::size_t questions = reader_.count(2); questions > 0 && reader_.is_good(); --questions) {
       take(2 * sizeof(StackMemo::Question));
       StackMemo::Question question{static_cast<std::uint32_t>(reader_.below(std::uint64_t{1} << 32))};
-      for (std::size_t bytes = reader_.count(1); bytes > 0; --bytes) question.bytes.add(static_cast<std::uint8_t>(reader_.below(256)));
+      for (std::size_t bytes = reader_.count(1); bytes > 0; --bytes)
+        question.bytes.add(static_cast<std::uint8_t>(reader_.below(256)));
       shared.questions.push_back(question);
     }
     return shared;
@@ -295,18 +309,21 @@ std::string KeptMasks::bytes(const std::shared_ptr<const CancelToken>& cancel) {
   return bytes_of_records(records, states_.vocabulary());
 }
 
-std::optional<std::size_t> KeptMasks::read(std::string_view bytes, double seconds, const std::shared_ptr<const CancelToken>& given) {
+std::optional<std::size_t> KeptMasks::read(std::string_view bytes, double seconds,
+                                           const std::shared_ptr<const CancelToken>& given) {
   const std::shared_ptr<const CancelToken>& cancel = given ? given : caller_.cancel_;
   Limits limits = caller_.limits_;
   limits.seconds = std::min(limits.seconds, seconds);
-  const std::size_t most_bytes = limits.memory_bytes - limits.memory_bytes / 4, most_states = limits.states - limits.states / 4;
+  const std::size_t most_bytes = limits.memory_bytes - limits.memory_bytes / 4,
+                    most_states = limits.states - limits.states / 4;
   MaskRecorder recorder(states_.automaton_);
   std::size_t count = 0;
   try {
     Budget budget(limits, cancel, 0);
     budget.check();
     std::vector<SharedWords> shared;
-    const std::optional<MaskRecords> records = records_of_bytes(bytes, states_.automaton_.shared_vocabulary(), budget, shared);
+    const std::optional<MaskRecords> records =
+        records_of_bytes(bytes, states_.automaton_.shared_vocabulary(), budget, shared);
     if (!records) return std::nullopt;
     double spent = budget.spent_seconds();
     bool is_held = false;

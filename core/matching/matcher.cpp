@@ -7,12 +7,16 @@
 namespace tokamata {
 
 Matcher::Matcher(std::shared_ptr<Constraint> constraint, SharedConstraint& states)
-    : constraint_(std::move(constraint)), states_(&states), steps_(states.begin_history()), has_start_rule_(automaton().has_start_rule()),
+    : constraint_(std::move(constraint)),
+      states_(&states),
+      steps_(states.begin_history()),
+      has_start_rule_(automaton().has_start_rule()),
       spent_seconds_(constraint_->compile_seconds()) {}
 
 Matcher::Matcher(std::shared_ptr<Constraint> constraint) : Matcher(constraint, constraint->states()) {}
 
-Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context) : Matcher(std::move(constraint)) {
+Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context)
+    : Matcher(std::move(constraint)) {
   if (!canonical()) return;
   const Tokenization& tokenization = canonical()->tokenization();
   CanonicalState state = canonical_state();
@@ -23,8 +27,11 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId
   }
   steps()[0].canonical = std::move(state);
   // After an added token a text begins again.
-  has_start_rule_ = has_start_rule_ && (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
-  const bool lives = work([this](Budget& budget) { return canonical()->lives(configuration(), canonical_state(), budget); });
+  has_start_rule_ =
+      has_start_rule_ &&
+      (context.empty() || (tokenization.added_number(context.back()) && tokenization.is_control(context.back())));
+  const bool lives =
+      work([this](Budget& budget) { return canonical()->lives(configuration(), canonical_state(), budget); });
   if (!lives) throw NotCanonical(!context.empty());
 }
 
@@ -122,7 +129,8 @@ void Matcher::set_stops(std::vector<TokenId> stops) {
   Words row(constraint_->vocabulary().words());
   for (const TokenId stop : stops) row[stop.value / 32] |= 1u << (stop.value % 32);
   Mask after{Mask::kNoSerial, 0, stops.size(), MaskBits::few_of(row)};
-  auto own = std::make_shared<const OwnStops>(OwnStops{std::move(stops), std::make_shared<const Mask>(std::move(after))});
+  auto own =
+      std::make_shared<const OwnStops>(OwnStops{std::move(stops), std::make_shared<const Mask>(std::move(after))});
   const auto lock = locked();
   own_stops_ = std::move(own);
 }
@@ -152,7 +160,8 @@ MaskPtr Matcher::with_own_stops(MaskPtr mask, const Place& place) {
 // ---- masks ------------------------------------------------------------------------------------
 
 MaskPtr Matcher::known_mask_within(const Place& place, TokenCount left) {
-  if (const TokenBounds bounds = bounds_at(place, left); bounds.least > 0) return long_completions().try_mask(place.at, bounds);
+  if (const TokenBounds bounds = bounds_at(place, left); bounds.least > 0)
+    return long_completions().try_mask(place.at, bounds);
   if (left != kNoTokens) return canonical() ? nullptr : with_own_stops(completions().try_mask(place.at, left), place);
   if (canonical()) return with_own_stops(canonical()->known_mask(place.at, place.canonical), place);
   const MaskPtr* known = automaton().known_mask(place.at);
@@ -168,9 +177,11 @@ MaskPtr Matcher::known_mask(const Place& place, TokenCount left) {
 }
 
 MaskPtr Matcher::mask_within(const Place& place, TokenCount left, Budget& budget) {
-  if (const TokenBounds bounds = bounds_at(place, left); bounds.least > 0) return long_completions().mask(place.at, bounds, budget);
+  if (const TokenBounds bounds = bounds_at(place, left); bounds.least > 0)
+    return long_completions().mask(place.at, bounds, budget);
   if (left == kNoTokens)
-    return with_own_stops(canonical() ? canonical()->mask(place.at, place.canonical, budget) : automaton().mask(place.at, budget), place);
+    return with_own_stops(
+        canonical() ? canonical()->mask(place.at, place.canonical, budget) : automaton().mask(place.at, budget), place);
   return with_own_stops(canonical() ? canonical()->mask_within(place.at, place.canonical, left, budget)
                                     : completions().mask(place.at, left, budget),
                         place);
@@ -231,7 +242,8 @@ MaskPtr Matcher::mask_within(TokenCount tokens, bool count_stop, const Deadline&
 
 bool Matcher::accepts_text(const Place& place) {
   if (place.is_stopped()) return true;
-  return canonical() ? canonical()->accepting(place.at, place.canonical) : automaton().automaton().accepting(place.at.state);
+  return canonical() ? canonical()->accepting(place.at, place.canonical)
+                     : automaton().automaton().accepting(place.at.state);
 }
 
 // After a token that is no stop token.
@@ -252,7 +264,8 @@ std::optional<Step> Matcher::next_step(const Place& place, TokenId token, Budget
   if (is_bounded(place) && !mask_at(place, kNoTokens, budget)->bits.contains(token.value)) return std::nullopt;
   std::optional<Step> step = text_step(place, token, budget);
   const TokenBounds bounds = bounds_at(place);
-  if (step && bounds.least > 0 && !long_completions().lasts(step->state, bounds.after_one(), budget)) return std::nullopt;
+  if (step && bounds.least > 0 && !long_completions().lasts(step->state, bounds.after_one(), budget))
+    return std::nullopt;
   if (step && thinks(place)) step->thought = states().thought_->step(place.thought, token, place.at.at_start, budget);
   return step;
 }
@@ -278,13 +291,15 @@ std::vector<TokenId> Matcher::shortest_completion() {
 TokenCount Matcher::tokens_to_close() {
   return work([&](Budget& budget) -> TokenCount {
     if (stopped()) return 0;
-    return canonical() || bounds_at(here()).least > 0 ? tokens_needed(here(), budget) : completions().tokens_to_close(configuration(), budget);
+    return canonical() || bounds_at(here()).least > 0 ? tokens_needed(here(), budget)
+                                                      : completions().tokens_to_close(configuration(), budget);
   });
 }
 
 std::optional<bool> Matcher::try_advance(TokenId token) {
   const auto lock = try_lock();
-  if (!lock || canonical() || stopped() || is_stop(token) || bounds_at(here()).least > 0 || is_bounded(here())) return std::nullopt;
+  if (!lock || canonical() || stopped() || is_stop(token) || bounds_at(here()).least > 0 || is_bounded(here()))
+    return std::nullopt;
   const std::optional<std::optional<StateId>> target = automaton().try_step(configuration(), token);
   if (!target) return std::nullopt;
   if (!*target) return false;
@@ -349,7 +364,8 @@ std::string Matcher::text() {
   std::string text;
   std::size_t number = 0;
   steps().visit([&](const Step& step) {
-    if (number > 0 && step.state != Step::kStopped) text.append(automaton().vocabulary(has_start_rule_ && number == 1).bytes(step.token));
+    if (number > 0 && step.state != Step::kStopped)
+      text.append(automaton().vocabulary(has_start_rule_ && number == 1).bytes(step.token));
     ++number;
   });
   return text;
@@ -358,7 +374,8 @@ std::string Matcher::text() {
 std::string Matcher::forced_text() {
   return work([this](Budget& budget) {
     if (stopped()) return std::string();
-    return canonical() ? canonical()->forced_text(configuration(), canonical_state(), budget) : automaton().forced_text(configuration(), budget);
+    return canonical() ? canonical()->forced_text(configuration(), canonical_state(), budget)
+                       : automaton().forced_text(configuration(), budget);
   });
 }
 

@@ -4,18 +4,18 @@
 //   - `advance(t)` returns true if and only if bit t of `mask()` is set.  If it returns false, or a call throws, the
 //     matcher is unchanged.
 //   - `rollback(n)` removes the last n accepted tokens, including stop tokens.
-//   - Where texts begin with a thought (thought.hpp), masks leave room for the answer: within the thought a budget is less, and a
-//     bound on the thought is a budget of its own, also where there is no other.
+//   - Where texts begin with a thought (thought.hpp), masks leave room for the answer: within the thought a budget is
+//     less, and a bound on the thought is a budget of its own, also where there is no other.
 //   - After a stop token only stop tokens are allowed.  Those of a matcher are the vocabulary's, unless it has its own.
-//   - Limits and the cancel token are those of its constraint.  Where the shared states are more than they allow, the matcher
-//     moves on to states of the constraint's own (constraint.hpp), and the call goes on there.
-//   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask never changes, even if the matcher goes or
-//     the constraint frees memory.  A compaction renumbers the states in the steps; no caller sees them.
+//   - Limits and the cancel token are those of its constraint.  Where the shared states are more than they allow, the
+//     matcher moves on to states of the constraint's own (constraint.hpp), and the call goes on there.
+//   - Lifetimes.  A matcher shares its constraint and owns its steps.  A mask never changes, even if the matcher goes
+//     or the constraint frees memory.  A compaction renumbers the states in the steps; no caller sees them.
 //   - Locks.  Every member except `constraint` takes the lock of the states, so several threads may use the matchers
 //     of one constraint, or one matcher.  The members named try_ never wait and never compute: if the lock is held, or
 //     the answer is not known, they return nothing.
-//   - Deadlines.  A member with a deadline throws LimitExceeded once it is over, also while it waits for the lock.  What was made
-//     until then is kept.
+//   - Deadlines.  A member with a deadline throws LimitExceeded once it is over, also while it waits for the lock.
+//     What was made until then is kept.
 //   - Errors.  A member that computes may throw LimitExceeded, Cancelled or std::bad_alloc.  The work still counts
 //     against Limits::seconds, and its results may be kept for the next call.
 #pragma once
@@ -43,26 +43,28 @@ struct Explanation {
     Byte,         // the byte at `offset` may not follow; those of `expected` may
     Unspellable,  // all its bytes may follow, but no tokens lead from there to an accepted text
     // With canonical tokenization:
-    NeverMade,    // the tokenizer's model never writes it
-    Merge,        // the tokenizer would merge it with the token before it, or with a part of that token
-    PreToken,     // the pre-tokenizer splits the text elsewhere
-    Normalizer,   // the normalizer changes the text
-    AddedToken,   // the text would become an added token
-    DeadEnd,      // it is canonical, but no canonical sequence continues to an accepted text
+    NeverMade,   // the tokenizer's model never writes it
+    Merge,       // the tokenizer would merge it with the token before it, or with a part of that token
+    PreToken,    // the pre-tokenizer splits the text elsewhere
+    Normalizer,  // the normalizer changes the text
+    AddedToken,  // the text would become an added token
+    DeadEnd,     // it is canonical, but no canonical sequence continues to an accepted text
     // With a least number of tokens:
-    TooShort,     // the pattern allows it, but no text that is long enough continues with it
+    TooShort,  // the pattern allows it, but no text that is long enough continues with it
     // With a bound on the thought:
     TooMuchThought,  // the thought could not end in time
   };
   Verdict verdict;
   std::size_t offset = 0;  // into the bytes of the token
   ByteSet expected;        // what could come at `offset`
-  std::vector<TokenId> expected_tokens = {};  // control tokens that may stand here instead; empty unless `offset` is 0
-  std::vector<std::string> awaited = {};      // at `offset`: strings that must come before all others, such as required names
+  // control tokens that may stand here instead; empty unless `offset` is 0
+  std::vector<TokenId> expected_tokens = {};
+  // at `offset`: strings that must come before all others, such as required names
+  std::vector<std::string> awaited = {};
 };
 
-// Tokens that may follow a text, as a tree: `parents[i]` is the node before node i, and kNoNode stands for the text itself.
-// Each node comes after its parent.  Without parents they are a chain.
+// Tokens that may follow a text, as a tree: `parents[i]` is the node before node i, and kNoNode stands for the text
+// itself.  Each node comes after its parent.  Without parents they are a chain.
 struct Draft {
   static constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
@@ -74,8 +76,8 @@ struct Draft {
   }
 };
 
-// The mask after the text, then that after each node.  Null: nothing is allowed there, since the node or one before it is
-// not, or since the budget is used up.  A node is legal if the mask before it allows its token.
+// The mask after the text, then that after each node.  Null: nothing is allowed there, since the node or one before it
+// is not, or since the budget is used up.  A node is legal if the mask before it allows its token.
 struct DraftMasks {
   std::vector<MaskPtr> rows;
   std::vector<bool> legal;
@@ -87,11 +89,11 @@ class Matcher {
   // Begins after a context of tokens; for canonical tokenization.  Throws ContextNotCanonical, or NotCanonical if no
   // canonical sequence continues from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
-  // A text has at least so many tokens, stop tokens not counted, before it may end.  Not with canonical tokenization.  Throws
-  // TooFewTokens if no such text was found.
+  // A text has at least so many tokens, stop tokens not counted, before it may end.  Not with canonical tokenization.
+  // Throws TooFewTokens if no such text was found.
   void set_least(TokenCount tokens);
-  // From now on these are the stop tokens, in place of the vocabulary's.  They have no text, and the pattern names none of
-  // them.
+  // From now on these are the stop tokens, in place of the vocabulary's.  They have no text, and the pattern names none
+  // of them.
   void set_stops(std::vector<TokenId> stops);
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
@@ -116,7 +118,8 @@ class Matcher {
   bool advance_all(std::span<const TokenId> tokens);
   // How many of the tokens are allowed, one after another.  Ids that are not in the vocabulary are allowed nowhere.
   std::size_t validate(std::span<const TokenId> tokens);
-  DraftMasks draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop, const Deadline& deadline = {});
+  DraftMasks draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop,
+                         const Deadline& deadline = {});
   // Returns false, and changes nothing, if fewer than `count` tokens were advanced.
   bool rollback(std::size_t count);
 
@@ -163,9 +166,15 @@ class Matcher {
 
     bool is_stopped() const { return at.state == Step::kStopped; }
   };
-  Place here() const { return {{state(), has_start_rule_ && steps().size() == 1}, steps().back().canonical, steps().size() - 1,
-                                steps().back().thought}; }
-  static Place after(const Step& step, TokenCount written) { return {{step.state, false}, step.canonical, written, step.thought}; }
+  Place here() const {
+    return {{state(), has_start_rule_ && steps().size() == 1},
+            steps().back().canonical,
+            steps().size() - 1,
+            steps().back().thought};
+  }
+  static Place after(const Step& step, TokenCount written) {
+    return {{step.state, false}, step.canonical, written, step.thought};
+  }
   bool stopped() const { return state() == Step::kStopped; }
   TokenAutomaton::Configuration configuration() const { return here().at; }
   Completions& completions() { return states().completions_; }
@@ -183,7 +192,9 @@ class Matcher {
   MaskPtr known_mask_within(const Place& place, TokenCount left);
   static bool thinks(const Place& place) { return place.thought != Thought::kEnded; }
   bool is_bounded(const Place& place) const { return thinks(place) && states().thought_->is_bounded(); }
-  bool is_thought_limited(const Place& place, TokenCount left) const { return thinks(place) && (left != kNoTokens || is_bounded(place)); }
+  bool is_thought_limited(const Place& place, TokenCount left) const {
+    return thinks(place) && (left != kNoTokens || is_bounded(place));
+  }
   MaskPtr mask_of_thought(const Place& place, TokenCount left, Budget& budget);
   // Null: not known yet.
   MaskPtr known_mask(const Place& place, TokenCount left);
@@ -195,7 +206,7 @@ class Matcher {
   // The same, and the text is long enough.
   bool accepts(const Place& place) { return bounds_at(place).least == 0 && accepts_text(place); }
   bool accepts_here() { return accepts(here()); }
-  std::vector<TokenId> live_controls(Budget& budget);  // the control tokens of the pattern that may follow
+  std::vector<TokenId> live_controls(Budget& budget);    // the control tokens of the pattern that may follow
   Explanation explained(TokenId token, Budget& budget);  // without regard to the least number of tokens
   std::optional<Step> text_step(const Place& place, TokenId token, Budget& budget);
   std::optional<Step> next_step(const Place& place, TokenId token, Budget& budget);

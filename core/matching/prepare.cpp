@@ -15,13 +15,17 @@ class Preparer {
   static constexpr std::size_t kFewTokens = 32;     // of a mask that are all followed
   static constexpr std::size_t kMostInside = 2;     // tokens that go on within terminals, from within one
   static constexpr std::size_t kMostStrings = 256;  // of a state
-  static constexpr unsigned kNear = 3;                // expressions that the appearance of a state has
+  static constexpr unsigned kNear = 3;              // expressions that the appearance of a state has
 
   using Configuration = TokenAutomaton::Configuration;
 
  public:
   explicit Preparer(Constraint& caller)
-      : caller_(caller), constraint_(caller.states()), tokens_(constraint_.automaton_), automaton_(tokens_.automaton()), arena_(automaton_.arena()),
+      : caller_(caller),
+        constraint_(caller.states()),
+        tokens_(constraint_.automaton_),
+        automaton_(tokens_.automaton()),
+        arena_(automaton_.arena()),
         queue_(constraint_.begin_history()) {}
 
   Preparation run(double seconds, const std::shared_ptr<const CancelToken>& cancel) {
@@ -36,7 +40,8 @@ class Preparer {
           if (token && token->cancelled()) throw Cancelled();
         if (spent() >= limits.seconds || !has_room()) break;
         double used = spent();
-        goes_on = constraint_.work(limits, cancel ? cancel : caller_.cancel_, {}, used, [&](Budget& budget) { return expand(budget); });
+        goes_on = constraint_.work(limits, cancel ? cancel : caller_.cancel_, {}, used,
+                                   [&](Budget& budget) { return expand(budget); });
         std::this_thread::yield();  // matchers may wait for the lock
       }
     } catch (const LimitExceeded&) {
@@ -62,7 +67,8 @@ class Preparer {
     }
     const Step step = (*queue_)[next_];
     const Configuration configuration{step.state, next_ == 0 && tokens_.has_start_rule()};
-    const MaskPtr mask = constraint_.canonical_ ? constraint_.canonical_->mask(configuration, step.canonical, budget) : tokens_.mask(configuration, budget);
+    const MaskPtr mask = constraint_.canonical_ ? constraint_.canonical_->mask(configuration, step.canonical, budget)
+                                                : tokens_.mask(configuration, budget);
     ++next_;
     ++expanded_;
     inside_ = begins_with_terminal(configuration.state) ? kMostInside : kFewTokens;
@@ -150,7 +156,8 @@ class Preparer {
       }
       if (longest) add(*longest);
     };
-    for (const std::uint8_t byte : automaton_.byte_classes()) add_longest(std::string_view(reinterpret_cast<const char*>(&byte), 1));
+    for (const std::uint8_t byte : automaton_.byte_classes())
+      add_longest(std::string_view(reinterpret_cast<const char*>(&byte), 1));
     if (tokens_.is_approximated(configuration.state)) for_each_string(configuration.state, budget, add_longest);
     std::ranges::sort(chosen);
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
@@ -175,7 +182,7 @@ class Preparer {
   Arena& arena_;
   std::shared_ptr<History> queue_;  // the states to come, which a collection renumbers as those of a text
   std::size_t next_ = 0, expanded_ = 0, followed_ = 0;
-  std::size_t inside_ = 0;  // so many more tokens are followed from here into terminals
+  std::size_t inside_ = 0;                     // so many more tokens are followed from here into terminals
   std::unordered_set<std::uint32_t> reached_;  // states
   std::unordered_set<std::uint64_t> met_;      // appearances
   std::uint64_t collections_ = 0;

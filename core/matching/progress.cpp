@@ -15,8 +15,8 @@ Progress progress(const std::shared_ptr<Constraint>& constraint, std::span<const
     for (; at < end && matcher.advance(tokens[at]); ++at) {
       found.needed[at] = static_cast<std::int64_t>(matcher.tokens_to_close());
       if (!constraint->vocabulary().is_stop(tokens[at])) continue;
-      std::fill(found.needed.begin() + static_cast<std::ptrdiff_t>(at + 1), found.needed.begin() + static_cast<std::ptrdiff_t>(end),
-                Progress::kStopped);
+      std::fill(found.needed.begin() + static_cast<std::ptrdiff_t>(at + 1),
+                found.needed.begin() + static_cast<std::ptrdiff_t>(end), Progress::kStopped);
       break;
     }
     at = end;

@@ -27,10 +27,15 @@ TokenCount greedy_length(std::string_view text, const TokenTrie& trie) {
 }  // namespace
 
 Thought::Thought(const ThoughtPlan& plan, const std::shared_ptr<const Vocabulary>& vocabulary,
-                 const std::shared_ptr<const Vocabulary>& start_vocabulary, const TokenAutomaton::ControlTokens& control_tokens,
-                 const Limits& limits, const std::shared_ptr<const CancelToken>& cancel)
-    : tracker_(*plan.ended, vocabulary, start_vocabulary, control_tokens, limits, cancel), end_(plan.end), is_canonical_(plan.is_canonical),
-      most_(plan.most), answer_(plan.answer), typical_(greedy_length(plan.typical, vocabulary->trie())) {}
+                 const std::shared_ptr<const Vocabulary>& start_vocabulary,
+                 const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
+                 const std::shared_ptr<const CancelToken>& cancel)
+    : tracker_(*plan.ended, vocabulary, start_vocabulary, control_tokens, limits, cancel),
+      end_(plan.end),
+      is_canonical_(plan.is_canonical),
+      most_(plan.most),
+      answer_(plan.answer),
+      typical_(greedy_length(plan.typical, vocabulary->trie())) {}
 
 // ---- where it ends ----------------------------------------------------------------------------
 
@@ -68,7 +73,8 @@ TokenCount Thought::within(TokenCount left, TokenCount written, const Lengths& l
   return room;
 }
 
-TokenCount Thought::within(TokenCount left, TokenCount written, TokenAutomaton& tokens, Completions& completions, Budget& budget) {
+TokenCount Thought::within(TokenCount left, TokenCount written, TokenAutomaton& tokens, Completions& completions,
+                           Budget& budget) {
   if (!lengths_) lengths_ = measured(tokens, completions, budget);
   return within(left, written, *lengths_);
 }
@@ -76,7 +82,9 @@ TokenCount Thought::within(TokenCount left, TokenCount written, TokenAutomaton& 
 TokenCount Thought::surely_within(TokenCount left, TokenCount written, const TokenAutomaton& tokens) const {
   TokenCount room = left;
   if (left != kNoTokens) {
-    const TokenCount most = answer_ > 0 ? answer_ : typical_ > 0 ? typical_ : std::max(tokens.room(tokens.start().state).at_most, kRoom);
+    const TokenCount most = answer_ > 0    ? answer_
+                            : typical_ > 0 ? typical_
+                                           : std::max(tokens.room(tokens.start().state).at_most, kRoom);
     room -= std::min(left, most);
   }
   return is_bounded() ? std::min(room, most_ - std::min(most_, written)) : room;
@@ -91,7 +99,8 @@ Thought::Lengths Thought::measured(TokenAutomaton& tokens, Completions& completi
   return found;
 }
 
-// Along a short text: the state of `tokens` where the end tag ends.  Nothing if no text begins here, but only after a context.
+// Along a short text: the state of `tokens` where the end tag ends.  Nothing if no text begins here, but only after a
+// context.
 std::optional<StateId> Thought::border_state(TokenAutomaton& tokens, Completions& completions, Budget& budget) {
   TokenAutomaton::Configuration at = tokens.start();
   StateId thought = tracker_.start().state;
@@ -110,7 +119,8 @@ std::optional<StateId> Thought::border_state(TokenAutomaton& tokens, Completions
   for (const TokenId token : completions.shortest(at, budget)) {
     const std::string_view bytes = tokens.vocabulary(at.at_start).bytes(token);
     const StateId before = thought;
-    const std::optional<StateId> after = tracker_.step({thought, at.at_start}, token, budget), target = tokens.step(at, token, budget);
+    const std::optional<StateId> after = tracker_.step({thought, at.at_start}, token, budget),
+                                 target = tokens.step(at, token, budget);
     if (!after || !target) return std::nullopt;
     thought = *after;
     if (!is_ended()) {
@@ -126,9 +136,10 @@ std::optional<StateId> Thought::border_state(TokenAutomaton& tokens, Completions
   return std::nullopt;
 }
 
-// The tokens that masks within the thought take to suffice for a rest of the answer.  They look for the fewest where a control
-// token ends it, whatever the answer is.
-std::optional<TokenCount> Thought::tokens_after(StateId state, TokenAutomaton& tokens, Completions& completions, Budget& budget) const {
+// The tokens that masks within the thought take to suffice for a rest of the answer.  They look for the fewest where a
+// control token ends it, whatever the answer is.
+std::optional<TokenCount> Thought::tokens_after(StateId state, TokenAutomaton& tokens, Completions& completions,
+                                                Budget& budget) const {
   const TokenAutomaton::Configuration at{state, false};
   if (!tokens.spellable(at, budget)) return std::nullopt;
   const bool by_closing_texts = !is_canonical_ && completions.is_of_rules(tokens.start(), budget);
@@ -136,7 +147,8 @@ std::optional<TokenCount> Thought::tokens_after(StateId state, TokenAutomaton& t
 }
 
 // The fewest tokens after one that completes the end tag: `shortest`, or fewer if it begins the answer.
-TokenCount Thought::least_after(StateId border, TokenCount shortest, TokenAutomaton& tokens, Completions& completions, Budget& budget) {
+TokenCount Thought::least_after(StateId border, TokenCount shortest, TokenAutomaton& tokens, Completions& completions,
+                                Budget& budget) {
   TokenCount least = shortest;
   std::unordered_set<std::uint32_t> met;
   const auto note = [&](std::string_view answer) {

@@ -7,8 +7,8 @@
 namespace tokamata {
 
 template <class Task>
-auto SharedConstraint::work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel, const Deadline& deadline,
-                            double& spent_seconds, Task&& task) {
+auto SharedConstraint::work(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel,
+                            const Deadline& deadline, double& spent_seconds, Task&& task) {
   const auto lock = locked(deadline);
   const Charge charge(account_);
   for (bool retried = false;; retried = true) {
@@ -21,17 +21,18 @@ auto SharedConstraint::work(const Limits& limits, const std::shared_ptr<const Ca
         return task(budget);
       }();
       spent_seconds = budget.spent_seconds();
-      // Masks are given up here, and expressions in `collect`; never within a task, which may be reading them.  The eighth
-      // is for the next task.
+      // Masks are given up here, and expressions in `collect`; never within a task, which may be reading them.  The
+      // eighth is for the next task.
       trim_masks(most_bytes_ - most_bytes_ / 8);
-      if (account_.bytes() > limits.memory_bytes) throw LimitExceeded("memory_bytes", static_cast<double>(limits.memory_bytes));
+      if (account_.bytes() > limits.memory_bytes)
+        throw LimitExceeded("memory_bytes", static_cast<double>(limits.memory_bytes));
       return result;
     } catch (const LimitExceeded& error) {
       spent_seconds = budget.spent_seconds();
       const bool lacks_states = error.limit == "states", lacks_memory = error.limit == "memory_bytes";
       if (!lacks_states && !lacks_memory) throw;
-      // What the call had built is garbage now, and so is what earlier calls left: with that given up, the same call may
-      // well fit.  Where others allow more, it is theirs.
+      // What the call had built is garbage now, and so is what earlier calls left: with that given up, the same call
+      // may well fit.  Where others allow more, it is theirs.
       const bool is_largest = lacks_states ? limits.states >= most_states_ : limits.memory_bytes >= most_bytes_;
       if (is_largest) collect();  // also where the call fails for good: nobody needs what it has made
       if (is_largest && !retried) continue;

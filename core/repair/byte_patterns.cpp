@@ -38,7 +38,9 @@ std::uint32_t BytePatterns::number_of(const Nexts& nexts) {
 class BytePatterns::Seconds {
  public:
   Seconds(const std::vector<Instruction>& program, const std::vector<ByteSet>& sets)
-      : program_(program), sets_(sets), known_{std::vector<std::optional<Nexts>>(program.size()), std::vector<std::optional<Nexts>>(program.size())} {}
+      : program_(program),
+        sets_(sets),
+        known_{std::vector<std::optional<Nexts>>(program.size()), std::vector<std::optional<Nexts>>(program.size())} {}
 
   Nexts all() { return from(0, 0); }
   // The bytes that an instruction and what follows it may begin with.
@@ -94,7 +96,8 @@ class BytePatterns::Befores {
   Nexts all() { return from(0, kNothingRead); }
 
  private:
-  static constexpr std::uint32_t kNothingRead = ~std::uint32_t{0};  // otherwise the number of the set of the byte that was read
+  // otherwise the number of the set of the byte that was read
+  static constexpr std::uint32_t kNothingRead = ~std::uint32_t{0};
 
   Nexts from(std::size_t at, std::uint32_t read) {
     const auto [known, is_new] = known_.try_emplace(std::pair(at, read));
@@ -132,7 +135,8 @@ class BytePatterns::Befores {
   Nexts behind(std::size_t at, std::uint32_t read, bool is_negative) {
     const Instruction& look = program_[at];
     const std::size_t own = read == kNothingRead ? 0 : 1;
-    if (look.c <= own || look.a != at + look.c + 2) return ~Nexts();  // it sees the match alone; or it is no row of bytes
+    // it sees the match alone; or it is no row of bytes
+    if (look.c <= own || look.a != at + look.c + 2) return ~Nexts();
     for (std::size_t index = 1; index <= look.c; ++index)
       if (program_[at + index].op != Op::Byte) return ~Nexts();
     const Nexts seen = nexts_of(sets_[program_[at + look.c - own].a]);
@@ -197,7 +201,8 @@ void BytePatterns::number_lookaheads() {
       Instruction& look = pattern.program[at];
       if (look.op != Op::Ahead && look.op != Op::NotAhead) continue;
       if (look.a <= at) throw std::invalid_argument("a lookaround that ends before it begins");
-      std::vector<Instruction> body(pattern.program.begin() + static_cast<std::ptrdiff_t>(at) + 1, pattern.program.begin() + look.a);
+      std::vector<Instruction> body(pattern.program.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                    pattern.program.begin() + look.a);
       for (Instruction& one : body) {
         if (one.op != Op::Byte && one.op != Op::Run) one.a -= static_cast<std::uint32_t>(at);
         if (one.op == Op::Ahead || one.op == Op::NotAhead) one.c = 0;
@@ -215,10 +220,12 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
   by_before_.assign((kNone + 1) * words_, 0);
   for (std::size_t number = 0; number < patterns_.size(); ++number) {
     const Pattern& pattern = patterns_[number];
-    if (pattern.program.empty() || pattern.program.back().op != Op::Match) throw std::invalid_argument("a program without an end");
+    if (pattern.program.empty() || pattern.program.back().op != Op::Match)
+      throw std::invalid_argument("a program without an end");
     for (const auto& [op, a, b, c, gives_none_back] : pattern.program) {
       if (op > Op::NotBoundary) throw std::invalid_argument("an instruction that does not exist");
-      if (op == Op::Byte || op == Op::Run ? a >= sets_.size() : a >= pattern.program.size()) throw std::invalid_argument("an operand that does not exist");
+      if (op == Op::Byte || op == Op::Run ? a >= sets_.size() : a >= pattern.program.size())
+        throw std::invalid_argument("an operand that does not exist");
     }
     const std::uint64_t bit = std::uint64_t{1} << (number % 64);
     Seconds nexts(pattern.program, sets_);
@@ -232,7 +239,9 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
     needs_.emplace_back();
     for (const Instruction& instruction : pattern.program)
       if (instruction.op == Op::Byte)
-        if (const ByteSet& set = sets_[instruction.a]; set.size() <= kMostNeeded && std::ranges::find(needs_.back(), set) == needs_.back().end() && Need(pattern.program, sets_, set).holds())
+        if (const ByteSet& set = sets_[instruction.a]; set.size() <= kMostNeeded &&
+                                                       std::ranges::find(needs_.back(), set) == needs_.back().end() &&
+                                                       Need(pattern.program, sets_, set).holds())
           needs_.back().push_back(set);
     // Where a word begins, nothing of a word stands before it.
     const bool begins_word = pattern.program.front().op == Op::Boundary && pattern.first.is_subset_of(words());
@@ -240,7 +249,8 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
       const auto value = static_cast<std::uint8_t>(byte);
       if (pattern.first.contains(value)) by_first_[byte * words_ + number / 64] |= bit;
       if (seconds[byte]) by_second_[byte * words_ + number / 64] |= bit;
-      if (pattern.before.contains(value) && befores[byte] && !(begins_word && is_word_byte(value))) by_before_[byte * words_ + number / 64] |= bit;
+      if (pattern.before.contains(value) && befores[byte] && !(begins_word && is_word_byte(value)))
+        by_before_[byte * words_ + number / 64] |= bit;
     }
     if (seconds[kNone]) by_second_[kNone * words_ + number / 64] |= bit;
     if (pattern.begins_text && befores[kNone]) by_before_[kNone * words_ + number / 64] |= bit;
@@ -248,7 +258,8 @@ BytePatterns::BytePatterns(std::vector<Pattern> patterns, std::vector<ByteSet> s
   number_lookaheads();
 }
 
-std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, const Selection& among, std::size_t most, Budget& budget) const {
+std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, const Selection& among, std::size_t most,
+                                                     Budget& budget) const {
   Run run(*this, text, budget);
   std::vector<Found> all;
   std::vector<std::size_t> ends(patterns_.size(), 0);  // by pattern, of the last match
@@ -266,13 +277,15 @@ std::vector<BytePatterns::Found> BytePatterns::found(std::string_view text, cons
     const std::size_t second = position + 1 < text.size() ? static_cast<std::uint8_t>(text[position + 1]) : kNone;
     const std::uint64_t* const by_second = &by_second_[second * words_];
     for (std::size_t word = 0; word < words_; ++word) {
-      for (std::uint64_t left = possible[word] & by_before[word] & by_first[word] & by_second[word]; left != 0; left &= left - 1) {
+      for (std::uint64_t left = possible[word] & by_before[word] & by_first[word] & by_second[word]; left != 0;
+           left &= left - 1) {
         const std::size_t number = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
         if (position < ends[number]) continue;
         const std::optional<std::size_t> end = run.matched(patterns_[number].program, 0, position);
         if (!end) continue;
         if (all.size() == most) throw LimitExceeded("memory_bytes", static_cast<double>(budget.limits().memory_bytes));
-        all.push_back({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(*end)});
+        all.push_back({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(position),
+                       static_cast<std::uint32_t>(*end)});
         ends[number] = *end;
       }
     }

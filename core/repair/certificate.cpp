@@ -24,10 +24,13 @@ using Nearest = std::priority_queue<Distance, counted::vector<Distance>, std::gr
 
 class BoundCheck {
  public:
-  BoundCheck(const Expression& pattern, const std::string& text, const EditModel& model, bool is_exact, const Limits& limits,
-             std::shared_ptr<const CancelToken> cancel)
-      : text_(text), model_(model), automaton_(pattern, {}, ByteSet::range(0x00, 0xFF), 1, limits, cancel),
-        budget_(limits, cancel, 0), estimate_(model, text.size()) {
+  BoundCheck(const Expression& pattern, const std::string& text, const EditModel& model, bool is_exact,
+             const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+      : text_(text),
+        model_(model),
+        automaton_(pattern, {}, ByteSet::range(0x00, 0xFF), 1, limits, cancel),
+        budget_(limits, cancel, 0),
+        estimate_(model, text.size()) {
     for (std::uint32_t number = 0; number < model.rewrites.size(); ++number)
       rewrites_at_.emplace(model.rewrites[number].begin, number);
     relaxed_ = over_approximation(automaton_, automaton_.start(), budget_);
@@ -46,7 +49,8 @@ class BoundCheck {
       const auto leads_within = [&, &from = met](const Place& to, std::uint64_t price, std::string_view read) {
         return is_closed_under(to, after(from.relaxed, read), from.cost + price, bound);
       };
-      if (!all_edges(place, bound - met.cost, leads_within) && !is_left({place.position, met.relaxed, place.mode}, met.cost, bound))
+      if (!all_edges(place, bound - met.cost, leads_within) &&
+          !is_left({place.position, met.relaxed, place.mode}, met.cost, bound))
         return "an edge of less than the bound leads out of the nodes of the proof";
     }
     return {};
@@ -73,9 +77,11 @@ class BoundCheck {
 
   // Whether no repair below the bound leads through a place that is reached at some cost, except as the proof knows.
   bool is_closed_under(const Place& place, StateId relaxed, std::uint64_t cost, std::uint64_t bound) {
-    if (place.state == ByteAutomaton::kDead || cost + estimate_(place.position, automaton_, place.state).cost >= bound) return true;
+    if (place.state == ByteAutomaton::kDead || cost + estimate_(place.position, automaton_, place.state).cost >= bound)
+      return true;
     const auto known = met_.find(key_of(place));
-    return (known != met_.end() && known->second.cost <= cost) || is_left({place.position, relaxed, place.mode}, cost, bound);
+    return (known != met_.end() && known->second.cost <= cost) ||
+           is_left({place.position, relaxed, place.mode}, cost, bound);
   }
 
   // Whether the over-approximation shows that so much is left to pay.
@@ -101,7 +107,9 @@ class BoundCheck {
       open.pop();
       if (cost != reached[key]) continue;
       all_edges(place_of(key), bound - cost, [&](const Place& to, std::uint64_t price, std::string_view) {
-        if (to.state == ByteAutomaton::kDead || cost + price + estimate_(to.position, automaton_, to.state).cost >= bound) return true;
+        if (to.state == ByteAutomaton::kDead ||
+            cost + price + estimate_(to.position, automaton_, to.state).cost >= bound)
+          return true;
         into.emplace(key_of(to), Edge{key, price});
         const auto [known, is_new] = reached.try_emplace(key_of(to), cost + price);
         if (!is_new && known->second <= cost + price) return true;
@@ -187,8 +195,8 @@ class BoundCheck {
     return {};
   }
 
-  // Whether `visit` says so of each edge that costs less than some price: where it leads, its price and the bytes that the
-  // pattern reads.
+  // Whether `visit` says so of each edge that costs less than some price: where it leads, its price and the bytes that
+  // the pattern reads.
   template <class Visit>
   bool all_edges(const Place& place, std::uint64_t most, Visit&& visit) {
     const auto [position, state, mode] = place;
@@ -199,7 +207,8 @@ class BoundCheck {
       const std::uint64_t keeping = model_.keeping(mode, position, byte);
       const std::uint64_t removing = std::uint64_t{costs.remove[byte]} + model_.firmness(position);
       if (keeping != kNoEdit && keeping < most &&
-          !visit(Place{position + 1, automaton_.next(state, byte, budget_), model_.after(mode, byte)}, keeping, {&kept, 1}))
+          !visit(Place{position + 1, automaton_.next(state, byte, budget_), model_.after(mode, byte)}, keeping,
+                 {&kept, 1}))
         return false;
       if (removing < most && !visit(Place{position + 1, state, mode}, removing, {})) return false;
     }
@@ -207,20 +216,24 @@ class BoundCheck {
     for (auto at = begin; at != end; ++at) {
       const Rewrite& rewrite = model_.rewrites[at->second];
       if (rewrite.cost >= most || !rewrite.may_be_taken(mode)) continue;
-      if (!visit(Place{rewrite.end, after(state, rewrite.written), model_.after(mode, rewrite)}, rewrite.cost, rewrite.written)) return false;
+      if (!visit(Place{rewrite.end, after(state, rewrite.written), model_.after(mode, rewrite)}, rewrite.cost,
+                 rewrite.written))
+        return false;
     }
     const ByteCosts& inserting = costs.inserting(position, text_.size());
     const std::uint64_t firmness = model_.firmness(position);
     for (unsigned value = 0; value < 256; ++value) {
       budget_.step();
       const bool inserts = inserting[value] != kNoEdit && firmness + inserting[value] < most;
-      const bool replaces = position < text_.size() && costs.replace[value] != kNoEdit && firmness + costs.replace[value] < most;
+      const bool replaces =
+          position < text_.size() && costs.replace[value] != kNoEdit && firmness + costs.replace[value] < most;
       if (!inserts && !replaces) continue;
       const char written = static_cast<char>(value);
       const StateId target = automaton_.next(state, static_cast<std::uint8_t>(value), budget_);
       const Mode then = model_.inserted(mode, static_cast<std::uint8_t>(value));
       if (inserts && !visit(Place{position, target, then}, firmness + inserting[value], {&written, 1})) return false;
-      if (replaces && !visit(Place{position + 1, target, then}, firmness + costs.replace[value], {&written, 1})) return false;
+      if (replaces && !visit(Place{position + 1, target, then}, firmness + costs.replace[value], {&written, 1}))
+        return false;
     }
     return true;
   }
@@ -231,8 +244,8 @@ class BoundCheck {
   Budget budget_;
   StateId start_, relaxed_;  // of the proof, and of the over-approximation
   Estimate estimate_;
-  std::unordered_multimap<std::uint32_t, std::uint32_t> rewrites_at_;  // by position
-  counted::unordered_map<std::uint64_t, Met> met_;                         // by place
+  std::unordered_multimap<std::uint32_t, std::uint32_t> rewrites_at_;         // by position
+  counted::unordered_map<std::uint64_t, Met> met_;                            // by place
   std::optional<counted::unordered_map<std::uint64_t, std::uint64_t>> left_;  // by place of the over-approximation
 };
 

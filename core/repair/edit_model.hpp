@@ -1,17 +1,19 @@
 // What edits a repair may make, where it may make them, and what each of them costs.
 //
-// Problem.  A repair reads the broken text from left to right.  At each position it keeps a byte, inserts a byte, removes one,
-// puts one in place of another, or takes a *rewrite*: a span of the text that becomes other bytes at a price of its own.
-// What an edit means depends on where it stands: `//` begins a comment between two members, and not within a string.
-// How.  Edits are the arcs of a weighted transducer from broken texts to repaired ones.  Its states are *modes*.  A byte that is
-// kept or inserted leads to a mode, and so do the bytes that a rewrite writes, unless it names the mode that it leads to.  Each mode has its own costs
-// of single bytes, and a rewrite may be taken in some modes only.  A byte is kept for nothing, unless the mode has a price for
-// it, or the byte is in *doubt*: it looks as if it did not mean itself.
-// Where the text is *firm*, because it looks right, edits of single bytes cost more.
-// Rewrites, doubts and firm bytes belong to one text.  The caller finds them, with patterns that may look around, so that the
-// search needs no patterns.
-// Example.  On  {'a':1,}  the rewrites may be  1..2 → "  and  3..4 → "  (other quotes), and  6..7 → nothing (comma at the end).
-// The first leads from the mode outside of strings to that within single quotes, where the second may be taken.
+// Problem.  A repair reads the broken text from left to right.  At each position it keeps a byte, inserts a byte,
+// removes one, puts one in place of another, or takes a *rewrite*: a span of the text that becomes other bytes at a
+// price of its own.  What an edit means depends on where it stands: `//` begins a comment between two members, and not
+// within a string.
+// How.  Edits are the arcs of a weighted transducer from broken texts to repaired ones.  Its states are *modes*.  A
+// byte that is kept or inserted leads to a mode, and so do the bytes that a rewrite writes, unless it names the mode
+// that it leads to.  Each mode has its own costs of single bytes, and a rewrite may be taken in some modes only.  A
+// byte is kept for nothing, unless the mode has a price for it, or the byte is in *doubt*: it looks as if it did not
+// mean itself.  Where the text is *firm*, because it looks right, edits of single bytes cost more.
+// Rewrites, doubts and firm bytes belong to one text.  The caller finds them, with patterns that may look around, so
+// that the search needs no patterns.
+// Example.  On  {'a':1,}  the rewrites may be  1..2 → "  and  3..4 → "  (other quotes), and  6..7 → nothing (comma at
+// the end).  The first leads from the mode outside of strings to that within single quotes, where the second may be
+// taken.
 #pragma once
 
 #include <algorithm>
@@ -56,9 +58,9 @@ struct ModeCosts {
 struct EditMachine {
   using Next = std::vector<std::array<Mode, 256>>;  // by mode and byte: the mode that it leads to
 
-  Next after;     // a byte that is kept, or written by a rewrite
-  Next inserted;  // a byte that is inserted, or written in place of another
-  std::vector<ModeCosts> costs;              // by mode
+  Next after;                    // a byte that is kept, or written by a rewrite
+  Next inserted;                 // a byte that is inserted, or written in place of another
+  std::vector<ModeCosts> costs;  // by mode
 
   // The modes that single bytes may lead to from some modes, and these.
   ModeSet reachable(ModeSet from) const {
@@ -85,7 +87,8 @@ struct LeastCosts {
   explicit LeastCosts(const EditMachine& machine) {
     for (const ModeCosts& mode : machine.costs) {
       append = std::min(append, *std::ranges::min_element(mode.append));
-      write = std::min({write, append, *std::ranges::min_element(mode.insert), *std::ranges::min_element(mode.prepend)});
+      write =
+          std::min({write, append, *std::ranges::min_element(mode.insert), *std::ranges::min_element(mode.prepend)});
       for (const ByteCosts* const costs : {&mode.insert, &mode.remove})
         for (const EditCost cost : *costs)
           if (cost > 0) change = std::min(change, cost);
@@ -108,7 +111,8 @@ struct Rewrite {
 struct EditModel {
   std::shared_ptr<const EditMachine> machine;
   std::vector<Rewrite> rewrites;  // by their beginnings
-  std::vector<std::vector<EditCost>> doubts;  // by mode and position: the cost of keeping the byte; empty: there are none
+  // By mode and position: the cost of keeping the byte; empty: there are none.
+  std::vector<std::vector<EditCost>> doubts;
   // By position: what it costs more to remove or replace the byte, or to insert one before it; empty: nothing.
   std::vector<EditCost> firm;
 
@@ -139,7 +143,8 @@ struct EditStep {
 
 // With its rewrites in their order; of those that begin at one position, the order stays.
 inline std::shared_ptr<const EditModel> shared_model(EditModel model) {
-  if (!std::ranges::is_sorted(model.rewrites, {}, &Rewrite::begin)) std::ranges::stable_sort(model.rewrites, {}, &Rewrite::begin);
+  if (!std::ranges::is_sorted(model.rewrites, {}, &Rewrite::begin))
+    std::ranges::stable_sort(model.rewrites, {}, &Rewrite::begin);
   return std::make_shared<const EditModel>(std::move(model));
 }
 

@@ -27,7 +27,8 @@ class RepairSearch::GraphMaker {
     guide.elsewhere = open_.empty() ? bound_ + 1 : open_.top().cost;
     for (NodeNumber number = 0; number < places_.size(); ++number) {
       if (!places_[number].is_settled) continue;
-      const auto& [position, state, mode] = std::tie(places_[number].position, places_[number].state, places_[number].mode);
+      const auto& [position, state, mode] =
+          std::tie(places_[number].position, places_[number].state, places_[number].mode);
       guide.index.reserve(1);
       guide.index.add(static_cast<std::uint32_t>(guide.places.size()), hash_of(position, mode, state));
       guide.places.push_back({position, state, mode, places_[number].reached, left[number]});
@@ -73,8 +74,8 @@ class RepairSearch::GraphMaker {
   }
 
   // An edge, and the place that it leads to; nothing where it is above the bound.
-  void lead(NodeNumber from, std::uint32_t position, Mode mode, StateId state, EditStep step, std::uint64_t reached, std::uint64_t cost,
-            std::uint32_t bytes = RepairGraph::kOneByte) {
+  void lead(NodeNumber from, std::uint32_t position, Mode mode, StateId state, EditStep step, std::uint64_t reached,
+            std::uint64_t cost, std::uint32_t bytes = RepairGraph::kOneByte) {
     if (state == ByteAutomaton::kDead) return;
     reached += cost;
     if (reached + search_.estimate_(position, search_.automaton(), state).cost > bound_) {
@@ -116,15 +117,14 @@ class RepairSearch::GraphMaker {
       kept_mode = model.after(place.mode, byte);
       const std::uint64_t keeping = model.keeping(place.mode, place.position, byte);
       if (keeping == 0) kept = target;
-      if (keeping != kNoEdit) lead(number, place.position + 1, kept_mode, target, {EditKind::Keep, 0}, place.reached, keeping);
+      if (keeping != kNoEdit)
+        lead(number, place.position + 1, kept_mode, target, {EditKind::Keep, 0}, place.reached, keeping);
       lead(number, place.position + 1, place.mode, place.state, {EditKind::Remove, 0}, place.reached,
            std::uint64_t{model.costs(place.mode).remove[byte]} + model.firmness(place.position));
     }
     take_rewrites(number, place);
-    if (bytes_at(place.position) == GraphBytes::Cheapest)
-      take_cheapest(number, place, kept, kept_mode);
-    else
-      take_every_byte(number, place, kept, kept_mode);
+    if (bytes_at(place.position) == GraphBytes::Cheapest) take_cheapest(number, place, kept, kept_mode);
+    else take_every_byte(number, place, kept, kept_mode);
   }
 
   // Insertions and replacements, of each class of bytes the cheapest.
@@ -173,7 +173,8 @@ class RepairSearch::GraphMaker {
       const StateId target = search_.automaton().next(place.state, byte, budget_);
       if (target == ByteAutomaton::kDead) return;
       const Mode mode = model.inserted(place.mode, byte);
-      const bool is_kept = kind == EditKind::Replace && byte == static_cast<std::uint8_t>(search_.text_[place.position]);
+      const bool is_kept =
+          kind == EditKind::Replace && byte == static_cast<std::uint8_t>(search_.text_[place.position]);
       if (is_kept && target == kept && mode == kept_mode) return;
       const auto same = std::ranges::find_if(groups, [&](const Group& group) {
         return group.kind == kind && group.target == target && group.mode == mode && group.cost == cost;
@@ -186,8 +187,8 @@ class RepairSearch::GraphMaker {
       if (!is_end) add(EditKind::Replace, static_cast<std::uint8_t>(byte), costs.replace[byte]);
     }
     for (const Group& group : groups)
-      lead(number, place.position + (group.kind == EditKind::Replace), group.mode, group.target, {group.kind, group.bytes.first()}, place.reached,
-           group.cost, number_of(group.bytes));
+      lead(number, place.position + (group.kind == EditKind::Replace), group.mode, group.target,
+           {group.kind, group.bytes.first()}, place.reached, group.cost, number_of(group.bytes));
   }
 
   std::uint32_t number_of(const ByteSet& bytes) {
@@ -209,7 +210,8 @@ class RepairSearch::GraphMaker {
         if (state == ByteAutomaton::kDead) break;
         state = search_.automaton().next(state, static_cast<std::uint8_t>(written), budget_);
       }
-      lead(number, rewrite.end, search_.model_.after(place.mode, rewrite), state, {EditKind::Rewrite, index}, place.reached, rewrite.cost);
+      lead(number, rewrite.end, search_.model_.after(place.mode, rewrite), state, {EditKind::Rewrite, index},
+           place.reached, rewrite.cost);
     }
   }
 
@@ -282,7 +284,8 @@ class RepairSearch::GraphMaker {
 // Of what costs one edit more than the answer that was refused: what the pattern accepts is mostly that near.
 RepairSearch::Guide RepairSearch::guide(StateId start, Budget& budget) {
   constexpr std::size_t kMostGuided = 2000, kMostByByte = 8;
-  return GraphMaker(*this, least_refused_ + cheapest_, {}, budget).guide(start, kMostGuided + kMostByByte * text_.size());
+  return GraphMaker(*this, least_refused_ + cheapest_, {}, budget)
+      .guide(start, kMostGuided + kMostByByte * text_.size());
 }
 
 RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, std::string_view bytes, const Limits& limits) {

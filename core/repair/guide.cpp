@@ -1,13 +1,14 @@
 // How the search in the pattern is guided where its over-approximation proves no more.
 //
-// Problem.  States that keep what the text has written know no lengths, and an edit in one name makes every later state another
-// one.  So neither the estimate nor the order of costs leads to an end.
-// Example.  `{"a": 1 "b": [1, 1]}`, whose elements must differ: without a guide the first attempt removed all after the 1.
-// How.  Each node knows the state of the over-approximation after the same text, whose texts are more.  So what is left to pay
-// from there is a bound of what is left in the pattern.  A table has it for the nodes of the over-approximation that are near
-// the start (graph.cpp makes it): the least that leads from one of them to an end by others of them, or out of them, which
-// costs what the nearest node beyond costs.  The proof of a bound may rest on it; the check makes a table of its own
-// (certificate.cpp).
+// Problem.  States that keep what the text has written know no lengths, and an edit in one name makes every later state
+// another one.  So neither the estimate nor the order of costs leads to an end.
+// Example.  `{"a": 1 "b": [1, 1]}`, whose elements must differ: without a guide the first attempt removed all after the
+// 1.
+// How.  Each node knows the state of the over-approximation after the same text, whose texts are more.  So what is left
+// to pay from there is a bound of what is left in the pattern.  A table has it for the nodes of the over-approximation
+// that are near the start (graph.cpp makes it): the least that leads from one of them to an end by others of them, or
+// out of them, which costs what the nearest node beyond costs.  The proof of a bound may rest on it; the check makes a
+// table of its own (certificate.cpp).
 // Where 20,000 steps find no answer, the first attempt goes on whatever it costs.
 // Source.  Pattern databases (Culberson and Schaeffer 1998), here of the abstraction that masks are made of.
 // Cost.  The table: some milliseconds.  A look-up for each node.

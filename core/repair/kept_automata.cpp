@@ -17,7 +17,8 @@ Idle<KeptAutomaton, KeptAutomata>& idle() {
 
 KeptAutomata::~KeptAutomata() { idle().drop(this); }
 
-std::unique_ptr<KeptAutomaton> KeptAutomata::borrow(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel) {
+std::unique_ptr<KeptAutomaton> KeptAutomata::borrow(const Limits& limits,
+                                                    const std::shared_ptr<const CancelToken>& cancel) {
   std::unique_ptr<KeptAutomaton> kept = idle().take(this);
   if (kept && kept->fits(limits)) return kept;
   kept.reset();
@@ -37,12 +38,14 @@ std::size_t KeptAutomata::idle_bytes() { return idle().bytes(); }
 namespace {
 
 // Reads a text from a state; nothing, or where it is refused.
-std::optional<std::size_t> refused_from(StateId state, const BorrowedAutomaton& borrowed, std::string_view text, const Limits& limits, Budget& budget) {
+std::optional<std::size_t> refused_from(StateId state, const BorrowedAutomaton& borrowed, std::string_view text,
+                                        const Limits& limits, Budget& budget) {
   constexpr std::size_t kBetween = 256;  // bytes, each of which may make a few states
   ByteAutomaton& automaton = borrowed.automaton();
   for (std::size_t at = 0; at < text.size(); ++at) {
     budget.step();
-    if (at % kBetween == 0 && (borrowed.account().bytes() >= limits.memory_bytes / 2 || automaton.state_count() >= limits.states / 2)) {
+    if (at % kBetween == 0 &&
+        (borrowed.account().bytes() >= limits.memory_bytes / 2 || automaton.state_count() >= limits.states / 2)) {
       StateId* const in_use[] = {&state};
       borrowed.kept().keep_only(in_use);
     }
@@ -54,8 +57,8 @@ std::optional<std::size_t> refused_from(StateId state, const BorrowedAutomaton& 
 
 }  // namespace
 
-std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& automata, std::string_view text, const Limits& limits,
-                                      const std::shared_ptr<const CancelToken>& cancel) {
+std::optional<std::size_t> refused_at(const std::shared_ptr<KeptAutomata>& automata, std::string_view text,
+                                      const Limits& limits, const std::shared_ptr<const CancelToken>& cancel) {
   Budget budget(limits, cancel, 0);
   const BorrowedAutomaton borrowed(automata, limits, cancel);
   return refused_from(borrowed.automaton().start(), borrowed, text, limits, budget);

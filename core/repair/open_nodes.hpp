@@ -1,11 +1,11 @@
 // A priority queue whose latest best entry waits outside of the heap.
 //
-// Problem.  A search that keeps byte after byte takes out what it has just put in: a node leads to the next one at the same
-// cost, which is then the best.  In a heap both operations take O(log n).
-// How.  The best of what was added since the last `pop` is held apart.  It is the next one in most steps, and then never
-// enters the heap.
-// Contract.  The order is that of Entry's <, whose greatest is the top; entries do not compare equal.  `push` and `pop` do not
-// fail after `reserve_one`.
+// Problem.  A search that keeps byte after byte takes out what it has just put in: a node leads to the next one at the
+// same cost, which is then the best.  In a heap both operations take O(log n).
+// How.  The best of what was added since the last `pop` is held apart.  It is the next one in most steps, and then
+// never enters the heap.
+// Contract.  The order is that of Entry's <, whose greatest is the top; entries do not compare equal.  `push` and `pop`
+// do not fail after `reserve_one`.
 #pragma once
 
 #include <algorithm>
@@ -25,14 +25,13 @@ class OpenNodes {
 
   // Makes room for one more entry.
   void reserve_one() {
-    if (heap_.size() + 2 > heap_.capacity()) [[unlikely]] heap_.reserve(std::max<std::size_t>(64, 2 * heap_.size()));
+    if (heap_.size() + 2 > heap_.capacity()) [[unlikely]]
+      heap_.reserve(std::max<std::size_t>(64, 2 * heap_.size()));
   }
   void push(Entry entry) {
     if (held_ && *held_ < entry) std::swap(*held_, entry);
-    if (held_)
-      push_on_heap(entry);
-    else
-      held_ = entry;
+    if (held_) push_on_heap(entry);
+    else held_ = entry;
   }
   Entry pop() {
     const Entry best = top();

@@ -1,4 +1,5 @@
-// How a program of a pattern of bytes is run (byte_patterns.hpp): as `re` runs it, and with a note where it reads the end.
+// How a program of a pattern of bytes is run (byte_patterns.hpp): as `re` runs it, and with a note where it reads the
+// end.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,12 @@ class BytePatterns::Run {
   static constexpr std::uint64_t kStepsOfACheck = 1 << 16;
 
   Run(const BytePatterns& patterns, std::string_view text, Budget& budget)
-      : sets_(patterns.sets_), nexts_(patterns.nexts_), text_(text), budget_(budget), looked_(patterns.lookaheads_), extents_(patterns.sets_.size()) {}
+      : sets_(patterns.sets_),
+        nexts_(patterns.nexts_),
+        text_(text),
+        budget_(budget),
+        looked_(patterns.lookaheads_),
+        extents_(patterns.sets_.size()) {}
 
   // Whether what was matched since the last call has read where the text ends: with more text it might go on otherwise.
   bool has_touched_end() { return std::exchange(touches_end_, false); }
@@ -45,7 +51,8 @@ class BytePatterns::Run {
           if (position + count == text_.size() && count < instruction.c) touches_end_ = true;
           goes_on = count >= instruction.b;
           ++at;
-          if (goes_on && count > instruction.b && !instruction.gives_none_back) choices_.push_back({at, position + instruction.b, position + count - 1});
+          if (goes_on && count > instruction.b && !instruction.gives_none_back)
+            choices_.push_back({at, position + instruction.b, position + count - 1});
           position += count;
           break;
         }
@@ -91,7 +98,8 @@ class BytePatterns::Run {
       at = last.at;
       // A run gives back bytes until the next instruction can go on.
       if (const Instruction& next = program[at]; next.op == Op::Byte)
-        while (last.most > last.least && !(last.most < text_.size() && sets_[next.a].contains(byte(last.most)))) --last.most, ++steps_;
+        while (last.most > last.least && !(last.most < text_.size() && sets_[next.a].contains(byte(last.most))))
+          --last.most, ++steps_;
       position = last.most;
       if (last.most-- == last.least) choices_.pop_back();
     }
@@ -144,7 +152,8 @@ class BytePatterns::Run {
       case Op::LineStart: return position == 0 || text_[position - 1] == '\n';
       case Op::LineEnd: return position == length || text_[position] == '\n';
       default: {
-        const bool is_after_word = position > 0 && is_word_byte(byte(position - 1)), is_before_word = position < length && is_word_byte(byte(position));
+        const bool is_after_word = position > 0 && is_word_byte(byte(position - 1)),
+                   is_before_word = position < length && is_word_byte(byte(position));
         return (is_after_word != is_before_word) == (op == Op::Boundary);
       }
     }

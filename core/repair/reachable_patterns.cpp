@@ -5,12 +5,13 @@
 
 namespace tokamata {
 
-ReachablePatterns::ReachablePatterns(BytePatterns patterns, std::vector<Modes> modes) : patterns_(std::move(patterns)), modes_(std::move(modes)) {
+ReachablePatterns::ReachablePatterns(BytePatterns patterns, std::vector<Modes> modes)
+    : patterns_(std::move(patterns)), modes_(std::move(modes)) {
   if (modes_.size() != patterns_.size()) throw std::invalid_argument("not as many modes as patterns");
 }
 
-std::vector<BytePatterns::Found> ReachablePatterns::found(std::string_view text, const EditMachine& machine, ModeSet led, std::size_t most,
-                                                          Budget& budget) const {
+std::vector<BytePatterns::Found> ReachablePatterns::found(std::string_view text, const EditMachine& machine,
+                                                          ModeSet led, std::size_t most, Budget& budget) const {
   ModeSet reached = machine.reachable(static_cast<ModeSet>(led | 1u << kStartMode));
   std::vector<BytePatterns::Found> all;
   BytePatterns::Selection done = patterns_.none();
@@ -27,13 +28,15 @@ std::vector<BytePatterns::Found> ReachablePatterns::found(std::string_view text,
     if (!is_any) break;
     const std::vector<BytePatterns::Found> more = patterns_.found(text, next, most - all.size(), budget);
     for (const BytePatterns::Found& one : more)
-      if (const Mode then = modes_[one.pattern].then; then != Rewrite::kByWritten) reached |= static_cast<ModeSet>(1u << then);
+      if (const Mode then = modes_[one.pattern].then; then != Rewrite::kByWritten)
+        reached |= static_cast<ModeSet>(1u << then);
     reached = machine.reachable(reached);
     const auto middle = static_cast<std::ptrdiff_t>(all.size());
     all.insert(all.end(), more.begin(), more.end());
-    std::inplace_merge(all.begin(), all.begin() + middle, all.end(), [](const BytePatterns::Found& one, const BytePatterns::Found& other) {
-      return std::pair(one.begin, one.pattern) < std::pair(other.begin, other.pattern);
-    });
+    std::inplace_merge(all.begin(), all.begin() + middle, all.end(),
+                       [](const BytePatterns::Found& one, const BytePatterns::Found& other) {
+                         return std::pair(one.begin, one.pattern) < std::pair(other.begin, other.pattern);
+                       });
   }
   return all;
 }

@@ -14,18 +14,26 @@ constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
 constexpr std::uint32_t kLeastExcess = 25;
 // Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
 constexpr std::uint64_t kExpansionsOfATry = 2000;
-// An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it costs an
-// edit more than one that is some dozen bytes behind.
+// An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it
+// costs an edit more than one that is some dozen bytes behind.
 constexpr std::uint64_t kBytesForAnEdit = 12;
 constexpr std::size_t kLongestText = std::size_t{1} << 28;
 constexpr std::size_t kNodesAtFirst = 4000;
 
 }  // namespace
 
-RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, std::shared_ptr<const EditModel> model,
-                           std::uint32_t weight, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : BorrowedAutomaton(std::move(automata), limits, cancel), text_(std::move(text)), given_(std::move(model)), model_(*given_),
-      writings_(kept().writings(model_.machine)), weight_(weight), given_weight_(weight), limits_(limits), cancel_(std::move(cancel)),
+RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text,
+                           std::shared_ptr<const EditModel> model, std::uint32_t weight, const Limits& limits,
+                           std::shared_ptr<const CancelToken> cancel)
+    : BorrowedAutomaton(std::move(automata), limits, cancel),
+      text_(std::move(text)),
+      given_(std::move(model)),
+      model_(*given_),
+      writings_(kept().writings(model_.machine)),
+      weight_(weight),
+      given_weight_(weight),
+      limits_(limits),
+      cancel_(std::move(cancel)),
       estimate_(model_, writings_->least(), text_.size()) {
   check_model();
   first_rewrite_.assign(text_.size() + 2, 0);
@@ -48,7 +56,8 @@ namespace {
 ExpressionId approximated(ByteAutomaton& automaton, StateId state, Budget& budget) {
   Arena& arena = automaton.arena();
   std::vector<ExpressionId> alternatives;
-  for (const Approximation& one : arena.approximations(automaton.expression(state), budget)) alternatives.push_back(one.expression);
+  for (const Approximation& one : arena.approximations(automaton.expression(state), budget))
+    alternatives.push_back(one.expression);
   return arena.unite(alternatives);
 }
 
@@ -78,7 +87,8 @@ void RepairSearch::begin(StateId start, StateId guiding) {
 
 void RepairSearch::check_model() const {
   if (text_.size() > kLongestText) throw BadEditModel("the text is longer than 2^28 bytes");
-  if (!std::ranges::is_sorted(model_.rewrites, {}, &Rewrite::begin)) throw BadEditModel("rewrites are not in the order of their beginnings");
+  if (!std::ranges::is_sorted(model_.rewrites, {}, &Rewrite::begin))
+    throw BadEditModel("rewrites are not in the order of their beginnings");
   if (weight_ < kWithoutExcess) throw BadEditModel("the weight is below 1");
   for (const ModeCosts& costs : model_.machine->costs) {
     if (std::ranges::find(costs.remove, kNoEdit) != costs.remove.end())
@@ -100,7 +110,8 @@ void RepairSearch::write_anew(Budget& budget) {
   if (!text) throw EmptyLanguage();
   best_.steps.reserve(text_.size() + text->size());
   for (std::size_t position = 0; position < text_.size(); ++position) {
-    best_.cost.cost += std::uint64_t{model_.costs(kStartMode).remove[static_cast<std::uint8_t>(text_[position])]} + model_.firmness(position);
+    best_.cost.cost += std::uint64_t{model_.costs(kStartMode).remove[static_cast<std::uint8_t>(text_[position])]} +
+                       model_.firmness(position);
     best_.steps.push_back({EditKind::Remove, 0});
   }
   best_.text = *std::move(text);
@@ -121,8 +132,9 @@ bool RepairSearch::is_accepted(const std::string& text, Budget& budget) {
   return automaton().accepting(state);
 }
 
-// A text of a state.  Each byte lowers the length that the state knows of some text, as far as there is such a byte; where
-// there is none, a search finds the nearest state that knows less (composition/closing_texts.hpp does the same for tokens).
+// A text of a state.  Each byte lowers the length that the state knows of some text, as far as there is such a byte;
+// where there is none, a search finds the nearest state that knows less (composition/closing_texts.hpp does the same
+// for tokens).
 std::optional<std::string> RepairSearch::some_text(StateId start, Budget& budget) {
   std::string text;
   for (StateId at = start; !automaton().accepting(at);) {
@@ -162,7 +174,9 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
       if (!automaton().accepting(target) && (node.spelled >= least || node.constrained)) {
         // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
         const bool is_exact = !is_approximated(automaton(), target);
-        const std::uint64_t left = (is_exact ? automaton().node(target) : automaton().arena().node(approximated(automaton(), target, budget))).spelled;
+        const std::uint64_t left =
+            (is_exact ? automaton().node(target) : automaton().arena().node(approximated(automaton(), target, budget)))
+                .spelled;
         open.push({best.length + 1 + left, best.length + 1, target});
         continue;
       }
@@ -188,15 +202,18 @@ std::uint64_t RepairSearch::bound_of(const Entry& entry) const {
   return node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, model_.rewrites[entry.rewrite].cost);
 }
 
-// Visits each edge that the node may have by price, but the one that keeps a byte: its price, how many bytes it loses and writes.
+// Visits each edge that the node may have by price, but the one that keeps a byte: its price, how many bytes it loses
+// and writes.
 template <class Visit>
 void RepairSearch::visit_prices(const Node& node, Visit&& visit) const {
   const EditCost firmness = model_.firmness(node.position);
   if (node.position < text_.size())
-    visit(std::uint64_t{model_.costs(node.mode).remove[static_cast<std::uint8_t>(text_[node.position])]} + firmness, 1u, 0u);
+    visit(std::uint64_t{model_.costs(node.mode).remove[static_cast<std::uint8_t>(text_[node.position])]} + firmness, 1u,
+          0u);
   for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index)
     if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode) && !is_far(rewrite))
-      visit(std::uint64_t{rewrite.cost}, rewrite.end - rewrite.begin, static_cast<std::uint32_t>(rewrite.written.size()));
+      visit(std::uint64_t{rewrite.cost}, rewrite.end - rewrite.begin,
+            static_cast<std::uint32_t>(rewrite.written.size()));
   for (const Writing& writing : writings_at(where(node.position), node.mode, node.state))
     visit(std::uint64_t{writing.cost} + firmness, writing.kind == EditKind::Replace ? 1u : 0u, 1u);
 }
@@ -206,12 +223,15 @@ bool RepairSearch::has_no_better(const Node& node) const {
   const std::uint64_t bound = bound_of(node);
   if (bound != best_.cost.cost) return bound > best_.cost.cost;
   PathCost least{bound, node.reached.lost, node.reached.written + node.estimate.written};
-  if (node.next > 0 && node.next >= node.estimate.cost) {  // only the edges of this price can lead to so cheap an answer
+  // only the edges of this price can lead to so cheap an answer
+  if (node.next > 0 && node.next >= node.estimate.cost) {
     std::uint32_t lost = ~std::uint32_t{0}, written = 0;
     visit_prices(node, [&](std::uint64_t price, std::uint32_t loses, std::uint32_t writes) {
-      if (price == node.next && std::tie(loses, writes) < std::tie(lost, written)) std::tie(lost, written) = std::tie(loses, writes);
+      if (price == node.next && std::tie(loses, writes) < std::tie(lost, written))
+        std::tie(lost, written) = std::tie(loses, writes);
     });
-    if (node.position < text_.size() && model_.keeping(node.mode, node.position, static_cast<std::uint8_t>(text_[node.position])) == node.next)
+    if (node.position < text_.size() &&
+        model_.keeping(node.mode, node.position, static_cast<std::uint8_t>(text_[node.position])) == node.next)
       lost = written = 0;
     if (lost == ~std::uint32_t{0}) return true;
     least = {bound, node.reached.lost + lost, node.reached.written + std::max(node.estimate.written, written)};
@@ -220,8 +240,10 @@ bool RepairSearch::has_no_better(const Node& node) const {
 }
 
 bool RepairSearch::has_no_better(const Node& node, const Rewrite& rewrite) const {
-  return is_hopeless({node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, rewrite.cost), node.reached.lost + rewrite.end - rewrite.begin,
-                      node.reached.written + std::max(node.estimate.written, static_cast<std::uint32_t>(rewrite.written.size()))});
+  return is_hopeless(
+      {node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, rewrite.cost),
+       node.reached.lost + rewrite.end - rewrite.begin,
+       node.reached.written + std::max(node.estimate.written, static_cast<std::uint32_t>(rewrite.written.size()))});
 }
 
 // The order in the queue, by the cost of the bound and the bytes that are left.
@@ -244,12 +266,14 @@ void RepairSearch::push_far_rewrites(NodeNumber number) {
     if (!is_far(rewrite) || !rewrite.may_be_taken(node.mode) || has_no_better(node, rewrite)) continue;
     const auto unread = static_cast<std::uint32_t>(text_.size() - rewrite.end);
     queue_.reserve_one();
-    queue_.push({key_of(unread, node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, rewrite.cost)), unread, number, node.version, index});
+    queue_.push({key_of(unread, node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, rewrite.cost)), unread,
+                 number, node.version, index});
   }
 }
 
 // A way to a node, whose number is made where it is new.
-void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding, PathCost reached, EditStep step) {
+void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding,
+                         PathCost reached, EditStep step) {
   if (state == ByteAutomaton::kDead || is_hopeless(reached)) return;
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
   queue_.reserve_one();
@@ -262,7 +286,8 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
     Node& node = nodes_[*known];
     if (reached >= node.reached) {
       // Of bytes that lead from one node to another at one price the least is written.
-      if (reached == node.reached && node.from == from && node.step.kind == step.kind) node.step.operand = std::min(node.step.operand, step.operand);
+      if (reached == node.reached && node.from == from && node.step.kind == step.kind)
+        node.step.operand = std::min(node.step.operand, step.operand);
       return;
     }
     node.reached = reached;
@@ -276,7 +301,8 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
   }
   Estimate::Bound estimate = estimate_(position, automaton(), state);
   if (guide_)
-    if (const std::uint64_t left = guide_->least_left(position, mode, guiding); left > estimate.cost) estimate = {left, 0};
+    if (const std::uint64_t left = guide_->least_left(position, mode, guiding); left > estimate.cost)
+      estimate = {left, 0};
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
   const auto number = static_cast<NodeNumber>(nodes_.size());
   nodes_.push_back({position, state, reached, estimate, step, from, guiding, kFirst, 0, mode});
@@ -284,8 +310,8 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
   push(number);
 }
 
-// The edges of one price; and an answer, if the text ends here.  The queue prefers the latest of equal nodes, so that what is
-// to come first is made last.
+// The edges of one price; and an answer, if the text ends here.  The queue prefers the latest of equal nodes, so that
+// what is to come first is made last.
 void RepairSearch::expand(NodeNumber number, Budget& budget) {
   ++expansions_;
   const Node node = nodes_[number];
@@ -297,9 +323,12 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
     return cost == price;
   };
   const Writings::List& writings = writings_at(where(node.position), node.mode, node.state);
-  const auto is_cheaper = [&](const Writing& writing, std::uint64_t cost) { return std::uint64_t{writing.cost} + firmness < cost; };
+  const auto is_cheaper = [&](const Writing& writing, std::uint64_t cost) {
+    return std::uint64_t{writing.cost} + firmness < cost;
+  };
   auto end = writings.begin();
-  if (!writings.empty() && is_cheaper(writings.front(), price + 1)) end = std::lower_bound(writings.begin(), writings.end(), price + 1, is_cheaper);
+  if (!writings.empty() && is_cheaper(writings.front(), price + 1))
+    end = std::lower_bound(writings.begin(), writings.end(), price + 1, is_cheaper);
   if (end != writings.end()) next = std::uint64_t{end->cost} + firmness;
   if (end != writings.begin() && std::uint64_t{(end - 1)->cost} + firmness == price) {
     const ByteSet readable = automaton().may_read(node.state, budget);
@@ -311,12 +340,16 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
   if (is_end) {
     if (price == kFirst && automaton().accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
   } else if (is_due(std::uint64_t{model_.costs(node.mode).remove[byte]} + firmness)) {
-    relax(number, node.position + 1, node.mode, node.state, node.guiding, node.reached + PathCost{price, 1, 0}, {EditKind::Remove, 0});
+    relax(number, node.position + 1, node.mode, node.state, node.guiding, node.reached + PathCost{price, 1, 0},
+          {EditKind::Remove, 0});
   }
   for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];)
-    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode) && !is_far(rewrite) && is_due(rewrite.cost)) take_rewrite(number, index, budget);
+    if (const Rewrite& rewrite = model_.rewrites[index];
+        rewrite.may_be_taken(node.mode) && !is_far(rewrite) && is_due(rewrite.cost))
+      take_rewrite(number, index, budget);
   if (!is_end)
-    if (const std::uint64_t keeping = model_.keeping(node.mode, node.position, byte); keeping != kNoEdit && is_due(keeping))
+    if (const std::uint64_t keeping = model_.keeping(node.mode, node.position, byte);
+        keeping != kNoEdit && is_due(keeping))
       relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget),
             guiding_after(node.guiding, byte, budget), node.reached + PathCost{price, 0, 0}, {EditKind::Keep, 0});
   if (nodes_[number].version != node.version) return;  // reached more cheaply by one of these: queued anew
@@ -329,7 +362,8 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
 void RepairSearch::take_rewrite(NodeNumber number, std::uint32_t index, Budget& budget) {
   const Node node = nodes_[number];
   const Rewrite& rewrite = model_.rewrites[index];
-  const PathCost rewritten = node.reached + PathCost{rewrite.cost, rewrite.end - rewrite.begin, static_cast<std::uint32_t>(rewrite.written.size())};
+  const PathCost rewritten = node.reached + PathCost{rewrite.cost, rewrite.end - rewrite.begin,
+                                                     static_cast<std::uint32_t>(rewrite.written.size())};
   if (is_hopeless(rewritten)) return;
   StateId state = node.state, guiding = node.guiding;
   for (const char written : rewrite.written) {
@@ -346,15 +380,18 @@ void RepairSearch::take_writing(NodeNumber number, const Writing& writing, Budge
   const bool replaces = writing.kind == EditKind::Replace;
   const StateId target = automaton().next(node.state, writing.byte, budget);
   if (target == ByteAutomaton::kDead) return;
-  relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte), target, guiding_after(node.guiding, writing.byte, budget),
-        node.reached + PathCost{std::uint64_t{writing.cost} + model_.firmness(node.position), replaces, 1}, {writing.kind, writing.byte});
+  relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte), target,
+        guiding_after(node.guiding, writing.byte, budget),
+        node.reached + PathCost{std::uint64_t{writing.cost} + model_.firmness(node.position), replaces, 1},
+        {writing.kind, writing.byte});
 }
 
 // An answer, unless the pattern refuses what its over-approximation accepts.
 void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
   Answer answer;
   answer.cost = nodes_[number].reached;
-  for (NodeNumber at = number; nodes_[at].from != kNoNode; at = nodes_[at].from) answer.steps.push_back(nodes_[at].step);
+  for (NodeNumber at = number; nodes_[at].from != kNoNode; at = nodes_[at].from)
+    answer.steps.push_back(nodes_[at].step);
   std::ranges::reverse(answer.steps);
   std::size_t position = 0;
   for (const EditStep& step : answer.steps) {
@@ -423,7 +460,8 @@ RepairSearch::Outcome RepairSearch::improve() {
           take_rewrite(entry.node, entry.rewrite, budget);
         }
       } catch (...) {
-        // Where a limit is passed, its edges are made again; there is room for the entry, which was in the queue before.
+        // Where a limit is passed, its edges are made again; there is room for the entry, which was in the queue
+        // before.
         if (nodes_[entry.node].version == entry.version) queue_.push(entry);
         throw;
       }

@@ -1,44 +1,45 @@
 // The accepted text that is cheapest to reach from a broken one, and a proof of how near any other can be.
 //
-// Problem.  Of all texts that a pattern accepts, find the one whose edits cost least; give a first answer soon, better ones
-// as time passes, and at any moment a bound that no answer can go below.
-// Example.  The text  [1,2  and arrays of numbers: `]` is appended.  Nodes: (0, start) (1, after "[") … (4, after "2"), each
-// for nothing; from the last one an insertion leads to an accepting state with nothing left to read.
+// Problem.  Of all texts that a pattern accepts, find the one whose edits cost least; give a first answer soon, better
+// ones as time passes, and at any moment a bound that no answer can go below.
+// Example.  The text  [1,2  and arrays of numbers: `]` is appended.  Nodes: (0, start) (1, after "[") … (4, after "2"),
+// each for nothing; from the last one an insertion leads to an accepting state with nothing left to read.
 //
-// How.  The composition of broken text, edits and byte automaton is searched as a graph.  A node is a position in the text and
-// a state of the automaton.  An edge keeps a byte, or is an edit (edit_model.hpp).  Bytes of one class lead to one state, so an
-// insertion is one edge for each class: its cheapest byte, of these the least.  Where a state keeps what is read, each byte is
-// an edge.
-//   - Order.  A* with the estimate of estimate.hpp.  A node's edges are made in steps of their cost, when the search has come to
-//     that price: first what costs nothing, mostly the byte that is kept.  So neither nodes nor transitions are made that no
-//     cheap repair takes.  A rewrite that reads far waits by itself, since it leads nearer to the end than its node is.
-//   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue, so
-//     that the search follows its best attempt and returns to near alternatives only.  With each answer, and where there is
-//     none for some thousand steps, the excess of the weight is halved, and what was searched is used again; at 1 it is A*
-//     alone (anytime search as in ARA*: Likhachev, Gordon and Thrun 2003; the weight is on the distance still to go, and
-//     not on the estimate, which is mostly 0).
-//   - Bound.  The least of the open edges' bounds, whatever the weight: it needs no property of the order.  Where it reaches
-//     the cost of the answer, that is optimal.
-//   - Ties.  Of equal costs the answer that keeps more bytes, then the shorter one; then the one whose edges came first, in
-//     an order that depends on nothing but the text, the pattern and the model.
-//   - What texts remember.  A pattern may forbid what the text has written before (names that differ).  Its states then hold
-//     all that was read, and an edit in one name makes every later state another one.  So the search is made in the
-//     over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer that the
-//     pattern refuses is none; if the least cost there is that of such an answer, the search is made again in the pattern.
-//     Its lengths are not known there, so that what is left to pay in the over-approximation from the same text is its
-//     estimate (Guide): `{"a": 1 "b": [1, 1]}`, whose elements must differ, first gets its comma, then other elements.  Where that
-//     finds nothing, a first attempt goes on whatever it costs.
+// How.  The composition of broken text, edits and byte automaton is searched as a graph.  A node is a position in the
+// text and a state of the automaton.  An edge keeps a byte, or is an edit (edit_model.hpp).  Bytes of one class lead to
+// one state, so an insertion is one edge for each class: its cheapest byte, of these the least.  Where a state keeps
+// what is read, each byte is an edge.
+//   - Order.  A* with the estimate of estimate.hpp.  A node's edges are made in steps of their cost, when the search
+//     has come to that price: first what costs nothing, mostly the byte that is kept.  So neither nodes nor transitions
+//     are made that no cheap repair takes.  A rewrite that reads far waits by itself, since it leads nearer to the end
+//     than its node is.
+//   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue,
+//     so that the search follows its best attempt and returns to near alternatives only.  With each answer, and where
+//     there is none for some thousand steps, the excess of the weight is halved, and what was searched is used again;
+//     at 1 it is A* alone (anytime search as in ARA*: Likhachev, Gordon and Thrun 2003; the weight is on the distance
+//     still to go, and not on the estimate, which is mostly 0).
+//   - Bound.  The least of the open edges' bounds, whatever the weight: it needs no property of the order.  Where it
+//     reaches the cost of the answer, that is optimal.
+//   - Ties.  Of equal costs the answer that keeps more bytes, then the shorter one; then the one whose edges came
+//     first, in an order that depends on nothing but the text, the pattern and the model.
+//   - What texts remember.  A pattern may forbid what the text has written before (names that differ).  Its states then
+//     hold all that was read, and an edit in one name makes every later state another one.  So the search is made in
+//     the over-approximation that masks are made of, which forgets: its bounds hold for the pattern too.  An answer
+//     that the pattern refuses is none; if the least cost there is that of such an answer, the search is made again in
+//     the pattern.  Its lengths are not known there, so that what is left to pay in the over-approximation from the
+//     same text is its estimate (Guide): `{"a": 1 "b": [1, 1]}`, whose elements must differ, first gets its comma, then
+//     other elements.  Where that finds nothing, a first attempt goes on whatever it costs.
 // The first answer of all removes the whole text and writes a short one, so there is an answer at any deadline.
 //
 // Cost.  One look-up for each edge whose cost is within the optimum; O(log n) for the queue.
 // Source.  Wagner 1974 (correction for regular languages); Hart, Nilsson and Raphael 1968; Hansen and Zhou 2007.
-// Not taken.  A table of all positions and states, as Wagner's: 1 kB of JSON under a schema has a million of them, of which
-// some thousands are needed.  A queue of buckets: keys spread over a million values.
+// Not taken.  A table of all positions and states, as Wagner's: 1 kB of JSON under a schema has a million of them, of
+// which some thousands are needed.  A queue of buckets: keys spread over a million values.
 //
 // Contract.
 //   - Locks.  It has none; one thread at a time.
-//   - Errors.  The constructor may end with LimitExceeded, Cancelled, EmptyLanguage, BadEditModel or std::bad_alloc.  `improve`
-//     may end with Cancelled, and may be called again.
+//   - Errors.  The constructor may end with LimitExceeded, Cancelled, EmptyLanguage, BadEditModel or std::bad_alloc.
+//     `improve` may end with Cancelled, and may be called again.
 #pragma once
 
 #include <cstdint>
@@ -71,8 +72,8 @@ StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budg
 class RepairSearch : private BorrowedAutomaton {
  public:
   // `weight` is in hundredths, at least 100.  `limits.seconds` bounds the search as a whole.
-  RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, std::shared_ptr<const EditModel> model, std::uint32_t weight,
-               const Limits& limits, std::shared_ptr<const CancelToken> cancel);
+  RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string text, std::shared_ptr<const EditModel> model,
+               std::uint32_t weight, const Limits& limits, std::shared_ptr<const CancelToken> cancel);
   ~RepairSearch() { begin_charging(); }
 
   enum class Outcome : std::uint8_t { Better, Optimal, Stopped };
@@ -90,8 +91,8 @@ class RepairSearch : private BorrowedAutomaton {
   std::size_t state_count() const { return automaton().state_count(); }
   std::size_t memory_bytes() const { return account().bytes(); }
 
-  // What proves the bound: for each node that an answer below it could pass, its cost from the start and the step that led
-  // there from an earlier one (certificate.hpp).
+  // What proves the bound: for each node that an answer below it could pass, its cost from the start and the step that
+  // led there from an earlier one (certificate.hpp).
   struct Reached {
     std::uint32_t from;  // an earlier one; its own number: the start
     EditStep step;
@@ -106,7 +107,8 @@ class RepairSearch : private BorrowedAutomaton {
   Proof proof() const;
 
   // All repairs that cost no more than a bound; those of the pattern, or of its over-approximation.  May end with
-  // LimitExceeded, Cancelled or std::bad_alloc; the limits are of this call.  `bytes` has the GraphBytes of each position.
+  // LimitExceeded, Cancelled or std::bad_alloc; the limits are of this call.  `bytes` has the GraphBytes of each
+  // position.
   RepairGraph graph(std::uint64_t bound, bool is_exact, std::string_view bytes, const Limits& limits);
 
  private:
@@ -128,11 +130,11 @@ class RepairSearch : private BorrowedAutomaton {
   struct Node {
     std::uint32_t position;
     StateId state;
-    PathCost reached;         // from the start
+    PathCost reached;  // from the start
     Estimate::Bound estimate;
     EditStep step;
     NodeNumber from;
-    StateId guiding;          // of the over-approximation, after the same text; dead: nothing guides
+    StateId guiding;              // of the over-approximation, after the same text; dead: nothing guides
     std::uint64_t next = kFirst;  // what its next edges cost; kDone: it has no more
     std::uint32_t version = 0;    // how often it was reached more cheaply
     Mode mode;
@@ -171,9 +173,14 @@ class RepairSearch : private BorrowedAutomaton {
   std::optional<std::string> some_text(StateId start, Budget& budget);
   bool descend(StateId& at, std::string& text, Budget& budget);
   bool is_accepted(const std::string& text, Budget& budget);
-  Where where(std::uint32_t position) const { return position == text_.size() ? Where::End : position == 0 ? Where::Begin : Where::Within; }
-  const Writings::List& writings_at(Where where, Mode mode, StateId state) const { return writings_->at(where, mode, automaton().node(state).by_byte); }
-  void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding, PathCost reached, EditStep step);
+  Where where(std::uint32_t position) const {
+    return position == text_.size() ? Where::End : position == 0 ? Where::Begin : Where::Within;
+  }
+  const Writings::List& writings_at(Where where, Mode mode, StateId state) const {
+    return writings_->at(where, mode, automaton().node(state).by_byte);
+  }
+  void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding, PathCost reached,
+             EditStep step);
   void expand(NodeNumber node, Budget& budget);
   void take_rewrite(NodeNumber number, std::uint32_t index, Budget& budget);
   void take_writing(NodeNumber number, const Writing& writing, Budget& budget);
@@ -207,21 +214,22 @@ class RepairSearch : private BorrowedAutomaton {
   const EditModel& model_;
   std::shared_ptr<Writings> writings_;
   std::uint32_t weight_, given_weight_;  // in hundredths
-  EditCost cheapest_;  // of the edits of single bytes that are not free
-  std::uint64_t pull_;  // of an unread byte on the place in the queue, at a weight of 2
+  EditCost cheapest_;                    // of the edits of single bytes that are not free
+  std::uint64_t pull_;                   // of an unread byte on the place in the queue, at a weight of 2
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
   double spent_seconds_ = 0;
   Estimate estimate_;
-  std::vector<std::uint32_t> first_rewrite_;       // by position
+  std::vector<std::uint32_t> first_rewrite_;  // by position
   counted::vector<Node> nodes_;
   NumberTable node_index_;
   OpenNodes<Entry> queue_;
   std::optional<Guide> guide_;
   bool is_guided_try_ = false;  // until there is an answer, or there was none for long
   StateId start_;
-  std::uint64_t least_refused_ = kNothingRefused;  // the least cost of an answer that the over-approximation alone accepts
-  Proof proven_;                                   // of the search in the over-approximation, where it is over
+  // the least cost of an answer that the over-approximation alone accepts
+  std::uint64_t least_refused_ = kNothingRefused;
+  Proof proven_;  // of the search in the over-approximation, where it is over
   Answer best_;
   bool is_better_ = false;
   std::uint64_t expansions_ = 0, tried_from_ = 0;  // so many when the weight was set

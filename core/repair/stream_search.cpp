@@ -17,15 +17,20 @@ constexpr std::size_t kMostNodes = 1 << 19;
 
 }  // namespace
 
-StreamSearch::StreamSearch(std::shared_ptr<KeptAutomata> automata, std::shared_ptr<const EditMachine> machine, EditCost slack, const Limits& limits,
-                           std::shared_ptr<const CancelToken> cancel)
-    : BorrowedAutomaton(std::move(automata), limits, cancel), machine_(std::move(machine)), slack_(slack), limits_(limits), cancel_(std::move(cancel)),
+StreamSearch::StreamSearch(std::shared_ptr<KeptAutomata> automata, std::shared_ptr<const EditMachine> machine,
+                           EditCost slack, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+    : BorrowedAutomaton(std::move(automata), limits, cancel),
+      machine_(std::move(machine)),
+      slack_(slack),
+      limits_(limits),
+      cancel_(std::move(cancel)),
       allowed_(kExpansionsAtOnce) {
   model_.machine = machine_;
   writings_ = kept().writings(machine_);
   Budget budget(limits_, cancel_, age_seconds());
   const StateId start = over_approximation(automaton(), automaton().start(), budget);
-  if (start == ByteAutomaton::kDead || (!automaton().accepting(start) && automaton().may_read(start, budget).empty())) throw EmptyLanguage();
+  if (start == ByteAutomaton::kDead || (!automaton().accepting(start) && automaton().may_read(start, budget).empty()))
+    throw EmptyLanguage();
   same_ = start;
   places_.emplace_back();
   relax(kNone, 0, kStartMode, start, {}, {EditKind::Keep, 0});
@@ -78,7 +83,8 @@ void StreamSearch::push(NodeNumber number) {
   std::push_heap(queue_.begin(), queue_.end());
 }
 
-void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached, EditStep step) {
+void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached,
+                         EditStep step) {
   if (state == ByteAutomaton::kDead) return;
   const std::uint64_t hash = hash_of(position, mode, state);
   const auto known = node_index_.find(hash, [&](NodeNumber number) {
@@ -114,8 +120,8 @@ void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
   push(number);
 }
 
-// Of two paths to one node at one cost, the one that keeps the text longer before an edit, as the search for a whole text finds it
-// first: the last edits are compared, then those before.  Of the same edit the least byte is written.
+// Of two paths to one node at one cost, the one that keeps the text longer before an edit, as the search for a whole
+// text finds it first: the last edits are compared, then those before.  Of the same edit the least byte is written.
 bool StreamSearch::is_edited_later(Arrival one, Arrival other) const {
   const auto back = [&](Arrival& at) {
     while (at.from != kNone && at.step.kind == EditKind::Keep) at = {nodes_[at.from].from, nodes_[at.from].step};
@@ -127,7 +133,8 @@ bool StreamSearch::is_edited_later(Arrival one, Arrival other) const {
     const std::uint32_t mine = nodes_[one.from].position, others = nodes_[other.from].position;
     if (mine != others) return mine > others;
     if (one.from == other.from)
-      return one.step.kind == other.step.kind && one.step.kind != EditKind::Rewrite && one.step.operand < other.step.operand;
+      return one.step.kind == other.step.kind && one.step.kind != EditKind::Rewrite &&
+             one.step.operand < other.step.operand;
     one = {nodes_[one.from].from, nodes_[one.from].step};
     other = {nodes_[other.from].from, nodes_[other.from].step};
   }
@@ -141,7 +148,8 @@ void StreamSearch::take_rewrite(NodeNumber from, std::uint32_t index, Budget& bu
   reached.lost += rewrite.end - rewrite.begin;
   reached.written += static_cast<std::uint32_t>(rewrite.written.size());
   StateId state = node.state;
-  for (const char written : rewrite.written) state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
+  for (const char written : rewrite.written)
+    state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
   relax(from, rewrite.end, model_.after(node.mode, rewrite), state, reached, {EditKind::Rewrite, index});
 }
 
@@ -150,7 +158,8 @@ void StreamSearch::expand(NodeNumber number, std::uint64_t price, Budget& budget
   ++expansions_;
   const Node node = nodes_[number];
   if (place(node.position).has_open)
-    for (auto one = std::ranges::lower_bound(open_, node.position, {}, &OpenRewrite::position); one != open_.end() && one->position == node.position; ++one)
+    for (auto one = std::ranges::lower_bound(open_, node.position, {}, &OpenRewrite::position);
+         one != open_.end() && one->position == node.position; ++one)
       wait_for(*one, node);
   const std::uint64_t most = node.is_begun ? price : std::max(price, slack_);
   std::uint64_t next = kNothingLeft;
@@ -165,7 +174,8 @@ void StreamSearch::expand(NodeNumber number, std::uint64_t price, Budget& budget
   if (const std::uint64_t cost = keeping(node.mode, node.position); cost < kNoEdit && is_made(cost)) {
     PathCost reached = node.reached;
     reached.cost += cost;
-    relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget), reached, {EditKind::Keep, 0});
+    relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget), reached,
+          {EditKind::Keep, 0});
   }
   for (std::uint32_t index = place(node.position).first_rewrite; index != kNone; index = rewrites_[index].next) {
     const Rewrite& rewrite = rewrites_[index].rewrite;
@@ -193,8 +203,8 @@ void StreamSearch::expand(NodeNumber number, std::uint64_t price, Budget& budget
     reached.cost += cost;
     reached.lost += replaces;
     ++reached.written;
-    relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte), automaton().next(node.state, writing.byte, budget), reached,
-          {writing.kind, writing.byte});
+    relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte),
+          automaton().next(node.state, writing.byte, budget), reached, {writing.kind, writing.byte});
   }
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these: it is in the queue again
@@ -322,7 +332,9 @@ void StreamSearch::begin_at(NodeNumber start) {
     rewrite_of[index] = static_cast<std::uint32_t>(rewrites.size());
     rewrites.push_back(std::move(rewrites_[index]));
   }
-  const auto renumbered = [](const std::vector<std::uint32_t>& numbers, std::uint32_t number) { return number == kNone ? kNone : numbers[number]; };
+  const auto renumbered = [](const std::vector<std::uint32_t>& numbers, std::uint32_t number) {
+    return number == kNone ? kNone : numbers[number];
+  };
   for (HeldRewrite& held : rewrites) held.next = renumbered(rewrite_of, held.next);
   rewrites_ = std::move(rewrites);
   places_.erase(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(base - base_));
@@ -371,8 +383,11 @@ std::string StreamSearch::advance(std::size_t settled, std::vector<OpenRewrite> 
   std::string decided;
   try {
     budget.check();
-    const auto is_of_the_text = [&] { return std::string_view(text_.data(), text_.size()).substr(decided_bytes_, decided.size()) == decided; };
-    for (std::size_t at = same_read_; at < text_.size() && same_ != ByteAutomaton::kDead; ++at) same_ = automaton().next(same_, byte_at(at), budget);
+    const auto is_of_the_text = [&] {
+      return std::string_view(text_.data(), text_.size()).substr(decided_bytes_, decided.size()) == decided;
+    };
+    for (std::size_t at = same_read_; at < text_.size() && same_ != ByteAutomaton::kDead; ++at)
+      same_ = automaton().next(same_, byte_at(at), budget);
     same_read_ = text_.size();
     settled_ = std::max(settled_, settled);
     for (const OpenRewrite& one : open_)
@@ -415,7 +430,8 @@ std::string StreamSearch::undecided() {
   if (!follows_ || waiting_.empty()) return {};
   const Charge charge(account());
   Budget budget(limits_, cancel_, spent_seconds_);
-  const NodeNumber best = *std::ranges::min_element(waiting_, {}, [&](NodeNumber number) { return nodes_[number].reached; });
+  const NodeNumber best =
+      *std::ranges::min_element(waiting_, {}, [&](NodeNumber number) { return nodes_[number].reached; });
   std::string written = written_to(best);
   StateId state = nodes_[best].state;
   Mode mode = nodes_[best].mode;

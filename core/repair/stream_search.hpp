@@ -1,37 +1,39 @@
 // The nearest text to one that still arrives, and how much of it no continuation changes.
 //
-// Problem.  A text arrives in pieces, and its repair is to be used before its end.  Which beginning of the repaired text do all
-// continuations share?
-// Example.  Of  {'a': 1, 'b  the quote before b may close a string or be an apostrophe of it, but every repair that costs at most
-// `slack` more than the cheapest one reads the member a alike: its text is decided.
+// Problem.  A text arrives in pieces, and its repair is to be used before its end.  Which beginning of the repaired
+// text do all continuations share?
+// Example.  Of  {'a': 1, 'b  the quote before b may close a string or be an apostrophe of it, but every repair that
+// costs at most `slack` more than the cheapest one reads the member a alike: its text is decided.
 //
-// How.  The graph is that of search.hpp.  Dijkstra's algorithm, resumed with each piece: nodes that need bytes or rewrites
-// which are not there *wait*.  Let C be the least cost of a node that waits, or that a rewrite
+// How.  The graph is that of search.hpp.  Dijkstra's algorithm, resumed with each piece: nodes that need bytes or
+// rewrites which are not there *wait*.  Let C be the least cost of a node that waits, or that a rewrite
 // might leave which is still open (streamed_patterns.hpp), and C0 that of the start.  All edges up to the bound
-// C + slack + 2 max(0, C - C0 - slack) are made: where a large mistake is near, it may be another one than it seems, so that
-// more alternatives are kept until the start has passed it.  Those of these nodes that are
+// C + slack + 2 max(0, C - C0 - slack) are made: where a large mistake is near, it may be another one than it seems, so
+// that more alternatives are kept until the start has passed it.  Those of these nodes that are
 // within the bound have a nearest common ancestor in the tree of cheapest paths.
-//   - Claim.  The cheapest repair of any continuation passes the ancestor, if it costs at most the bound, takes no rewrite that
-//     was made known later than its beginning was *settled* (`add` with an earlier begin), and is the only one of its cost.
-//   - Proof.  Its path leaves the part of the graph that is known through a node that waits, or through an open rewrite.  What it
-//     paid until there is at most the bound, so that node is among those above, and the cheapest path to it passes the ancestor.
-//     In the search, patterns that remember what was written are over-approximated, which adds paths and takes none.
-//   - A text that is accepted is its own repair, whatever looks doubtful in it.  So while what has arrived may become an
-//     accepted text, nothing is decided but what it says itself.
+//   - Claim.  The cheapest repair of any continuation passes the ancestor, if it costs at most the bound, takes no
+//     rewrite that was made known later than its beginning was *settled* (`add` with an earlier begin), and is the only
+//     one of its cost.
+//   - Proof.  Its path leaves the part of the graph that is known through a node that waits, or through an open
+//     rewrite.  What it paid until there is at most the bound, so that node is among those above, and the cheapest path
+//     to it passes the ancestor.  In the search, patterns that remember what was written are over-approximated, which
+//     adds paths and takes none.
+//   - A text that is accepted is its own repair, whatever looks doubtful in it.  So while what has arrived may become
+//     an accepted text, nothing is decided but what it says itself.
 //   - The ancestor becomes the start: what does not descend from it is dropped.
-// Where nothing cheap leads on (prose, where JSON is wanted), the search stops for a time: nothing is decided until a cheaper edge
-// arrives, or the next bytes lead on.
+// Where nothing cheap leads on (prose, where JSON is wanted), the search stops for a time: nothing is decided until a
+// cheaper edge arrives, or the next bytes lead on.
 //
-// Cost.  In time a share of each byte fed, whatever the text: what the search may expand, and how often ancestors are computed,
-// grows with the bytes.  In memory, what is between the ancestor and the end.
-// Source.  Decided prefixes of Viterbi's algorithm: Šrámek, Brejová and Vinař, On-line Viterbi algorithm for analysis of long
-// biological sequences, 2007; here with a slack, and over edits.
+// Cost.  In time a share of each byte fed, whatever the text: what the search may expand, and how often ancestors are
+// computed, grows with the bytes.  In memory, what is between the ancestor and the end.
+// Source.  Decided prefixes of Viterbi's algorithm: Šrámek, Brejová and Vinař, On-line Viterbi algorithm for analysis
+// of long biological sequences, 2007; here with a slack, and over edits.
 // Not taken.  A table of all states at each position: states of JSON are not listed.  A beam, which proves nothing.
 //
 // Contract.
 //   - Locks.  It has none; one thread at a time.
-//   - Errors.  `advance` may end with Cancelled.  Where a limit is passed, it stops to follow the text: `follows` is false, and
-//     nothing more is decided.
+//   - Errors.  `advance` may end with Cancelled.  Where a limit is passed, it stops to follow the text: `follows` is
+//     false, and nothing more is decided.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +61,8 @@ class StreamSearch : private BorrowedAutomaton {
     ModeSet within;
   };
 
-  StreamSearch(std::shared_ptr<KeptAutomata> automata, std::shared_ptr<const EditMachine> machine, EditCost slack, const Limits& limits,
-               std::shared_ptr<const CancelToken> cancel);
+  StreamSearch(std::shared_ptr<KeptAutomata> automata, std::shared_ptr<const EditMachine> machine, EditCost slack,
+               const Limits& limits, std::shared_ptr<const CancelToken> cancel);
   ~StreamSearch() { begin_charging(); }
 
   // More of the text.
@@ -69,8 +71,8 @@ class StreamSearch : private BorrowedAutomaton {
   void add(Rewrite rewrite);
   void add_doubt(std::uint32_t position, EditCost cost, ModeSet within);
   void add_firm(std::uint32_t position, EditCost cost);
-  // Searches.  Up to `settled` all doubts and firm bytes are known, and all rewrites but those that are open.  No ancestor
-  // is taken beyond `withheld`.  Returns what has been decided of the repaired text.
+  // Searches.  Up to `settled` all doubts and firm bytes are known, and all rewrites but those that are open.  No
+  // ancestor is taken beyond `withheld`.  Returns what has been decided of the repaired text.
   std::string advance(std::size_t settled, std::vector<OpenRewrite> open, std::size_t withheld);
 
   bool follows() const { return follows_; }
@@ -78,7 +80,8 @@ class StreamSearch : private BorrowedAutomaton {
   std::size_t decided_until() const { return base_; }
   // What the cheapest repair costs at least, of what is settled; kNoCost where the search has stopped for a time.
   std::uint64_t cost() const { return least_waiting_; }
-  // What the repair of the whole text may cost, for which all holds that was decided by the last call; kNoCost as `cost`.
+  // What the repair of the whole text may cost, for which all holds that was decided by the last call; kNoCost as
+  // `cost`.
   std::uint64_t decided_bound() const { return decided_bound_; }
   // The cheapest repair of the text so far after what is decided, as far as bytes go on from it.
   std::string undecided();
@@ -99,11 +102,11 @@ class StreamSearch : private BorrowedAutomaton {
     Mode mode;
     PathCost reached;
     NodeNumber from;
-    EditStep step;             // of a rewrite the operand is an index into rewrites_
-    NodeNumber next_here;      // another node of this position
+    EditStep step;         // of a rewrite the operand is an index into rewrites_
+    NodeNumber next_here;  // another node of this position
     std::uint32_t version = 0;
     bool is_begun = false;
-    std::uint64_t next = 0;    // the least price of its edges that are not made; kNothingLeft: all are
+    std::uint64_t next = 0;  // the least price of its edges that are not made; kNothingLeft: all are
   };
   struct Entry {
     std::uint64_t key;

@@ -7,9 +7,11 @@
 
 namespace tokamata {
 
-StreamedPatterns::StreamedPatterns(const BytePatterns& patterns) : patterns_(patterns), state_(patterns.patterns_.size()) {}
+StreamedPatterns::StreamedPatterns(const BytePatterns& patterns)
+    : patterns_(patterns), state_(patterns.patterns_.size()) {}
 
-StreamedPatterns::Trial StreamedPatterns::tried(BytePatterns::Run& run, std::size_t pattern, std::size_t position, std::size_t& end) const {
+StreamedPatterns::Trial StreamedPatterns::tried(BytePatterns::Run& run, std::size_t pattern, std::size_t position,
+                                                std::size_t& end) const {
   const std::optional<std::size_t> found = run.matched(patterns_.patterns_[pattern].program, 0, position);
   if (run.has_touched_end()) return Trial::Open;
   if (!found) return Trial::Fails;
@@ -18,7 +20,8 @@ StreamedPatterns::Trial StreamedPatterns::tried(BytePatterns::Run& run, std::siz
 }
 
 // The first open position of a pattern, and those after it where it is decided.
-void StreamedPatterns::try_again(BytePatterns::Run& run, std::size_t pattern, std::size_t length, std::vector<BytePatterns::Found>& all) {
+void StreamedPatterns::try_again(BytePatterns::Run& run, std::size_t pattern, std::size_t length,
+                                 std::vector<BytePatterns::Found>& all) {
   constexpr std::size_t kShort = 64;
   OfPattern& state = state_[pattern];
   std::size_t done = 0;
@@ -32,7 +35,8 @@ void StreamedPatterns::try_again(BytePatterns::Run& run, std::size_t pattern, st
     const Trial trial = tried(run, pattern, one.position, end);
     if (trial == Trial::Open) break;
     if (trial == Trial::Fails) continue;
-    all.push_back({static_cast<std::uint32_t>(pattern), static_cast<std::uint32_t>(one.position), static_cast<std::uint32_t>(end)});
+    all.push_back({static_cast<std::uint32_t>(pattern), static_cast<std::uint32_t>(one.position),
+                   static_cast<std::uint32_t>(end)});
     state.end = end;
   }
   state.pending.erase(state.pending.begin(), state.pending.begin() + static_cast<std::ptrdiff_t>(done));
@@ -46,7 +50,8 @@ std::vector<BytePatterns::Found> StreamedPatterns::feed(std::string_view text, B
     if (position % BytePatterns::Run::kStepsOfACheck == BytePatterns::Run::kStepsOfACheck - 1) budget.check();
     const std::size_t before = position == 0 ? BytePatterns::kNone : static_cast<std::uint8_t>(text[position - 1]);
     const std::uint64_t* const by_before = &patterns_.by_before_[before * patterns_.words_];
-    const std::uint64_t* const by_first = &patterns_.by_first_[static_cast<std::uint8_t>(text[position]) * patterns_.words_];
+    const std::uint64_t* const by_first =
+        &patterns_.by_first_[static_cast<std::uint8_t>(text[position]) * patterns_.words_];
     for (std::size_t word = 0; word < patterns_.words_; ++word) {
       for (std::uint64_t left = by_before[word] & by_first[word]; left != 0; left &= left - 1) {
         const std::size_t number = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
@@ -60,7 +65,8 @@ std::vector<BytePatterns::Found> StreamedPatterns::feed(std::string_view text, B
           state.pending.push_back({position, text.size()});
           continue;
         }
-        all.push_back({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(end)});
+        all.push_back({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(position),
+                       static_cast<std::uint32_t>(end)});
         state.end = end;
       }
     }

@@ -1,12 +1,12 @@
 // The check of a bound of token_search.hpp.
 //
 // Problem.  Who is given a repair with its bound should not have to trust the search.
-// How.  Dijkstra's algorithm over positions and places.  The bound holds if no end is reached at less.  Nodes that cannot pay one
-// more edit are not kept: from them only the tokens that are kept lead on, and they are followed at once.  Of their edges none
-// is forgotten, so that this needs no estimate.
-// Cost.  Nodes that cost at most the bound less one edit, times edges; no queue holds the last layer, which is the largest.
-// Not taken.  A set of nodes that the search hands over, as in certificate.hpp: here the rows take the time, and a check makes
-// them as well.
+// How.  Dijkstra's algorithm over positions and places.  The bound holds if no end is reached at less.  Nodes that
+// cannot pay one more edit are not kept: from them only the tokens that are kept lead on, and they are followed at
+// once.  Of their edges none is forgotten, so that this needs no estimate.
+// Cost.  Nodes that cost at most the bound less one edit, times edges; no queue holds the last layer, which is the
+// largest.  Not taken.  A set of nodes that the search hands over, as in certificate.hpp: here the rows take the time,
+// and a check makes them as well.
 #include <algorithm>
 #include <queue>
 #include <unordered_map>
@@ -20,7 +20,8 @@ namespace {
 
 class TokenBoundCheck {
  public:
-  TokenBoundCheck(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices, std::uint64_t bound, Budget& budget)
+  TokenBoundCheck(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices,
+                  std::uint64_t bound, Budget& budget)
       : places_(places), tokens_(tokens), prices_(prices), bound_(bound), budget_(budget) {
     for (const auto* costs : {&prices.insert, &prices.replace})
       for (const EditCost cost : *costs) least_written_ = std::min(least_written_, cost);
@@ -69,7 +70,8 @@ class TokenBoundCheck {
     const bool is_within = position < tokens_.size();
     if (!is_within && places_.accepting(place)) flaw_ = "a repair costs less than the lower bound";
     if (is_within) {
-      if (const Place kept = places_.after(place, tokens_[position], budget_); kept != TokenPlaces::kNone) reach(position + 1, kept, cost);
+      if (const Place kept = places_.after(place, tokens_[position], budget_); kept != TokenPlaces::kNone)
+        reach(position + 1, kept, cost);
       reach(position + 1, place, cost + prices_.remove[places_.type(tokens_[position])]);
     }
     if (cost + least_written_ >= bound_) return;
@@ -97,10 +99,11 @@ class TokenBoundCheck {
 
 }  // namespace
 
-std::string flaw_of_token_bound(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices, std::uint64_t bound,
-                                bool is_relaxed, Budget& budget) {
+std::string flaw_of_token_bound(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices,
+                                std::uint64_t bound, bool is_relaxed, Budget& budget) {
   places.set_types(prices.types);
-  return TokenBoundCheck(places, tokens, prices, bound, budget).flaw(is_relaxed ? places.relaxed_start() : places.exact_start());
+  return TokenBoundCheck(places, tokens, prices, bound, budget)
+      .flaw(is_relaxed ? places.relaxed_start() : places.exact_start());
 }
 
 }  // namespace tokamata

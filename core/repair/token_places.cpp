@@ -68,9 +68,12 @@ class TokenPlaces::RowMaker {
   std::vector<Found> found_;
 };
 
-TokenPlaces::TokenPlaces(std::shared_ptr<const TokenPattern> pattern, const Limits& limits, const std::shared_ptr<const CancelToken>& cancel)
-    : pattern_(std::move(pattern)), depth_(limits.depth),
-      automaton_(*pattern_->pattern, pattern_->vocabulary, pattern_->start_vocabulary, pattern_->control_tokens, limits, cancel) {
+TokenPlaces::TokenPlaces(std::shared_ptr<const TokenPattern> pattern, const Limits& limits,
+                         const std::shared_ptr<const CancelToken>& cancel)
+    : pattern_(std::move(pattern)),
+      depth_(limits.depth),
+      automaton_(*pattern_->pattern, pattern_->vocabulary, pattern_->start_vocabulary, pattern_->control_tokens, limits,
+                 cancel) {
   Budget budget(limits, cancel, 0);
   Arena& arena = automaton_.automaton().arena();
   if (pattern_->tokenization) {
@@ -105,7 +108,8 @@ void TokenPlaces::set_types(std::span<const std::uint8_t> types) {
 // A relaxed place is its own; `relaxed` is that of an exact one.  Both kinds may have one state.
 TokenPlaces::Place TokenPlaces::place_of(Configuration configuration, std::uint32_t canonical, Place relaxed) {
   const bool is_exact = relaxed != kNone;
-  const std::uint64_t hash = mix(mix(mix(0x9e3779b97f4a7c15, configuration.state.value), canonical), 2 * is_exact + configuration.at_start);
+  const std::uint64_t hash =
+      mix(mix(mix(0x9e3779b97f4a7c15, configuration.state.value), canonical), 2 * is_exact + configuration.at_start);
   const auto known = known_index_.find(hash, [&](Place place) {
     const Known& one = known_[place];
     return one.configuration == configuration && one.canonical == canonical && (one.relaxed != place) == is_exact;
@@ -131,24 +135,28 @@ std::uint32_t TokenPlaces::number_of(CanonicalState state) {
 
 bool TokenPlaces::accepting(Place place) const {
   const auto& [configuration, canonical, relaxed, row] = known_[place];
-  return canonical == kAny ? automaton_.automaton().accepting(configuration.state) : canonical_->accepting(configuration, canonicals_[canonical]);
+  return canonical == kAny ? automaton_.automaton().accepting(configuration.state)
+                           : canonical_->accepting(configuration, canonicals_[canonical]);
 }
 
 TokenPlaces::Place TokenPlaces::after(Place place, std::uint32_t token, Budget& budget) {
   const auto [configuration, canonical, relaxed, row] = known_[place];
   if (automaton_.vocabulary(false).is_stop({token})) return kNone;
   if (canonical == kAny) {
-    const std::optional<StateId> target =
-        canonical_ ? pattern_step(automaton_, configuration, {token}, budget) : automaton_.step(configuration, {token}, budget);
+    const std::optional<StateId> target = canonical_ ? pattern_step(automaton_, configuration, {token}, budget)
+                                                     : automaton_.step(configuration, {token}, budget);
     if (!target) return kNone;
     if (!is_exact(place)) return place_of({*target, false}, kAny, kNone);
     const Place relaxed_target = after(relaxed, token, budget);
     return relaxed_target == kNone ? kNone : place_of({*target, false}, kAny, relaxed_target);
   }
-  std::optional<CanonicalAutomaton::Target> target = canonical_->step(configuration, canonicals_[canonical], {token}, budget);
+  std::optional<CanonicalAutomaton::Target> target =
+      canonical_->step(configuration, canonicals_[canonical], {token}, budget);
   if (!target) return kNone;
   const Place relaxed_target = after(relaxed, token, budget);
-  return relaxed_target == kNone ? kNone : place_of({target->state, false}, number_of(std::move(target->canonical)), relaxed_target);
+  return relaxed_target == kNone
+             ? kNone
+             : place_of({target->state, false}, number_of(std::move(target->canonical)), relaxed_target);
 }
 
 std::uint32_t TokenPlaces::least(Place place) const {
@@ -199,7 +207,8 @@ void TokenPlaces::find_least() {
     }
     for (std::uint32_t child = trie.children_begin({node}); child < trie.children_end({node}); ++child)
       for (std::size_t type = 0; type < type_count_; ++type)
-        least[type * trie.node_count() + node] = std::min(least[type * trie.node_count() + node], least[type * trie.node_count() + child]);
+        least[type * trie.node_count() + node] =
+            std::min(least[type * trie.node_count() + node], least[type * trie.node_count() + child]);
   }
   least_below_ = std::move(least);
 }
@@ -207,7 +216,8 @@ void TokenPlaces::find_least() {
 // Where the tokens lead from a relaxed place: visit(state, tokens).
 template <class Visit>
 void TokenPlaces::walk(Configuration configuration, Budget& budget, Visit&& visit) {
-  walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& one) { visit(target, one.tokens); });
+  walk_classes(automaton_, configuration, budget,
+               [&](StateId target, const TokenClass& one) { visit(target, one.tokens); });
   if (!configuration.at_start || !canonical_) return;
   // Those of which the decoder leaves nothing.
   const Vocabulary& vocabulary = automaton_.vocabulary(true);
@@ -215,11 +225,13 @@ void TokenPlaces::walk(Configuration configuration, Budget& budget, Visit&& visi
     if (!vocabulary.bytes({token}).empty() || vocabulary.is_stop({token})) continue;
     if (std::ranges::find(automaton_.controls(), TokenId{token}) != automaton_.controls().end()) continue;
     budget.step();
-    if (const std::optional<StateId> target = pattern_step(automaton_, configuration, {token}, budget)) visit(*target, std::span(&token, 1));
+    if (const std::optional<StateId> target = pattern_step(automaton_, configuration, {token}, budget))
+      visit(*target, std::span(&token, 1));
   }
 }
 
-// Few token classes are walked as such; otherwise the trie of tokens is, where what leads back to the state is one edge.
+// Few token classes are walked as such; otherwise the trie of tokens is, where what leads back to the state is one
+// edge.
 TokenPlaces::Row TokenPlaces::relaxed_row(Configuration configuration, Budget& budget) {
   ByteAutomaton& bytes = automaton_.automaton();
   RowMaker maker(*this);
@@ -228,7 +240,8 @@ TokenPlaces::Row TokenPlaces::relaxed_row(Configuration configuration, Budget& b
   };
   const StateId start = configuration.state;
   ByteSet back;
-  if (bytes.byte_classes().size() >= kManyByteClasses && !configuration.at_start && !bytes.node(start).edges && automaton_.spellable(start, budget))
+  if (bytes.byte_classes().size() >= kManyByteClasses && !configuration.at_start && !bytes.node(start).edges &&
+      automaton_.spellable(start, budget))
     for (const Loop& loop : stable_loops(bytes, start, true, budget)) back |= loop.bytes;
   if (back.empty()) {
     walk(configuration, budget, add);
@@ -258,10 +271,12 @@ TokenPlaces::Row TokenPlaces::relaxed_row(Configuration configuration, Budget& b
       if (state == ByteAutomaton::kDead) continue;
       budget.step();
       if (const auto own = trie.own(child); !own.empty() && automaton_.spellable(state, budget)) add(state, own);
-      if (trie.children_begin(child) != trie.children_end(child)) frames.push_back({trie.children_begin(child), trie.children_end(child), state});
+      if (trie.children_begin(child) != trie.children_end(child))
+        frames.push_back({trie.children_begin(child), trie.children_end(child), state});
     }
     for (const std::uint32_t token : partial_)
-      if (const std::optional<StateId> target = automaton_.step(configuration, {token}, budget)) maker.add(*target, token);
+      if (const std::optional<StateId> target = automaton_.step(configuration, {token}, budget))
+        maker.add(*target, token);
     const auto add_control = [&](StateId target, const TokenClass& one) { add(target, one.tokens); };
     walk_controls(automaton_, configuration, budget, add_control);
   }
@@ -285,7 +300,8 @@ const TokenPlaces::Tried& TokenPlaces::tried(Place relaxed, Budget& budget) {
   const Vocabulary& vocabulary = automaton_.vocabulary(configuration.at_start);
   for (auto& [target, list] : by_target) {
     if (list.size() > kAlike) {
-      std::ranges::nth_element(list, list.begin() + kAlike, {}, [&](std::uint32_t token) { return std::pair(vocabulary.bytes({token}).size(), token); });
+      std::ranges::nth_element(list, list.begin() + kAlike, {},
+                               [&](std::uint32_t token) { return std::pair(vocabulary.bytes({token}).size(), token); });
       list.resize(kAlike);
       made.is_whole = false;
     }
@@ -304,7 +320,8 @@ TokenPlaces::Row TokenPlaces::exact_row(Place place, Budget& budget) {
     budget.step();
     const Place target = after(place, token, budget);
     if (target == kNone) continue;
-    if (met.emplace((std::uint64_t{target} << 8) | type(token), true).second) made.edges.push_back({target, token, type(token)});
+    if (met.emplace((std::uint64_t{target} << 8) | type(token), true).second)
+      made.edges.push_back({target, token, type(token)});
   }
   return made;
 }
@@ -320,13 +337,16 @@ Idle<TokenPlaces, KeptTokenPlaces>& idle_places() {
 }
 
 // The sum, where there is one.
-std::size_t raised(std::size_t bound, std::size_t by) { return bound + std::min(by, std::numeric_limits<std::size_t>::max() - bound); }
+std::size_t raised(std::size_t bound, std::size_t by) {
+  return bound + std::min(by, std::numeric_limits<std::size_t>::max() - bound);
+}
 
 }  // namespace
 
 KeptTokenPlaces::~KeptTokenPlaces() { idle_places().drop(this); }
 
-std::unique_ptr<TokenPlaces> KeptTokenPlaces::borrow(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel) {
+std::unique_ptr<TokenPlaces> KeptTokenPlaces::borrow(const Limits& limits,
+                                                     const std::shared_ptr<const CancelToken>& cancel) {
   std::unique_ptr<TokenPlaces> kept = idle_places().take(this);
   if (kept && kept->fits(limits)) return kept;
   kept.reset();

@@ -1,20 +1,21 @@
 // Where a token sequence may stand: the states of a constraint over tokens, as far as a repair comes to them.
 //
-// Problem.  A repair may write any token that a state allows: 100,000 of them within a string of JSON.  The whole automaton over
-// tokens is endless where a constraint has rules, and takes seconds where it has some thousand states.
-// How.  A *place* is a state of the composition (token_automaton.hpp).  Places get numbers when they are met, and rows when a
-// search asks for them.  A row has one edge for each place that tokens lead to and each type of token: the least of these
-// tokens, since no other leads to a cheaper repair or to one that comes first among equals.
+// Problem.  A repair may write any token that a state allows: 100,000 of them within a string of JSON.  The whole
+// automaton over tokens is endless where a constraint has rules, and takes seconds where it has some thousand states.
+// How.  A *place* is a state of the composition (token_automaton.hpp).  Places get numbers when they are met, and rows
+// when a search asks for them.  A row has one edge for each place that tokens lead to and each type of token: the least
+// of these tokens, since no other leads to a cheaper repair or to one that comes first among equals.
 // Example.  `ab?` with the tokens a, b, ab, A (which stands for `a` too): the row of the start has two edges, a and ab.
-// What a string takes again and again leads back to where it began, so that a run of the trie is one edge (loops.hpp).  Tokens that end
-// within a code point are the exception, and are read one by one.
+// What a string takes again and again leads back to where it began, so that a run of the trie is one edge (loops.hpp).
+// Tokens that end within a code point are the exception, and are read one by one.
 //
 // Two kinds of places.
 //   - Exact: of the sequences that the constraint accepts; with canonical tokenization, of the canonical ones.
-//   - Relaxed: any tokenization, and rules that forget what was written (names that differ).  What is accepted exactly is
-//     accepted there, so that what is proven there holds.  Its rows are short.
-// Exact rows may have an edge for each token of the vocabulary: every token of a name leads to another state, and so does every
-// canonical token.  Such a row has up to kAlike tokens for each relaxed place, the shortest first, and says that it is not whole.
+//   - Relaxed: any tokenization, and rules that forget what was written (names that differ).  What is accepted exactly
+//     is accepted there, so that what is proven there holds.  Its rows are short.
+// Exact rows may have an edge for each token of the vocabulary: every token of a name leads to another state, and so
+// does every canonical token.  Such a row has up to kAlike tokens for each relaxed place, the shortest first, and says
+// that it is not whole.
 //
 // Cost.  A row: a walk of the trie, 5,000 of 275,000 nodes for a string with Llama 3.1's vocabulary.
 // Source.  Koo, Liu and He 2024 (002), algorithm 2, computed lazily.
@@ -47,7 +48,8 @@ struct TokenPattern {
 
 // Contract.
 //   - Locks.  It has none; one thread at a time, which charges to its account.
-//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc; the same call may be made again.
+//   - Errors.  A member with a Budget may end with LimitExceeded, Cancelled or std::bad_alloc; the same call may be
+//     made again.
 //   - Lifetimes.  Places keep their numbers.  A row stays where it is until `set_types`.
 class TokenPlaces : private Accounted {
  public:
@@ -55,7 +57,8 @@ class TokenPlaces : private Accounted {
   static constexpr Place kNone = ~Place{0};
   static constexpr std::size_t kAlike = 64;
 
-  TokenPlaces(std::shared_ptr<const TokenPattern> pattern, const Limits& limits, const std::shared_ptr<const CancelToken>& cancel);
+  TokenPlaces(std::shared_ptr<const TokenPattern> pattern, const Limits& limits,
+              const std::shared_ptr<const CancelToken>& cancel);
   ~TokenPlaces() { begin_charging(); }
 
   MemoryAccount& account() { return account_; }
@@ -143,8 +146,8 @@ class TokenPlaces : private Accounted {
   std::vector<std::uint32_t> whole_text_;
 };
 
-// Places that are kept between the repairs by one constraint.  What is borrowed may outlive it; any thread may borrow and give
-// back, and where all are in use, more are made.
+// Places that are kept between the repairs by one constraint.  What is borrowed may outlive it; any thread may borrow
+// and give back, and where all are in use, more are made.
 class KeptTokenPlaces {
  public:
   static constexpr std::size_t kMostIdleBytes = std::size_t{128} << 20;  // of all constraints
@@ -166,7 +169,8 @@ class KeptTokenPlaces {
 // Accounted are.
 class BorrowedTokenPlaces {
  public:
-  BorrowedTokenPlaces(std::shared_ptr<KeptTokenPlaces> from, const Limits& limits, const std::shared_ptr<const CancelToken>& cancel)
+  BorrowedTokenPlaces(std::shared_ptr<KeptTokenPlaces> from, const Limits& limits,
+                      const std::shared_ptr<const CancelToken>& cancel)
       : from_(std::move(from)), places_(from_->borrow(limits, cancel)) {
     begin_charging();
   }

@@ -22,10 +22,17 @@ constexpr std::uint64_t kPartsOfACost = kTokensForAnEdit * kNoExcess;
 
 }  // namespace
 
-TokenRepairSearch::TokenRepairSearch(std::shared_ptr<KeptTokenPlaces> places, const Limits& making, std::vector<std::uint32_t> tokens,
-                                     TokenPrices prices, std::uint32_t weight, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : BorrowedTokenPlaces(std::move(places), making, cancel), places_(BorrowedTokenPlaces::places()), tokens_(std::move(tokens)),
-      prices_(std::move(prices)), weight_(weight), given_weight_(weight), limits_(limits_beyond(limits)), cancel_(std::move(cancel)) {
+TokenRepairSearch::TokenRepairSearch(std::shared_ptr<KeptTokenPlaces> places, const Limits& making,
+                                     std::vector<std::uint32_t> tokens, TokenPrices prices, std::uint32_t weight,
+                                     const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+    : BorrowedTokenPlaces(std::move(places), making, cancel),
+      places_(BorrowedTokenPlaces::places()),
+      tokens_(std::move(tokens)),
+      prices_(std::move(prices)),
+      weight_(weight),
+      given_weight_(weight),
+      limits_(limits_beyond(limits)),
+      cancel_(std::move(cancel)) {
   Budget budget(limits_, cancel_, 0);
   places_.set_types(prices_.types);
   for (const auto* costs : {&prices_.insert, &prices_.replace})
@@ -87,7 +94,8 @@ void TokenRepairSearch::answer_at_once(Budget& budget) {
       place = next;
     }
     if (kept == 0) return;
-    Answer longest = answer_after(kept, places_.accepting(place) ? std::vector<std::uint32_t>() : places_.ending(place, budget));
+    Answer longest =
+        answer_after(kept, places_.accepting(place) ? std::vector<std::uint32_t>() : places_.ending(place, budget));
     if (longest.cost < best_.cost) best_ = std::move(longest);
   } catch (const LimitExceeded&) {  // the first one stays
   }
@@ -95,10 +103,14 @@ void TokenRepairSearch::answer_at_once(Budget& budget) {
 
 // ---- nodes ------------------------------------------------------------------------------------
 
-std::uint64_t TokenRepairSearch::hash_of(std::uint32_t position, Place place) { return mix(mix(0x9e3779b97f4a7c15, position), place); }
+std::uint64_t TokenRepairSearch::hash_of(std::uint32_t position, Place place) {
+  return mix(mix(0x9e3779b97f4a7c15, position), place);
+}
 
 std::optional<TokenRepairSearch::NodeNumber> TokenRepairSearch::find(std::uint32_t position, Place place) const {
-  return index_.find(hash_of(position, place), [&](NodeNumber number) { return nodes_[number].position == position && nodes_[number].place == place; });
+  return index_.find(hash_of(position, place), [&](NodeNumber number) {
+    return nodes_[number].position == position && nodes_[number].place == place;
+  });
 }
 
 void TokenRepairSearch::begin(Place start, Budget& budget) {
@@ -121,8 +133,8 @@ void TokenRepairSearch::begin_exactly(bool along_guide, Budget& budget) {
   begin(places_.exact_start(), budget);
 }
 
-// No repair costs less than the refused one, so that one of that cost comes to each of its nodes at the least cost.  The edges
-// of such repairs lead to a greater cost or a later position, so that the latest nodes come first.
+// No repair costs less than the refused one, so that one of that cost comes to each of its nodes at the least cost.
+// The edges of such repairs lead to a greater cost or a later position, so that the latest nodes come first.
 void TokenRepairSearch::make_guide(Budget& budget) {
   std::vector<NodeNumber> order;
   for (NodeNumber number = 0; number < nodes_.size(); ++number)
@@ -139,7 +151,8 @@ void TokenRepairSearch::make_guide(Budget& budget) {
       budget.step();
       if (leads) return;
       const auto target = find(position, place);
-      leads = target && nodes_[*target].is_cheapest && nodes_[*target].reached.cost == node.reached.cost + price(step, node.position).cost;
+      leads = target && nodes_[*target].is_cheapest &&
+              nodes_[*target].reached.cost == node.reached.cost + price(step, node.position).cost;
     });
     if (!leads) continue;
     nodes_[number].is_cheapest = true;
@@ -179,7 +192,8 @@ PathCost TokenRepairSearch::bound_of(const Node& node) const {
   PathCost bound = node.reached + node.estimate;
   if (node.next != kFirst) {
     const std::uint64_t next = node.reached.cost + each_price_[node.next - 1u];
-    if (next >= bound.cost) bound = {next, node.reached.lost, node.reached.written + std::max(node.estimate.written, 1u)};
+    if (next >= bound.cost)
+      bound = {next, node.reached.lost, node.reached.written + std::max(node.estimate.written, 1u)};
   }
   return bound;
 }
@@ -193,10 +207,12 @@ void TokenRepairSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
   const PathCost bound = bound_of(node);
   if (is_hopeless(bound)) return;
-  queue_.push({key_of(node, bound.cost), static_cast<std::uint32_t>(tokens_.size() - node.position), number, node.version});
+  queue_.push(
+      {key_of(node, bound.cost), static_cast<std::uint32_t>(tokens_.size() - node.position), number, node.version});
 }
 
-void TokenRepairSearch::relax(NodeNumber from, std::uint32_t position, Place place, PathCost reached, EditStep step, Budget& budget) {
+void TokenRepairSearch::relax(NodeNumber from, std::uint32_t position, Place place, PathCost reached, EditStep step,
+                              Budget& budget) {
   if (is_hopeless(reached) || (guide_ && !is_along_guide(position, place, reached.cost))) return;
   // Everything is allocated before anything changes, so that no node is ever missing in the queue.
   queue_.reserve_one();
@@ -226,7 +242,8 @@ template <class Visit>
 void TokenRepairSearch::visit_first(const Node& node, Visit&& visit) const {
   if (node.position == tokens_.size()) return;
   visit(node.position + 1, node.place, EditStep{EditKind::Remove, 0});
-  if (node.kept != TokenPlaces::kNone) visit(node.position + 1, node.kept, EditStep{EditKind::Keep, tokens_[node.position]});
+  if (node.kept != TokenPlaces::kNone)
+    visit(node.position + 1, node.kept, EditStep{EditKind::Keep, tokens_[node.position]});
 }
 template <class Visit>
 void TokenRepairSearch::visit_priced(const Node& node, EditCost wanted, Budget& budget, Visit&& visit) {
@@ -312,7 +329,8 @@ std::uint64_t TokenRepairSearch::open_bound() const {
   if (guide_) return lower_bound_;  // what is not along it may cost as little
   std::uint64_t least = std::min({best_.cost.cost, least_refused_, least_missing_});
   queue_.visit([&](const Entry& entry) {
-    if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone) least = std::min(least, bound_of(node).cost);
+    if (const Node& node = nodes_[entry.node]; node.version == entry.version && node.next != kDone)
+      least = std::min(least, bound_of(node).cost);
   });
   return nodes_.empty() ? 0 : least;
 }
@@ -324,7 +342,9 @@ void TokenRepairSearch::note_bound() {
 }
 
 // Whether no open node is below the best cost; the weight is 1.
-bool TokenRepairSearch::is_proven() const { return queue_.empty() || queue_.top().key >= best_.cost.cost * kPartsOfACost; }
+bool TokenRepairSearch::is_proven() const {
+  return queue_.empty() || queue_.top().key >= best_.cost.cost * kPartsOfACost;
+}
 
 TokenRepairSearch::Outcome TokenRepairSearch::improve() {
   const Charge charge(places_.account());
@@ -334,7 +354,8 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
   try {
     if (nodes_.empty()) begin(places_.relaxed_start(), budget);
     while (!is_over_) {
-      const bool is_tried = weight_ > kNoExcess && expansions_ - tried_from_ > kExpansionsOfATokenTry + 2 * tokens_.size();
+      const bool is_tried =
+          weight_ > kNoExcess && expansions_ - tried_from_ > kExpansionsOfATokenTry + 2 * tokens_.size();
       if (is_better_ || is_tried) lower_weight();
       if (is_better_) {
         note_bound();
@@ -389,7 +410,8 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
 template <class Visit>
 void TokenRepairSearch::visit_edges(const Node& node, Budget& budget, Visit&& visit) {
   if (node.next > kFirst) visit_first(node, visit);
-  for (std::size_t price = 0; price < each_price_.size() && price + 1u < node.next; ++price) visit_priced(node, each_price_[price], budget, visit);
+  for (std::size_t price = 0; price < each_price_.size() && price + 1u < node.next; ++price)
+    visit_priced(node, each_price_[price], budget, visit);
 }
 
 // Those that are on a cheapest path, to nodes that are.
@@ -399,7 +421,8 @@ void TokenRepairSearch::visit_cheapest(NodeNumber number, Budget& budget, Visit&
   const auto tight = [&](std::uint32_t position, Place place, EditStep step) {
     budget.step();
     const auto target = find(position, place);
-    if (target && nodes_[*target].is_cheapest && nodes_[*target].reached == node.reached + price(step, node.position)) visit(*target, step);
+    if (target && nodes_[*target].is_cheapest && nodes_[*target].reached == node.reached + price(step, node.position))
+      visit(*target, step);
   };
   visit_edges(node, budget, tight);
 }
@@ -408,13 +431,16 @@ void TokenRepairSearch::visit_cheapest(NodeNumber number, Budget& budget, Visit&
 void TokenRepairSearch::mark_cheapest(Budget& budget) {
   std::vector<NodeNumber> order;
   for (NodeNumber number = 0; number < nodes_.size(); ++number)
-    if (nodes_[number].next > kFirst && nodes_[number].reached + nodes_[number].estimate <= best_.cost) order.push_back(number);
+    if (nodes_[number].next > kFirst && nodes_[number].reached + nodes_[number].estimate <= best_.cost)
+      order.push_back(number);
   if (order.size() > kMostTies) return;
-  std::ranges::sort(order, [&](NodeNumber one, NodeNumber other) { return nodes_[one].reached > nodes_[other].reached; });
+  std::ranges::sort(order,
+                    [&](NodeNumber one, NodeNumber other) { return nodes_[one].reached > nodes_[other].reached; });
   for (const NodeNumber number : order) {
     Node& node = nodes_[number];
     node.is_cheapest = is_end(node) && node.reached == best_.cost;
-    if (!node.is_cheapest) visit_cheapest(number, budget, [&](NodeNumber, EditStep) { nodes_[number].is_cheapest = true; });
+    if (!node.is_cheapest)
+      visit_cheapest(number, budget, [&](NodeNumber, EditStep) { nodes_[number].is_cheapest = true; });
   }
 }
 
@@ -426,7 +452,8 @@ void TokenRepairSearch::choose_among_equals(Budget& budget) {
   while (true) {
     for (std::size_t at = 0; at < now.size(); ++at) {  // the list grows by removals, which write nothing
       if (is_end(nodes_[now[at]])) {
-        if (std::optional<std::vector<EditStep>> steps = accepted_steps_to(now[at], budget)) best_ = answer_of(*std::move(steps));
+        if (std::optional<std::vector<EditStep>> steps = accepted_steps_to(now[at], budget))
+          best_ = answer_of(*std::move(steps));
         return;
       }
       visit_cheapest(now[at], budget, [&](NodeNumber target, EditStep step) {

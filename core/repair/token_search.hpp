@@ -1,29 +1,33 @@
 // The accepted token sequence that is nearest to a given one, and a proof of how near any other can be.
 //
-// Problem.  Of all sequences that a constraint accepts, find the one that is reached by the cheapest edits: a token is inserted,
-// removed, or put in place of another one.  Give a first answer soon, better ones as time passes, and at any moment a bound.
-// Example.  `(ab)+` with the tokens a, b, ab, and the sequence  a a b : one edit, the removal of a token.  Nodes: (0, start),
-// (1, after a); there `a` is refused, and (2, after a) costs 1; `b` is kept, and (3, after b) is an end.
+// Problem.  Of all sequences that a constraint accepts, find the one that is reached by the cheapest edits: a token is
+// inserted, removed, or put in place of another one.  Give a first answer soon, better ones as time passes, and at any
+// moment a bound.
+// Example.  `(ab)+` with the tokens a, b, ab, and the sequence  a a b : one edit, the removal of a token.  Nodes: (0,
+// start), (1, after a); there `a` is refused, and (2, after a) costs 1; `b` is kept, and (3, after b) is an end.
 //
-// How.  A node is a position in the sequence and a place (token_places.hpp).  The search is that of search.hpp, over tokens:
-//   - Order.  A*.  A node's edges are made in steps of their cost: what is kept and removed, then insertions and replacements of
-//     each price, when the search has come to that price.  So rows that no cheap repair needs are not made.
-//   - Estimate.  With l tokens to an end at least and r left to read, l - r must be inserted.  Where the next token is refused,
-//     or the sequence ends and is no end, the cheapest edit must be paid.  This second part is what keeps the search small: of
-//     the 300 places that an insertion may lead to, few can go on.  Both parts are consistent where l is exact.
-//   - First answers.  The longest beginning that is allowed, and the shortest end after it; then, with a weight above 1, every
-//     token that is unread adds to a node's key (ARA*: Likhachev, Gordon and Thrun 2003).
+// How.  A node is a position in the sequence and a place (token_places.hpp).  The search is that of search.hpp, over
+// tokens:
+//   - Order.  A*.  A node's edges are made in steps of their cost: what is kept and removed, then insertions and
+//     replacements of each price, when the search has come to that price.  So rows that no cheap repair needs are not
+//     made.
+//   - Estimate.  With l tokens to an end at least and r left to read, l - r must be inserted.  Where the next token is
+//     refused, or the sequence ends and is no end, the cheapest edit must be paid.  This second part is what keeps the
+//     search small: of the 300 places that an insertion may lead to, few can go on.  Both parts are consistent where l
+//     is exact.
+//   - First answers.  The longest beginning that is allowed, and the shortest end after it; then, with a weight above
+//     1, every token that is unread adds to a node's key (ARA*: Likhachev, Gordon and Thrun 2003).
 //   - Bound.  The least of the open nodes' bounds, whatever the weight.
-//   - Two kinds of places.  The search begins in relaxed places.  An answer that is not accepted exactly is none; if the least
-//     cost is that of such an answer, the search is made again in exact places, and the bound so far stays.  Exact places
-//     remember what was written, so that after an edit in a name all are new.  Therefore it is first made along the nodes
-//     alone that are on a relaxed repair of that cost, as far as these are found within kMostForAGuide nodes: an answer there
-//     is the optimum.  If there is none, it is made along all.  Where rows are not whole, what they lack bounds the rest: it
-//     costs at least what was paid and the cheapest edit.
-//   - Ties.  Of equal costs, the sequence that keeps more tokens, then the shorter one, then the first in the order of ids.  The
-//     first two are part of what a path costs.  Once the cost is proven, kMostTies nodes more are searched for them.  For the
-//     third, from the start, the set of nodes after the ids so far, on the cheapest paths alone, takes the least id that any of
-//     them writes.
+//   - Two kinds of places.  The search begins in relaxed places.  An answer that is not accepted exactly is none; if
+//     the least cost is that of such an answer, the search is made again in exact places, and the bound so far stays.
+//     Exact places remember what was written, so that after an edit in a name all are new.  Therefore it is first made
+//     along the nodes alone that are on a relaxed repair of that cost, as far as these are found within kMostForAGuide
+//     nodes: an answer there is the optimum.  If there is none, it is made along all.  Where rows are not whole, what
+//     they lack bounds the rest: it costs at least what was paid and the cheapest edit.
+//   - Ties.  Of equal costs, the sequence that keeps more tokens, then the shorter one, then the first in the order of
+//     ids.  The first two are part of what a path costs.  Once the cost is proven, kMostTies nodes more are searched
+//     for them.  For the third, from the start, the set of nodes after the ids so far, on the cheapest paths alone,
+//     takes the least id that any of them writes.
 //
 // Cost.  Nodes within the optimum times edges, and a logarithm.
 // Source.  Wagner, Order-n correction for regular languages, 1974; Hart, Nilsson and Raphael 1968.
@@ -31,8 +35,8 @@
 //
 // Contract.
 //   - Locks.  It has none; one thread at a time, which has the places for itself while the search lives.
-//   - Errors.  The constructor may end with LimitExceeded, Cancelled or std::bad_alloc, where there is no answer yet.  `improve`
-//     may end with Cancelled, and may be called again.
+//   - Errors.  The constructor may end with LimitExceeded, Cancelled or std::bad_alloc, where there is no answer yet.
+//     `improve` may end with Cancelled, and may be called again.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +53,8 @@
 
 namespace tokamata {
 
-// What edits cost, by type of token: of the one written, or of the one removed.  kNoEdit, for `replace` alone: it is not made.
+// What edits cost, by type of token: of the one written, or of the one removed.  kNoEdit, for `replace` alone: it is
+// not made.
 struct TokenPrices {
   std::vector<EditCost> insert, remove, replace;
   std::vector<std::uint8_t> types = {};  // by id; empty: all are of type 0
@@ -57,8 +62,10 @@ struct TokenPrices {
 
 class TokenRepairSearch : private BorrowedTokenPlaces {
  public:
-  // `weight` is in hundredths, at least 100.  `limits.seconds` bounds the search as a whole; `making` bounds what is made before.
-  TokenRepairSearch(std::shared_ptr<KeptTokenPlaces> places, const Limits& making, std::vector<std::uint32_t> tokens, TokenPrices prices, std::uint32_t weight, const Limits& limits,
+  // `weight` is in hundredths, at least 100.  `limits.seconds` bounds the search as a whole; `making` bounds what is
+  // made before.
+  TokenRepairSearch(std::shared_ptr<KeptTokenPlaces> places, const Limits& making, std::vector<std::uint32_t> tokens,
+                    TokenPrices prices, std::uint32_t weight, const Limits& limits,
                     std::shared_ptr<const CancelToken> cancel);
   ~TokenRepairSearch() { begin_charging(); }
 
@@ -174,8 +181,8 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   };
   std::optional<Guide> guide_;
   bool is_exact_ = false;
-  std::optional<NodeNumber> end_;       // of the best answer, if the search in these places has met it
-  std::uint64_t least_refused_ = kNever;   // the least cost of an answer that is accepted in relaxed places alone
+  std::optional<NodeNumber> end_;         // of the best answer, if the search in these places has met it
+  std::uint64_t least_refused_ = kNever;  // the least cost of an answer that is accepted in relaxed places alone
   std::uint64_t least_missing_ = kNever;  // no edge that rows lack leads to less
   std::uint64_t lower_bound_ = 0;
   bool is_bound_relaxed_ = true, is_better_ = false, is_over_ = false;
@@ -183,9 +190,9 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   std::uint64_t expansions_ = 0, tried_from_ = 0, ties_ = 0;
 };
 
-// What is wrong with the claim that no repair costs less than `bound`; empty where it holds.  Dijkstra's algorithm, without the
-// estimates and the order of the search, over exact or relaxed places.
-std::string flaw_of_token_bound(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices, std::uint64_t bound,
-                                bool is_relaxed, Budget& budget);
+// What is wrong with the claim that no repair costs less than `bound`; empty where it holds.  Dijkstra's algorithm,
+// without the estimates and the order of the search, over exact or relaxed places.
+std::string flaw_of_token_bound(TokenPlaces& places, std::span<const std::uint32_t> tokens, const TokenPrices& prices,
+                                std::uint64_t bound, bool is_relaxed, Budget& budget);
 
 }  // namespace tokamata

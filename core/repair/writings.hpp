@@ -1,10 +1,10 @@
 // What a machine of edits may write in an automaton, the cheapest first.
 //
 // Problem.  A search takes the insertions and replacements of a node price by price.  Each mode has its own prices, and
-// bytes of one class lead to one state, so that of each class only the cheapest matters.  To sort them takes as long as to
-// repair a short text.
-// How.  They depend on the machine and the byte classes alone, so they are kept with the automaton (kept_automata.hpp), and
-// each list is made when it is read.
+// bytes of one class lead to one state, so that of each class only the cheapest matters.  To sort them takes as long as
+// to repair a short text.
+// How.  They depend on the machine and the byte classes alone, so they are kept with the automaton (kept_automata.hpp),
+// and each list is made when it is read.
 // Contract.  What it keeps is charged to the account that is charged when `at` is called.
 #pragma once
 
@@ -36,7 +36,10 @@ class Writings {
   static constexpr std::size_t kPlaces = 3;
 
   Writings(std::shared_ptr<const EditMachine> machine, const std::vector<std::uint8_t>& byte_classes)
-      : machine_(std::move(machine)), byte_classes_(byte_classes), least_(*machine_), lists_(machine_->costs.size() * kPlaces * 2) {}
+      : machine_(std::move(machine)),
+        byte_classes_(byte_classes),
+        least_(*machine_),
+        lists_(machine_->costs.size() * kPlaces * 2) {}
 
   const EditMachine& machine() const { return *machine_; }
   const LeastCosts& least() const { return least_; }
@@ -58,13 +61,13 @@ class Writings {
         for (unsigned value = byte_classes_[number]; value < end; ++value) {
           const Writing one{costs[value], kind, static_cast<std::uint8_t>(value)};
           if (one.cost == kNoEdit) continue;
-          const auto alike = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(each_byte ? all.size() : first), all.end(), [&](const Writing& other) {
-            return machine_->inserted[mode][other.byte] == machine_->inserted[mode][one.byte];
-          });
-          if (alike == all.end())
-            all.push_back(one);
-          else if (one.cost < alike->cost)
-            *alike = one;
+          const auto alike =
+              std::find_if(all.begin() + static_cast<std::ptrdiff_t>(each_byte ? all.size() : first), all.end(),
+                           [&](const Writing& other) {
+                             return machine_->inserted[mode][other.byte] == machine_->inserted[mode][one.byte];
+                           });
+          if (alike == all.end()) all.push_back(one);
+          else if (one.cost < alike->cost) *alike = one;
         }
       }
     };

@@ -9,7 +9,8 @@
 //   Enter     begins a repetition: no turn is done yet
 //   Loop      begins a turn if fewer than `high` are done, and leaves to `target` if `low` are; the turn is preferred,
 //             `lazy`: leaving
-//   Again     one turn is done; goes back to the Loop at `target`.  A turn that read nothing counts while `low` turns are
+//   Again     one turn is done; goes back to the Loop at `target`.  A turn that read nothing counts while `low` turns
+//   are
 //             not done; after that it ends the repetition (as in `re`), or, `drops_empty`, is not taken (as in ECMA-262)
 //   Leave     ends a repetition
 //   Look      goes on where the program at `target` accepts a text from here on (`behind`: one that ends here), or,
@@ -32,9 +33,9 @@ struct SplitInstruction {
   enum class Op : std::uint8_t { Part, Fork, Jump, Mark, Enter, Loop, Again, Leave, Look, Accept };
 
   Op op = Op::Accept;
-  bool lazy = false;     // of Part and Loop
-  bool behind = false;   // of Look
-  bool negated = false;  // of Look
+  bool lazy = false;         // of Part and Loop
+  bool behind = false;       // of Look
+  bool negated = false;      // of Look
   bool drops_empty = false;  // of Again
   std::uint32_t number = 0;  // of a Part, the leaf; of a Mark, what is noted
   std::uint32_t target = 0;

@@ -44,10 +44,8 @@ class Splitter::Closure {
     while (!pending_.empty()) {
       const auto [thread, is_followed] = pending_.back();
       pending_.pop_back();
-      if (is_followed)
-        threads_.push_back(thread);
-      else if (is_new(thread.at))
-        follow(thread);
+      if (is_followed) threads_.push_back(thread);
+      else if (is_new(thread.at)) follow(thread);
     }
   }
 
@@ -90,27 +88,18 @@ class Splitter::Closure {
     const SplitInstruction& one = splitter_.instruction(thread);
     const Thread next = moved(thread, thread.at.pc + 1);
     switch (one.op) {
-      case Op::Part:
-        return begin_part(thread, one);
-      case Op::Fork:
-        return push(next, moved(thread, one.target));
-      case Op::Jump:
-        return push(moved(thread, one.target));
-      case Op::Mark:
-        return push(at_border(next, one.number));
-      case Op::Enter:
-        return push(with_counts(next, splitter_.counts_.push({thread.at.counts})));
-      case Op::Loop:
-        return at_loop(thread, one);
-      case Op::Again:
-        return again(thread, one);
-      case Op::Leave:
-        return push(with_counts(next, splitter_.counts_.innermost(thread.at.counts).outer));
+      case Op::Part: return begin_part(thread, one);
+      case Op::Fork: return push(next, moved(thread, one.target));
+      case Op::Jump: return push(moved(thread, one.target));
+      case Op::Mark: return push(at_border(next, one.number));
+      case Op::Enter: return push(with_counts(next, splitter_.counts_.push({thread.at.counts})));
+      case Op::Loop: return at_loop(thread, one);
+      case Op::Again: return again(thread, one);
+      case Op::Leave: return push(with_counts(next, splitter_.counts_.innermost(thread.at.counts).outer));
       case Op::Look:
         if (holds(one) != one.negated) push(next);
         return;
-      case Op::Accept:
-        threads_.push_back(thread);
+      case Op::Accept: threads_.push_back(thread);
     }
   }
 
@@ -136,8 +125,7 @@ class Splitter::Closure {
     }
     if (ends && one.lazy)
       for (auto thread = staying.rbegin(); thread != staying.rend(); ++thread) pending_.push_back({*thread, true});
-    else
-      threads_.insert(threads_.end(), staying.begin(), staying.end());
+    else threads_.insert(threads_.end(), staying.begin(), staying.end());
     if (ends) push(left);
   }
 
@@ -160,14 +148,10 @@ class Splitter::Closure {
     entry.is_free = entry.turns >= one.low;
     const Thread turn = with_counts(moved(thread, thread.at.pc + 1), counts.push(entry));
     const Thread left = moved(thread, one.target);
-    if (entry.turns < one.low)
-      push(turn);
-    else if (entry.turns >= one.high)
-      push(left);
-    else if (one.lazy)
-      push(left, turn);
-    else
-      push(turn, left);
+    if (entry.turns < one.low) push(turn);
+    else if (entry.turns >= one.high) push(left);
+    else if (one.lazy) push(left, turn);
+    else push(turn, left);
   }
 
   void again(const Thread& thread, const SplitInstruction& one) {
@@ -178,7 +162,8 @@ class Splitter::Closure {
       if (!one.drops_empty) push(moved(thread, loop.target));
       return;
     }
-    const Count most = loop.high == kUnbounded ? loop.low : loop.high;  // past the minimum, an open end needs no count
+    // past the minimum, an open end needs no count
+    const Count most = loop.high == kUnbounded ? loop.low : loop.high;
     entry.turns = std::min(entry.turns + 1, most);
     entry.is_empty = false;
     entry.is_free = entry.turns >= loop.low;
@@ -206,7 +191,7 @@ class Splitter::Closure {
   std::size_t position_;
   Looks* looks_;
   Budget& budget_;
-  std::vector<Pending> pending_;  // the best last
+  std::vector<Pending> pending_;                       // the best last
   std::vector<std::pair<Configuration, Count>> seen_;  // with the fewest turns
   std::unordered_map<Configuration, Count, ConfigurationHash> seen_many_;
 };
@@ -214,7 +199,10 @@ class Splitter::Closure {
 // ---- reading ------------------------------------------------------------------------------------
 
 Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
-    : program_(std::move(program)), limits_(limits), cancel_(std::move(cancel)), borders_{{{0, 0}, kNoBorder, kNoBorder, 0}} {
+    : program_(std::move(program)),
+      limits_(limits),
+      cancel_(std::move(cancel)),
+      borders_{{{0, 0}, kNoBorder, kNoBorder, 0}} {
   program_.check();
   const ExpressionPtr all = Expression::unite(program_.leaves);  // so that one automaton knows the bytes of all
   sees_edges_ = all->sees_edges();
@@ -226,9 +214,7 @@ Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<c
   end_charging();
 }
 
-Budget Splitter::budget() {
-  return Budget(limits_, cancel_, 0);
-}
+Budget Splitter::budget() { return Budget(limits_, cancel_, 0); }
 
 Splitter::Run Splitter::started(std::uint32_t pc, std::size_t position, Looks* looks, Budget& budget) {
   Run run{{}, position};
@@ -274,10 +260,12 @@ void Splitter::read_byte(Run& run, std::uint8_t byte, Looks* looks, Budget& budg
 
 void Splitter::step(const Run& run, std::uint8_t byte, Closure& closure, Budget& budget) {
   const auto began_together = [](const Thread& one, const Thread& other) {
-    return one.at.pc == other.at.pc && one.at.counts == other.at.counts && one.borders == other.borders && one.begun == other.begun;
+    return one.at.pc == other.at.pc && one.at.counts == other.at.counts && one.borders == other.borders &&
+           one.begun == other.begun;
   };
   for (auto first = run.threads.begin(); first != run.threads.end();) {
-    auto next = std::find_if_not(first, run.threads.end(), [&](const Thread& one) { return began_together(*first, one); });
+    auto next =
+        std::find_if_not(first, run.threads.end(), [&](const Thread& one) { return began_together(*first, one); });
     if (instruction(*first).op == Op::Part) {  // at Accept, the text has ended
       std::vector<Thread> group(first, next);
       for (Thread& thread : group) {
@@ -292,7 +280,8 @@ void Splitter::step(const Run& run, std::uint8_t byte, Closure& closure, Budget&
 }
 
 bool Splitter::accepts(const Run& run) const {
-  return std::ranges::any_of(run.threads, [this](const Thread& thread) { return instruction(thread).op == Op::Accept; });
+  return std::ranges::any_of(run.threads,
+                             [this](const Thread& thread) { return instruction(thread).op == Op::Accept; });
 }
 
 // Whether the program accepts some text that begins at a position.
@@ -376,7 +365,8 @@ void Splitter::give_up_borders(const std::vector<Run*>& runs) {
   is_kept[kNoBorder.value] = true;
   for (const Run* run : runs)
     for (const Thread& thread : run->threads)
-      for (NotedId border = thread.borders; !is_kept[border.value]; border = noted(border).before) is_kept[border.value] = true;
+      for (NotedId border = thread.borders; !is_kept[border.value]; border = noted(border).before)
+        is_kept[border.value] = true;
   std::vector<NotedId> moved(borders_.size());
   counted::vector<Noted> kept;
   for (std::size_t i = 0; i < borders_.size(); ++i) {

@@ -13,17 +13,17 @@
 //
 // Method: the Pike VM (Pike 1987; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).  What it
 // reads is not bytes but states of the byte automaton: a part of any size is one thread for each of its states.  Of two
-// threads in one configuration the first wins, since what follows is the same for both.  The same holds where they differ
-// in the turns done of a repetition and the first has done fewer, but enough: the maximum leaves it more.  A border is
-// certain where all threads share it: the marks of a thread are a list that shares its beginning with others, and what is
-// certain is what all have in common.  Control tokens and edges of tokens are not in a text, so a thread may pass one
-// anywhere; threads that began a part together then stand for one part, and leave it together.
+// threads in one configuration the first wins, since what follows is the same for both.  The same holds where they
+// differ in the turns done of a repetition and the first has done fewer, but enough: the maximum leaves it more.  A
+// border is certain where all threads share it: the marks of a thread are a list that shares its beginning with others,
+// and what is certain is what all have in common.  Control tokens and edges of tokens are not in a text, so a thread
+// may pass one anywhere; threads that began a part together then stand for one part, and leave it together.
 //
-// Cost: for each byte one step of each thread, and of one thread alone a transition.  There are as many threads as parts
-// and states that overlap: one or two mostly, at worst all that the pattern has.  A lookahead reads on from where it is
-// asked, once for each position, so that one which reads to the end makes the whole quadratic; a lookbehind is answered for
-// all positions at once.  What is certain is found in the logarithm of the borders.  States and borders that no text under
-// way needs are given up.
+// Cost: for each byte one step of each thread, and of one thread alone a transition.  There are as many threads as
+// parts and states that overlap: one or two mostly, at worst all that the pattern has.  A lookahead reads on from where
+// it is asked, once for each position, so that one which reads to the end makes the whole quadratic; a lookbehind is
+// answered for all positions at once.  What is certain is found in the logarithm of the borders.  States and borders
+// that no text under way needs are given up.
 //
 // Not taken: backtracking, as `re` has it, is exponential; reading each part from each position is cubic; a reversed
 // automaton for what may follow needs the end of the text, which has not been written yet.
@@ -90,7 +90,7 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   };
   struct Thread {
     Configuration at;
-    NotedId borders;  // the last one
+    NotedId borders;        // the last one
     std::size_t begun = 0;  // where the part that it is in began
   };
   // A border in the list of a thread; lists share their beginnings.  `jump` leads further back, so that the way to any
@@ -149,10 +149,10 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   counted::vector<StateId> starts_;  // by leaf
   bool sees_edges_ = false;
   TurnCounts counts_;
-  counted::vector<Noted> borders_;  // each after the one before it
+  counted::vector<Noted> borders_;          // each after the one before it
   std::size_t most_borders_ = kFewBorders;  // with more, those that no thread has are given up
-  // Texts under way, whose states are in use.  Those of destroyed splits stay until the next sweep, so that a destructor
-  // never waits for the lock.
+  // Texts under way, whose states are in use.  Those of destroyed splits stay until the next sweep, so that a
+  // destructor never waits for the lock.
   std::vector<std::weak_ptr<Run>> runs_;
   std::size_t next_sweep_ = 16;
 };

@@ -26,7 +26,8 @@ CountsId TurnCounts::push(const Entry& entry) {
 CountsId TurnCounts::with_text(CountsId counts) {
   if (counts == kNone || !entries_[counts.value].is_empty) return counts;
   std::vector<Entry> chain;
-  for (; counts != kNone && entries_[counts.value].is_empty; counts = entries_[counts.value].outer) chain.push_back(entries_[counts.value]);
+  for (; counts != kNone && entries_[counts.value].is_empty; counts = entries_[counts.value].outer)
+    chain.push_back(entries_[counts.value]);
   for (auto inner = chain.rbegin(); inner != chain.rend(); ++inner)
     counts = push({counts, inner->turns, false, inner->is_free});
   return counts;

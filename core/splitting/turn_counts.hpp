@@ -1,7 +1,7 @@
 // The counts of the repetitions that a thread of a splitter is in, as one number.
 //
-// Problem: `(?:(?:ab){2,3};){1,9}` has a count for each of its two repetitions, and threads that stand alike must compare
-// alike.  So lists of counts are interned: equal lists have equal numbers, and a list shares those around it.
+// Problem: `(?:(?:ab){2,3};){1,9}` has a count for each of its two repetitions, and threads that stand alike must
+// compare alike.  So lists of counts are interned: equal lists have equal numbers, and a list shares those around it.
 //
 // Example: in the third `ab` of the second turn, the list is (turns 2) inside (turns 1).
 //

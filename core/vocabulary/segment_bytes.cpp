@@ -105,7 +105,8 @@ std::optional<std::string_view> structure_of(std::string_view bytes) {
   return reader.is_good() ? std::optional(structure) : std::nullopt;
 }
 
-std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view structure, const Words& text, std::size_t nodes) {
+std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view structure, const Words& text,
+                                        std::size_t nodes) {
   Reader reader(bytes);
   if (reader.number<std::uint64_t>() != kMark) return std::nullopt;
   const auto sum = reader.number<std::uint64_t>();

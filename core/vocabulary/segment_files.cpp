@@ -34,8 +34,8 @@ std::optional<std::string> content_of(const std::filesystem::path& place) {
   return bytes;
 }
 
-// What was used lately is not taken out; once a day will do.  What is read at once as the newest grows old all the same,
-// until it is no longer, and is found.
+// What was used lately is not taken out; once a day will do.  What is read at once as the newest grows old all the
+// same, until it is no longer, and is found.
 void note_use(const std::filesystem::path& place) {
   std::error_code none;
   const auto now = std::filesystem::file_time_type::clock::now();
@@ -45,8 +45,14 @@ void note_use(const std::filesystem::path& place) {
 
 }  // namespace
 
-SegmentFiles::SegmentFiles(std::filesystem::path folder, Words text, std::size_t nodes, Duration least_work, std::uint64_t most_written)
-    : folder_(std::move(folder)), text_(std::move(text)), nodes_(nodes), least_work_(least_work), most_written_(most_written), own_name_(0) {
+SegmentFiles::SegmentFiles(std::filesystem::path folder, Words text, std::size_t nodes, Duration least_work,
+                           std::uint64_t most_written)
+    : folder_(std::move(folder)),
+      text_(std::move(text)),
+      nodes_(nodes),
+      least_work_(least_work),
+      most_written_(most_written),
+      own_name_(0) {
   std::random_device device;
   own_name_ = (std::uint64_t{device()} << 32) | device();
 }
@@ -65,7 +71,8 @@ std::shared_ptr<const Segment> SegmentFiles::find(const std::string& structure) 
   return std::make_shared<const Segment>(std::move(*segment));
 }
 
-std::vector<std::pair<std::string, std::shared_ptr<const Segment>>> SegmentFiles::newest(std::uint64_t most_bytes) const {
+std::vector<std::pair<std::string, std::shared_ptr<const Segment>>> SegmentFiles::newest(
+    std::uint64_t most_bytes) const {
   struct File {
     std::filesystem::file_time_type used;
     std::filesystem::path place;
@@ -77,7 +84,8 @@ std::vector<std::pair<std::string, std::shared_ptr<const Segment>>> SegmentFiles
     const auto used = at->last_write_time(gone);
     if (!gone && at->path().extension() == kExtension) files.push_back({used, at->path()});
   }
-  std::ranges::sort(files, [](const File& a, const File& b) { return a.used != b.used ? a.used > b.used : a.place < b.place; });
+  std::ranges::sort(
+      files, [](const File& a, const File& b) { return a.used != b.used ? a.used > b.used : a.place < b.place; });
   std::vector<std::pair<std::string, std::shared_ptr<const Segment>>> found;
   for (const File& file : files) {
     const std::optional<std::string> bytes = content_of(file.place);
@@ -97,7 +105,8 @@ void SegmentFiles::keep(const std::string& structure, const Segment& segment, Du
   if (bytes.size() > kMostBytes || written_.fetch_add(bytes.size()) + bytes.size() > most_written_) return;
   std::error_code none;
   std::filesystem::create_directories(folder_, none);
-  const std::filesystem::path unfinished = folder_ / (hexadecimal(own_name_) + "-" + std::to_string(begun_++) + ".unfinished");
+  const std::filesystem::path unfinished =
+      folder_ / (hexadecimal(own_name_) + "-" + std::to_string(begun_++) + ".unfinished");
   {
     std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

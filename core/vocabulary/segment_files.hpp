@@ -2,10 +2,10 @@
 //
 // Problem.  A process begins without segments, and walks the vocabulary for each terminal that its first schemas have;
 // the process before it did, and the one beside it does the same.
-// How.  A segment that took some work to make is written to a file at once, under a hash of the terminal's structure, with
-// the structure inside.  A process reads the ones that were used last when it begins, and others where one is missing.
-// Several processes may do so at once: each writes to a file of its own and renames it, so that whoever reads sees a
-// whole file or none.  What cannot be read, or is not what it should be, is recomputed, and written over.
+// How.  A segment that took some work to make is written to a file at once, under a hash of the terminal's structure,
+// with the structure inside.  A process reads the ones that were used last when it begins, and others where one is
+// missing.  Several processes may do so at once: each writes to a file of its own and renames it, so that whoever reads
+// sees a whole file or none.  What cannot be read, or is not what it should be, is recomputed, and written over.
 // What does not work costs time alone: no member throws for what a disk does.
 // Whoever names the folder sees to it that a name stands for one vocabulary and one version of this code, and takes
 // out what is old (src/tokamata/kept_files.py).
@@ -31,10 +31,11 @@ class SegmentFiles {
  public:
   using Duration = std::chrono::duration<double>;
 
-  // `text`: the tokens that are text, as bits.  `nodes`: of the vocabulary's trie.  What took less work than `least_work` is
-  // not kept: it is made as fast as it is read.  No more than so many bytes are written: the folder is bounded by those who
-  // look after it, in between by this.
-  SegmentFiles(std::filesystem::path folder, Words text, std::size_t nodes, Duration least_work, std::uint64_t most_written);
+  // `text`: the tokens that are text, as bits.  `nodes`: of the vocabulary's trie.  What took less work than
+  // `least_work` is not kept: it is made as fast as it is read.  No more than so many bytes are written: the folder is
+  // bounded by those who look after it, in between by this.
+  SegmentFiles(std::filesystem::path folder, Words text, std::size_t nodes, Duration least_work,
+               std::uint64_t most_written);
 
   // Null where there is none.
   std::shared_ptr<const Segment> find(const std::string& structure) const;

@@ -42,15 +42,17 @@ Phase phase_after(Phase phase, std::uint8_t byte) {
 TokenTrie::TokenTrie(std::span<const std::string_view> tokens) {
   sort_tokens(tokens);
   summarize(build_nodes(tokens));
-  TOKAMATA_CHECK(is_in_order(), "the nodes of a trie are numbered breadth first, and their tokens are in the order of bytes");
+  TOKAMATA_CHECK(is_in_order(),
+                 "the nodes of a trie are numbered breadth first, and their tokens are in the order of bytes");
 }
 
-// Whether the children of a node follow those of the node before, in the order of their bytes, and the tokens below a node
-// are its own and those below its children, in this order.
+// Whether the children of a node follow those of the node before, in the order of their bytes, and the tokens below a
+// node are its own and those below its children, in this order.
 bool TokenTrie::is_in_order() const {
   std::uint32_t next = 1;
   for (std::uint32_t node = 0; node < node_count(); ++node) {
-    if (children_begin({node}) != next || children_end({node}) < next || !is_strictly_sorted(bytes_below({node}))) return false;
+    if (children_begin({node}) != next || children_end({node}) < next || !is_strictly_sorted(bytes_below({node})))
+      return false;
     next = children_end({node});
     std::uint32_t token = own_end({node});
     if (token < nodes_[node].tokens_begin) return false;
@@ -63,13 +65,15 @@ bool TokenTrie::is_in_order() const {
   return next == node_count() && edge_bytes_.size() == node_count() && nodes_[0].tokens_end == order_.size();
 }
 
-std::optional<TokenTrie::Place> TokenTrie::trunk_of(std::span<const Place> ends, const ByteSet& first, std::size_t much) {
+std::optional<TokenTrie::Place> TokenTrie::trunk_of(std::span<const Place> ends, const ByteSet& first,
+                                                    std::size_t much) {
   std::optional<Place> most;
   std::size_t all = 0, largest = 0;
   for (const Place& end : ends) {
     std::size_t count = 0;
     for (std::uint32_t child = end.trie->children_begin(end.node); child < end.trie->children_end(end.node); ++child)
-      if (first.contains(end.trie->byte({child}))) count += end.trie->node({child}).tokens_end - end.trie->node({child}).tokens_begin;
+      if (first.contains(end.trie->byte({child})))
+        count += end.trie->node({child}).tokens_end - end.trie->node({child}).tokens_begin;
     all += count;
     if (count <= largest) continue;
     largest = count;
@@ -127,12 +131,14 @@ void TokenTrie::take(const Numbers& numbers) {
   std::uint32_t next_child = 1;
   for (std::size_t at = 0; at < count; ++at) {
     const bool is_leaf = numbers.children[at] == 0;
-    nodes_.push_back({next_child, 0, numbers.own[at], is_leaf ? 0u : 1u, std::min(numbers.own[at], kManyOwn) & 0xfu, is_leaf ? 0u : kHighest});
+    nodes_.push_back({next_child, 0, numbers.own[at], is_leaf ? 0u : 1u, std::min(numbers.own[at], kManyOwn) & 0xfu,
+                      is_leaf ? 0u : kHighest});
     next_child += numbers.children[at];
   }
   nodes_.push_back({next_child, 0, 0, 0, 0, 0});
   const auto for_children = [&](std::size_t at, auto&& visit) {
-    for (std::uint32_t child = nodes_[at].first_child; child < nodes_[at + 1].first_child; ++child) visit(nodes_[child]);
+    for (std::uint32_t child = nodes_[at].first_child; child < nodes_[at + 1].first_child; ++child)
+      visit(nodes_[child]);
   };
   // How many tokens are below each node, from the leaves up; then where they are in the order, from the root down.
   for (std::size_t at = count; at-- > 0;)
@@ -148,7 +154,8 @@ void TokenTrie::take(const Numbers& numbers) {
     std::copy_n(own, numbers.own[at], order_.begin() + nodes_[at].tokens_begin);
     own += numbers.own[at];
   }
-  TOKAMATA_CHECK(is_in_order(), "the nodes of a trie are numbered breadth first, and their tokens are in the order of bytes");
+  TOKAMATA_CHECK(is_in_order(),
+                 "the nodes of a trie are numbered breadth first, and their tokens are in the order of bytes");
 }
 
 std::optional<TokenTrie> TokenTrie::of(const Numbers& numbers) {
@@ -158,7 +165,8 @@ std::optional<TokenTrie> TokenTrie::of(const Numbers& numbers) {
   std::uint64_t children = 1, tokens = 0;  // so many were given away; the first is the root
   for (std::uint64_t at = 0; at < count; ++at) {
     if (at >= children || numbers.children[at] > kMostChildren) return std::nullopt;
-    if (numbers.children[at] > count - children || numbers.own[at] > numbers.tokens.size() - tokens) return std::nullopt;
+    if (numbers.children[at] > count - children || numbers.own[at] > numbers.tokens.size() - tokens)
+      return std::nullopt;
     if (!is_strictly_sorted(std::span(numbers.bytes).subspan(children, numbers.children[at]))) return std::nullopt;
     children += numbers.children[at];
     tokens += numbers.own[at];
@@ -262,10 +270,8 @@ void TokenTrie::summarize(const std::vector<std::uint8_t>& phases) {
     for (std::uint32_t child = nodes_[i].first_child; child < nodes_[i + 1].first_child; ++child) {
       const std::uint8_t edge = edge_bytes_[child];
       const bool begins = phases[i] == kBetween;
-      if (phases[child] == kBroken || (begins && edge >= 0x80 && edge < 0xC0))
-        below.add(kIrregular);
-      else if (begins)
-        below.add(edge);
+      if (phases[child] == kBroken || (begins && edge >= 0x80 && edge < 0xC0)) below.add(kIrregular);
+      else if (begins) below.add(edge);
       below |= below_sets_[nodes_[child].below];
       height = std::max(height, nodes_[child].height + (begins ? 1u : 0u));
     }

@@ -16,11 +16,11 @@
 // read as being where its path from the root says it is: the bytes of a code point begun on the
 // path belong to it, and stray bytes mark what is above them as irregular.
 //
-// What remains of some tokens after a part of each was read is a trie as well (vocabulary/segment.hpp).  A token is in it
-// once for each of its remainders.  It has no summaries: every node says that something irregular is below it, so that it
-// is walked down, which takes less time than to summarize it.
-// Mostly one of these parts has nearly all that remains: 55,000 of 59,000 tokens after blanks are those that begin with one
-// space.  This *trunk* is a part of a trie already, with its summaries, and is not copied.
+// What remains of some tokens after a part of each was read is a trie as well (vocabulary/segment.hpp).  A token is in
+// it once for each of its remainders.  It has no summaries: every node says that something irregular is below it, so
+// that it is walked down, which takes less time than to summarize it.
+// Mostly one of these parts has nearly all that remains: 55,000 of 59,000 tokens after blanks are those that begin with
+// one space.  This *trunk* is a part of a trie already, with its summaries, and is not copied.
 //
 // Cost: a sort of the tokens and one pass over their bytes; 16 bytes and one for the byte of the
 // edge per node.  Not taken: a double array (no order among siblings), and depth-first numbering
@@ -74,8 +74,8 @@ class TokenTrie {
   static std::optional<Place> trunk_of(std::span<const Place> ends, const ByteSet& first, std::size_t much);
 
   // A trie as numbers that anybody may have written: for each node the byte on the way to it, and how many children and
-  // tokens of its own it has; and these tokens, node by node.  Numbered breadth first, the children of a node are the next
-  // that no other node has, so that no number leads anywhere else.
+  // tokens of its own it has; and these tokens, node by node.  Numbered breadth first, the children of a node are the
+  // next that no other node has, so that no number leads anywhere else.
   struct Numbers {
     std::vector<std::uint8_t> bytes;
     std::vector<std::uint32_t> children, own;
@@ -92,7 +92,8 @@ class TokenTrie {
     std::vector<std::uint32_t> depths(node_count(), 0);
     kept.tokens.clear();
     for (std::uint32_t node = 0; node < node_count(); ++node) {
-      for (std::uint32_t child = children_begin({node}); child < children_end({node}); ++child) depths[child] = depths[node] + 1;
+      for (std::uint32_t child = children_begin({node}); child < children_end({node}); ++child)
+        depths[child] = depths[node] + 1;
       const std::size_t before = kept.tokens.size();
       for (const std::uint32_t token : own({node}))
         if (keep(token, depths[node])) kept.tokens.push_back(token);

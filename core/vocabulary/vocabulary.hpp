@@ -16,28 +16,32 @@
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
 #include "vocabulary/mask_cache.hpp"
-#include "vocabulary/segment_files.hpp"
 #include "vocabulary/segment.hpp"
+#include "vocabulary/segment_files.hpp"
 #include "vocabulary/terminal_endings.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
 
 // Contract.
-//   - Lifetimes.  Constraints share a vocabulary and keep it.  Views of bytes, the trie and the sets of tokens are good as
-//     long as it is.  A segment, or a set from a memo, belongs to whoever holds it: the memo may give it up at any time.
-//   - Locks.  `use_segment_files` comes before the vocabulary is shared.  All other members may be called from any thread.
-//     What is fixed has no lock; each memo has one, which is held for a look-up and never for work.  Two threads may
-//     compute the same value; both are given the one that was kept first.
-//   - Errors.  The constructor throws std::invalid_argument for a stop token or a number of tokens past the width.  Where
-//     a member fails for want of memory, nothing has changed.  What a disk does is no error: segments are computed then.
+//   - Lifetimes.  Constraints share a vocabulary and keep it.  Views of bytes, the trie and the sets of tokens are good
+//     as long as it is.  A segment, or a set from a memo, belongs to whoever holds it: the memo may give it up at any
+//     time.
+//   - Locks.  `use_segment_files` comes before the vocabulary is shared.  All other members may be called from any
+//     thread.  What is fixed has no lock; each memo has one, which is held for a look-up and never for work.  Two
+//     threads may compute the same value; both are given the one that was kept first.
+//   - Errors.  The constructor throws std::invalid_argument for a stop token or a number of tokens past the width.
+//     Where a member fails for want of memory, nothing has changed.  What a disk does is no error: segments are
+//     computed then.
 class Vocabulary {
  public:
   // A view without data is a token that no text produces (a control token, a hole); one without
   // bytes is an empty token.  Neither is ever allowed.  Stop tokens are not text, whatever their
   // bytes are.  The views are copied.
   Vocabulary(std::span<const std::string_view> tokens, std::vector<std::uint32_t> stop, std::uint32_t width)
-      : width_(width), stop_(std::move(stop)), token_count_(static_cast<std::uint32_t>(tokens.size())),
+      : width_(width),
+        stop_(std::move(stop)),
+        token_count_(static_cast<std::uint32_t>(tokens.size())),
         trie_(store(tokens)) {
     for (std::uint32_t id = 0; id < token_count_; ++id)
       if (const std::string_view text = bytes({id}); text.size() == 1)
@@ -75,7 +79,8 @@ class Vocabulary {
   // One bit per token, set where it has a byte of the set.
   MaskCache::TokensPtr tokens_with(const ByteSet& set) const {
     std::string key;
-    for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1)) key.push_back(static_cast<char>(byte));
+    for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1))
+      key.push_back(static_cast<char>(byte));
     return tokens_with_.get(key, [&] {
       std::vector<std::uint32_t> bits(words(), 0);
       for (const char byte : key) {
@@ -107,7 +112,8 @@ class Vocabulary {
   }
   // Masks that the constraints compiled for this vocabulary share.
   MaskCache& shared_masks() const { return shared_masks_; }
-  // The segment of a terminal, by its structure (Arena::structure) and the node where it begins; null where it is not known.
+  // The segment of a terminal, by its structure (Arena::structure) and the node where it begins; null where it is not
+  // known.
   std::shared_ptr<const Segment> known_segment(const std::string& key) const {
     std::shared_ptr<const Segment> segment = segments_.find(key);
     if (segment || !segment_files_) return segment;
@@ -123,12 +129,13 @@ class Vocabulary {
   }
   // What ends a terminal after the tokens inside it, by the same key as its segment; null where it is not known.
   std::shared_ptr<const TerminalEndings> known_endings(const std::string& key) const { return endings_.find(key); }
-  std::shared_ptr<const TerminalEndings> keep_endings(const std::string& key, std::shared_ptr<const TerminalEndings> endings) const {
+  std::shared_ptr<const TerminalEndings> keep_endings(const std::string& key,
+                                                      std::shared_ptr<const TerminalEndings> endings) const {
     const std::size_t bytes = key.size() + endings->memory_bytes();
     return endings_.keep(key, std::move(endings), bytes);
   }
-  // Segments are kept there too, for other processes; of what is there, some are read now, so that they are at hand when a
-  // text waits for its first mask.  To be called before the vocabulary is shared.
+  // Segments are kept there too, for other processes; of what is there, some are read now, so that they are at hand
+  // when a text waits for its first mask.  To be called before the vocabulary is shared.
   void use_segment_files(std::unique_ptr<SegmentFiles> files) {
     constexpr std::uint64_t kReadAtOnce = 1 << 22;  // about a hundred, in 3 ms
     segment_files_ = std::move(files);
@@ -137,7 +144,9 @@ class Vocabulary {
   // Everything that segments depend on.
   std::string content() const {
     std::string bytes;
-    const auto append = [&](std::uint64_t number) { bytes.append(reinterpret_cast<const char*>(&number), sizeof number); };
+    const auto append = [&](std::uint64_t number) {
+      bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+    };
     append(width_);
     append(stop_.size());
     for (const std::uint32_t stop : stop_) append(stop);
@@ -151,12 +160,14 @@ class Vocabulary {
  private:
   // All of them together cost what one costs that is made at its first use.
   void make_short_tokens() {
-    const std::size_t lengths = std::min<std::size_t>(kMostAtHand, trie_.longest()) + 1;  // of 33 kB each, for 262,144 tokens
+    // of 33 kB each, for 262,144 tokens
+    const std::size_t lengths = std::min<std::size_t>(kMostAtHand, trie_.longest()) + 1;
     std::vector<MaskCache::Tokens> all(lengths, {std::vector<std::uint32_t>(words(), 0), 0});
     for (const std::uint32_t id : trie_.order())
       if (code_points_begun_[id] < lengths) all[code_points_begun_[id]].words[id / 32] |= 1u << (id % 32);
     for (std::size_t most = 0; most < lengths; ++most) {
-      if (most > 0) std::ranges::transform(all[most].words, all[most - 1].words, all[most].words.begin(), std::bit_or());
+      if (most > 0)
+        std::ranges::transform(all[most].words, all[most - 1].words, all[most].words.begin(), std::bit_or());
       all[most].count = count_bits(all[most].words);
     }
     for (MaskCache::Tokens& tokens : all)
@@ -165,12 +176,14 @@ class Vocabulary {
 
   bool is_of_text(const Segment& segment) const {
     const auto is_text = [&](std::uint32_t token) { return token < width_ && has_bit(text_words_, token); };
-    bool are_all = std::ranges::all_of(segment.remainders.order(), is_text) && (segment.is_listed() || segment.inside.size() == words());
+    bool are_all = std::ranges::all_of(segment.remainders.order(), is_text) &&
+                   (segment.is_listed() || segment.inside.size() == words());
     segment.for_each_inside([&](std::uint32_t token) { are_all = are_all && is_text(token); });
     return are_all;
   }
 
-  std::shared_ptr<const Segment> remember_segment(const std::string& key, std::shared_ptr<const Segment> segment) const {
+  std::shared_ptr<const Segment> remember_segment(const std::string& key,
+                                                  std::shared_ptr<const Segment> segment) const {
     TOKAMATA_CHECK(is_of_text(*segment), "a segment has text tokens alone");
     const std::size_t bytes = key.size() + segment->memory_bytes();
     return segments_.keep(key, std::move(segment), bytes);
@@ -181,7 +194,8 @@ class Vocabulary {
     if (width_ < tokens.size()) throw std::invalid_argument("vocabulary: the width is below the number of tokens");
     std::ranges::sort(stop_);
     stop_.erase(std::unique(stop_.begin(), stop_.end()), stop_.end());
-    if (!stop_.empty() && stop_.back() >= width_) throw std::invalid_argument("vocabulary: a stop token is past the width");
+    if (!stop_.empty() && stop_.back() >= width_)
+      throw std::invalid_argument("vocabulary: a stop token is past the width");
     text_words_.assign(words(), 0);
 
     std::size_t total = 0;
@@ -208,12 +222,12 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
-  mutable Memo<std::string, Segment> segments_{std::size_t{1} << 26};  // bytes
+  mutable Memo<std::string, Segment> segments_{std::size_t{1} << 26};         // bytes
   mutable Memo<std::string, TerminalEndings> endings_{std::size_t{1} << 24};  // bytes
-  std::unique_ptr<SegmentFiles> segment_files_;  // null where none are kept
-  std::vector<MaskCache::TokensPtr> short_tokens_;  // by the number of code points
-  mutable MaskCache longer_tokens_;                 // the same, past the end of those
-  mutable MaskCache tokens_with_;                   // by the bytes of the set
+  std::unique_ptr<SegmentFiles> segment_files_;                               // null where none are kept
+  std::vector<MaskCache::TokensPtr> short_tokens_;                            // by the number of code points
+  mutable MaskCache longer_tokens_;                                           // the same, past the end of those
+  mutable MaskCache tokens_with_;                                             // by the bytes of the set
   TokenTrie trie_;
 };
 

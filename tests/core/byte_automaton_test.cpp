@@ -1,8 +1,8 @@
 // What a byte automaton remembers of its transitions, beside derivatives that are taken again for each question.
 //
 // States that keep every byte, such as those inside of a name that must differ from others, remember their latest
-// transition alone; others remember all of them.  Questions are put to many states in turn, and between some of them the
-// states get new numbers, which forgets all transitions.
+// transition alone; others remember all of them.  Questions are put to many states in turn, and between some of them
+// the states get new numbers, which forgets all transitions.
 
 #include <algorithm>
 #include <optional>

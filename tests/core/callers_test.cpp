@@ -179,7 +179,8 @@ TEST(a_token_cancels_its_caller_alone) {
   Matcher one(first), other(second);
   CHECK_EQUAL(written(one, 300, 1), 300u);
   token->cancel();
-  CHECK_THROWS(tokamata::Cancelled, for (unsigned i = 0; i < 10'000; ++i)(void) one.advance({i % 3 ? 'a' : std::uint32_t{'b'}}));
+  CHECK_THROWS(tokamata::Cancelled,
+               for (unsigned i = 0; i < 10'000; ++i)(void) one.advance({i % 3 ? 'a' : std::uint32_t{'b'}}));
   CHECK_EQUAL(written(other, 1000, 2), 1000u);
 }
 

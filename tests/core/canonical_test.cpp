@@ -29,8 +29,10 @@ struct Tokenizer {
     for (unsigned i = 0; i < letters; ++i) id_of(std::string(1, static_cast<char>('a' + i)));
     const unsigned wanted = 1 + draw() % 10;
     for (unsigned i = 0; i < wanted; ++i) {
-      const auto left = static_cast<std::uint32_t>(draw() % texts.size()), right = static_cast<std::uint32_t>(draw() % texts.size());
-      if (texts[left].size() + texts[right].size() <= 10) merges.push_back({left, right, id_of(texts[left] + texts[right]), 0});
+      const auto left = static_cast<std::uint32_t>(draw() % texts.size()),
+                 right = static_cast<std::uint32_t>(draw() % texts.size());
+      if (texts[left].size() + texts[right].size() <= 10)
+        merges.push_back({left, right, id_of(texts[left] + texts[right]), 0});
     }
     const unsigned style = draw() % 3;
     if (style == 1) std::shuffle(merges.begin(), merges.end(), draw);
@@ -47,7 +49,8 @@ struct Tokenizer {
     for (std::uint32_t token = 0; token < texts.size(); ++token)
       for (std::size_t cut = 1; cut < texts[token].size(); ++cut) {
         const auto left = ids.find(texts[token].substr(0, cut)), right = ids.find(texts[token].substr(cut));
-        if (left != ids.end() && right != ids.end()) merges.push_back({left->second, right->second, token, ranks[token]});
+        if (left != ids.end() && right != ids.end())
+          merges.push_back({left->second, right->second, token, ranks[token]});
       }
   }
 
@@ -117,7 +120,8 @@ TEST(canonical_pairs_are_those_that_no_merge_tears_apart) {
 // Every code point, in classes with borders everywhere, and every string of bytes that is none.
 TEST(canonical_classes_of_code_points) {
   std::vector<ClassRange> ranges;
-  const std::uint32_t borders[] = {0, 'a', 'z', 0x80, 0x7FF, 0x1000, 0x1234, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x12345, 0x3FFFF, 0x10FFFF};
+  const std::uint32_t borders[] = {0,      'a',    'z',    0x80,    0x7FF,   0x1000,  0x1234,
+                                   0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x12345, 0x3FFFF, 0x10FFFF};
   for (std::uint16_t i = 0; i < std::size(borders); ++i)
     ranges.push_back({borders[i], i % 5 == 4 ? CodePoints::kDead : static_cast<std::uint16_t>(i % 3)});
   const CodePoints points(ranges);
@@ -134,25 +138,39 @@ TEST(canonical_classes_of_code_points) {
     std::string bytes;
     const auto tail = [&](unsigned shift) { bytes.push_back(static_cast<char>(0x80 | ((point >> shift) & 0x3F))); };
     if (point < 0x80) bytes = static_cast<char>(point);
-    else if (point < 0x800) { bytes = static_cast<char>(0xC0 | (point >> 6)); tail(0); }
-    else if (point < 0x10000) { bytes = static_cast<char>(0xE0 | (point >> 12)); tail(6); tail(0); }
-    else { bytes = static_cast<char>(0xF0 | (point >> 18)); tail(12); tail(6); tail(0); }
+    else if (point < 0x800) {
+      bytes = static_cast<char>(0xC0 | (point >> 6));
+      tail(0);
+    } else if (point < 0x10000) {
+      bytes = static_cast<char>(0xE0 | (point >> 12));
+      tail(6);
+      tail(0);
+    } else {
+      bytes = static_cast<char>(0xF0 | (point >> 18));
+      tail(12);
+      tail(6);
+      tail(0);
+    }
     const auto range = std::ranges::upper_bound(ranges, point, {}, &ClassRange::first) - 1;
     const bool is_text = (point < 0xD800 || point > 0xDFFF) && range->cls != CodePoints::kDead;
-    CHECK_EQUAL(read(bytes), is_text ? static_cast<std::uint16_t>(CodePoints::kComplete | range->cls) : CodePoints::kDead);
+    CHECK_EQUAL(read(bytes),
+                is_text ? static_cast<std::uint16_t>(CodePoints::kComplete | range->cls) : CodePoints::kDead);
   }
-  for (const char* overlong : {"\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
-                               "\xED\xA0\x80", "\xF5\x80\x80\x80", "\x80", "\xC3\x41"})
+  for (const char* overlong :
+       {"\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF",
+        "\xF4\x90\x80\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\x80", "\xC3\x41"})
     CHECK_EQUAL(read(overlong), CodePoints::kDead);
 }
 
 // Which added tokens a text is cut at: the leftmost, and of those the longest.
-std::vector<std::pair<std::size_t, std::size_t>> cuts(const std::vector<std::string>& contents, const std::string& text) {
+std::vector<std::pair<std::size_t, std::size_t>> cuts(const std::vector<std::string>& contents,
+                                                      const std::string& text) {
   std::vector<std::pair<std::size_t, std::size_t>> found;  // where, and which
   for (std::size_t at = 0; at < text.size();) {
     std::size_t best = contents.size();
     for (std::size_t i = 0; i < contents.size(); ++i)
-      if (text.compare(at, contents[i].size(), contents[i]) == 0 && (best == contents.size() || contents[i].size() > contents[best].size()))
+      if (text.compare(at, contents[i].size(), contents[i]) == 0 &&
+          (best == contents.size() || contents[i].size() > contents[best].size()))
         best = i;
     if (best == contents.size()) {
       ++at;
@@ -196,7 +214,8 @@ TEST(canonical_added_tokens_are_the_leftmost_and_longest) {
       // What is dead is wrong whatever follows; what is not is right for some end, a letter of no content.
       if (open == AddedTokens::kDead) {
         bool is_ever = false;
-        for (const std::string rest : {"", "a", "b", "c", "aa", "ab", "ba", "bb", "aab", "bba"}) is_ever = is_ever || cuts(contents, text + rest) == placed;
+        for (const std::string rest : {"", "a", "b", "c", "aa", "ab", "ba", "bb", "aab", "bba"})
+          is_ever = is_ever || cuts(contents, text + rest) == placed;
         CHECK(!is_ever);
       } else {
         CHECK_EQUAL(cuts(contents, text + "c") == placed, true);
@@ -224,24 +243,29 @@ TextRulesTables plain_rules(std::vector<std::string> added) {
 TEST(canonical_masks_of_small_tokenizers) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     const Tokenizer tokenizer(seed);
-    const unsigned letters = static_cast<unsigned>(std::ranges::count_if(tokenizer.texts, [](const auto& text) { return text.size() == 1; }));
+    const unsigned letters = static_cast<unsigned>(
+        std::ranges::count_if(tokenizer.texts, [](const auto& text) { return text.size() == 1; }));
     std::vector<std::string_view> views(tokenizer.texts.begin(), tokenizer.texts.end());
-    const auto vocabulary = std::make_shared<const Vocabulary>(views, std::vector<std::uint32_t>{}, static_cast<std::uint32_t>(views.size()));
+    const auto vocabulary = std::make_shared<const Vocabulary>(views, std::vector<std::uint32_t>{},
+                                                               static_cast<std::uint32_t>(views.size()));
     const bool ignores = seed % 2;
-    auto pieces = std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()), std::vector<bool>(views.size(), true), ignores,
-                                                   vocabulary->words());
-    const auto tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces), Tokens{}, Tokens{}, Tokens{});
+    auto pieces = std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()),
+                                                   std::vector<bool>(views.size(), true), ignores, vocabulary->words());
+    const auto tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces),
+                                                                   Tokens{}, Tokens{}, Tokens{});
     const std::uint32_t least = seed % 3, most = 4;
     const auto letter = Expression::code_points({{'a', 'a' + letters - 1}});
-    const auto constraint = std::make_shared<Constraint>(Expression::repetition(letter, least, most, 0), vocabulary, nullptr,
-                                                         TokenAutomaton::ControlTokens{}, Limits{}, nullptr, tokenization);
+    const auto constraint =
+        std::make_shared<Constraint>(Expression::repetition(letter, least, most, 0), vocabulary, nullptr,
+                                     TokenAutomaton::ControlTokens{}, Limits{}, nullptr, tokenization);
     std::set<Tokens> sequences;
     std::vector<std::string> texts{""};
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::string text = texts[i];
       if (text.size() >= least) {
         const auto whole = tokenizer.ids.find(text);
-        sequences.insert(ignores && whole != tokenizer.ids.end() ? Tokens{whole->second} : tokenizer.encode(tokenizer.atoms_of(text)));
+        sequences.insert(ignores && whole != tokenizer.ids.end() ? Tokens{whole->second}
+                                                                 : tokenizer.encode(tokenizer.atoms_of(text)));
       }
       for (unsigned c = 0; c < letters && text.size() < most; ++c) texts.push_back(text + static_cast<char>('a' + c));
     }

@@ -1,4 +1,5 @@
-// Checks (common/check.hpp): one that fails ends the program with its text, and a mask that contradicts itself is not made.
+// Checks (common/check.hpp): one that fails ends the program with its text, and a mask that contradicts itself is not
+// made.
 
 #if !defined(_WIN32)
 
@@ -37,7 +38,8 @@ Ending ending_of(const std::function<void()>& task) {
   close(ends[1]);
   Ending ending{false, {}};
   char buffer[256];
-  for (ssize_t count; (count = read(ends[0], buffer, sizeof buffer)) > 0;) ending.said.append(buffer, static_cast<std::size_t>(count));
+  for (ssize_t count; (count = read(ends[0], buffer, sizeof buffer)) > 0;)
+    ending.said.append(buffer, static_cast<std::size_t>(count));
   close(ends[0]);
   int status = 0;
   CHECK(waitpid(child, &status, 0) == child);
@@ -73,7 +75,8 @@ TEST(a_mask_that_contradicts_itself_is_not_made) {
 
 TEST(strictly_sorted_is_sorted_and_unique) {
   using tokamata::is_strictly_sorted;
-  CHECK(is_strictly_sorted(std::vector<int>{}) && is_strictly_sorted(std::vector<int>{3}) && is_strictly_sorted(std::vector<int>{1, 3}));
+  CHECK(is_strictly_sorted(std::vector<int>{}) && is_strictly_sorted(std::vector<int>{3}) &&
+        is_strictly_sorted(std::vector<int>{1, 3}));
   CHECK(!is_strictly_sorted(std::vector<int>{1, 1}) && !is_strictly_sorted(std::vector<int>{1, 3, 2}));
 }
 

@@ -104,10 +104,8 @@ inline std::vector<bool> bits_of(const Mask& mask, std::uint32_t width) {
   for (std::size_t id = 0; id < 32 * words.size(); ++id) {
     const bool bit = has_bit(words, static_cast<std::uint32_t>(id));
     CHECK_EQUAL(mask.bits.contains(static_cast<std::uint32_t>(id)), bit);
-    if (id < width)
-      bits.push_back(bit);
-    else
-      CHECK(!bit);
+    if (id < width) bits.push_back(bit);
+    else CHECK(!bit);
   }
   return bits;
 }
@@ -165,7 +163,8 @@ inline void check_bytes(const Explanation& why, const oracle::TokenGraph& graph,
   int state = graph.state(at.node);
   std::size_t length = 0;
   while (length < bytes.size()) {
-    const int next = graph.language().next(state, static_cast<unsigned char>(bytes[length]), length + 1 == bytes.size());
+    const int next =
+        graph.language().next(state, static_cast<unsigned char>(bytes[length]), length + 1 == bytes.size());
     if (next == oracle::Language::kDead) break;
     state = next;
     ++length;
@@ -192,7 +191,8 @@ inline void check_explanation(Matcher& matcher, const oracle::TokenGraph& graph,
   }
   // One that the pattern does not name is as good as any control token, or as none.
   if (tokens.is_control(id))
-    return CHECK(allowed || why.verdict == NotText || why.verdict == Padding || (at.stopped && why.verdict == AfterStop));
+    return CHECK(allowed || why.verdict == NotText || why.verdict == Padding ||
+                 (at.stopped && why.verdict == AfterStop));
   if (id >= tokens.bytes.size()) return CHECK(why.verdict == Padding);
   const auto& bytes = at.stopped ? tokens.bytes[id] : graph.bytes(at.node, id);
   if (!bytes || bytes->empty()) return CHECK(why.verdict == NotText);
@@ -231,8 +231,8 @@ inline std::shared_ptr<Constraint> compile_like(const oracle::TokenGraph& graph,
   const bool unspellable = !empty && !graph.lives(0);
   const bool is_text = pattern->control_tokens().empty() && !pattern->sees_edges();
   try {
-    auto constraint = std::make_shared<Constraint>(pattern, std::move(vocabulary), std::move(start_vocabulary), controls,
-                                                   limits, nullptr);
+    auto constraint = std::make_shared<Constraint>(pattern, std::move(vocabulary), std::move(start_vocabulary),
+                                                   controls, limits, nullptr);
     CHECK(!empty);
     CHECK(!unspellable);
     return constraint;

@@ -78,7 +78,8 @@ std::vector<VocabularyCase> all_vocabularies() {
   return all;
 }
 
-void compare(const TreePtr& tree, Language& language, const tokamata::ExpressionPtr& pattern, const VocabularyCase& prepared) {
+void compare(const TreePtr& tree, Language& language, const tokamata::ExpressionPtr& pattern,
+             const VocabularyCase& prepared) {
   const test::Note note([&] { return "pattern " + shown(tree) + "; " + shown(prepared.tokens); });
   const TokenGraph graph(language, prepared.tokens);
   const auto constraint = engine::compile_like(graph, pattern, prepared.vocabulary, nullptr);
@@ -103,7 +104,7 @@ TEST(every_pattern_with_a_family_of_vocabularies) {
   const Patterns patterns(5);
   CHECK_EQUAL(patterns.of_size[5].size(), 7992u);
   const std::vector<VocabularyCase> family = {
-      prepared({"a", "b"}),      prepared({"a", "b", "ab", "aba"}), prepared({"aa", "b", "bab"}),
+      prepared({"a", "b"}),        prepared({"a", "b", "ab", "aba"}), prepared({"aa", "b", "bab"}),
       prepared({"ab", "ba", "a"}), prepared({"aa", "aaa", "bb"}),     prepared({"abb", "aa", "b", "ba"}),
   };
   std::size_t place = 0;
@@ -121,7 +122,8 @@ TEST(every_pattern_with_a_family_of_vocabularies) {
 // The leaves that the enumeration leaves out: nothing, and the empty text, in every place.
 TEST(nothing_and_the_empty_text_everywhere) {
   const Patterns patterns(2);
-  const std::vector<VocabularyCase> family = {prepared({}), prepared({"a"}), prepared({"ab", "b"}), prepared({"a", "b", "ab"})};
+  const std::vector<VocabularyCase> family = {prepared({}), prepared({"a"}), prepared({"ab", "b"}),
+                                              prepared({"a", "b", "ab"})};
   std::vector<TreePtr> trees = {nothing(), text(""), one_of({}), one_of({{0xD800, 0xDFFF}})};
   for (const TreePtr& special : std::vector<TreePtr>(trees))
     for (std::size_t size = 1; size <= 2; ++size)

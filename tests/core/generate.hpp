@@ -16,8 +16,9 @@ using oracle::TreePtr;
 // Few code points, so that parts of a pattern meet each other; encodings of every length, and
 // both sides of every border between lengths and around the surrogates.
 inline const std::vector<std::uint32_t>& code_points() {
-  static const std::vector<std::uint32_t> all = {'a',    'b',    'c',    0x7F,   0x80,   0xE9,    0xE8,    0x7FF,   0x800,
-                                                 0x4E00, 0x4E01, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x1F601, 0x10FFFF};
+  static const std::vector<std::uint32_t> all = {'a',    'b',    'c',     0x7F,    0x80,    0xE9,
+                                                 0xE8,   0x7FF,  0x800,   0x4E00,  0x4E01,  0xD7FF,
+                                                 0xE000, 0xFFFF, 0x10000, 0x1F600, 0x1F601, 0x10FFFF};
   return all;
 }
 
@@ -31,8 +32,8 @@ inline std::vector<Range> ranges(Choices& choices) {
       {{'a', 'c'}},
       {{'b', 'c'}},
       {{0, 0x10FFFF}},
-      {{0, 'a' - 1}, {'b', 0x10FFFF}},          // not a
-      {{0, 9}, {11, 0x10FFFF}},                 // the dot
+      {{0, 'a' - 1}, {'b', 0x10FFFF}},  // not a
+      {{0, 9}, {11, 0x10FFFF}},         // the dot
       {{0, 0x7F}},
       {{'a', 'a'}, {0xE8, 0xE9}},
       {{0x80, 0x10FFFF}},
@@ -58,7 +59,8 @@ inline std::vector<Range> ranges(Choices& choices) {
 // Nodes of the automaton that the oracle builds, about.
 inline std::uint64_t unrolled_size(const TreePtr& tree) {
   std::uint64_t size = 2 + tree->bytes.size();
-  if (tree->op == oracle::Tree::Op::Substrings) size += tree->bytes.size() * tree->bytes.size() * tree->bytes.size() / 6;
+  if (tree->op == oracle::Tree::Op::Substrings)
+    size += tree->bytes.size() * tree->bytes.size() * tree->bytes.size() / 6;
   for (const std::string& one : tree->strings) size += one.size();
   for (const TreePtr& item : tree->items) size += unrolled_size(item);
   if (tree->op == oracle::Tree::Op::Repetition)
@@ -84,7 +86,10 @@ inline TreePtr repetition(Choices& choices, TreePtr body, const Bounds& bounds) 
     case 3: maximum = choices.between(2, 5); break;
     case 4: minimum = choices.between(1, 3), maximum = minimum + choices.below(4); break;
     case 5: minimum = maximum = choices.between(0, 4); break;
-    case 6: minimum = choices.below(bounds.largest_count + 1), maximum = minimum + choices.below(bounds.largest_count + 1 - static_cast<std::uint32_t>(minimum)); break;
+    case 6:
+      minimum = choices.below(bounds.largest_count + 1),
+      maximum = minimum + choices.below(bounds.largest_count + 1 - static_cast<std::uint32_t>(minimum));
+      break;
     default: minimum = choices.below(bounds.largest_count / 2), maximum = oracle::kUnbounded; break;
   }
   const TreePtr whole = oracle::repeat(body, minimum, maximum);
@@ -93,7 +98,8 @@ inline TreePtr repetition(Choices& choices, TreePtr body, const Bounds& bounds) 
 
 inline std::string literal(Choices& choices, std::uint32_t least, std::uint32_t most) {
   std::string bytes;
-  for (std::uint32_t count = choices.between(least, most); count > 0; --count) bytes += oracle::encoded(code_point(choices));
+  for (std::uint32_t count = choices.between(least, most); count > 0; --count)
+    bytes += oracle::encoded(code_point(choices));
   return bytes;
 }
 
@@ -135,12 +141,12 @@ inline TreePtr operated(Choices& choices, std::uint32_t size, const Bounds& boun
 }
 
 inline TreePtr tree(Choices& choices, std::uint32_t size, const Bounds& bounds) {
-  if (bounds.has_operators && size >= 2 && choices.one_in(3))
-    return operated(choices, size, bounds);
+  if (bounds.has_operators && size >= 2 && choices.one_in(3)) return operated(choices, size, bounds);
   if (size <= 1) {
     if (bounds.has_controls && choices.one_in(4)) return oracle::control(choices.one_in(2) ? "<x>" : "<y>");
     if (bounds.has_edges && choices.one_in(3))
-      return oracle::one_token(choices.of(std::vector<std::vector<Range>>{{{0, 255}}, {{'a', 'b'}}, {{'b', 'c'}, {0xC3, 0xC3}}, {{0x80, 0xFF}}}));
+      return oracle::one_token(choices.of(
+          std::vector<std::vector<Range>>{{{0, 255}}, {{'a', 'b'}}, {{'b', 'c'}, {0xC3, 0xC3}}, {{0x80, 0xFF}}}));
     if (bounds.has_operators && choices.one_in(6)) return special_leaf(choices);
     if (bounds.may_be_empty && choices.one_in(60)) return oracle::nothing();
     if (choices.one_in(20)) return oracle::text("");

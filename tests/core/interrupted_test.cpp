@@ -1,7 +1,7 @@
 // Calls that end at any point leave a constraint that answers as if they had not been made.
 //
-// Each allocation of some walks fails once: so each call is stopped wherever it makes or keeps anything, which is where a
-// limit may stop it too.  The call is made again then, by the same matcher; and when the walks are done another
+// Each allocation of some walks fails once: so each call is stopped wherever it makes or keeps anything, which is where
+// a limit may stop it too.  The call is made again then, by the same matcher; and when the walks are done another
 // matcher walks them, and is told what a constraint is told that was never stopped.
 
 #include <functional>
@@ -96,7 +96,8 @@ void interrupt_everywhere(const Subject& subject, std::uint64_t most) {
   const std::uint64_t all = allocations::count - before;
   const std::uint64_t step = all / std::max<std::uint64_t>(1, most) + 1;
   for (std::uint64_t k = 1 + all % step; k <= all; k += step) {
-    const test::Note note([&] { return subject.name + ", allocation " + std::to_string(k) + " of " + std::to_string(all); });
+    const test::Note note(
+        [&] { return subject.name + ", allocation " + std::to_string(k) + " of " + std::to_string(all); });
     const auto constraint = subject.compile();
     {
       const allocations::Failing failing(k);
@@ -108,16 +109,25 @@ void interrupt_everywhere(const Subject& subject, std::uint64_t most) {
 
 // ---- canonical tokenization -------------------------------------------------------------------
 
-// Byte pairs over all bytes, with some merges; words and what is between them are pre-tokens.  `<>` and `ab|` are added,
-// the first as a control token.
+// Byte pairs over all bytes, with some merges; words and what is between them are pre-tokens.  `<>` and `ab|` are
+// added, the first as a control token.
 class BytePairTokenizer {
  public:
   BytePairTokenizer() {
     for (unsigned byte = 0; byte < 256; ++byte) add(std::string(1, static_cast<char>(byte)));
-    for (const auto& [left, right] : std::vector<std::pair<std::string, std::string>>{
-             {"a", "b"}, {"b", "a"}, {"ab", "a"}, {"\"", ":"}, {"\"", ","}, {"a", "a"}, {"{", "\""}, {"\xC3", "\xA9"}, {"1", "2"}, {"[", "["}}) {
+    for (const auto& [left, right] : std::vector<std::pair<std::string, std::string>>{{"a", "b"},
+                                                                                      {"b", "a"},
+                                                                                      {"ab", "a"},
+                                                                                      {"\"", ":"},
+                                                                                      {"\"", ","},
+                                                                                      {"a", "a"},
+                                                                                      {"{", "\""},
+                                                                                      {"\xC3", "\xA9"},
+                                                                                      {"1", "2"},
+                                                                                      {"[", "["}}) {
       add(left + right);
-      merges_.push_back({ids_.at(left), ids_.at(right), ids_.at(left + right), static_cast<std::uint32_t>(merges_.size())});
+      merges_.push_back(
+          {ids_.at(left), ids_.at(right), ids_.at(left + right), static_cast<std::uint32_t>(merges_.size())});
     }
     model_size_ = texts_.size();
     add("ab|");
@@ -142,7 +152,8 @@ class BytePairTokenizer {
     }
     auto pieces = std::make_unique<BytePairPieces>(Merges(merges_, atoms), in_model, false, vocabulary->words());
     const auto added = static_cast<std::uint32_t>(model_size_);
-    return std::make_shared<const Tokenization>(vocabulary, rules(), std::move(pieces), std::vector<std::uint32_t>{added, added + 1}, Words{}, Words{});
+    return std::make_shared<const Tokenization>(vocabulary, rules(), std::move(pieces),
+                                                std::vector<std::uint32_t>{added, added + 1}, Words{}, Words{});
   }
 
  private:
@@ -181,8 +192,8 @@ Subject canonical(const std::string& name, const ExpressionPtr& pattern) {
   static const BytePairTokenizer tokenizer;
   return {name, [pattern] {
             const auto vocabulary = tokenizer.vocabulary();
-            return std::make_shared<Constraint>(pattern, vocabulary, nullptr, TokenAutomaton::ControlTokens(), Limits(), nullptr,
-                                                tokenizer.tokenization(vocabulary));
+            return std::make_shared<Constraint>(pattern, vocabulary, nullptr, TokenAutomaton::ControlTokens(), Limits(),
+                                                nullptr, tokenizer.tokenization(vocabulary));
           }};
 }
 
@@ -239,9 +250,13 @@ TEST(interrupted_masks_of_json) {
   static const auto vocabulary = vocabulary_of(RandomValues::tokens());
   interrupt_many(20, 250, [](std::uint64_t, Choices& choices) {
     const ExpressionPtr grammar = RandomValues(choices).grammar();
-    return Subject{.name = "json", .compile = [grammar] {
-      return std::make_shared<Constraint>(grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), Limits(), nullptr);
-    }, .with_budgets = false};
+    return Subject{.name = "json",
+                   .compile =
+                       [grammar] {
+                         return std::make_shared<Constraint>(grammar, vocabulary, nullptr,
+                                                             TokenAutomaton::ControlTokens(), Limits(), nullptr);
+                       },
+                   .with_budgets = false};
   });
 }
 

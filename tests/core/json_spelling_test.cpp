@@ -12,9 +12,9 @@
 namespace {
 
 using namespace oracle;
-using tokamata::json::spelled_in_json;
 using tokamata::Expression;
 using tokamata::ExpressionPtr;
+using tokamata::json::spelled_in_json;
 
 // The value of a spelling over the letters of these tests; nothing where it is none.
 std::optional<std::string> value_of(std::string_view spelling, bool any) {
@@ -61,17 +61,29 @@ std::vector<std::string> texts_of(const std::vector<std::string>& pieces, std::s
 
 TEST(random_trees_are_spelled) {
   const std::vector<std::string> spellings = texts_of({"\\", "\"", "n", "a", "\n", "\\n", "\\u000a", "\\u006E"}, 4);
-  const std::vector<TreePtr> leaves = {text("a"), text("n"), text("\""), text("\\"), text("\n"), any(), everything(), text("\\n"),
-                                       one_of({{'\\', 'n'}}), one_of({{0, '!'}, {'o', 0x10FFFF}}), at_beginning(), at_end(),
-                                       strings({"", "a\\", "\n\"", "n"}), substrings("\\n\"a\n")};
+  const std::vector<TreePtr> leaves = {text("a"),
+                                       text("n"),
+                                       text("\""),
+                                       text("\\"),
+                                       text("\n"),
+                                       any(),
+                                       everything(),
+                                       text("\\n"),
+                                       one_of({{'\\', 'n'}}),
+                                       one_of({{0, '!'}, {'o', 0x10FFFF}}),
+                                       at_beginning(),
+                                       at_end(),
+                                       strings({"", "a\\", "\n\"", "n"}),
+                                       substrings("\\n\"a\n")};
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Choices choices(seed);
     const auto grown = [&](auto&& self, std::uint32_t size) -> TreePtr {
       if (size <= 1) return choices.of(leaves);
       if (size == 2 || choices.one_in(2)) {
         const TreePtr body = self(self, size - 1);
-        return choices.of(std::vector<TreePtr>{star(body), optional(body), repeat(body, 1, 2), repeat(body, 2, 3), no(body), ahead(body),
-                                               not_ahead(body), behind(body), not_behind(body), scope(body)});
+        return choices.of(std::vector<TreePtr>{star(body), optional(body), repeat(body, 1, 2), repeat(body, 2, 3),
+                                               no(body), ahead(body), not_ahead(body), behind(body), not_behind(body),
+                                               scope(body)});
       }
       const std::uint32_t left = 1 + choices.below(size - 2);
       const TreePtr a = self(self, left), b = self(self, size - 1 - left);
@@ -83,7 +95,8 @@ TEST(random_trees_are_spelled) {
       Recognizer engine(spelled_in_json(engine::expression_of(tree), any_spelling));
       for (const std::string& spelling : spellings) {
         if (!choices.one_in(3)) continue;
-        const test::Note more([&] { return "spelling '" + escaped(spelling) + "'" + (any_spelling ? " any" : " plain"); });
+        const test::Note more(
+            [&] { return "spelling '" + escaped(spelling) + "'" + (any_spelling ? " any" : " plain"); });
         const std::optional<std::string> value = value_of(spelling, any_spelling);
         CHECK_EQUAL(engine.matches(spelling), value && Matching(*value).matches(tree));
       }
@@ -121,29 +134,46 @@ TEST(automata_of_strings_stay_deterministic_and_in_order) {
 TEST(rows_of_spelled_classes_are_one_repetition) {
   tokamata::Arena arena{tokamata::ByteSet::range(0, 255), 8, 500};
   tokamata::Budget budget{{}, nullptr, 0};
-  const auto form = [&](const TreePtr& tree) { return arena.add(*spelled_in_json(engine::expression_of(tree), true), budget).value; };
+  const auto form = [&](const TreePtr& tree) {
+    return arena.add(*spelled_in_json(engine::expression_of(tree), true), budget).value;
+  };
   const TreePtr dot = any();
-  CHECK_EQUAL(form(sequence({dot, dot, repeat(dot, 0, 262142), star(dot)})), form(repeat(dot, 2, tokamata::kUnbounded)));
+  CHECK_EQUAL(form(sequence({dot, dot, repeat(dot, 0, 262142), star(dot)})),
+              form(repeat(dot, 2, tokamata::kUnbounded)));
 }
 
 // A count beside what is of characters says nothing (expression/characters.cpp), and is kept beside everything else.
 TEST(counts_of_characters_are_dropped_where_they_say_nothing) {
-  const std::vector<TreePtr> leaves = {text("a"), text("\\n"), text("\\u000a"), text("\\u006e"), text("\\"), text("\""), text("\n"), any(),
-                                       one_of({{'a', 0x10FFFF}}), one_of({{'#', 'Z'}}), one_of({{0, '!'}}), text("\\ud83d\\ude00")};
+  const std::vector<TreePtr> leaves = {text("a"),
+                                       text("\\n"),
+                                       text("\\u000a"),
+                                       text("\\u006e"),
+                                       text("\\"),
+                                       text("\""),
+                                       text("\n"),
+                                       any(),
+                                       one_of({{'a', 0x10FFFF}}),
+                                       one_of({{'#', 'Z'}}),
+                                       one_of({{0, '!'}}),
+                                       text("\\ud83d\\ude00")};
   std::size_t dropped = 0, endless = 0;
   const std::uint64_t count = test::drawn(600);
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Choices choices(seed);
     const auto grown = [&](auto&& self, std::uint32_t size) -> TreePtr {
       if (size <= 1) return choices.of(leaves);
-      if (size == 2 || choices.one_in(3)) return repeat(self(self, size - 1), choices.below(2), choices.one_in(2) ? oracle::kUnbounded : 1 + choices.below(3));
+      if (size == 2 || choices.one_in(3))
+        return repeat(self(self, size - 1), choices.below(2),
+                      choices.one_in(2) ? oracle::kUnbounded : 1 + choices.below(3));
       const std::uint32_t left = 1 + choices.below(size - 2);
       const TreePtr a = self(self, left), b = self(self, size - 1 - left);
       return choices.one_in(2) ? sequence({a, b}) : choice({a, b});
     };
     const TreePtr tree = grown(grown, choices.between(1, 5));
     const bool any_spelling = choices.one_in(2), is_spelled = choices.one_in(2);
-    const test::Note note([&] { return "seed " + std::to_string(seed) + ", pattern " + oracle::shown(tree) + (any_spelling ? ", any" : ", plain"); });
+    const test::Note note([&] {
+      return "seed " + std::to_string(seed) + ", pattern " + oracle::shown(tree) + (any_spelling ? ", any" : ", plain");
+    });
     tokamata::Arena arena{tokamata::ByteSet::range(0, 255), 8, 500};
     tokamata::Budget budget{{}, nullptr, 0};
     const ExpressionPtr character = spelled_in_json(engine::expression_of(any()), any_spelling);
@@ -175,7 +205,8 @@ TEST(counts_of_characters_are_dropped_where_they_say_nothing) {
 }
 
 TEST(what_is_no_text_is_not_spelled) {
-  for (const TreePtr& tree : {control("<a>"), one_token({{0, 255}}), text("\xc3"), text("\xe9z"), text("\xf4\x90\x80\x80")})
+  for (const TreePtr& tree :
+       {control("<a>"), one_token({{0, 255}}), text("\xc3"), text("\xe9z"), text("\xf4\x90\x80\x80")})
     CHECK_THROWS(std::invalid_argument, spelled_in_json(engine::expression_of(star(tree)), true));
 }
 

@@ -11,12 +11,14 @@ namespace {
 
 using namespace engine;
 
-std::shared_ptr<Constraint> compiled(const ExpressionPtr& grammar, const std::shared_ptr<const Vocabulary>& vocabulary, const Limits& limits) {
+std::shared_ptr<Constraint> compiled(const ExpressionPtr& grammar, const std::shared_ptr<const Vocabulary>& vocabulary,
+                                     const Limits& limits) {
   return std::make_shared<Constraint>(grammar, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
 }
 
 // Null where the set has no value, or where the constraint is refused.
-std::shared_ptr<Constraint> compiled_if_some(const ExpressionPtr& grammar, const std::shared_ptr<const Vocabulary>& vocabulary,
+std::shared_ptr<Constraint> compiled_if_some(const ExpressionPtr& grammar,
+                                             const std::shared_ptr<const Vocabulary>& vocabulary,
                                              const Limits& limits) {
   try {
     const auto constraint = compiled(grammar, vocabulary, limits);
@@ -37,7 +39,8 @@ std::string text_of(const oracle::Tokens& tokens, const std::vector<std::uint32_
 }
 
 // Walks tokens that masks have, and asks of every token whether a step says the same; whether a text was ended.
-bool compare_with_steps(const std::shared_ptr<Constraint>& constraint, const oracle::Tokens& tokens, Choices& choices, unsigned steps) {
+bool compare_with_steps(const std::shared_ptr<Constraint>& constraint, const oracle::Tokens& tokens, Choices& choices,
+                        unsigned steps) {
   Matcher matcher(constraint);
   std::vector<std::uint32_t> ids;
   const test::Note note([&] { return "after " + text_of(tokens, ids); });
@@ -53,7 +56,8 @@ bool compare_with_steps(const std::shared_ptr<Constraint>& constraint, const ora
         const std::unique_ptr<Matcher> other = matcher.fork();
         const bool taken = other->advance({id});
         if (taken != bits[id])
-          test::fail(__FILE__, __LINE__, "token " + std::to_string(id) + (taken ? " is taken" : " is not taken") + ", unlike its bit");
+          test::fail(__FILE__, __LINE__,
+                     "token " + std::to_string(id) + (taken ? " is taken" : " is not taken") + ", unlike its bit");
         if (bits[id]) open.push_back(id);
       }
       if (open.empty()) {
@@ -73,12 +77,15 @@ bool compare_with_steps(const std::shared_ptr<Constraint>& constraint, const ora
 ExpressionPtr within_rules(const ExpressionPtr& values, Choices& choices) {
   const ExpressionPtr rule = Expression::reference(0);
   const auto text = [](const char* bytes) { return Expression::literal(bytes); };
-  const ExpressionPtr more = Expression::repetition(Expression::concatenation({text(","), rule}), 0, tokamata::kUnbounded, -1);
+  const ExpressionPtr more =
+      Expression::repetition(Expression::concatenation({text(","), rule}), 0, tokamata::kUnbounded, -1);
   const ExpressionPtr optional = Expression::repetition(values, 0, 1, -1);
   const ExpressionPtr body = choices.of<ExpressionPtr>({
       Expression::unite({values, Expression::concatenation({text("["), rule, more, text("]")})}),
-      Expression::unite({Expression::concatenation({text("a"), values}), Expression::concatenation({text("{"), rule, text("}"), optional})}),
-      Expression::concatenation({values, Expression::repetition(Expression::concatenation({text(":"), rule}), 0, 1, -1)}),
+      Expression::unite({Expression::concatenation({text("a"), values}),
+                         Expression::concatenation({text("{"), rule, text("}"), optional})}),
+      Expression::concatenation(
+          {values, Expression::repetition(Expression::concatenation({text(":"), rule}), 0, 1, -1)}),
   });
   return Expression::grammar(std::make_shared<tokamata::ExpressionRuleSet>(std::vector{body}, rule));
 }
@@ -180,19 +187,25 @@ TEST(json_masks_near_a_bound) {
     for (Count most = 8; most < 20; ++most) {
       const test::Note note([&] { return std::to_string(behind) + " behind, of " + std::to_string(most); });
       Choices choices(behind + 100 * most);
-      const ExpressionPtr texts = Expression::concatenation({Expression::repetition(Expression::literal("ab"), 0, tokamata::kUnbounded, 0),
-                                                             Expression::repetition(Expression::literal("b"), behind, behind, 0)});
-      compare_with_steps(compiled(RandomValues(choices).bounded_string(texts, most), vocabulary, Limits{}), tokens, choices, 20);
+      const ExpressionPtr texts =
+          Expression::concatenation({Expression::repetition(Expression::literal("ab"), 0, tokamata::kUnbounded, 0),
+                                     Expression::repetition(Expression::literal("b"), behind, behind, 0)});
+      compare_with_steps(compiled(RandomValues(choices).bounded_string(texts, most), vocabulary, Limits{}), tokens,
+                         choices, 20);
     }
 }
 
-// A mailbox: a bounded part within a bounded whole.  Bounds on all characters but one that no text has are kept and searched;
-// bounds on all characters are dropped where they leave room (Arena::without_bounds).  Both are one language.
+// A mailbox: a bounded part within a bounded whole.  Bounds on all characters but one that no text has are kept and
+// searched; bounds on all characters are dropped where they leave room (Arena::without_bounds).  Both are one language.
 TEST(json_masks_of_bounds_within_bounds) {
   const oracle::Tokens tokens = RandomValues::tokens();
   const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 20};
-  const auto some = [](std::vector<tokamata::CodePointRange> ranges) { return Expression::code_points(std::move(ranges)); };
-  const auto many = [](const ExpressionPtr& body, Count least) { return Expression::repetition(body, least, tokamata::kUnbounded, 0); };
+  const auto some = [](std::vector<tokamata::CodePointRange> ranges) {
+    return Expression::code_points(std::move(ranges));
+  };
+  const auto many = [](const ExpressionPtr& body, Count least) {
+    return Expression::repetition(body, least, tokamata::kUnbounded, 0);
+  };
   const ExpressionPtr a = some({{'a', 'a'}}), odd = some({{' ', '"'}, {0xE9, 0xE9}}), ab = Expression::literal("ab");
   std::size_t walked = 0;
   const std::uint64_t count = test::drawn(150);
@@ -200,17 +213,22 @@ TEST(json_masks_of_bounds_within_bounds) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(4'000'000 + seed);
     const auto part = [&] {
-      return choices.of<ExpressionPtr>({many(a, 1), many(ab, 1), many(odd, 0), many(Expression::unite({odd, ab}), 1),
-                                        Expression::concatenation({many(some({{'a', 'b'}}), 0), Expression::literal("bb")}),
-                                        Expression::unite({many(a, 1), Expression::concatenation({Expression::literal("\""), many(odd, 0), Expression::literal("ba")})})});
+      return choices.of<ExpressionPtr>(
+          {many(a, 1), many(ab, 1), many(odd, 0), many(Expression::unite({odd, ab}), 1),
+           Expression::concatenation({many(some({{'a', 'b'}}), 0), Expression::literal("bb")}),
+           Expression::unite({many(a, 1), Expression::concatenation(
+                                              {Expression::literal("\""), many(odd, 0), Expression::literal("ba")})})});
     };
     const ExpressionPtr local = part(), host = part();
-    const Count short_least = choices.below(2), short_most = choices.between(2, 9), least = choices.below(3), most = choices.between(3, 24);
+    const Count short_least = choices.below(2), short_most = choices.between(2, 9), least = choices.below(3),
+                most = choices.between(3, 24);
     const Count whole_most = choices.between(3, 24);
     const auto made = [&](const ExpressionPtr& any) {
       const ExpressionPtr within = Expression::concatenation(
-          {Expression::intersection({local, Expression::repetition(any, short_least, short_most, 0)}), Expression::literal("b"), host});
-      return RandomValues(choices).bounded_string(Expression::intersection({within, Expression::repetition(any, least, most, 0)}), whole_most);
+          {Expression::intersection({local, Expression::repetition(any, short_least, short_most, 0)}),
+           Expression::literal("b"), host});
+      return RandomValues(choices).bounded_string(
+          Expression::intersection({within, Expression::repetition(any, least, most, 0)}), whole_most);
     };
     const auto fast = compiled_if_some(made(some({{0, 0x10FFFF}})), vocabulary_of(tokens), limits);
     const auto slow = compiled_if_some(made(some({{0, 0x10FFFE}})), vocabulary_of(tokens), limits);
@@ -219,7 +237,8 @@ TEST(json_masks_of_bounds_within_bounds) {
     Matcher fast_matcher(fast), slow_matcher(slow);
     for (unsigned step = 0; step < 24; ++step) {
       const std::vector<bool> bits = bits_of(*fast_matcher.mask(), tokens.width);
-      if (bits != bits_of(*slow_matcher.mask(), tokens.width)) test::fail(__FILE__, __LINE__, "masks differ at step " + std::to_string(step));
+      if (bits != bits_of(*slow_matcher.mask(), tokens.width))
+        test::fail(__FILE__, __LINE__, "masks differ at step " + std::to_string(step));
       std::vector<std::uint32_t> open;
       for (std::uint32_t id = 0; id < tokens.width; ++id)
         if (bits[id] && !tokens.is_stop(id)) open.push_back(id);

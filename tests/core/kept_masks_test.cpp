@@ -1,4 +1,5 @@
-// Masks as bytes: what another constraint reads of them is right by the oracle, and bytes that anybody wrote do no harm.
+// Masks as bytes: what another constraint reads of them is right by the oracle, and bytes that anybody wrote do no
+// harm.
 
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@ struct KeptCase {
   }
   std::string shown() const { return "pattern " + oracle::shown(tree) + "\n    " + oracle::shown(tokens); }
   std::shared_ptr<Constraint> compile(const oracle::TokenGraph& graph) const {
-    return engine::compile_like(graph, engine::expression_of(tree), engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
-                                engine::controls_of(tokens));
+    return engine::compile_like(graph, engine::expression_of(tree), engine::vocabulary_of(tokens),
+                                engine::start_vocabulary_of(tokens), engine::controls_of(tokens));
   }
 };
 
@@ -62,21 +63,22 @@ void use(Constraint& constraint, Matcher& matcher, Choices& choices, unsigned st
 
 TEST(masks_that_are_read_are_those_of_the_oracle) {
   std::size_t states = 0;
-  for_kept_cases(300, [&](KeptCase& one, const oracle::TokenGraph& graph, const std::shared_ptr<Constraint>& constraint) {
-    for (int text = 0; text < 3; ++text) {
-      Matcher matcher(constraint);
-      use(*constraint, matcher, one.choices, 6);
-    }
-    const std::string bytes = KeptMasks(*constraint).bytes(nullptr);
-    const auto other = one.compile(graph);
-    const std::optional<std::size_t> count = KeptMasks(*other).read(bytes, 10, nullptr);
-    CHECK(count.has_value());
-    states += *count;
-    engine::check_everywhere(other, graph, one.tokens, false);
-    const auto third = one.compile(graph);  // of all states
-    CHECK(KeptMasks(*third).read(KeptMasks(*other).bytes(nullptr), 10, nullptr).has_value());
-    engine::check_everywhere(third, graph, one.tokens, false);
-  });
+  for_kept_cases(300,
+                 [&](KeptCase& one, const oracle::TokenGraph& graph, const std::shared_ptr<Constraint>& constraint) {
+                   for (int text = 0; text < 3; ++text) {
+                     Matcher matcher(constraint);
+                     use(*constraint, matcher, one.choices, 6);
+                   }
+                   const std::string bytes = KeptMasks(*constraint).bytes(nullptr);
+                   const auto other = one.compile(graph);
+                   const std::optional<std::size_t> count = KeptMasks(*other).read(bytes, 10, nullptr);
+                   CHECK(count.has_value());
+                   states += *count;
+                   engine::check_everywhere(other, graph, one.tokens, false);
+                   const auto third = one.compile(graph);  // of all states
+                   CHECK(KeptMasks(*third).read(KeptMasks(*other).bytes(nullptr), 10, nullptr).has_value());
+                   engine::check_everywhere(third, graph, one.tokens, false);
+                 });
   CHECK(states > 0);
 }
 
@@ -99,25 +101,26 @@ void use_in_all_ways(const std::shared_ptr<Constraint>& constraint, Choices& cho
 
 TEST(bytes_of_anybody_do_no_harm) {
   std::size_t read = 0;
-  for_kept_cases(200, [&](KeptCase& one, const oracle::TokenGraph& graph, const std::shared_ptr<Constraint>& constraint) {
-    for (int text = 0; text < 2; ++text) {
-      Matcher matcher(constraint);
-      use(*constraint, matcher, one.choices, 5);
-    }
-    const std::string bytes = KeptMasks(*constraint).bytes(nullptr);
-    for (int i = 0; i < 12; ++i) {
-      std::string changed = bytes;
-      for (std::uint32_t changes = one.choices.between(1, 3); changes > 0; --changes) {
-        const std::uint32_t at = one.choices.between(8, static_cast<std::uint32_t>(bytes.size()) - 1);
-        changed[at] = static_cast<char>(one.choices.one_in(2) ? one.choices.below(4) : one.choices.below(256));
-      }
-      if (one.choices.one_in(6)) changed.resize(one.choices.below(static_cast<std::uint32_t>(changed.size())));
-      const auto other = one.compile(graph);
-      if (!KeptMasks(*other).read(changed, 10, nullptr)) continue;
-      ++read;
-      use_in_all_ways(other, one.choices);
-    }
-  });
+  for_kept_cases(
+      200, [&](KeptCase& one, const oracle::TokenGraph& graph, const std::shared_ptr<Constraint>& constraint) {
+        for (int text = 0; text < 2; ++text) {
+          Matcher matcher(constraint);
+          use(*constraint, matcher, one.choices, 5);
+        }
+        const std::string bytes = KeptMasks(*constraint).bytes(nullptr);
+        for (int i = 0; i < 12; ++i) {
+          std::string changed = bytes;
+          for (std::uint32_t changes = one.choices.between(1, 3); changes > 0; --changes) {
+            const std::uint32_t at = one.choices.between(8, static_cast<std::uint32_t>(bytes.size()) - 1);
+            changed[at] = static_cast<char>(one.choices.one_in(2) ? one.choices.below(4) : one.choices.below(256));
+          }
+          if (one.choices.one_in(6)) changed.resize(one.choices.below(static_cast<std::uint32_t>(changed.size())));
+          const auto other = one.compile(graph);
+          if (!KeptMasks(*other).read(changed, 10, nullptr)) continue;
+          ++read;
+          use_in_all_ways(other, one.choices);
+        }
+      });
   CHECK(read > 0);
 }
 

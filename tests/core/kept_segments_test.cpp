@@ -16,15 +16,17 @@
 namespace {
 
 using tokamata::bytes_of_segment;
+using tokamata::Segment;
 using tokamata::segment_of_bytes;
 using tokamata::SegmentFiles;
-using tokamata::Segment;
 using tokamata::TokenTrie;
 
 constexpr SegmentFiles::Duration kNone{0}, kSome{1};
 constexpr std::uint64_t kMuch = 1 << 30;
 
-std::uint32_t below(std::mt19937& random, std::uint32_t bound) { return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(random); }
+std::uint32_t below(std::mt19937& random, std::uint32_t bound) {
+  return std::uniform_int_distribution<std::uint32_t>(0, bound - 1)(random);
+}
 
 struct Case {
   std::uint32_t width;
@@ -38,7 +40,8 @@ struct Case {
 Case random_case(std::mt19937& random) {
   std::vector<std::string> tokens(1 + below(random, 40));
   for (std::string& token : tokens)
-    for (std::uint32_t length = below(random, 6); length > 0; --length) token.push_back(static_cast<char>("ab\xff"[below(random, 3)]));
+    for (std::uint32_t length = below(random, 6); length > 0; --length)
+      token.push_back(static_cast<char>("ab\xff"[below(random, 3)]));
   const std::vector<std::string_view> views(tokens.begin(), tokens.end());
   const TokenTrie trie(views);
   Case made;
@@ -46,15 +49,14 @@ Case random_case(std::mt19937& random) {
   made.width = static_cast<std::uint32_t>(tokens.size()) + below(random, 40);
   made.text.assign((made.width + 31) / 32, 0);
   for (const std::uint32_t token : trie.order()) tokamata::set_bit(made.text, token);
-  for (std::uint32_t length = below(random, 30); length > 0; --length) made.structure.push_back(static_cast<char>(below(random, 256)));
+  for (std::uint32_t length = below(random, 30); length > 0; --length)
+    made.structure.push_back(static_cast<char>(below(random, 256)));
   const bool is_listed = below(random, 3) == 0;
   if (!is_listed) made.segment.inside.assign((made.width + 31) / 32, 0);
   for (std::uint32_t token = 0; token < made.width; ++token) {
     if (!tokamata::has_bit(made.text, token) || below(random, 2) == 0) continue;
-    if (is_listed)
-      made.segment.few.push_back(token);
-    else
-      tokamata::set_bit(made.segment.inside, token);
+    if (is_listed) made.segment.few.push_back(token);
+    else tokamata::set_bit(made.segment.inside, token);
   }
   std::vector<TokenTrie::Place> ends;  // a part has read something
   for (std::uint32_t node = 1; node < trie.node_count(); ++node)
@@ -74,7 +76,8 @@ tokamata::Words longer(tokamata::Words text) {
 
 bool same(const Segment& a, const Segment& b) {
   const TokenTrie::Numbers x = a.remainders.numbers(), y = b.remainders.numbers();
-  return a.inside == b.inside && a.few == b.few && a.trunk == b.trunk && a.most == b.most && x.bytes == y.bytes && x.children == y.children && x.own == y.own && x.tokens == y.tokens;
+  return a.inside == b.inside && a.few == b.few && a.trunk == b.trunk && a.most == b.most && x.bytes == y.bytes &&
+         x.children == y.children && x.own == y.own && x.tokens == y.tokens;
 }
 
 // Every node below the ends of a trie, in any order: which bytes remain, and which tokens have them.
@@ -83,7 +86,8 @@ Remainders remainders_of(const TokenTrie& trie) {
   Remainders found;
   const auto visit = [&](auto&& self, tokamata::NodeId node, const std::string& bytes) -> void {
     for (const std::uint32_t token : trie.own(node)) found.emplace(bytes, token);
-    for (const std::uint8_t byte : trie.bytes_below(node)) self(self, trie.child(node, byte), bytes + static_cast<char>(byte));
+    for (const std::uint8_t byte : trie.bytes_below(node))
+      self(self, trie.child(node, byte), bytes + static_cast<char>(byte));
   };
   visit(visit, TokenTrie::root(), "");
   return found;
@@ -103,7 +107,8 @@ void check_walkable(const Segment& segment, const tokamata::Words& text, std::si
     const std::uint32_t begin = trie.children_begin({at}), end = trie.children_end({at});
     const TokenTrie::Node& node = trie.node({at});
     CHECK(begin <= end && end <= count);
-    CHECK(node.tokens_begin <= trie.own_end({at}) && trie.own_end({at}) <= node.tokens_end && node.tokens_end <= tokens);
+    CHECK(node.tokens_begin <= trie.own_end({at}) && trie.own_end({at}) <= node.tokens_end &&
+          node.tokens_end <= tokens);
     std::uint32_t next = trie.own_end({at});  // the tokens of the children lie side by side after a node's own
     for (std::uint32_t child = begin; child < end; ++child) {
       CHECK(child > at);
@@ -121,7 +126,8 @@ void check_walkable(const Segment& segment, const tokamata::Words& text, std::si
 // A folder that goes when the test ends.
 class Folder {
  public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("tokamata-test-" + std::to_string(std::random_device()()))) {}
+  Folder()
+      : path_(std::filesystem::temp_directory_path() / ("tokamata-test-" + std::to_string(std::random_device()()))) {}
   ~Folder() {
     std::error_code none;
     std::filesystem::remove_all(path_, none);
@@ -141,7 +147,8 @@ class Folder {
 };
 
 void write(const std::filesystem::path& place, const std::string& bytes) {
-  std::ofstream(place, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(place, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 // Bytes and some longer tokens, many columns of padding behind them, and an array of strings of at most 12 characters.
@@ -149,7 +156,9 @@ class PaddedVocabulary {
  public:
   PaddedVocabulary() {
     for (unsigned byte = 0; byte < 256; ++byte) texts_.emplace_back(1, static_cast<char>(byte));
-    for (const char* more : {"ab", "abcdefgh", "abcdefghijklmno", "a\"", "a\",\"b", "abcdefghij\"]", "\"]", "\",", "[\""}) texts_.emplace_back(more);
+    for (const char* more :
+         {"ab", "abcdefgh", "abcdefghijklmno", "a\"", "a\",\"b", "abcdefghij\"]", "\"]", "\",", "[\""})
+      texts_.emplace_back(more);
   }
   std::uint32_t width() const { return static_cast<std::uint32_t>(texts_.size()) + 4096; }
   std::vector<std::string_view> views() const { return {texts_.begin(), texts_.end()}; }
@@ -159,12 +168,14 @@ class PaddedVocabulary {
     namespace json = tokamata::json;
     using Table = json::ValueTable;
     const auto table = std::make_shared<Table>();
-    const auto texts = table->add(Table::AllOf{{table->add(Table::Types{json::kString}), table->add(Table::StringLength{0, 12})}});
-    const auto root = table->add(Table::AllOf{{table->add(Table::Types{json::kArray}), table->add(Table::Items{{}, texts})}});
+    const auto texts =
+        table->add(Table::AllOf{{table->add(Table::Types{json::kString}), table->add(Table::StringLength{0, 12})}});
+    const auto root =
+        table->add(Table::AllOf{{table->add(Table::Types{json::kArray}), table->add(Table::Items{{}, texts})}});
     const auto grammar = tokamata::Expression::grammar(std::make_shared<json::JsonRuleSet>(
         table, root, json::Style{json::Whitespace::Compact, json::PropertyOrder::Any, json::Spelling::Plain}));
-    tokamata::Matcher matcher(std::make_shared<tokamata::Constraint>(grammar, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(),
-                                                                     tokamata::Limits(), nullptr));
+    tokamata::Matcher matcher(std::make_shared<tokamata::Constraint>(
+        grammar, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(), tokamata::Limits(), nullptr));
     std::vector<tokamata::Words> found;
     for (const char byte : std::string("[\"abcdefg\",\"")) {
       found.push_back(matcher.mask()->bits.row());
@@ -179,7 +190,8 @@ class PaddedVocabulary {
 };
 
 // The trunk is the largest end, if at least half of what remains is there; it and what is copied are all that remains.
-void check_trunk(const std::vector<TokenTrie::Place>& ends, const tokamata::ByteSet& first, const Remainders& expected) {
+void check_trunk(const std::vector<TokenTrie::Place>& ends, const tokamata::ByteSet& first,
+                 const Remainders& expected) {
   const auto after = [&](const TokenTrie::Place& end) {
     Remainders found = remainders_of(TokenTrie({end}, first, std::nullopt));
     std::erase_if(found, [](const auto& one) { return one.first.empty(); });
@@ -205,12 +217,14 @@ TEST(remainders_are_what_is_left_of_tokens) {
   for (int round = 0; round < 300; ++round) {
     std::vector<std::string> tokens(1 + below(random, 40));
     for (std::string& token : tokens)
-      for (std::uint32_t length = below(random, 6); length > 0; --length) token.push_back(static_cast<char>("ab\xff"[below(random, 3)]));
+      for (std::uint32_t length = below(random, 6); length > 0; --length)
+        token.push_back(static_cast<char>("ab\xff"[below(random, 3)]));
     const TokenTrie trie(std::vector<std::string_view>(tokens.begin(), tokens.end()));
     std::vector<TokenTrie::Place> ends;
     for (std::uint32_t node = 0; node < trie.node_count(); ++node)
       if (below(random, 3) == 0) ends.push_back({&trie, {node}});
-    const tokamata::ByteSet first = below(random, 2) == 0 ? tokamata::ByteSet::range(0x00, 0xFF) : tokamata::ByteSet::range('b', 'b');
+    const tokamata::ByteSet first =
+        below(random, 2) == 0 ? tokamata::ByteSet::range(0x00, 0xFF) : tokamata::ByteSet::range('b', 'b');
     Remainders expected;
     for (std::uint32_t token = 0; token < tokens.size(); ++token)
       for (std::size_t length = 0; length <= tokens[token].size() && !tokens[token].empty(); ++length) {
@@ -223,7 +237,8 @@ TEST(remainders_are_what_is_left_of_tokens) {
     CHECK(remainders_of(remainders) == expected);
     check_trunk(ends, first, expected);
     const auto keep = [](std::uint32_t token, std::uint32_t depth) { return (token + depth) % 3 != 0; };
-    std::erase_if(expected, [&](const auto& one) { return !keep(one.second, static_cast<std::uint32_t>(one.first.size())); });
+    std::erase_if(expected,
+                  [&](const auto& one) { return !keep(one.second, static_cast<std::uint32_t>(one.first.size())); });
     CHECK(remainders_of(remainders.filtered(keep)) == expected);
   }
 }
@@ -232,7 +247,8 @@ TEST(what_was_written_is_read) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const Case one = random_case(random);
-    const auto read = segment_of_bytes(bytes_of_segment(one.structure, one.segment), one.structure, one.text, one.nodes);
+    const auto read =
+        segment_of_bytes(bytes_of_segment(one.structure, one.segment), one.structure, one.text, one.nodes);
     CHECK(read.has_value());
     CHECK(same(*read, one.segment));
     check_walkable(*read, one.text, one.nodes);
@@ -284,7 +300,8 @@ TEST(what_is_damaged_with_its_checksum_is_refused_or_walkable) {
       const auto read = segment_of_bytes(damaged, one.structure, one.text, one.nodes);
       if (read) check_walkable(*read, one.text, one.nodes);
       if (const auto structure = tokamata::structure_of(damaged))
-        if (const auto other = segment_of_bytes(damaged, *structure, one.text, one.nodes)) check_walkable(*other, one.text, one.nodes);
+        if (const auto other = segment_of_bytes(damaged, *structure, one.text, one.nodes))
+          check_walkable(*other, one.text, one.nodes);
       ++(read ? taken : refused);
     }
   }
@@ -296,14 +313,16 @@ TEST(files_are_found_by_those_who_come_after) {
   std::mt19937 random(4);
   const Folder folder;
   const Case one = random_case(random);
-  SegmentFiles first(folder.path(), one.text, one.nodes, kNone, kMuch), second(folder.path(), one.text, one.nodes, kNone, kMuch);
+  SegmentFiles first(folder.path(), one.text, one.nodes, kNone, kMuch),
+      second(folder.path(), one.text, one.nodes, kNone, kMuch);
   CHECK(!second.find(one.structure));
   first.keep(one.structure, one.segment, kSome);
   CHECK_EQUAL(folder.files().size(), 1u);
   const auto found = second.find(one.structure);
   CHECK(found && same(*found, one.segment));
   CHECK(!second.find(one.structure + "x"));
-  if (!one.segment.is_listed()) CHECK(!SegmentFiles(folder.path(), longer(one.text), one.nodes, kNone, kMuch).find(one.structure));
+  if (!one.segment.is_listed())
+    CHECK(!SegmentFiles(folder.path(), longer(one.text), one.nodes, kNone, kMuch).find(one.structure));
 }
 
 TEST(the_newest_are_read_first) {
@@ -330,7 +349,8 @@ TEST(the_newest_are_read_first) {
   CHECK_EQUAL(found.size(), 2u);
   CHECK_EQUAL(found[0].first, cases[4].structure);
   CHECK_EQUAL(found[1].first, cases[3].structure);
-  for (const auto& [structure, segment] : found) CHECK(same(*segment, std::ranges::find(cases, structure, &Case::structure)->segment));
+  for (const auto& [structure, segment] : found)
+    CHECK(same(*segment, std::ranges::find(cases, structure, &Case::structure)->segment));
   for (const auto& file : folder.files()) write(file, "nothing");
   CHECK(files.newest(kMuch).empty());
 }
@@ -379,8 +399,11 @@ TEST(tokens_of_the_padding_are_in_no_part) {
   const PaddedVocabulary tokens;
   const Folder folder;
   const auto masks = [&](bool with_files) {
-    auto vocabulary = std::make_shared<tokamata::Vocabulary>(tokens.views(), std::vector<std::uint32_t>(), tokens.width());
-    if (with_files) vocabulary->use_segment_files(std::make_unique<SegmentFiles>(folder.path(), vocabulary->text_words(), vocabulary->trie().node_count(), kNone, kMuch));
+    auto vocabulary =
+        std::make_shared<tokamata::Vocabulary>(tokens.views(), std::vector<std::uint32_t>(), tokens.width());
+    if (with_files)
+      vocabulary->use_segment_files(std::make_unique<SegmentFiles>(folder.path(), vocabulary->text_words(),
+                                                                   vocabulary->trie().node_count(), kNone, kMuch));
     return tokens.masks(vocabulary);
   };
   const auto expected = masks(false);

@@ -13,8 +13,8 @@
 namespace {
 
 using namespace oracle;
-using tokamata::Limits;
 using tokamata::LimitExceeded;
+using tokamata::Limits;
 using tokamata::Matcher;
 using Clock = std::chrono::steady_clock;
 
@@ -71,15 +71,16 @@ std::vector<Attack> attacks() {
       {"(a|aa|...){500,1000}", repeat(runs_of("a", 60), 500, 1000)},
       {"(aa|aaaaa|...){300}", sequence({repeat(choice({text("aa"), text("aaaaa"), text("aaaaaaa")}), 300, 300), b})},
       {"a?a?...aa...", sequence({many(optional(a), 700), many(a, 700)})},
-      {"(a?{2,3}b?{2,3}){900,}", repeat(sequence({repeat(optional(a), 2, 3), repeat(optional(b), 2, 3)}), 900, kUnbounded)},
+      {"(a?{2,3}b?{2,3}){900,}",
+       repeat(sequence({repeat(optional(a), 2, 3), repeat(optional(b), 2, 3)}), 900, kUnbounded)},
       {"((a*)*b*)*", star(sequence({star(star(a)), star(b)}))},
       {"nested optional pairs", doubled(a, 9)},
-      {"(.{0,300}a.{0,300}b){300}",
-       repeat(sequence({repeat(any(), 0, 300), a, repeat(any(), 0, 300), b}), 300, 300)},
+      {"(.{0,300}a.{0,300}b){300}", repeat(sequence({repeat(any(), 0, 300), a, repeat(any(), 0, 300), b}), 300, 300)},
   };
   std::vector<TreePtr> words;  // that end alike, before a long row of parts that may be skipped
   for (std::uint32_t i = 0; i < 2000; ++i) words.push_back(sequence({a, repeat(text(encoded(0x4E00 + i)), 0, 5)}));
-  all.push_back({"(aw{0,5}|ax{0,5}|...)(a?b?)...", sequence({choice(words), many(optional(a), 4000), many(optional(b), 4000)})});
+  all.push_back(
+      {"(aw{0,5}|ax{0,5}|...)(a?b?)...", sequence({choice(words), many(optional(a), 4000), many(optional(b), 4000)})});
   std::vector<TreePtr> blocks;  // [ab]*a[ab]{i}, for all i at once
   for (unsigned i = 0; i < 40; ++i) blocks.push_back(sequence({star(letter), a, repeat(letter, i, i)}));
   all.push_back({"[ab]*a[ab]{i} for all i", choice(blocks)});
@@ -115,7 +116,8 @@ Outcome run(const Attack& attack, const Tokens& tokens, const Limits& limits) {
   std::shared_ptr<tokamata::Constraint> constraint;
   Choices choices(3);
   try {
-    constraint = std::make_shared<tokamata::Constraint>(pattern, vocabulary, nullptr, tokamata::TokenAutomaton::ControlTokens(), limits, nullptr);
+    constraint = std::make_shared<tokamata::Constraint>(pattern, vocabulary, nullptr,
+                                                        tokamata::TokenAutomaton::ControlTokens(), limits, nullptr);
     Matcher matcher(constraint);
     (void)matcher.mask();
     for (; outcome.steps < 100; ++outcome.steps) {
@@ -221,7 +223,8 @@ TEST(many_optional_parts_cost_no_square) {
 
 TEST(nesting_past_the_limit_is_refused) {
   TreePtr deep = text("a");
-  for (unsigned i = 0; i < 300; ++i) deep = i % 2 ? choice({deep, text("b")}) : repeat(sequence({deep, text("c")}), 2, 9);
+  for (unsigned i = 0; i < 300; ++i)
+    deep = i % 2 ? choice({deep, text("b")}) : repeat(sequence({deep, text("c")}), 2, 9);
   const Tokens tokens = engine::plain({"a", "b", "c"});
   Limits limits;
   limits.depth = 100;
@@ -238,9 +241,9 @@ TEST(nesting_past_the_limit_is_refused) {
   CHECK(std::holds_alternative<tokamata::Expression::TooDeep>(bottom->node()));
   for (const std::uint32_t depth : {100u, 5'000u}) {
     limits.depth = depth;
-    const LimitExceeded refused =
-        CHECK_THROWS(LimitExceeded, tokamata::Constraint(bottom, engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
-                                                         engine::controls_of(tokens), limits, nullptr));
+    const LimitExceeded refused = CHECK_THROWS(
+        LimitExceeded, tokamata::Constraint(bottom, engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
+                                            engine::controls_of(tokens), limits, nullptr));
     CHECK_EQUAL(refused.bound, depth == 100 ? 100.0 : double{tokamata::Expression::kMaximumDepth});
   }
 }
@@ -250,8 +253,9 @@ TEST(nesting_past_the_limit_is_refused) {
 void go_on_after(const Limits& limits, const std::string& name, double bound) {
   const Tokens tokens = engine::with_all_bytes({"aa", "bab", std::string(32, 'a')});
   const TreePtr letter = one_of({{'a', 'b'}}), pair = sequence({letter, letter});
-  const TreePtr tree = choice({sequence({star(text("c")), text("d")}),
-                               sequence({star(choice({pair, sequence({pair, letter})})), text("a"), repeat(pair, 15, 15)})});
+  const TreePtr tree =
+      choice({sequence({star(text("c")), text("d")}),
+              sequence({star(choice({pair, sequence({pair, letter})})), text("a"), repeat(pair, 15, 15)})});
   const auto constraint = engine::compile(tree, tokens, limits);
   Matcher matcher(constraint);
   const auto first = matcher.mask();
@@ -317,10 +321,11 @@ TEST(time_that_is_used_up_leaves_the_memo) {
   Matcher matcher(constraint);
   Choices choices(9);
   std::vector<tokamata::MaskPtr> masks = {matcher.mask()};
-  CHECK_THROWS(LimitExceeded, for (unsigned i = 0; i < 100'000; ++i) {
-    (void)matcher.advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')});
-    masks.push_back(matcher.mask());
-  });
+  CHECK_THROWS(
+      LimitExceeded, for (unsigned i = 0; i < 100'000; ++i) {
+        (void)matcher.advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')});
+        masks.push_back(matcher.mask());
+      });
   CHECK(matcher.rollback(matcher.tokens().size() + 1 - masks.size()));
   const auto fork = matcher.fork();
   CHECK(fork->mask() == masks.back());
@@ -336,7 +341,8 @@ TEST(time_that_is_used_up_leaves_the_memo) {
 TEST(masks_come_back_within_the_memory) {
   std::vector<std::string> wide;
   for (unsigned i = 0; i < 20'000; ++i) wide.push_back((i % 2 == 0 ? "x" : "y") + std::to_string(i / 2));
-  const Tokens tokens = engine::with_all_bytes(wide);  // a mask of every other token has no row to share: it takes 2.5 kB
+  // a mask of every other token has no row to share: it takes 2.5 kB
+  const Tokens tokens = engine::with_all_bytes(wide);
   const std::vector<TreePtr> parts(300, sequence({text("x"), repeat(one_of({{'0', '9'}}), 1, 5)}));
   const TreePtr tree = sequence(parts);
   const auto unlimited = engine::compile(tree, tokens);

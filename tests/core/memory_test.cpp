@@ -1,7 +1,9 @@
-// What a constraint says that it holds is what was allocated for it (common/memory_account.hpp), counted by operator new.
+// What a constraint says that it holds is what was allocated for it (common/memory_account.hpp), counted by operator
+// new.
 //
-// A vocabulary of its own for each constraint, so that all segments are made for it.  What the pattern holds is no part of
-// it but for sets of strings, which are charged to each who keeps them: there the pattern is made and gone meanwhile.
+// A vocabulary of its own for each constraint, so that all segments are made for it.  What the pattern holds is no part
+// of it but for sets of strings, which are charged to each who keeps them: there the pattern is made and gone
+// meanwhile.
 
 #include "allocations.hpp"
 #include "amounts.hpp"
@@ -22,7 +24,8 @@ class Measured {
   // True where it is large.
   bool check(const std::string& name, std::size_t reported) const {
     const std::size_t allocated = allocations::block_bytes - before_;
-    const test::Note note([&] { return name + ": reported " + std::to_string(reported) + ", allocated " + std::to_string(allocated); });
+    const test::Note note(
+        [&] { return name + ": reported " + std::to_string(reported) + ", allocated " + std::to_string(allocated); });
     if (std::max(reported, allocated) < kLarge) return false;
     CHECK(10 * reported <= 13 * allocated);
     CHECK(10 * allocated <= 13 * reported);
@@ -49,7 +52,8 @@ void draw(const std::shared_ptr<Constraint>& constraint, Choices& choices, unsig
   }
 }
 
-std::shared_ptr<Constraint> constraint_of(const ExpressionPtr& pattern, const std::shared_ptr<const Vocabulary>& vocabulary) {
+std::shared_ptr<Constraint> constraint_of(const ExpressionPtr& pattern,
+                                          const std::shared_ptr<const Vocabulary>& vocabulary) {
   const Limits limits{.states = 200'000, .memory_bytes = 200'000'000, .seconds = 60};
   return std::make_shared<Constraint>(pattern, vocabulary, nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
 }

@@ -41,7 +41,9 @@ std::optional<Number> read(std::string_view text) {
     while (!text.empty() && text[0] >= '0' && text[0] <= '9') taken += text[0], text.remove_prefix(1);
     return taken;
   };
-  const auto take = [&](char letter) { return !text.empty() && text[0] == letter ? (text.remove_prefix(1), true) : false; };
+  const auto take = [&](char letter) {
+    return !text.empty() && text[0] == letter ? (text.remove_prefix(1), true) : false;
+  };
   number.is_negative = take('-');
   number.whole = digits();
   if (number.whole.empty() || (number.whole.size() > 1 && number.whole[0] == '0')) return std::nullopt;
@@ -68,9 +70,9 @@ bool is_plain(const Number& n) {
   if (n.has_exponent) {
     const std::string_view given = std::string_view(n.exponent).substr(1);
     const long exponent = std::stol(n.exponent);
-    return n.mark == 'e' && (n.exponent[0] == '+' || n.exponent[0] == '-') && (given.size() == 2 || (given.size() == 3 && given[0] != '0')) &&
-           n.whole.size() == 1 && n.whole[0] != '0' && n.digits().size() <= 17 && exponent >= -324 && exponent <= 308 &&
-           (exponent >= 16 || exponent <= -5);
+    return n.mark == 'e' && (n.exponent[0] == '+' || n.exponent[0] == '-') &&
+           (given.size() == 2 || (given.size() == 3 && given[0] != '0')) && n.whole.size() == 1 && n.whole[0] != '0' &&
+           n.digits().size() <= 17 && exponent >= -324 && exponent <= 308 && (exponent >= 16 || exponent <= -5);
   }
   const std::string digits = n.digits();
   if (digits.empty() || digits == "0") return n.fraction.size() == 1;
@@ -86,7 +88,9 @@ bool is_natural(const Number& n) {
 
 // -1, 0 or 1.
 int compared(const Number& a, const Number& b) {
-  const auto sign = [](const Number& n) { return n.digits().empty() || n.digits().find_first_not_of('0') == std::string::npos ? 0 : n.is_negative ? -1 : 1; };
+  const auto sign = [](const Number& n) {
+    return n.digits().empty() || n.digits().find_first_not_of('0') == std::string::npos ? 0 : n.is_negative ? -1 : 1;
+  };
   if (sign(a) != sign(b)) return sign(a) < sign(b) ? -1 : 1;
   if (sign(a) == 0) return 0;
   std::string x = a.digits(), y = b.digits();
@@ -141,9 +145,12 @@ class Judge {
 };
 
 std::string shown(const Description& d) {
-  return "minimum " + d.minimum.value_or("none") + (d.exclusive_minimum ? " excluded" : "") + ", maximum " + d.maximum.value_or("none") +
-         (d.exclusive_maximum ? " excluded" : "") + ", multiple of " + d.multiple_of.value_or("none") + (d.integral ? ", integral" : "") +
-         (d.digits_only ? ", digits only" : "") + (d.spelling == Spelling::Plain ? ", plain" : d.spelling == Spelling::Natural ? ", natural" : ", any spelling") +
+  return "minimum " + d.minimum.value_or("none") + (d.exclusive_minimum ? " excluded" : "") + ", maximum " +
+         d.maximum.value_or("none") + (d.exclusive_maximum ? " excluded" : "") + ", multiple of " +
+         d.multiple_of.value_or("none") + (d.integral ? ", integral" : "") + (d.digits_only ? ", digits only" : "") +
+         (d.spelling == Spelling::Plain     ? ", plain"
+          : d.spelling == Spelling::Natural ? ", natural"
+                                            : ", any spelling") +
          (d.is_unsigned ? ", unsigned" : "");
 }
 
@@ -175,10 +182,8 @@ class Exhaustive {
     for (const char c : std::string_view("0123456789-+.eE")) {
       if (text.size() == longest_) break;
       const std::uint32_t next = automaton_.step(state, static_cast<std::uint8_t>(c));
-      if (may_begin(text + c))
-        best = std::min(best, visit(text + c, next) + 1);
-      else
-        CHECK_EQUAL(next, NumberAutomaton::kDead);
+      if (may_begin(text + c)) best = std::min(best, visit(text + c, next) + 1);
+      else CHECK_EQUAL(next, NumberAutomaton::kDead);
     }
     check_distance(text, state, std::min(best, kNone));
     return std::min(best, kNone);
@@ -217,7 +222,8 @@ TEST(every_short_text_of_plain_sets) {
         const auto set = [&](const char* minimum, const char* maximum, const char* multiple, bool excluded = false) {
           if (++place % test::one_in(1) != 0) return;
           const auto given = [](const char* text) { return text ? std::optional<std::string>(text) : std::nullopt; };
-          check({given(minimum), given(maximum), given(multiple), excluded, excluded, integral, digits_only, spelling}, test::all_of_them() ? 6 : 3);
+          check({given(minimum), given(maximum), given(multiple), excluded, excluded, integral, digits_only, spelling},
+                test::all_of_them() ? 6 : 3);
         };
         set(nullptr, nullptr, nullptr);
         set("0", nullptr, nullptr);
@@ -250,7 +256,9 @@ std::string random_decimal(Choices& choices, bool positive) {
     text += "." + digit();
     while (choices.one_in(2)) text += digit();
   }
-  if (choices.one_in(4)) text += (choices.one_in(2) ? "e-" : "e") + std::to_string(choices.one_in(4) ? choices.below(400) : choices.below(8));
+  if (choices.one_in(4))
+    text +=
+        (choices.one_in(2) ? "e-" : "e") + std::to_string(choices.one_in(4) ? choices.below(400) : choices.below(8));
   return text;
 }
 
@@ -264,7 +272,8 @@ TEST(every_short_text_of_random_sets) {
     if (!choices.one_in(4)) description.maximum = random_decimal(choices, false);
     if (choices.one_in(2)) {
       description.multiple_of = random_decimal(choices, true);
-      if (read(*description.multiple_of)->digits().find_first_not_of('0') == std::string::npos) description.multiple_of.reset();
+      if (read(*description.multiple_of)->digits().find_first_not_of('0') == std::string::npos)
+        description.multiple_of.reset();
     }
     description.exclusive_minimum = choices.one_in(2);
     description.exclusive_maximum = choices.one_in(2);
@@ -285,7 +294,10 @@ struct Value {
 
   std::string scientific(bool is_plain = true) const {
     const std::string power = std::to_string(std::labs(lead));
-    return sign() + digits.substr(0, 1) + (digits.size() > 1 ? "." + digits.substr(1) : "") + "e" + (lead < 0 ? "-" : is_plain ? "+" : "") +
+    return sign() + digits.substr(0, 1) + (digits.size() > 1 ? "." + digits.substr(1) : "") + "e" +
+           (lead < 0   ? "-"
+            : is_plain ? "+"
+                       : "") +
            (is_plain && power.size() < 2 ? "0" : "") + power;
   }
   // Without an exponent.  With `has_point`, integers end with ".0".
@@ -301,10 +313,12 @@ struct Value {
 Value random_value(Choices& choices) {
   Value value{choices.one_in(3), std::string(1, static_cast<char>('1' + choices.below(9))), 0};
   const std::uint32_t more = choices.one_in(3) ? choices.below(19) : choices.below(4);
-  for (std::uint32_t i = 0; i < more; ++i) value.digits += static_cast<char>((i + 1 == more ? '1' : '0') + choices.below(9));
+  for (std::uint32_t i = 0; i < more; ++i)
+    value.digits += static_cast<char>((i + 1 == more ? '1' : '0') + choices.below(9));
   // Where spellings change: 1e-5, 1e16, and the ends of the floats.
   const long near[] = {-324, -308, -100, -5, 0, 16, 100, 308};
-  value.lead = choices.one_in(4) ? static_cast<long>(choices.below(660)) - 330 : near[choices.below(8)] + static_cast<long>(choices.below(9)) - 4;
+  value.lead = choices.one_in(4) ? static_cast<long>(choices.below(660)) - 330
+                                 : near[choices.below(8)] + static_cast<long>(choices.below(9)) - 4;
   return value;
 }
 
@@ -322,7 +336,8 @@ Value near_value(Choices& choices, Value value) {
 // a dead end, whatever was not looked at.
 class Walks {
  public:
-  explicit Walks(const Description& description) : judge_(description), automaton_(std::make_shared<const NumberSet>(description)) {}
+  explicit Walks(const Description& description)
+      : judge_(description), automaton_(std::make_shared<const NumberSet>(description)) {}
 
   bool is_empty() const { return automaton_.start() == NumberAutomaton::kDead; }
 
@@ -365,7 +380,9 @@ class Walks {
   void meet(const std::string& text, std::uint32_t state) {
     check_state(text, state);
     for (const char c : kBytes)
-      if (const std::uint32_t next = automaton_.step(state, static_cast<std::uint8_t>(c)); next != NumberAutomaton::kDead) check_state(text + c, next);
+      if (const std::uint32_t next = automaton_.step(state, static_cast<std::uint8_t>(c));
+          next != NumberAutomaton::kDead)
+        check_state(text + c, next);
   }
   void check_state(const std::string& text, std::uint32_t state) {
     if (!checked_.insert(state).second) return;
@@ -375,7 +392,8 @@ class Walks {
     if (accepts) return CHECK_EQUAL(automaton_.distance(state), 0u);
     std::uint32_t best = ~std::uint32_t{0};
     for (const char c : kBytes)
-      if (const std::uint32_t next = automaton_.step(state, static_cast<std::uint8_t>(c)); next != NumberAutomaton::kDead)
+      if (const std::uint32_t next = automaton_.step(state, static_cast<std::uint8_t>(c));
+          next != NumberAutomaton::kDead)
         best = std::min(best, automaton_.distance(next) + 1);
     CHECK_EQUAL(automaton_.distance(state), best);
   }
@@ -391,7 +409,9 @@ void walk(Choices& choices, const Description& description, const std::vector<Va
   for (const Value& near : values)
     for (unsigned i = 0; i < 4; ++i) {
       const Value value = i == 0 ? near : near_value(choices, near);
-      for (const std::string& text : {value.scientific(), value.scientific(false), value.expanded(false), value.expanded(true)}) walks.read_text(text);
+      for (const std::string& text :
+           {value.scientific(), value.scientific(false), value.expanded(false), value.expanded(true)})
+        walks.read_text(text);
     }
   for (unsigned i = 0; i < 12 && !walks.is_empty(); ++i) walks.wander(choices);
 }
@@ -399,7 +419,8 @@ void walk(Choices& choices, const Description& description, const std::vector<Va
 // Between the greatest number with one exponent and the least with the next there may be nothing: 1.3 begins
 // 1.3e+20, which is too small, and 1.3e+21, which is too large.
 TEST(digits_that_no_exponent_fits) {
-  for (const char* text : {"1.5e20", "2.5e16", "1.5e-5", "1.5e308", "-1.5e20", "5e-324", "1e22", "1.25e-7", "12345678901234567e10"})
+  for (const char* text :
+       {"1.5e20", "2.5e16", "1.5e-5", "1.5e308", "-1.5e20", "5e-324", "1e22", "1.25e-7", "12345678901234567e10"})
     for (const Spelling spelling : kSpellings) {
       Choices choices(1);
       walk(choices, {.minimum = text, .maximum = text, .spelling = spelling}, {});
@@ -421,8 +442,10 @@ TEST(walks_near_bounds_with_exponents) {
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed);
-    const Value low = random_value(choices), other = choices.one_in(3) ? random_value(choices) : near_value(choices, low);
-    const bool is_constant = choices.one_in(4), swapped = compared(*read(low.scientific()), *read(other.scientific())) > 0;
+    const Value low = random_value(choices),
+                other = choices.one_in(3) ? random_value(choices) : near_value(choices, low);
+    const bool is_constant = choices.one_in(4),
+               swapped = compared(*read(low.scientific()), *read(other.scientific())) > 0;
     const Value &least = is_constant || !swapped ? low : other, &most = is_constant || swapped ? low : other;
     Description description;
     if (is_constant || !choices.one_in(6)) description.minimum = least.scientific();
@@ -456,10 +479,12 @@ TEST(zeros_in_a_row) {
   };
   texts_near({});
   texts_near({.integral = true});
-  for (const char* multiple : {"7", "3e-35", "1e-40", "0.01", "101e-33", "999999999", "999999999e-30", "123456789012345678e-40"}) {
+  for (const char* multiple :
+       {"7", "3e-35", "1e-40", "0.01", "101e-33", "999999999", "999999999e-30", "123456789012345678e-40"}) {
     texts_near({.multiple_of = multiple});
     texts_near({.minimum = "1", .multiple_of = multiple, .exclusive_minimum = true});
-    for (const char* maximum : {"2", "1e10", "1.5e33", "1e45"}) texts_near({.minimum = "-1", .maximum = maximum, .multiple_of = multiple});
+    for (const char* maximum : {"2", "1e10", "1.5e33", "1e45"})
+      texts_near({.minimum = "-1", .maximum = maximum, .multiple_of = multiple});
   }
   for (const char* maximum : {"1e-30", "1e-34", "1e-40", "2e-9990", "1.0000000000000000000000000001"}) {
     texts_near({.minimum = "0", .maximum = maximum, .exclusive_minimum = true});
@@ -471,7 +496,8 @@ TEST(zeros_in_a_row) {
   const Description constant{.minimum = like_one, .maximum = like_one, .spelling = Spelling::Natural};
   NumberAutomaton long_zeros(std::make_shared<const NumberSet>(constant));
   CHECK_EQUAL(long_zeros.shortest(long_zeros.start()), like_one);
-  NumberAutomaton automaton(std::make_shared<const NumberSet>(Description{.minimum = "0", .spelling = Spelling::Natural, .is_unsigned = true}));
+  NumberAutomaton automaton(std::make_shared<const NumberSet>(
+      Description{.minimum = "0", .spelling = Spelling::Natural, .is_unsigned = true}));
   CHECK(!automaton.next_bytes(automaton.start()).contains('-'));
 }
 
@@ -479,7 +505,8 @@ TEST(zeros_in_a_row) {
 
 std::size_t states_of(const Description& description, std::size_t most = 3000) {
   NumberAutomaton automaton(std::make_shared<const NumberSet>(description));
-  for (std::uint32_t state = 0; state < automaton.state_count() && automaton.state_count() < most; ++state) automaton.next_bytes(state);
+  for (std::uint32_t state = 0; state < automaton.state_count() && automaton.state_count() < most; ++state)
+    automaton.next_bytes(state);
   return automaton.state_count();
 }
 
@@ -507,7 +534,8 @@ TEST(what_is_no_bound_is_refused) {
     CHECK_THROWS(std::invalid_argument, NumberSet({.minimum = text}));
   CHECK_THROWS(std::invalid_argument, NumberSet({.maximum = std::string(401, '9')}));
   CHECK_THROWS(std::invalid_argument, NumberSet({.maximum = "1" + std::string(20'000, '0')}));
-  for (const char* text : {"0", "-1", "0.0", "1234567890123456789"}) CHECK_THROWS(std::invalid_argument, NumberSet({.multiple_of = text}));
+  for (const char* text : {"0", "-1", "0.0", "1234567890123456789"})
+    CHECK_THROWS(std::invalid_argument, NumberSet({.multiple_of = text}));
   NumberSet({.maximum = std::string(400, '9'), .multiple_of = "123456789012345678e-40"});
   NumberSet({.maximum = "1e00009"});
 }
@@ -518,7 +546,10 @@ TEST(long_bounds) {
     std::string digits;
     Choices choices(7);
     for (unsigned i = 0; i < 400; ++i) digits += static_cast<char>('1' + choices.below(9));
-    const Description description{.minimum = digits, .maximum = digits.substr(0, 390) + "9999999999", .multiple_of = "7e-3", .spelling = spelling};
+    const Description description{.minimum = digits,
+                                  .maximum = digits.substr(0, 390) + "9999999999",
+                                  .multiple_of = "7e-3",
+                                  .spelling = spelling};
     const Judge judge(description);
     NumberAutomaton automaton(std::make_shared<const NumberSet>(description));
     std::uint32_t state = automaton.start();

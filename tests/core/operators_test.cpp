@@ -24,8 +24,13 @@ std::vector<std::string> all_strings(const std::string& letters, std::size_t lon
 }
 
 std::vector<TreePtr> trees_of_one_part(const TreePtr& body) {
-  return {star(body), repeat(body, 1, kUnbounded), optional(body), repeat(body, 1, 2), repeat(body, 2, 3), no(body),
-          ahead(body), not_ahead(body), behind(body), not_behind(body), ahead_rest(body), behind_prefix(body), scope(body)};
+  return {star(body),         repeat(body, 1, kUnbounded),
+          optional(body),     repeat(body, 1, 2),
+          repeat(body, 2, 3), no(body),
+          ahead(body),        not_ahead(body),
+          behind(body),       not_behind(body),
+          ahead_rest(body),   behind_prefix(body),
+          scope(body)};
 }
 
 // By size, from 1 on.
@@ -72,7 +77,8 @@ void check_strings(const TreePtr& tree, const std::vector<std::string>& strings)
 
 TEST(every_small_tree_accepts_what_it_denotes) {
   const auto trees = small_trees(4);
-  const std::vector<std::string> short_ones = all_strings("ab", 4), long_ones = all_strings("ab", 6), three = all_strings("abc", 4);
+  const std::vector<std::string> short_ones = all_strings("ab", 4), long_ones = all_strings("ab", 6),
+                                 three = all_strings("abc", 4);
   std::size_t place = 0;
   for (std::size_t size = 1; size <= 4; ++size)
     for (const TreePtr& tree : trees[size]) {
@@ -97,7 +103,8 @@ TEST(lookaround_in_loops_accepts_what_it_denotes) {
   for (const TreePtr& look : looks)
     for (const TreePtr& letter : trees[1])
       for (const TreePtr& other : {text("b"), text("ab"), ahead(text("a")), not_behind(text("a"))})
-        for (const auto& [minimum, maximum] : {std::pair{0ul, kUnbounded}, {1ul, kUnbounded}, {2ul, 3ul}, {2ul, kUnbounded}, {3ul, 3ul}})
+        for (const auto& [minimum, maximum] :
+             {std::pair{0ul, kUnbounded}, {1ul, kUnbounded}, {2ul, 3ul}, {2ul, kUnbounded}, {3ul, 3ul}})
           if (++place % test::one_in(13) == 0) {
             check_strings(repeat(choice({sequence({letter, look}), other}), minimum, maximum), strings);
             check_strings(repeat(sequence({look, choice({letter, other})}), minimum, maximum), strings);
@@ -108,7 +115,8 @@ TEST(lookaround_in_loops_accepts_what_it_denotes) {
 TEST(random_trees_accept_what_they_denote) {
   const std::vector<std::string> strings = all_strings("ab", 5);
   const std::uint64_t count = test::drawn(1500);
-  const std::vector<TreePtr> leaves = {text("a"), text("b"), one_of({{'a', 'b'}}), everything(), text("ab"), text(""), at_beginning(), at_end()};
+  const std::vector<TreePtr> leaves = {text("a"),  text("b"), one_of({{'a', 'b'}}), everything(),
+                                       text("ab"), text(""),  at_beginning(),       at_end()};
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     Choices choices(seed);
     const auto grown = [&](auto&& self, std::uint32_t size) -> TreePtr {
@@ -137,7 +145,8 @@ TEST(random_texts_of_random_trees) {
       std::string bytes = generate::text(choices, tree).substr(0, 24);
       if (choices.one_in(3)) bytes += generate::literal(choices, 0, 2);
       if (!bytes.empty() && choices.one_in(3)) bytes.erase(choices.below(static_cast<std::uint32_t>(bytes.size())), 1);
-      if (!bytes.empty() && choices.one_in(6)) bytes[choices.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<char>(choices.below(256));
+      if (!bytes.empty() && choices.one_in(6))
+        bytes[choices.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<char>(choices.below(256));
       const test::Note more([&] { return "text '" + escaped(bytes) + "'"; });
       CHECK_EQUAL(engine.matches(bytes), Matching(bytes).matches(tree));
     }
@@ -173,7 +182,8 @@ TEST(the_automaton_of_the_oracle_agrees_with_the_definitions) {
     std::vector<std::string> texts;
     for (unsigned round = 0; round < 10; ++round) {
       std::string bytes = generate::text(choices, tree).substr(0, 20);
-      if (!bytes.empty() && choices.one_in(4)) bytes[choices.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<char>(choices.below(256));
+      if (!bytes.empty() && choices.one_in(4))
+        bytes[choices.below(static_cast<std::uint32_t>(bytes.size()))] = static_cast<char>(choices.below(256));
       texts.push_back(bytes);
     }
     compare(tree, texts);
@@ -225,7 +235,8 @@ TEST(every_mask_of_every_small_tree) {
           const test::Note more([&] { return oracle::shown(all[i].tokens); });
           const TokenGraph graph(language, all[i].tokens);
           const auto constraint = engine::compile_like(graph, pattern, all[i].vocabulary, nullptr);
-          if (constraint) engine::check_everywhere(constraint, graph, all[i].tokens, size < 3 && (place + i) % test::one_in(1) == 0);
+          if (constraint)
+            engine::check_everywhere(constraint, graph, all[i].tokens, size < 3 && (place + i) % test::one_in(1) == 0);
         }
       } catch (const TooLarge&) {
         ++left_out;

@@ -39,8 +39,9 @@ CodePointAutomaton automaton_of(const std::vector<Range>& ranges) {
 
 // Every code point there is, in a set with borders everywhere.
 TEST(utf8_every_code_point) {
-  const std::vector<Range> odd = {{0, 0}, {'a', 'z'}, {0x7F, 0x80}, {0x7FF, 0x800}, {0x1234, 0x5678}, {0xD000, 0xE0FF},
-                                  {0xFFFF, 0x10000}, {0x12345, 0x12345}, {0x3FFFF, 0x54321}, {0x10FFFF, 0x10FFFF}};
+  const std::vector<Range> odd = {
+      {0, 0},           {'a', 'z'},        {0x7F, 0x80},       {0x7FF, 0x800},     {0x1234, 0x5678},
+      {0xD000, 0xE0FF}, {0xFFFF, 0x10000}, {0x12345, 0x12345}, {0x3FFFF, 0x54321}, {0x10FFFF, 0x10FFFF}};
   for (const auto& ranges : {odd, std::vector<Range>{{0, 0x10FFFF}}}) {
     const CodePointAutomaton automaton = automaton_of(ranges);
     for (std::uint32_t code_point = 0; code_point <= 0x10FFFF; code_point += code_point % 7 == 0 ? 1 : 2) {
@@ -148,7 +149,9 @@ TEST(equal_ways_of_writing_are_one_form) {
 TEST(counts_that_touch_are_joined_and_smaller_ones_dropped) {
   Forms form;
   const TreePtr a = text("a"), b = text("b");
-  const auto counted = [&](std::uint64_t minimum, std::uint64_t maximum) { return sequence({repeat(a, minimum, maximum), b}); };
+  const auto counted = [&](std::uint64_t minimum, std::uint64_t maximum) {
+    return sequence({repeat(a, minimum, maximum), b});
+  };
   CHECK_EQUAL(form(choice({counted(0, 3), counted(0, 5)})).value, form(counted(0, 5)).value);
   CHECK_EQUAL(form(choice({counted(2, 3), counted(4, 5)})).value, form(counted(2, 5)).value);
   CHECK_EQUAL(form(choice({counted(2, 3), counted(4, kUnbounded)})).value, form(counted(2, kUnbounded)).value);
@@ -186,8 +189,9 @@ TEST(derivatives_are_those_of_the_language) {
   const TreePtr a = text("a"), b = text("b");
   for (std::uint64_t minimum = 0; minimum < 4; ++minimum)
     for (std::uint64_t maximum = std::max<std::uint64_t>(minimum, 1); maximum < 5; ++maximum)
-      for (const TreePtr& body : {repeat(a, 1, 3), repeat(a, 0, 2), repeat(a, 2, 3), repeat(a, 2, 2), sequence({repeat(a, 0, 3), optional(b)}),
-                                  choice({a, text("aa"), text("aba")}), sequence({optional(a), repeat(b, 1, 2), optional(a)})}) {
+      for (const TreePtr& body : {repeat(a, 1, 3), repeat(a, 0, 2), repeat(a, 2, 3), repeat(a, 2, 2),
+                                  sequence({repeat(a, 0, 3), optional(b)}), choice({a, text("aa"), text("aba")}),
+                                  sequence({optional(a), repeat(b, 1, 2), optional(a)})}) {
         trees.push_back(repeat(body, minimum, maximum));
         trees.push_back(sequence({repeat(body, minimum, maximum), b}));
         trees.push_back(star(sequence({a, repeat(body, minimum, kUnbounded)})));
@@ -285,15 +289,16 @@ TEST(what_is_met_again_after_fewer_bytes_is_followed_again) {
 TEST(texts_found_are_shortest) {
   for (std::uint64_t seed = 1; seed <= test::drawn(300); ++seed) try {
       Choices choices(seed);
-      const TreePtr tree = both({generate::tree(choices, 7, {4, 100, true, true}), generate::tree(choices, 7, {4, 100, true}), star(any())});
+      const TreePtr tree = both(
+          {generate::tree(choices, 7, {4, 100, true, true}), generate::tree(choices, 7, {4, 100, true}), star(any())});
       if (generate::unrolled_size(tree) > 500) continue;
       const test::Note note([&] { return "pattern " + shown(tree); });
       Forms form;
       std::vector<ExpressionId> states{form(tree)};
       for (std::size_t i = 0; i < states.size() && states.size() < 40; ++i)
         for (const unsigned letter : {0x62u, 0x61u, 0xC3u, 0xA9u, 0x63u})
-          if (const ExpressionId next = form.after(states[i], std::string(1, static_cast<char>(letter))); next != Arena::kEmpty &&
-              std::ranges::find(states, next) == states.end())
+          if (const ExpressionId next = form.after(states[i], std::string(1, static_cast<char>(letter)));
+              next != Arena::kEmpty && std::ranges::find(states, next) == states.end())
             states.push_back(next);
       for (const ExpressionId state : states) {
         std::optional<std::size_t> least;  // breadth first, by all bytes
@@ -350,7 +355,9 @@ TEST(trie_is_laid_out_as_drawn) {
   CHECK_EQUAL(trie.longest(), 3u);
   const std::vector<std::uint32_t> order(trie.order().begin(), trie.order().end());
   CHECK(order == (std::vector<std::uint32_t>{0, 1, 2, 3}));
-  const auto children = [&](std::uint32_t node) { return std::pair(trie.children_begin({node}), trie.children_end({node})); };
+  const auto children = [&](std::uint32_t node) {
+    return std::pair(trie.children_begin({node}), trie.children_end({node}));
+  };
   CHECK(children(0) == std::pair(1u, 3u));
   CHECK(children(1) == std::pair(3u, 4u));
   CHECK(children(2) == std::pair(4u, 4u));
@@ -449,7 +456,8 @@ TEST(loops_are_found) {
   };
   const TreePtr letters = one_of({{'a', 'z'}}), dot = any();
   // [a-z]{0,9}x|\d+
-  const auto two = loops(choice({sequence({repeat(letters, 0, 9), text("X")}), repeat(one_of({{'0', '9'}}), 1, kUnbounded)}));
+  const auto two =
+      loops(choice({sequence({repeat(letters, 0, 9), text("X")}), repeat(one_of({{'0', '9'}}), 1, kUnbounded)}));
   CHECK_EQUAL(two.size(), 2u);
   for (const auto& loop : two) CHECK_EQUAL(loop.rounds, loop.bytes.contains('a') ? 9u : tokamata::kUnbounded);
   const auto all = loops(star(dot));
@@ -461,7 +469,8 @@ TEST(loops_are_found) {
   CHECK(loops(star(sequence({text("a"), optional(text("b"))}))).at(0).bytes == ByteSet::range('a', 'a'));
   // Thousands of alternatives have few loops.
   std::vector<TreePtr> many;
-  for (std::uint32_t i = 0; i < 2000; ++i) many.push_back(sequence({repeat(one_of({{'a' + i % 20, 'a' + i % 20}}), 0, i + 1), text("!" + std::to_string(i))}));
+  for (std::uint32_t i = 0; i < 2000; ++i)
+    many.push_back(sequence({repeat(one_of({{'a' + i % 20, 'a' + i % 20}}), 0, i + 1), text("!" + std::to_string(i))}));
   CHECK(loops(choice(many)).size() <= 16);
 }
 

@@ -56,16 +56,19 @@ inline EditModel random_model(Choices& choices, std::size_t length) {
     const auto end = static_cast<std::uint32_t>(begin + choices.below(static_cast<std::uint32_t>(length + 1 - begin)));
     model.rewrites.push_back({begin, end, std::string(choices.below(3), 'a'), static_cast<EditCost>(choices.below(4))});
     if (choices.one_in(2)) model.rewrites.back().within = static_cast<ModeSet>(choices.below(1 << modes));
-    if (choices.one_in(3)) model.rewrites.back().then = static_cast<Mode>(choices.below(static_cast<std::uint32_t>(modes)));
+    if (choices.one_in(3))
+      model.rewrites.back().then = static_cast<Mode>(choices.below(static_cast<std::uint32_t>(modes)));
   }
   if (choices.one_in(2)) {
     model.doubts.resize(modes);
     for (std::vector<EditCost>& doubts : model.doubts)
       if (choices.one_in(2))
-        for (std::size_t at = 0; at < length; ++at) doubts.push_back(static_cast<EditCost>(choices.one_in(3) ? choices.below(4) : 0));
+        for (std::size_t at = 0; at < length; ++at)
+          doubts.push_back(static_cast<EditCost>(choices.one_in(3) ? choices.below(4) : 0));
   }
   if (choices.one_in(2))
-    for (std::size_t at = 0; at < length; ++at) model.firm.push_back(static_cast<EditCost>(choices.one_in(2) ? choices.below(5) : 0));
+    for (std::size_t at = 0; at < length; ++at)
+      model.firm.push_back(static_cast<EditCost>(choices.one_in(2) ? choices.below(5) : 0));
   return *shared_model(std::move(model));
 }
 
@@ -92,7 +95,9 @@ inline std::optional<std::uint64_t> judged(const Expression& pattern, const std:
     const StateId state{number};
     if (state == ByteAutomaton::kDead || !done.emplace(place, cost).second) continue;
     if (position == text.size() && automaton.accepting(state)) return cost;
-    const auto add = [&](std::size_t to, Mode then, StateId target, std::uint64_t price) { open.insert({cost + price, {to, then, target.value}}); };
+    const auto add = [&](std::size_t to, Mode then, StateId target, std::uint64_t price) {
+      open.insert({cost + price, {to, then, target.value}});
+    };
     const ByteCosts& inserting = costs.inserting(position, text.size());
     const EditCost firm = model.firmness(position);
     for (unsigned value = 0; value < 256; ++value) {
@@ -103,11 +108,13 @@ inline std::optional<std::uint64_t> judged(const Expression& pattern, const std:
       if (position == text.size()) continue;
       if (static_cast<std::uint8_t>(text[position]) == byte && costs.keep[byte] != kNoEdit) {
         const bool is_doubtful = !model.doubts.empty() && !model.doubts[mode].empty();
-        add(position + 1, machine.after[mode][byte], target, std::uint64_t{costs.keep[byte]} + (is_doubtful ? model.doubts[mode][position] : 0));
+        add(position + 1, machine.after[mode][byte], target,
+            std::uint64_t{costs.keep[byte]} + (is_doubtful ? model.doubts[mode][position] : 0));
       }
       if (costs.replace[value] != kNoEdit) add(position + 1, then, target, std::uint64_t{costs.replace[value]} + firm);
     }
-    if (position < text.size()) add(position + 1, mode, state, std::uint64_t{costs.remove[static_cast<std::uint8_t>(text[position])]} + firm);
+    if (position < text.size())
+      add(position + 1, mode, state, std::uint64_t{costs.remove[static_cast<std::uint8_t>(text[position])]} + firm);
     for (const Rewrite& rewrite : model.rewrites) {
       if (rewrite.begin != position || (rewrite.within >> mode & 1) == 0) continue;
       StateId target = state;

@@ -33,9 +33,7 @@ class RandomRules {
   }
 
   // Throws RuleSetError.
-  ExpressionPtr expression() const {
-    return Expression::grammar(std::make_shared<ExpressionRuleSet>(bodies_, start_));
-  }
+  ExpressionPtr expression() const { return Expression::grammar(std::make_shared<ExpressionRuleSet>(bodies_, start_)); }
   oracle::ContextFree& grammar() { return grammar_; }
   int start() const { return start_nonterminal_; }
 
@@ -48,7 +46,25 @@ class RandomRules {
   }
 
   static std::vector<std::string> words() {
-    return {"((", "))", "()", "(a", "a)", "ab", "ba", "aa", "((((", "))))", ")(", "),(", "(a,", ",", "b)", "\xC3\xA9", "\xC3", "\xA9" "a"};
+    return {"((",
+            "))",
+            "()",
+            "(a",
+            "a)",
+            "ab",
+            "ba",
+            "aa",
+            "((((",
+            "))))",
+            ")(",
+            "),(",
+            "(a,",
+            ",",
+            "b)",
+            "\xC3\xA9",
+            "\xC3",
+            "\xA9"
+            "a"};
   }
 
  private:
@@ -160,7 +176,8 @@ class RandomRules {
         break;
       case 2:
         tree = Expression::scope(Expression::concatenation(
-            {Expression::look_ahead(Expression::concatenation({any_of(second), Expression::everything()})), any_of(first)}));
+            {Expression::look_ahead(Expression::concatenation({any_of(second), Expression::everything()})),
+             any_of(first)}));
         std::erase_if(kept, [&](const std::string& text) { return !begins_like_second(text); });
         break;
       default: tree = Expression::strings(StringAutomaton::of_strings({first.begin(), first.end()}));
@@ -171,7 +188,8 @@ class RandomRules {
   }
   std::vector<std::string> texts() {
     std::vector<std::string> found;
-    for (std::uint32_t i = choices_.between(1, 3); i > 0; --i) found.push_back(choices_.of<std::string>({"a", "b", "ab", "(", "aba", "b)"}));
+    for (std::uint32_t i = choices_.between(1, 3); i > 0; --i)
+      found.push_back(choices_.of<std::string>({"a", "b", "ab", "(", "aba", "b)"}));
     return found;
   }
   static ExpressionPtr any_of(const std::vector<std::string>& texts) {

@@ -44,8 +44,11 @@ struct RandomCase {
   TokenGraph graph;
 
   RandomCase(std::uint64_t seed, std::uint32_t largest_tree, const generate::Bounds& bounds = {})
-      : choices(seed), tree(generate::tree(choices, choices.between(1, largest_tree), bounds)),
-        tokens(generate::tokens(choices, tree)), language(tree, 300), graph(language, tokens, 200) {}
+      : choices(seed),
+        tree(generate::tree(choices, choices.between(1, largest_tree), bounds)),
+        tokens(generate::tokens(choices, tree)),
+        language(tree, 300),
+        graph(language, tokens, 200) {}
 
   std::string shown() const { return "pattern " + oracle::shown(tree) + "\n    " + oracle::shown(tokens); }
   std::shared_ptr<tokamata::Constraint> compile(const tokamata::Limits& limits = {}) const {
@@ -100,14 +103,14 @@ TEST(random_walks_in_little_memory) {
     const auto reference = one.compile();
     if (!reference) return;
     tokamata::Limits limits;
-    if (one.choices.one_in(2))
-      limits.memory_bytes = reference->memory_bytes() + one.choices.below(30'000);
-    else
-      limits.states = reference->state_count() + one.choices.below(20);
+    if (one.choices.one_in(2)) limits.memory_bytes = reference->memory_bytes() + one.choices.below(30'000);
+    else limits.states = reference->state_count() + one.choices.below(20);
     try {
       engine::Walk::Setup setup;
       setup.graph = &one.graph;
-      const test::Note more([&] { return "memory_bytes " + std::to_string(limits.memory_bytes) + ", states " + std::to_string(limits.states); });
+      const test::Note more([&] {
+        return "memory_bytes " + std::to_string(limits.memory_bytes) + ", states " + std::to_string(limits.states);
+      });
       engine::Walk walk(one.choices, one.compile(limits), reference, one.tokens, setup);
       walk.run();
       ++walks;
@@ -123,9 +126,8 @@ TEST(random_walks_in_little_memory) {
 // The same with intersections, complements, lookaround, scopes, explicit automata, control tokens, and the
 // edges of tokens.
 TEST(every_state_with_every_operator) {
-  for_seeds(200, [](std::uint64_t seed) {
-    check_every_state({seed + 5'000'000, 9, with_operators(seed)}, seed % 3 == 0);
-  });
+  for_seeds(200,
+            [](std::uint64_t seed) { check_every_state({seed + 5'000'000, 9, with_operators(seed)}, seed % 3 == 0); });
 }
 
 TEST(random_walks_with_every_operator) {
@@ -149,7 +151,8 @@ TEST(the_order_of_visits_does_not_matter) {
     seen[0] = true;
     for (std::size_t i = 0; i < paths.size(); ++i)
       for (std::uint32_t id = 0; id < one.tokens.bytes.size(); ++id)
-        if (const auto target = one.graph.step(paths[i].first, id); target && !seen[static_cast<std::size_t>(*target)]) {
+        if (const auto target = one.graph.step(paths[i].first, id);
+            target && !seen[static_cast<std::size_t>(*target)]) {
           seen[static_cast<std::size_t>(*target)] = true;
           auto path = paths[i].second;
           path.push_back(id);
@@ -175,8 +178,9 @@ TEST(the_order_of_visits_does_not_matter) {
 TEST(counts_past_the_reach_of_a_token) {
   for_seeds(150, [](std::uint64_t seed) {
     Choices choices(seed + 4'000'000);
-    const std::vector<TreePtr> parts = {text("a"), text("b"), one_of({{'a', 'b'}}), one_of({{'a', 'a'}, {0xE8, 0xE9}}),
-                                        text("é"), text("ab"), one_of({{0x1F600, 0x1F601}})};
+    const std::vector<TreePtr> parts = {
+        text("a"), text("b"),  one_of({{'a', 'b'}}),        one_of({{'a', 'a'}, {0xE8, 0xE9}}),
+        text("é"), text("ab"), one_of({{0x1F600, 0x1F601}})};
     const auto part = [&] { return choices.of(parts); };
     std::vector<TreePtr> items;
     for (std::uint32_t i = choices.between(1, 2); i > 0; --i) {
@@ -213,9 +217,11 @@ TEST(counts_around_the_reach_of_a_token) {
   strings.erase(strings.begin());
   const Tokens tokens = engine::plain(strings);
   const auto vocabulary = engine::vocabulary_of(tokens);
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> near, far = {{0, 40}, {4, 40}, {5, 40}, {40, 40}, {3, kUnbounded}};
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> near,
+      far = {{0, 40}, {4, 40}, {5, 40}, {40, 40}, {3, kUnbounded}};
   for (std::uint64_t minimum = 0; minimum <= 6; ++minimum)
-    for (std::uint64_t maximum = std::max<std::uint64_t>(minimum, 2); maximum <= 6; ++maximum) near.emplace_back(minimum, maximum);
+    for (std::uint64_t maximum = std::max<std::uint64_t>(minimum, 2); maximum <= 6; ++maximum)
+      near.emplace_back(minimum, maximum);
   std::uint64_t seed = 0;
   for (const auto& [low, high] : near)
     for (const auto& [far_low, far_high] : far)
@@ -251,8 +257,7 @@ TEST(a_bound_too_far_to_see_is_no_bound) {
       const auto mask = million.mask();
       CHECK(mask->bits.row() == unbounded.mask()->bits.row());
       std::uint32_t id = choices.below(tokens.width);
-      while (!mask->bits.contains(id) || tokens.bytes[id].value_or("!").ends_with('!'))
-        id = (id + 1) % tokens.width;
+      while (!mask->bits.contains(id) || tokens.bytes[id].value_or("!").ends_with('!')) id = (id + 1) % tokens.width;
       CHECK(million.advance({id}));
       CHECK(unbounded.advance({id}));
     }

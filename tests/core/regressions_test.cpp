@@ -25,7 +25,8 @@ TEST(forced_tokens_end_where_the_text_may_end) {
 TEST(a_limit_that_is_met_leaves_the_mask_of_the_place) {
   const Tokens tokens = engine::with_all_bytes({"abababab", "babbabba"});
   const TreePtr letter = one_of({{'a', 'b'}}), pair = sequence({letter, letter});
-  const TreePtr tree = sequence({star(choice({pair, sequence({pair, letter})})), text("a"), repeat(pair, 4, 4), text("c")});
+  const TreePtr tree =
+      sequence({star(choice({pair, sequence({pair, letter})})), text("a"), repeat(pair, 4, 4), text("c")});
   for (std::size_t states = 10; states < 200; states += 7) {
     tokamata::Limits limits;
     limits.states = states;

@@ -38,7 +38,8 @@ TEST(the_estimate_is_consistent) {
           for (const ModeCosts& costs : model.machine->costs) {
             CHECK(here <= estimate(position, automaton, target).cost + costs.inserting(position, text.size())[byte]);
             if (position == text.size()) continue;
-            CHECK(here <= estimate(position + 1, automaton, state).cost + costs.remove[static_cast<std::uint8_t>(text[position])]);
+            CHECK(here <= estimate(position + 1, automaton, state).cost +
+                              costs.remove[static_cast<std::uint8_t>(text[position])]);
             CHECK(here <= estimate(position + 1, automaton, target).cost);
           }
         }
@@ -64,10 +65,12 @@ TEST(random_repairs_cost_what_the_judge_says) {
       continue;
     }
     if (!expected) {
-      CHECK_THROWS(EmptyLanguage, RepairSearch(std::make_shared<KeptAutomata>(pattern), text, shared_model(model), 100, {}, nullptr));
+      CHECK_THROWS(EmptyLanguage,
+                   RepairSearch(std::make_shared<KeptAutomata>(pattern), text, shared_model(model), 100, {}, nullptr));
       continue;
     }
-    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, shared_model(model), 100 + 100 * choices.below(3), {}, nullptr);
+    RepairSearch search(std::make_shared<KeptAutomata>(pattern), text, shared_model(model),
+                        100 + 100 * choices.below(3), {}, nullptr);
     std::uint64_t before = search.best().cost.cost;
     while (search.improve() == RepairSearch::Outcome::Better) {
       CHECK(search.best().cost.cost <= before);
@@ -95,7 +98,8 @@ TEST(kept_automata_change_no_repair) {
     const auto kept = std::make_shared<KeptAutomata>(pattern);
     Limits limits;
     limits.states = 3000;
-    const auto found = [&](const std::shared_ptr<KeptAutomata>& automata, const std::string& text, const EditModel& model) {
+    const auto found = [&](const std::shared_ptr<KeptAutomata>& automata, const std::string& text,
+                           const EditModel& model) {
       RepairSearch search(automata, text, shared_model(model), 300, limits, nullptr);
       const RepairSearch::Outcome outcome = [&] {
         auto one = search.improve();
@@ -113,7 +117,8 @@ TEST(kept_automata_change_no_repair) {
         const RepairSearch beside(kept, other, shared_model(random_model(choices, other.size())), 100, limits, nullptr);
         CHECK(found(kept, text, model) == expected);
         CHECK(!refused_at(kept, std::get<0>(expected), limits, nullptr));
-        CHECK(refused_at(kept, text, limits, nullptr) == refused_at(std::make_shared<KeptAutomata>(pattern), text, limits, nullptr));
+        CHECK(refused_at(kept, text, limits, nullptr) ==
+              refused_at(std::make_shared<KeptAutomata>(pattern), text, limits, nullptr));
         ++repaired;
       }
     } catch (const LimitExceeded&) {
@@ -170,7 +175,8 @@ TEST(graphs_of_repairs_hold_the_cheapest_one) {
       CHECK(least_within(graph, *expected + more) == expected);
       CHECK(graph.edges.size() >= edges);
       edges = graph.edges.size();
-      const RepairGraph every = search.graph(*expected + more, true, std::string(text.size() + 1, static_cast<char>(GraphBytes::All)), {});
+      const RepairGraph every =
+          search.graph(*expected + more, true, std::string(text.size() + 1, static_cast<char>(GraphBytes::All)), {});
       CHECK(least_within(every, *expected + more) == expected);
       CHECK_EQUAL(every.positions.size(), graph.positions.size());
       std::set<std::tuple<std::uint32_t, std::uint32_t, EditKind, std::uint32_t>> written;

@@ -10,7 +10,9 @@ using Problem = RuleSetError::Problem;
 
 ExpressionPtr text(const char* bytes) { return Expression::literal(bytes); }
 ExpressionPtr rule(std::uint32_t number) { return Expression::reference(number); }
-ExpressionPtr digits() { return Expression::terminal(Expression::repetition(Expression::code_points({{'0', '9'}}), 1, kUnbounded, -1)); }
+ExpressionPtr digits() {
+  return Expression::terminal(Expression::repetition(Expression::code_points({{'0', '9'}}), 1, kUnbounded, -1));
+}
 
 ExpressionPtr grammar_of(const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start) {
   return Expression::grammar(std::make_shared<ExpressionRuleSet>(bodies, start));
@@ -18,12 +20,17 @@ ExpressionPtr grammar_of(const std::vector<ExpressionPtr>& bodies, const Express
 
 // T(1, T(2), T(3)): a number, and trees.
 ExpressionPtr trees() {
-  return grammar_of({Expression::concatenation({text("T("), digits(), Expression::repetition(Expression::concatenation({text(", "), rule(0)}), 0, kUnbounded, -1), text(")")})},
-                    rule(0));
+  return grammar_of(
+      {Expression::concatenation(
+          {text("T("), digits(),
+           Expression::repetition(Expression::concatenation({text(", "), rule(0)}), 0, kUnbounded, -1), text(")")})},
+      rule(0));
 }
 
-std::shared_ptr<Constraint> compiled(const ExpressionPtr& expression, const oracle::Tokens& tokens, const Limits& limits = {}) {
-  return std::make_shared<Constraint>(expression, vocabulary_of(tokens), nullptr, TokenAutomaton::ControlTokens(), limits, nullptr);
+std::shared_ptr<Constraint> compiled(const ExpressionPtr& expression, const oracle::Tokens& tokens,
+                                     const Limits& limits = {}) {
+  return std::make_shared<Constraint>(expression, vocabulary_of(tokens), nullptr, TokenAutomaton::ControlTokens(),
+                                      limits, nullptr);
 }
 
 bool accepts(const std::shared_ptr<Constraint>& constraint, std::string_view bytes) {
@@ -40,8 +47,8 @@ Problem problem_of(const std::vector<ExpressionPtr>& bodies, std::uint32_t at) {
 }
 
 // Masks and steps beside the oracle, down one random text.  False where a limit stopped it.
-bool walk_beside(Choices& choices, const std::shared_ptr<Constraint>& constraint, const RandomRules& rules, const oracle::ContextFree& grammar,
-                 const oracle::Tokens& tokens, unsigned steps) {
+bool walk_beside(Choices& choices, const std::shared_ptr<Constraint>& constraint, const RandomRules& rules,
+                 const oracle::ContextFree& grammar, const oracle::Tokens& tokens, unsigned steps) {
   Matcher matcher(constraint);
   oracle::ContextFree::Reading reading(grammar, rules.start());
   std::string before;
@@ -141,7 +148,9 @@ TEST(masks_of_rules_where_bytes_are_missing) {
         words.emplace_back(1, byte);
       }
     for (const std::string& word : RandomRules::words())
-      if (word.size() > 1 && std::ranges::all_of(word, [&](char byte) { return available[static_cast<std::uint8_t>(byte)]; })) words.push_back(word);
+      if (word.size() > 1 &&
+          std::ranges::all_of(word, [&](char byte) { return available[static_cast<std::uint8_t>(byte)]; }))
+        words.push_back(word);
     const oracle::Tokens tokens = plain(words);
     rules.grammar().keep_productive(available);
     if (!rules.grammar().has_texts(rules.start())) continue;
@@ -187,7 +196,8 @@ TEST(rules_refuse_what_they_cannot_mean) {
   const auto with = [](const ExpressionPtr& part) { return std::vector{Expression::concatenation({text("a"), part})}; };
   CHECK(problem_of(with(rule(1)), 0) == Problem::UnknownRule);
   CHECK(problem_of(with(Expression::intersection({rule(0), text("a")})), 0) == Problem::Misplaced);
-  CHECK(problem_of(with(Expression::intersection({rule(0), Expression::complement(text("a"))})), 0) == Problem::Misplaced);
+  CHECK(problem_of(with(Expression::intersection({rule(0), Expression::complement(text("a"))})), 0) ==
+        Problem::Misplaced);
   CHECK(problem_of(with(Expression::complement(rule(0))), 0) == Problem::Misplaced);
   CHECK(problem_of(with(Expression::look_ahead(rule(0))), 0) == Problem::Misplaced);
   CHECK(problem_of(with(Expression::terminal(rule(0))), 0) == Problem::Misplaced);
@@ -200,7 +210,8 @@ TEST(rules_refuse_what_they_cannot_mean) {
   CHECK(problem_of({text("a"), Expression::repetition(rule(0), 0, 1, -1)}, 1) == Problem::Empty);
   CHECK(problem_of({Expression::unite({rule(0), text("a")})}, 0) == Problem::LeftRecursive);
   const ExpressionPtr skipped = Expression::repetition(text("b"), 0, kUnbounded, -1);
-  CHECK(problem_of({Expression::concatenation({skipped, rule(1)}), Expression::concatenation({rule(0), text("a")})}, 0) == Problem::LeftRecursive);
+  CHECK(problem_of({Expression::concatenation({skipped, rule(1)}), Expression::concatenation({rule(0), text("a")})},
+                   0) == Problem::LeftRecursive);
   (void)CHECK_THROWS(std::invalid_argument, compiled(rule(0), with_all_bytes({})));  // of no set
 }
 
@@ -208,7 +219,10 @@ TEST(rules_that_never_end_are_left_out) {
   const oracle::Tokens tokens = with_all_bytes({});
   const ExpressionPtr endless = Expression::concatenation({text("a"), rule(0)});
   (void)CHECK_THROWS(EmptyConstraint, compiled(grammar_of({endless}, rule(0)), tokens));
-  const auto constraint = compiled(grammar_of({endless, Expression::unite({rule(0), text("ab"), Expression::concatenation({text("ac"), rule(0)})})}, rule(1)), tokens);
+  const auto constraint = compiled(
+      grammar_of({endless, Expression::unite({rule(0), text("ab"), Expression::concatenation({text("ac"), rule(0)})})},
+                 rule(1)),
+      tokens);
   CHECK(accepts(constraint, "ab"));
   Matcher matcher(constraint);
   CHECK(matcher.advance({'a'}));
@@ -216,33 +230,45 @@ TEST(rules_that_never_end_are_left_out) {
 }
 
 TEST(a_start_may_be_empty) {
-  const auto constraint = compiled(grammar_of({Expression::concatenation({text("("), Expression::repetition(rule(0), 0, kUnbounded, -1), text(")")})},
-                                              Expression::repetition(rule(0), 0, kUnbounded, -1)),
-                                   with_all_bytes({}));
+  const auto constraint = compiled(
+      grammar_of(
+          {Expression::concatenation({text("("), Expression::repetition(rule(0), 0, kUnbounded, -1), text(")")})},
+          Expression::repetition(rule(0), 0, kUnbounded, -1)),
+      with_all_bytes({}));
   for (const char* good : {"", "()", "()(())", "((()())())"}) CHECK(accepts(constraint, good));
   for (const char* bad : {"(", ")", "())", "(()"}) CHECK(!accepts(constraint, bad));
 }
 
 // A set within another one: its rules become rules of that, also where they are named several times.
 TEST(sets_of_rules_stand_in_rules) {
-  const ExpressionPtr inner = grammar_of({Expression::unite({Expression::concatenation({text("<"), rule(0), text(">")}), rule(1)}), trees()},
-                                         Expression::unite({rule(0), text("")}));
+  const ExpressionPtr inner =
+      grammar_of({Expression::unite({Expression::concatenation({text("<"), rule(0), text(">")}), rule(1)}), trees()},
+                 Expression::unite({rule(0), text("")}));
   const ExpressionPtr some = Expression::concatenation({text("="), inner});
-  const ExpressionPtr list = Expression::concatenation({text("("), rule(0), Expression::repetition(some, 0, kUnbounded, -1), text(")")});
-  const auto constraint = compiled(grammar_of({Expression::unite({list, some, trees()})}, Expression::concatenation({rule(0), inner})), with_all_bytes({}));
+  const ExpressionPtr list =
+      Expression::concatenation({text("("), rule(0), Expression::repetition(some, 0, kUnbounded, -1), text(")")});
+  const auto constraint =
+      compiled(grammar_of({Expression::unite({list, some, trees()})}, Expression::concatenation({rule(0), inner})),
+               with_all_bytes({}));
   for (const char* const accepted : {"T(1)", "=", "=<<T(1)>>", "((T(1, T(2))==<T(3)>=))", "(=)T(1)", "=<T(1)><T(2)>"})
     CHECK(accepts(constraint, accepted));
-  for (const char* const refused : {"", "<T(1)>", "=<>", "(T(1)<T(2)>)", "(=<(=)>)", "=<T(1>"}) CHECK(!accepts(constraint, refused));
+  for (const char* const refused : {"", "<T(1)>", "=<>", "(T(1)<T(2)>)", "(=<(=)>)", "=<T(1>"})
+    CHECK(!accepts(constraint, refused));
 }
 
 // Of an optional sequence, its texts but the empty one.
 TEST(the_empty_text_is_left_out_of_rules) {
   const auto optional = [](const ExpressionPtr& part) { return Expression::repetition(part, 0, 1, -1); };
-  const ExpressionPtr whole = Expression::concatenation({optional(rule(0)), optional(text("a")), Expression::repetition(optional(text("b")), 2, 3, -1)});
+  const ExpressionPtr whole = Expression::concatenation(
+      {optional(rule(0)), optional(text("a")), Expression::repetition(optional(text("b")), 2, 3, -1)});
   const ExpressionPtr some = Expression::intersection({whole, Expression::complement(text(""))});
-  const auto constraint = compiled(grammar_of({Expression::concatenation({text("("), some, text(")")})}, Expression::unite({rule(0), some})), with_all_bytes({}));
-  for (const char* const accepted : {"a", "b", "abbb", "(a)", "((b)a)", "(a)abb", "((bbb))bb"}) CHECK(accepts(constraint, accepted));
-  for (const char* const refused : {"", "()", "(())", "bbbb", "aa", "(a)(a)", "((a)())"}) CHECK(!accepts(constraint, refused));
+  const auto constraint = compiled(
+      grammar_of({Expression::concatenation({text("("), some, text(")")})}, Expression::unite({rule(0), some})),
+      with_all_bytes({}));
+  for (const char* const accepted : {"a", "b", "abbb", "(a)", "((b)a)", "(a)abb", "((bbb))bb"})
+    CHECK(accepts(constraint, accepted));
+  for (const char* const refused : {"", "()", "(())", "bbbb", "aa", "(a)(a)", "((a)())"})
+    CHECK(!accepts(constraint, refused));
 }
 
 // As deep as the text goes: nothing is done by recursion.
@@ -264,10 +290,15 @@ TEST(rules_nest_without_end) {
 // 2^n readings of n brackets, and three stacks.
 TEST(readings_of_an_ambiguous_text_share_their_stacks) {
   const ExpressionPtr more = Expression::concatenation({text(","), rule(0)});
-  const auto list = [&](Count most) { return Expression::concatenation({text("("), rule(0), Expression::repetition(more, 0, most, -1), text(")")}); };
+  const auto list = [&](Count most) {
+    return Expression::concatenation({text("("), rule(0), Expression::repetition(more, 0, most, -1), text(")")});
+  };
   const ExpressionPtr twice = Expression::concatenation({text("("), rule(0), text(","), rule(1), text(")")});
-  const auto constraint = compiled(grammar_of({Expression::unite({list(2), list(kUnbounded), twice, text("a")}), Expression::unite({list(1), rule(0)})}, rule(0)),
-                                   with_all_bytes({"((((((((((((((((", "a,a", "))))))))"}), {.states = 100'000, .memory_bytes = 50'000'000});
+  const auto constraint = compiled(
+      grammar_of(
+          {Expression::unite({list(2), list(kUnbounded), twice, text("a")}), Expression::unite({list(1), rule(0)})},
+          rule(0)),
+      with_all_bytes({"((((((((((((((((", "a,a", "))))))))"}), {.states = 100'000, .memory_bytes = 50'000'000});
   Matcher matcher(constraint);
   for (unsigned i = 0; i < 100; ++i) {
     CHECK(matcher.advance({256}));
@@ -283,9 +314,14 @@ TEST(readings_of_an_ambiguous_text_share_their_stacks) {
 // The same where the rules stand in a choice.
 TEST(readings_of_choices_share_their_stacks) {
   const ExpressionPtr any = Expression::unite({rule(0), rule(1)});
-  const auto list = [&](const char* end) { return Expression::concatenation({text("("), any, Expression::repetition(Expression::concatenation({text(","), any}), 0, kUnbounded, -1), text(end)}); };
-  const auto constraint = compiled(grammar_of({Expression::unite({list(")"), text("a")}), list("b)")}, any), with_all_bytes({"((((((((((((((((", "),"}),
-                                   {.states = 100'000, .memory_bytes = 50'000'000});
+  const auto list = [&](const char* end) {
+    return Expression::concatenation(
+        {text("("), any, Expression::repetition(Expression::concatenation({text(","), any}), 0, kUnbounded, -1),
+         text(end)});
+  };
+  const auto constraint =
+      compiled(grammar_of({Expression::unite({list(")"), text("a")}), list("b)")}, any),
+               with_all_bytes({"((((((((((((((((", "),"}), {.states = 100'000, .memory_bytes = 50'000'000});
   Matcher matcher(constraint);
   for (unsigned i = 0; i < 50; ++i) {
     CHECK(matcher.advance({256}));
@@ -293,19 +329,26 @@ TEST(readings_of_choices_share_their_stacks) {
   }
   CHECK(matcher.advance({'a'}));
   for (unsigned i = 0; i < 800; ++i)
-    for (const char byte : std::string(i % 2 ? ")" : ",(ab),ab)")) CHECK(matcher.advance({static_cast<std::uint8_t>(byte)}));
+    for (const char byte : std::string(i % 2 ? ")" : ",(ab),ab)"))
+      CHECK(matcher.advance({static_cast<std::uint8_t>(byte)}));
   CHECK(matcher.is_finished());
 }
 
 // And where lists of them may be empty.
 TEST(readings_of_optional_choices_share_their_stacks) {
   const ExpressionPtr any = Expression::unite({rule(0), rule(1)});
-  const ExpressionPtr some = Expression::concatenation({any, Expression::repetition(Expression::concatenation({text(","), any}), 0, kUnbounded, -1)});
-  const auto list = [&](const char* end) { return Expression::concatenation({text("("), Expression::unite({some, text("")}), text(end)}); };
-  const auto run = [&](const char* end) { return Expression::concatenation({text("("), Expression::repetition(any, 0, kUnbounded, -1), text(end)}); };
+  const ExpressionPtr some = Expression::concatenation(
+      {any, Expression::repetition(Expression::concatenation({text(","), any}), 0, kUnbounded, -1)});
+  const auto list = [&](const char* end) {
+    return Expression::concatenation({text("("), Expression::unite({some, text("")}), text(end)});
+  };
+  const auto run = [&](const char* end) {
+    return Expression::concatenation({text("("), Expression::repetition(any, 0, kUnbounded, -1), text(end)});
+  };
   for (const auto& kind : {std::pair(list(")"), list("b)")), std::pair(run(")"), run("b)"))}) {
-    const auto constraint = compiled(grammar_of({kind.first, kind.second}, any), with_all_bytes({"((((((((((((((((", "),"}),
-                                     {.states = 20'000, .memory_bytes = 20'000'000});
+    const auto constraint =
+        compiled(grammar_of({kind.first, kind.second}, any), with_all_bytes({"((((((((((((((((", "),"}),
+                 {.states = 20'000, .memory_bytes = 20'000'000});
     Matcher matcher(constraint);
     for (unsigned i = 0; i < 50; ++i) {
       CHECK(matcher.advance({256}));
@@ -331,12 +374,15 @@ TEST(rules_may_begin_with_rules) {
 
 // Within a regular language: after each bracket there is another state, and none of them has a text.
 TEST(rules_within_a_regular_language_end) {
-  const ExpressionPtr nested = grammar_of({Expression::unite({Expression::concatenation({text("("), rule(0), text(")")}), text("x")})}, rule(0));
+  const ExpressionPtr nested =
+      grammar_of({Expression::unite({Expression::concatenation({text("("), rule(0), text(")")}), text("x")})}, rule(0));
   const auto many = [](const char* bytes) { return Expression::repetition(text(bytes), 0, kUnbounded, -1); };
   const auto all = [](std::vector<ExpressionPtr> items) { return Expression::concatenation(std::move(items)); };
-  const ExpressionPtr even = all({many("(("), text("x"), many(")")}), opened = all({many("("), text("x")}), none = all({many("("), text("y")});
+  const ExpressionPtr even = all({many("(("), text("x"), many(")")}), opened = all({many("("), text("x")}),
+                      none = all({many("("), text("y")});
   const auto within = [&](const ExpressionPtr& regular) {
-    return compiled(Expression::intersection({nested, regular}), with_all_bytes({"((", "(x", "x)"}), {.states = 50'000});
+    return compiled(Expression::intersection({nested, regular}), with_all_bytes({"((", "(x", "x)"}),
+                    {.states = 50'000});
   };
   CHECK(accepts(within(even), "((x))"));
   CHECK(!accepts(within(even), "(x)"));
@@ -363,11 +409,15 @@ TEST(lengths_within_a_regular_language) {
     const ExpressionPtr expression = rules.expression();
     const auto letters = Expression::code_points({{'(', ')'}, {',', ','}, {'a', 'b'}});
     const Count least = choices.below(5), most = least + choices.below(3);
-    const ExpressionPtr regular = Expression::concatenation({Expression::repetition(letters, least, most, -1), Expression::repetition(text(choices.one_in(2) ? ")" : "a"), 0, kUnbounded, -1)});
+    const ExpressionPtr regular =
+        Expression::concatenation({Expression::repetition(letters, least, most, -1),
+                                   Expression::repetition(text(choices.one_in(2) ? ")" : "a"), 0, kUnbounded, -1)});
     const auto automaton_of = [](const ExpressionPtr& pattern) {
-      return std::make_unique<ByteAutomaton>(*pattern, Arena::Aliases{}, ByteSet::range(0, 0xFF), 1, Limits{.states = 20'000}, nullptr);
+      return std::make_unique<ByteAutomaton>(*pattern, Arena::Aliases{}, ByteSet::range(0, 0xFF), 1,
+                                             Limits{.states = 20'000}, nullptr);
     };
-    const auto of_both = automaton_of(Expression::intersection({expression, regular})), of_one = automaton_of(expression), of_other = automaton_of(regular);
+    const auto of_both = automaton_of(Expression::intersection({expression, regular})),
+               of_one = automaton_of(expression), of_other = automaton_of(regular);
     ByteAutomaton &both = *of_both, &alone = *of_one, &beside = *of_other;
     Budget budget({.states = 20'000}, nullptr, 0);
     const auto length = both.text_length(both.start(), budget);

@@ -28,7 +28,8 @@ inline oracle::Tokens wide_tokens_of_json() {
   tokens.bytes.resize(tokens.width);
   for (char first = 'a'; first <= 'z'; ++first)
     for (char second = 'a'; second <= 'z'; ++second)
-      for (const char* end : {"", "\"", "\",", "\", \"", "\":"}) tokens.bytes.push_back(std::string{first, second} + end);
+      for (const char* end : {"", "\"", "\",", "\", \"", "\":"})
+        tokens.bytes.push_back(std::string{first, second} + end);
   tokens.width = static_cast<std::uint32_t>(tokens.bytes.size());
   return tokens;
 }

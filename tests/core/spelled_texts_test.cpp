@@ -1,5 +1,5 @@
-// Texts that share their ends: their bytes, their order, and the fewest tokens that spell them, beside a table of each text by
-// itself.
+// Texts that share their ends: their bytes, their order, and the fewest tokens that spell them, beside a table of each
+// text by itself.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,9 @@ namespace {
 
 using namespace tokamata;
 
-TokenTrie trie_of_texts(const std::vector<std::string>& tokens) { return TokenTrie(std::vector<std::string_view>(tokens.begin(), tokens.end())); }
+TokenTrie trie_of_texts(const std::vector<std::string>& tokens) {
+  return TokenTrie(std::vector<std::string_view>(tokens.begin(), tokens.end()));
+}
 
 // The judge: the fewest tokens that spell each end of a text, from the last on.
 TokenCount fewest_tokens(const std::string& text, const std::vector<std::string>& tokens) {
@@ -44,7 +46,8 @@ TEST(all_short_texts_have_their_bytes_and_their_fewest_tokens) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Choices choices(seed);
     std::vector<std::string> tokens;
-    for (std::uint32_t count = choices.between(1, 8); count > 0; --count) tokens.push_back(texts[choices.between(1, 120)]);
+    for (std::uint32_t count = choices.between(1, 8); count > 0; --count)
+      tokens.push_back(texts[choices.between(1, 120)]);
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     const TokenTrie trie = trie_of_texts(tokens);
     SpelledTexts spelled(trie);
@@ -78,9 +81,10 @@ TEST(what_is_not_known_stays_so) {
   const TokenTrie trie = trie_of_texts({"a"});
   SpelledTexts spelled(trie);
   const SpelledId a = spelled.prepend('a', SpelledTexts::kEmpty);
-  for (const SpelledId none : {spelled.prepend('a', SpelledTexts::kNone), spelled.concatenate(a, SpelledTexts::kNone),
-                               spelled.concatenate(SpelledTexts::kNone, a), spelled.concatenate(SpelledTexts::kEmpty, SpelledTexts::kNone),
-                               spelled.concatenate(SpelledTexts::kNone, SpelledTexts::kEmpty)}) {
+  for (const SpelledId none :
+       {spelled.prepend('a', SpelledTexts::kNone), spelled.concatenate(a, SpelledTexts::kNone),
+        spelled.concatenate(SpelledTexts::kNone, a), spelled.concatenate(SpelledTexts::kEmpty, SpelledTexts::kNone),
+        spelled.concatenate(SpelledTexts::kNone, SpelledTexts::kEmpty)}) {
     CHECK(none == SpelledTexts::kNone);
   }
   CHECK_EQUAL(spelled.tokens(SpelledTexts::kNone), kNoTokens);
@@ -98,9 +102,11 @@ TEST(shorter_texts_come_first_then_those_of_lesser_bytes) {
   const TokenTrie trie = trie_of_texts({"a", "}}"});
   SpelledTexts spelled(trie);
   std::vector<SpelledId> ids;
-  for (const std::string& text : texts_in_order(kLetters, 4)) ids.push_back(spelled.prepend(text, SpelledTexts::kEmpty));
+  for (const std::string& text : texts_in_order(kLetters, 4))
+    ids.push_back(spelled.prepend(text, SpelledTexts::kEmpty));
   for (std::size_t one = 0; one < ids.size(); ++one)
-    for (std::size_t other = 0; other < ids.size(); ++other) CHECK_EQUAL(spelled.is_before(ids[one], ids[other]), one < other);
+    for (std::size_t other = 0; other < ids.size(); ++other)
+      CHECK_EQUAL(spelled.is_before(ids[one], ids[other]), one < other);
 }
 
 TEST(a_long_text_costs_a_node_for_each_byte_and_an_equal_one_nothing) {

@@ -32,20 +32,26 @@ struct Leaf {
 inline Leaf letters(std::string_view some, Count low, Count high) {
   std::vector<ExpressionPtr> options;
   for (const char letter : some) options.push_back(Expression::literal(std::string(1, letter)));
-  return {Expression::repetition(Expression::unite(options), low, high, 0), [=, some = std::string(some)](std::string_view text) {
-            return text.size() >= low && (high == kUnbounded || text.size() <= high) && text.find_first_not_of(some) == text.npos;
+  return {Expression::repetition(Expression::unite(options), low, high, 0),
+          [=, some = std::string(some)](std::string_view text) {
+            return text.size() >= low && (high == kUnbounded || text.size() <= high) &&
+                   text.find_first_not_of(some) == text.npos;
           }};
 }
 
 inline Leaf any_of(std::vector<std::string> texts) {
   std::vector<ExpressionPtr> options;
   for (const std::string& text : texts) options.push_back(Expression::literal(text));
-  return {Expression::unite(options), [=](std::string_view text) { return std::ranges::find(texts, text) != texts.end(); }};
+  return {Expression::unite(options),
+          [=](std::string_view text) { return std::ranges::find(texts, text) != texts.end(); }};
 }
 
 inline std::vector<Leaf> leaves() {
-  return {letters("ab", 0, kUnbounded), letters("a", 1, kUnbounded), letters("b", 0, 2), letters("abc", 1, 1), letters("ab", 2, 3),
-          any_of({"a", "ab"}),          any_of({"b", "bab"}),        any_of({"", "c"}),  any_of({"ab", "ba"}), any_of({"c"})};
+  return {letters("ab", 0, kUnbounded), letters("a", 1, kUnbounded),
+          letters("b", 0, 2),           letters("abc", 1, 1),
+          letters("ab", 2, 3),          any_of({"a", "ab"}),
+          any_of({"b", "bab"}),         any_of({"", "c"}),
+          any_of({"ab", "ba"}),         any_of({"c"})};
 }
 
 // Writes a program, whose looks come after it.
@@ -88,15 +94,16 @@ class Random {
       case 4: return alternatives(depth);
       case 5:
       case 6: return loop(depth);
-      default:
-        looks_.push_back(emit({.op = Op::Look, .behind = choices_.one_in(2), .negated = choices_.one_in(2)}));
+      default: looks_.push_back(emit({.op = Op::Look, .behind = choices_.one_in(2), .negated = choices_.one_in(2)}));
     }
   }
 
   void piece() {
     const bool is_marked = !choices_.one_in(4);
     if (is_marked) emit({.op = Op::Mark, .number = marks_++});
-    emit({.op = Op::Part, .lazy = choices_.one_in(3), .number = choices_.below(static_cast<std::uint32_t>(leaves().size()))});
+    emit({.op = Op::Part,
+          .lazy = choices_.one_in(3),
+          .number = choices_.below(static_cast<std::uint32_t>(leaves().size()))});
     if (is_marked) emit({.op = Op::Mark, .number = marks_++});
   }
 
@@ -170,7 +177,8 @@ class Judge {
       }
       case Op::Again: {
         const SplitInstruction& loop = code_[one.target];
-        if (turns.back().begun == at && turns.back().turns >= loop.low) return !one.drops_empty && on(loop.target, turns);
+        if (turns.back().begun == at && turns.back().turns >= loop.low)
+          return !one.drops_empty && on(loop.target, turns);
         ++turns.back().turns;
         return on(one.target, turns);
       }
@@ -181,7 +189,8 @@ class Judge {
     return false;
   }
 
-  bool part(const SplitInstruction& one, std::uint32_t pc, std::size_t at, const std::vector<Turn>& turns, const Ends& ends) {
+  bool part(const SplitInstruction& one, std::uint32_t pc, std::size_t at, const std::vector<Turn>& turns,
+            const Ends& ends) {
     const std::size_t most = text_.size() - at;
     for (std::size_t i = 0; i <= most; ++i) {
       const std::size_t size = one.lazy ? i : most - i;
@@ -194,9 +203,9 @@ class Judge {
     const Borders before = borders_;
     bool found = false;
     if (look.behind)
-      for (std::size_t from = 0; from <= at && !found; ++from) found = run(look.target, from, {}, [at](std::size_t end) { return end == at; });
-    else
-      found = run(look.target, at, {}, [](std::size_t) { return true; });
+      for (std::size_t from = 0; from <= at && !found; ++from)
+        found = run(look.target, from, {}, [at](std::size_t end) { return end == at; });
+    else found = run(look.target, at, {}, [](std::size_t) { return true; });
     borders_ = before;
     return found;
   }
@@ -214,7 +223,8 @@ inline std::shared_ptr<Splitter> splitter_of(const SplitProgram& program, const 
 
 inline std::string random_text(Choices& choices, std::uint32_t longest) {
   std::string text;
-  for (std::uint32_t size = choices.below(longest + 1); size > 0; --size) text.push_back(static_cast<char>('a' + choices.below(choices.one_in(3) ? 3 : 2)));
+  for (std::uint32_t size = choices.below(longest + 1); size > 0; --size)
+    text.push_back(static_cast<char>('a' + choices.below(choices.one_in(3) ? 3 : 2)));
   return text;
 }
 
@@ -222,10 +232,17 @@ inline std::string random_text(Choices& choices, std::uint32_t longest) {
 inline SplitProgram long_items() {
   SplitProgram program;
   program.leaves = {letters("ab", 0, 30'000).expression, letters("c", 1, 1).expression};
-  program.code = {{.op = Op::Mark, .number = 0},       {.op = Op::Part, .number = 0}, {.op = Op::Mark, .number = 1},
-                  {.op = Op::Enter},                   {.op = Op::Loop, .target = 9, .high = kUnbounded},
-                  {.op = Op::Part, .number = 1},       {.op = Op::Mark, .number = 0}, {.op = Op::Part, .number = 0},
-                  {.op = Op::Again, .target = 4},      {.op = Op::Leave},             {.op = Op::Accept}};
+  program.code = {{.op = Op::Mark, .number = 0},
+                  {.op = Op::Part, .number = 0},
+                  {.op = Op::Mark, .number = 1},
+                  {.op = Op::Enter},
+                  {.op = Op::Loop, .target = 9, .high = kUnbounded},
+                  {.op = Op::Part, .number = 1},
+                  {.op = Op::Mark, .number = 0},
+                  {.op = Op::Part, .number = 0},
+                  {.op = Op::Again, .target = 4},
+                  {.op = Op::Leave},
+                  {.op = Op::Accept}};
   return program;
 }
 

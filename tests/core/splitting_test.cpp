@@ -1,4 +1,5 @@
-// How texts split into parts: random programs against the naive judge of splits.hpp, and what limits and failures leave.
+// How texts split into parts: random programs against the naive judge of splits.hpp, and what limits and failures
+// leave.
 
 #include <new>
 
@@ -10,10 +11,10 @@
 namespace {
 
 namespace s = splits;
-using tokamata::LimitExceeded;
-using tokamata::Splitter;
-using tokamata::SplitProgram;
 using s::Borders;
+using tokamata::LimitExceeded;
+using tokamata::SplitProgram;
+using tokamata::Splitter;
 
 std::string shown_borders(const std::optional<Borders>& borders) {
   if (!borders) return "none";
@@ -123,7 +124,8 @@ TEST(borders_that_no_text_has_are_given_up) {
   SplitProgram program;
   program.leaves = {s::letters("ab", 0, tokamata::kUnbounded).expression};
   using s::Op;
-  program.code = {{.op = Op::Mark, .number = 0}, {.op = Op::Part}, {.op = Op::Mark, .number = 1}, {.op = Op::Part}, {.op = Op::Mark, .number = 2}, {.op = Op::Accept}};
+  program.code = {{.op = Op::Mark, .number = 0}, {.op = Op::Part},  {.op = Op::Mark, .number = 1}, {.op = Op::Part},
+                  {.op = Op::Mark, .number = 2}, {.op = Op::Accept}};
   const auto splitter = s::splitter_of(program);
   const auto split = splitter->begin();
   const std::string piece(1'000, 'a');

@@ -1,4 +1,5 @@
-// The memo of masks by what was read to make them: where expressions share their parts, and where only first bytes are asked.
+// The memo of masks by what was read to make them: where expressions share their parts, and where only first bytes are
+// asked.
 
 #include <string>
 #include <vector>
@@ -24,14 +25,16 @@ struct Shared {
 
   ExpressionId text(const std::string& bytes) {
     ExpressionId made = Arena::kEpsilon;
-    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) made = arena.concatenate(arena.add(*Expression::literal(std::string(1, *byte)), budget), made);
+    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte)
+      made = arena.concatenate(arena.add(*Expression::literal(std::string(1, *byte)), budget), made);
     return made;
   }
   // Optional letters one after another, then an end: as a tree it has twice as many parts for each of them.
   ExpressionId optional_letters(int count, char end) {
     ExpressionId rest = text(std::string(1, end));
     for (int number = count; number > 0; --number) {
-      std::vector<ExpressionId> either{rest, arena.concatenate(text(std::string(1, static_cast<char>('A' + number % 50))), rest)};
+      std::vector<ExpressionId> either{
+          rest, arena.concatenate(text(std::string(1, static_cast<char>('A' + number % 50))), rest)};
       rest = arena.unite(either);
     }
     return rest;
@@ -75,7 +78,8 @@ TEST(a_part_that_is_shared_is_not_one_that_is_alike) {
   Shared shared;
   const ExpressionId x = shared.text("xz"), y = shared.text("yz");
   const auto state_of = [&](ExpressionId first, ExpressionId second) {
-    std::vector<ExpressionId> either{shared.arena.concatenate(shared.text("a"), first), shared.arena.concatenate(shared.text("b"), second)};
+    std::vector<ExpressionId> either{shared.arena.concatenate(shared.text("a"), first),
+                                     shared.arena.concatenate(shared.text("b"), second)};
     return shared.arena.unite(either);
   };
   const auto all = [](ExpressionId) { return StackMemo::Read{.is_split = true}; };
@@ -105,7 +109,8 @@ TEST(states_that_avoid_the_same_bytes_share_a_mask) {
   std::vector<ExpressionId> either{shared.text("xy"), shared.text(";")};
   CHECK(!shared.find(after_head(shared.arena.unite(either))));
   // What may be empty begins with what follows it; where nothing follows, no token reads on.
-  CHECK(!shared.find(after_head(shared.arena.concatenate(shared.arena.repeat(shared.text("x"), 0, 1), shared.text(";")))));
+  CHECK(!shared.find(
+      after_head(shared.arena.concatenate(shared.arena.repeat(shared.text("x"), 0, 1), shared.text(";")))));
   CHECK(shared.find(after_head(shared.arena.repeat(shared.text("x"), 0, 1)))->holder == StateId{1});
   CHECK(!shared.find(head));
 }
@@ -113,7 +118,9 @@ TEST(states_that_avoid_the_same_bytes_share_a_mask) {
 // The leaf holds what tokens leave to be written above the parts that were not split; each state adds its own.
 TEST(a_shared_mask_needs_the_bytes_of_the_state_that_asks) {
   Shared shared;
-  const auto state_of = [&](const std::string& rest) { return shared.arena.concatenate(shared.text("n"), shared.text(rest)); };
+  const auto state_of = [&](const std::string& rest) {
+    return shared.arena.concatenate(shared.text("n"), shared.text(rest));
+  };
   const ExpressionId made = state_of("xyz"), rest = shared.text("xyz");
   shared.add(made, {StateId{1}, 5}, [&](ExpressionId part) {
     if (part == made) return StackMemo::Read{.is_split = true};

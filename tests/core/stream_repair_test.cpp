@@ -24,9 +24,10 @@ Arrival random_arrival(Choices& choices) {
   return arrival;
 }
 
-// Tells a search what holds of the text up to some position: the next piece, rewrites that end in it, doubts and firm bytes.
-// Returns the rewrites whose ends have not arrived.
-std::vector<StreamSearch::OpenRewrite> feed_until(StreamSearch& search, const Arrival& arrival, std::size_t from, std::size_t until) {
+// Tells a search what holds of the text up to some position: the next piece, rewrites that end in it, doubts and firm
+// bytes.  Returns the rewrites whose ends have not arrived.
+std::vector<StreamSearch::OpenRewrite> feed_until(StreamSearch& search, const Arrival& arrival, std::size_t from,
+                                                  std::size_t until) {
   search.feed(std::string_view(arrival.text).substr(from, until - from));
   std::vector<StreamSearch::OpenRewrite> open;
   for (const Rewrite& rewrite : arrival.model.rewrites) {
@@ -36,14 +37,15 @@ std::vector<StreamSearch::OpenRewrite> feed_until(StreamSearch& search, const Ar
   }
   for (auto position = static_cast<std::uint32_t>(from); position < until; ++position) {
     for (std::size_t mode = 0; mode < arrival.model.doubts.size(); ++mode)
-      if (!arrival.model.doubts[mode].empty()) search.add_doubt(position, arrival.model.doubts[mode][position], static_cast<ModeSet>(1u << mode));
+      if (!arrival.model.doubts[mode].empty())
+        search.add_doubt(position, arrival.model.doubts[mode][position], static_cast<ModeSet>(1u << mode));
     search.add_firm(position, arrival.model.firmness(position));
   }
   return open;
 }
 
-// However a text is cut: what was decided begins a cheapest repair of the whole text, if that costs no more than the bound; and
-// the repair costs no less than was said.
+// However a text is cut: what was decided begins a cheapest repair of the whole text, if that costs no more than the
+// bound; and the repair costs no less than was said.
 TEST(what_is_decided_begins_a_cheapest_repair) {
   std::size_t decided_ones = 0, edited_ones = 0;
   for (std::uint64_t seed = 1; seed <= test::drawn(1500); ++seed) {
@@ -59,7 +61,8 @@ TEST(what_is_decided_begins_a_cheapest_repair) {
       continue;
     }
     if (!expected) continue;
-    StreamSearch search(std::make_shared<KeptAutomata>(arrival.pattern), arrival.model.machine, arrival.slack, limits, nullptr);
+    StreamSearch search(std::make_shared<KeptAutomata>(arrival.pattern), arrival.model.machine, arrival.slack, limits,
+                        nullptr);
     std::string decided;
     for (std::size_t at = 0; at < arrival.text.size();) {
       const std::size_t until = std::min<std::size_t>(at + choices.between(1, 3), arrival.text.size());
@@ -89,13 +92,14 @@ TEST(a_search_that_passes_a_limit_decides_nothing) {
   const ExpressionPtr pattern = Expression::repetition(Expression::literal("ab"), 0, kUnbounded, 0);
   EditMachine machine;
   machine.costs.emplace_back();
-  for (ByteCosts* costs : {&machine.costs[0].prepend, &machine.costs[0].insert, &machine.costs[0].append, &machine.costs[0].remove,
-                           &machine.costs[0].replace})
+  for (ByteCosts* costs : {&machine.costs[0].prepend, &machine.costs[0].insert, &machine.costs[0].append,
+                           &machine.costs[0].remove, &machine.costs[0].replace})
     costs->fill(1);
   for (EditMachine::Next* const next : {&machine.after, &machine.inserted}) next->emplace_back();
   Limits limits;
   limits.memory_bytes = 200'000;
-  StreamSearch search(std::make_shared<KeptAutomata>(pattern), std::make_shared<const EditMachine>(machine), 2, limits, nullptr);
+  StreamSearch search(std::make_shared<KeptAutomata>(pattern), std::make_shared<const EditMachine>(machine), 2, limits,
+                      nullptr);
   for (std::size_t fed = 0; fed < 100'000 && search.follows(); fed += 100) {
     search.feed(std::string(100, 'b'));
     search.advance(0, {}, 0);  // nothing is settled, so all of it is held

@@ -86,8 +86,8 @@ struct Registration {
 
 }  // namespace test
 
-#define TEST(name)                                                              \
-  static void name();                                                           \
+#define TEST(name)                                                                 \
+  static void name();                                                              \
   static const ::test::Registration registration_of_##name(__FILE__, #name, name); \
   static void name()
 
@@ -97,12 +97,12 @@ struct Registration {
   ::test::check_equal((actual), (expected), __FILE__, __LINE__, "CHECK_EQUAL(" #actual ", " #expected "): ")
 
 // Runs the statement, which must throw `Error`; the value is what it threw.
-#define CHECK_THROWS(Error, ...)                                                              \
-  [&]() -> Error {                                                                            \
-    try {                                                                                     \
-      __VA_ARGS__;                                                                            \
-    } catch (const Error& thrown) {                                                           \
-      return thrown;                                                                          \
-    }                                                                                         \
+#define CHECK_THROWS(Error, ...)                                                                       \
+  [&]() -> Error {                                                                                     \
+    try {                                                                                              \
+      __VA_ARGS__;                                                                                     \
+    } catch (const Error& thrown) {                                                                    \
+      return thrown;                                                                                   \
+    }                                                                                                  \
     ::test::fail(__FILE__, __LINE__, "CHECK_THROWS(" #Error "): nothing was thrown by " #__VA_ARGS__); \
   }()

@@ -66,7 +66,19 @@ inline bool has(const Words& words, std::uint32_t id) { return (words[id / 32] >
 // ---- calls and their answers ------------------------------------------------------------------
 
 struct Call {
-  enum class Verb { Mask, MaskWithin, Advance, RollBack, Fork, Return, Explain, ForcedText, ForcedTokens, Shortest, Read };
+  enum class Verb {
+    Mask,
+    MaskWithin,
+    Advance,
+    RollBack,
+    Fork,
+    Return,
+    Explain,
+    ForcedText,
+    ForcedTokens,
+    Shortest,
+    Read
+  };
   Verb verb;
   std::uint32_t first = 0, second = 0;
   Words answer = {};
@@ -214,8 +226,12 @@ struct Sample {
   std::function<std::shared_ptr<const Tokenization>(std::shared_ptr<const Vocabulary>)> tokenizer;
 
   Sample(const TreePtr& its_tree, Tokens its_tokens)
-      : tree(its_tree), name(shown(tree)), tokens(std::move(its_tokens)), pattern(engine::expression_of(tree)),
-        vocabulary(engine::vocabulary_of(tokens)), start_vocabulary(engine::start_vocabulary_of(tokens)) {}
+      : tree(its_tree),
+        name(shown(tree)),
+        tokens(std::move(its_tokens)),
+        pattern(engine::expression_of(tree)),
+        vocabulary(engine::vocabulary_of(tokens)),
+        start_vocabulary(engine::start_vocabulary_of(tokens)) {}
 
   std::shared_ptr<Constraint> compile(const Limits& limits = {}, std::shared_ptr<const CancelToken> cancel = nullptr,
                                       std::shared_ptr<const Vocabulary> other_vocabulary = nullptr) const {
@@ -247,7 +263,8 @@ inline Call drawn(Choices& choices, const Sample& sample, const Words& mask) {
   }
   // A token that is allowed, where there is one; seldom a stop token, after which there is little to ask.
   std::uint32_t id = any;
-  for (std::uint32_t i = 0; i < sample.tokens.width && (!has(mask, id) || (sample.tokens.is_stop(id) && i % 8 != 7)); ++i)
+  for (std::uint32_t i = 0; i < sample.tokens.width && (!has(mask, id) || (sample.tokens.is_stop(id) && i % 8 != 7));
+       ++i)
     id = (id + 1) % sample.tokens.width;
   return {Advance, id};
 }
@@ -256,7 +273,8 @@ inline Call drawn(Choices& choices, const Sample& sample, const Words& mask) {
 inline std::optional<std::uint32_t> token_of(const Tokens& tokens, std::string_view text) {
   std::optional<std::uint32_t> longest;
   for (std::uint32_t id = 0; id < tokens.bytes.size(); ++id)
-    if (const auto& bytes = tokens.bytes[id]; bytes && !bytes->empty() && text.starts_with(*bytes) && !tokens.is_stop(id))
+    if (const auto& bytes = tokens.bytes[id];
+        bytes && !bytes->empty() && text.starts_with(*bytes) && !tokens.is_stop(id))
       if (!longest || bytes->size() > tokens.bytes[*longest]->size()) longest = id;
   return longest;
 }
@@ -315,7 +333,8 @@ inline TreePtr object() {
 }
 
 inline Tokens wide_tokens() {
-  std::vector<std::string> more = {"{\"", "\":\"", "\",\"", "\"],\"", "name", "tags", "age", "\":", "}", "é", "aé", "\"]"};
+  std::vector<std::string> more = {"{\"", "\":\"", "\",\"", "\"],\"", "name", "tags",
+                                   "age", "\":",   "}",     "é",      "aé",   "\"]"};
   Choices choices(17);
   for (unsigned i = 0; i < 3000; ++i) {
     std::string token = i % 3 == 0 ? " " : "";
@@ -406,7 +425,8 @@ inline void play_alone(const std::shared_ptr<Constraint>& constraint, const Samp
   CHECK_EQUAL(play_all(player, sample, 0), sample.texts.size());
 }
 
-inline std::unique_ptr<Matcher> matcher_at(const std::shared_ptr<Constraint>& constraint, const Sample::Position& position) {
+inline std::unique_ptr<Matcher> matcher_at(const std::shared_ptr<Constraint>& constraint,
+                                           const Sample::Position& position) {
   auto matcher = std::make_unique<Matcher>(constraint);
   for (const std::uint32_t id : position.tokens) CHECK(matcher->advance({id}));
   return matcher;
@@ -435,16 +455,17 @@ void compile_at_once(const Samples& all, bool in_one_order, Compile&& compile) {
 // Patterns of a few classes, with bounds on both sides of the longest token.
 inline std::vector<Sample> samples_of_classes() {
   const TreePtr quote = text("\""), small = one_of({{'a', 'z'}}), half = one_of({{'a', 'p'}});
-  const TreePtr word = one_of({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), inside = one_of({{0x20, 0x21}, {0x23, 0x10FFFF}});
+  const TreePtr word = one_of({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}),
+                inside = one_of({{0x20, 0x21}, {0x23, 0x10FFFF}});
   const TreePtr french = one_of({{'a', 'z'}, {0xE0, 0xFF}}), half_french = one_of({{'a', 'p'}, {0xE0, 0xFF}});
   const Tokens tokens = wide_tokens();
   std::vector<Sample> all;
   for (const TreePtr& tree :
        {star(inside), sequence({quote, star(inside), quote}), sequence({repeat(small, 1, 4), text("."), star(small)}),
-        sequence({repeat(word, 2, 5), text(" "), repeat(french, 3, 6)}), sequence({star(choice({french, text(" ")})), quote}),
+        sequence({repeat(word, 2, 5), text(" "), repeat(french, 3, 6)}),
+        sequence({star(choice({french, text(" ")})), quote}),
         choice({sequence({star(word), quote}), repeat(inside, 0, 7), star(small)}),
-        repeat(sequence({star(small), text(",")}), 0, 30),
-        sequence({star(half), text("."), star(half_french)})})
+        repeat(sequence({star(small), text(",")}), 0, 30), sequence({star(half), text("."), star(half_french)})})
     all.emplace_back(tree, tokens);
   for (Sample& sample : all) {
     record(sample, 2, 6, all.size());

@@ -11,7 +11,8 @@ using namespace threads;
 class Rows {
  public:
   explicit Rows(std::span<Matcher* const> matchers) {
-    for (const Matcher* matcher : matchers) rows_.emplace_back(matcher->constraint()->vocabulary().words() + 2, kUntouched);
+    for (const Matcher* matcher : matchers)
+      rows_.emplace_back(matcher->constraint()->vocabulary().words() + 2, kUntouched);
     for (Words& row : rows_) places_.push_back(row.data() + 1);
   }
 
@@ -68,10 +69,8 @@ struct Batch {
     for (std::size_t i = 0; i < matchers.size(); ++i) {
       const test::Note note([&] { return "row " + std::to_string(i) + ", " + std::to_string(threads) + " threads"; });
       CHECK_EQUAL(shown(faults[i]), errors[i]);
-      if (masks[i])
-        rows.check(i, *masks[i]);
-      else
-        CHECK(rows.is_untouched(i));
+      if (masks[i]) rows.check(i, *masks[i]);
+      else CHECK(rows.is_untouched(i));
     }
   }
 };
@@ -178,10 +177,8 @@ TEST(batches_with_budgets_are_filled_the_same_by_any_number_of_threads) {
       const auto faults = tokamata::fill_masks(matchers, rows.places(), threads, budgets);
       for (std::size_t i = 0; i < matchers.size(); ++i) {
         CHECK_EQUAL(static_cast<bool>(faults[i]), !expected[i].mask.has_value());
-        if (expected[i].mask)
-          rows.check(i, *expected[i].mask);
-        else
-          CHECK(rows.is_untouched(i));
+        if (expected[i].mask) rows.check(i, *expected[i].mask);
+        else CHECK(rows.is_untouched(i));
       }
     }
   }

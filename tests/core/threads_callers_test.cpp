@@ -7,8 +7,8 @@ namespace {
 
 using namespace threads;
 
-// Some have room for all that they make, and others for half of it; these move to states of their own again and again, in the
-// midst of calls of others, and of calls on the same matcher.
+// Some have room for all that they make, and others for half of it; these move to states of their own again and again,
+// in the midst of calls of others, and of calls on the same matcher.
 TEST(callers_are_told_what_they_are_told_alone) {
   unsigned moved = 0;
   for (const Sample& sample : samples()) {

@@ -63,11 +63,12 @@ TEST(another_thread_cancels_a_long_walk) {
     }
     Choices choices(number);
     const auto own = matcher.fork();
-    CHECK_THROWS(Cancelled, for (unsigned i = 0; i < 1'000'000; ++i) {
-      (void)own->mask();
-      (void)own->advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')});
-      if (own->tokens().size() > 900) CHECK(own->rollback(800));
-    });
+    CHECK_THROWS(
+        Cancelled, for (unsigned i = 0; i < 1'000'000; ++i) {
+          (void)own->mask();
+          (void)own->advance({static_cast<std::uint32_t>(choices.one_in(2) ? 'a' : 'b')});
+          if (own->tokens().size() > 900) CHECK(own->rollback(800));
+        });
     CHECK(own->rollback(own->tokens().size()));
     CHECK(own->mask() == first);
   });
@@ -116,10 +117,11 @@ TEST(another_thread_cancels_compiling) {
         sleep_some(choices, 3000);
         return cancel->cancel();
       }
-      CHECK_THROWS(Cancelled, for (unsigned i = 0; i < 100'000; ++i) {
-        const auto constraint = sample.compile({}, cancel, vocabulary);
-        CHECK(Matcher(constraint).mask()->bits.row() == sample.positions[0].mask);
-      });
+      CHECK_THROWS(
+          Cancelled, for (unsigned i = 0; i < 100'000; ++i) {
+            const auto constraint = sample.compile({}, cancel, vocabulary);
+            CHECK(Matcher(constraint).mask()->bits.row() == sample.positions[0].mask);
+          });
     });
     play_alone(sample.compile({}, nullptr, vocabulary), sample);
   }

@@ -53,7 +53,8 @@ class LettersAndMarks {
     std::vector<bool> in_model(texts_.size(), true);
     in_model.push_back(false);
     auto pieces = std::make_unique<BytePairPieces>(Merges(merges_, atoms), in_model, false, vocabulary->words());
-    return std::make_shared<const Tokenization>(std::move(vocabulary), rules(has_form), std::move(pieces), Words{}, Words{}, Words{});
+    return std::make_shared<const Tokenization>(std::move(vocabulary), rules(has_form), std::move(pieces), Words{},
+                                                Words{}, Words{});
   }
 
  private:
@@ -81,9 +82,13 @@ class LettersAndMarks {
     constexpr std::uint16_t kDead = tokamata::CodePoints::kDead, kNone = tokamata::TextRules::kDeadGuess;
     constexpr std::uint16_t kLetter = 0, kSpace = 1;
     TextRulesTables tables;
-    tables.ranges = {{0, kDead}, {' ', 2}, {'!', kDead}, {'a', 0}, {'e', 1}, {'f', 0}, {'l', kDead}, {0x301, 3}, {0x302, kDead}, {0x316, 4}, {0x317, kDead}};
-    tables.classes = {{kLetter, 0, 0, 0, false}, {kLetter, 1, 0, 0, false}, {kSpace, 0, 0, 0, false},
-                      {kLetter, 0, 1, 230, false}, {kLetter, 0, 0, 220, false}};
+    tables.ranges = {{0, kDead},   {' ', 2},   {'!', kDead},   {'a', 0},   {'e', 1},      {'f', 0},
+                     {'l', kDead}, {0x301, 3}, {0x302, kDead}, {0x316, 4}, {0x317, kDead}};
+    tables.classes = {{kLetter, 0, 0, 0, false},
+                      {kLetter, 1, 0, 0, false},
+                      {kSpace, 0, 0, 0, false},
+                      {kLetter, 0, 1, 230, false},
+                      {kLetter, 0, 0, 220, false}};
     if (!has_form) tables.classes[3] = tables.classes[4] = tables.classes[0];
     // The start of a word or of a space, at the start of a text; in each; and at a border.
     tables.symbols = 2;
@@ -111,14 +116,17 @@ const LettersAndMarks& tokenizer() {
 using Patterns = std::vector<Sample>;  // of one tokenizer
 
 Patterns make_patterns(bool has_form) {
-  const TreePtr letter = one_of({{'a', 'k'}}), few = one_of({{'a', 'e'}}), mark = one_of({{0x301, 0x301}, {0x316, 0x316}});
-  const TreePtr any = one_of({{' ', ' '}, {'a', 'k'}, {0x301, 0x301}, {0x316, 0x316}}), plain = one_of({{' ', ' '}, {'a', 'k'}});
+  const TreePtr letter = one_of({{'a', 'k'}}), few = one_of({{'a', 'e'}}),
+                mark = one_of({{0x301, 0x301}, {0x316, 0x316}});
+  const TreePtr any = one_of({{' ', ' '}, {'a', 'k'}, {0x301, 0x301}, {0x316, 0x316}}),
+                plain = one_of({{' ', ' '}, {'a', 'k'}});
   const TreePtr word = sequence({letter, star(choice({letter, mark}))});
   Patterns all;
-  for (const TreePtr& tree : {star(any), repeat(plain, 3, 12), sequence({word, repeat(sequence({text(" "), word}), 0, 3)}),
-                              sequence({star(letter), text("cab"), star(mark), text(" "), star(plain)}),
-                              sequence({repeat(letter, 1, 8), text("b"), repeat(letter, 1, 5)}),
-                              sequence({repeat(sequence({few, optional(mark)}), 2, 6), star(any), text("a"), star(plain)})}) {
+  for (const TreePtr& tree :
+       {star(any), repeat(plain, 3, 12), sequence({word, repeat(sequence({text(" "), word}), 0, 3)}),
+        sequence({star(letter), text("cab"), star(mark), text(" "), star(plain)}),
+        sequence({repeat(letter, 1, 8), text("b"), repeat(letter, 1, 5)}),
+        sequence({repeat(sequence({few, optional(mark)}), 2, 6), star(any), text("a"), star(plain)})}) {
     Sample& sample = all.emplace_back(tree, tokenizer().tokens());
     sample.tokenizer = [has_form](std::shared_ptr<const Vocabulary> vocabulary) {
       return tokenizer().tokenization(std::move(vocabulary), has_form);
@@ -154,7 +162,9 @@ TEST(one_thread_alone_is_told_the_same_twice) {
   // What the tests are to be about is there: many tokens that may not stand behind one, and marks that compose.
   const Sample sample = anew()[1][0];
   Matcher matcher(sample.compile());
-  const auto allowed = [&](std::string_view token) { return has(matcher.mask()->bits.row(), *token_of(sample.tokens, token)); };
+  const auto allowed = [&](std::string_view token) {
+    return has(matcher.mask()->bits.row(), *token_of(sample.tokens, token));
+  };
   CHECK(matcher.advance({*token_of(sample.tokens, "a")}));
   CHECK(!allowed("bcde"));
   CHECK(allowed("c"));
@@ -180,7 +190,8 @@ TEST(matchers_of_one_canonical_constraint_are_told_what_they_are_told_alone) {
 
 TEST(canonical_constraints_of_one_tokenizer_share_what_it_remembers) {
   for (const bool in_one_order : {true, false})
-    for (const Patterns& all : anew()) compile_at_once(all, in_one_order, [](const Sample& sample) { return sample.compile(); });
+    for (const Patterns& all : anew())
+      compile_at_once(all, in_one_order, [](const Sample& sample) { return sample.compile(); });
 }
 
 // One of several constraints gives up what it knows all the time, and goes on from what the tokenizer remembers.

@@ -36,7 +36,8 @@ class AtCheck final : public Interruption {
 // Nearly every token ends in a state of its own.
 std::shared_ptr<Constraint> laborious(unsigned count) {
   const TreePtr letter = one_of({{'a', 'b'}}), pair = sequence({letter, letter});
-  const TreePtr tree = sequence({star(choice({pair, sequence({pair, letter})})), text("a"), repeat(pair, count, count)});
+  const TreePtr tree =
+      sequence({star(choice({pair, sequence({pair, letter})})), text("a"), repeat(pair, count, count)});
   std::vector<std::string> more;
   for (unsigned bits = 0; bits < 512; ++bits) {
     std::string token;

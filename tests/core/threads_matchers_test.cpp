@@ -67,10 +67,8 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
       const std::size_t least_bytes = measured->memory_bytes(), least_states = measured->state_count();
       play_alone(measured, sample);
       Limits limits;
-      if (few_states)
-        limits.states = least_states + (measured->state_count() - least_states) / 2;
-      else
-        limits.memory_bytes = least_bytes + (measured->memory_bytes() - least_bytes) / 2;
+      if (few_states) limits.states = least_states + (measured->state_count() - least_states) / 2;
+      else limits.memory_bytes = least_bytes + (measured->memory_bytes() - least_bytes) / 2;
       const auto constraint = sample.compile(limits);
       const auto first = Matcher(constraint).mask();
       std::atomic<unsigned> count{0};
@@ -87,8 +85,8 @@ TEST(matchers_in_little_memory_are_told_the_same_or_stopped) {
       if (!few_states) CHECK(constraint->memory_bytes() <= limits.memory_bytes + limits.memory_bytes / 10 + 4096);
     }
   const test::Note note([&] {
-    return std::to_string(played) + " texts played, " + std::to_string(stopped) + " stopped, " + std::to_string(given_up) +
-           " constraints gave up masks";
+    return std::to_string(played) + " texts played, " + std::to_string(stopped) + " stopped, " +
+           std::to_string(given_up) + " constraints gave up masks";
   });
   CHECK(given_up >= samples().size() / 2);
   CHECK(stopped > 0);

@@ -21,18 +21,23 @@ struct RepairCase {
   oracle::TokenGraph graph;
 
   RepairCase(std::uint64_t seed, oracle::TreePtr of)
-      : choices(seed), tree(std::move(of)), tokens(generate::tokens(choices, tree)), language(tree, 300), graph(language, tokens, 200) {}
+      : choices(seed),
+        tree(std::move(of)),
+        tokens(generate::tokens(choices, tree)),
+        language(tree, 300),
+        graph(language, tokens, 200) {}
 
   std::shared_ptr<KeptTokenPlaces> places() const {
-    return std::make_shared<KeptTokenPlaces>(std::make_shared<const TokenPattern>(TokenPattern{
-        engine::expression_of(tree), engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens), engine::controls_of(tokens)}));
+    return std::make_shared<KeptTokenPlaces>(std::make_shared<const TokenPattern>(
+        TokenPattern{engine::expression_of(tree), engine::vocabulary_of(tokens), engine::start_vocabulary_of(tokens),
+                     engine::controls_of(tokens)}));
   }
   std::string shown() const { return "pattern " + oracle::shown(tree) + "\n    " + oracle::shown(tokens); }
 };
 
 // The least cost of all repairs: Dijkstra's algorithm over positions and nodes, a token at a time.
-std::optional<std::uint64_t> least_cost(const oracle::TokenGraph& graph, std::uint32_t width, const std::vector<std::uint32_t>& given,
-                                        const TokenPrices& prices) {
+std::optional<std::uint64_t> least_cost(const oracle::TokenGraph& graph, std::uint32_t width,
+                                        const std::vector<std::uint32_t>& given, const TokenPrices& prices) {
   using Open = std::tuple<std::uint64_t, std::size_t, int>;
   const auto type = [&](std::uint32_t token) { return prices.types.empty() ? std::uint8_t{0} : prices.types[token]; };
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
@@ -51,7 +56,8 @@ std::optional<std::uint64_t> least_cost(const oracle::TokenGraph& graph, std::ui
       open.emplace(cost + prices.insert[type(token)], position, *target);
       if (!is_within) continue;
       if (token == given[position]) open.emplace(cost, position + 1, *target);
-      else if (prices.replace[type(token)] != kNoEdit) open.emplace(cost + prices.replace[type(token)], position + 1, *target);
+      else if (prices.replace[type(token)] != kNoEdit)
+        open.emplace(cost + prices.replace[type(token)], position + 1, *target);
     }
   }
   return std::nullopt;
@@ -66,12 +72,14 @@ TokenPrices random_prices(Choices& choices, std::uint32_t width) {
     prices.replace.push_back(choices.one_in(3) ? kNoEdit : choices.below(6));
   }
   if (types > 1)
-    for (std::uint32_t token = 0; token < width; ++token) prices.types.push_back(static_cast<std::uint8_t>(choices.below(types)));
+    for (std::uint32_t token = 0; token < width; ++token)
+      prices.types.push_back(static_cast<std::uint8_t>(choices.below(types)));
   return prices;
 }
 
 // The steps lead to an accepted sequence, and cost what is said.
-void check_answer(const TokenRepairSearch::Answer& answer, const RepairCase& one, const std::vector<std::uint32_t>& given, const TokenPrices& prices) {
+void check_answer(const TokenRepairSearch::Answer& answer, const RepairCase& one,
+                  const std::vector<std::uint32_t>& given, const TokenPrices& prices) {
   const auto type = [&](std::uint32_t token) { return prices.types.empty() ? std::uint8_t{0} : prices.types[token]; };
   int node = 0;
   std::uint64_t cost = 0;
@@ -97,7 +105,8 @@ void check_repairs(RepairCase& one) {
   const auto places = one.places();
   for (unsigned number = 0; number < 4; ++number) {
     std::vector<std::uint32_t> given;
-    for (std::uint32_t count = one.choices.below(8); count > 0; --count) given.push_back(one.choices.below(one.tokens.width));
+    for (std::uint32_t count = one.choices.below(8); count > 0; --count)
+      given.push_back(one.choices.below(one.tokens.width));
     while (!given.empty() && one.tokens.is_stop(given.back())) given.pop_back();
     const TokenPrices prices = random_prices(one.choices, one.tokens.width);
     const std::uint64_t expected = least_cost(one.graph, one.tokens.width, given, prices).value();
@@ -128,14 +137,16 @@ void check_repairs(RepairCase& one) {
   }
 }
 
-// From some places: each token has the edge of its target and type, with a token that is no greater and leads there too.
+// From some places: each token has the edge of its target and type, with a token that is no greater and leads there
+// too.
 void check_rows(RepairCase& one) {
   const test::Note note([&] { return one.shown(); });
   if (one.graph.is_empty() || !one.graph.lives(0)) return;
   const BorrowedTokenPlaces borrowed(one.places(), {}, nullptr);
   TokenPlaces& places = borrowed.places();
   std::vector<std::uint8_t> types;
-  for (std::uint32_t token = 0; token < one.tokens.width; ++token) types.push_back(static_cast<std::uint8_t>(one.choices.below(2)));
+  for (std::uint32_t token = 0; token < one.tokens.width; ++token)
+    types.push_back(static_cast<std::uint8_t>(one.choices.below(2)));
   Budget budget({}, nullptr, 0);
   places.set_types(types);
   TokenPlaces::Place place = places.relaxed_start();
@@ -176,8 +187,9 @@ oracle::TreePtr with_many_classes(Choices& choices) {
   std::vector<oracle::TreePtr> pairs;
   for (unsigned byte = 1; byte < 0x7F; ++byte)
     if (byte != '"') pairs.push_back(oracle::text(std::string(2, static_cast<char>(byte))));
-  const oracle::TreePtr inside = oracle::star(oracle::one_of(choices.one_in(2) ? std::vector<oracle::Range>{{0, '"' - 1}, {'"' + 1, 0x10FFFF}}
-                                                                               : std::vector<oracle::Range>{{'a', 'z'}, {0x80, 0x7FF}}));
+  const oracle::TreePtr inside =
+      oracle::star(oracle::one_of(choices.one_in(2) ? std::vector<oracle::Range>{{0, '"' - 1}, {'"' + 1, 0x10FFFF}}
+                                                    : std::vector<oracle::Range>{{'a', 'z'}, {0x80, 0x7FF}}));
   return oracle::sequence({inside, oracle::text("\""), oracle::choice(pairs)});
 }
 
@@ -187,7 +199,8 @@ void for_random_cases(std::uint64_t count, Task&& task) {
     const test::Note note([&] { return "seed " + std::to_string(seed); });
     Choices choices(seed + 470'000);
     try {
-      RepairCase one(seed, seed % 5 == 0 ? with_many_classes(choices) : generate::tree(choices, choices.between(1, 9), bounds_of(seed)));
+      RepairCase one(seed, seed % 5 == 0 ? with_many_classes(choices)
+                                         : generate::tree(choices, choices.between(1, 9), bounds_of(seed)));
       task(one);
     } catch (const oracle::TooLarge&) {  // for the oracle
     }

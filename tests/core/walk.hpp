@@ -114,7 +114,8 @@ class Walk {
     const std::size_t count = choices_.below(static_cast<std::uint32_t>(std::min<std::size_t>(most, 6)) + 1);
     CHECK(run.matcher->rollback(count));
     run.past.resize(run.past.size() - count);
-    if (!run.past.back().words.empty()) attempt([&] { CHECK(run.matcher->mask()->bits.row() == run.past.back().words); });
+    if (!run.past.back().words.empty())
+      attempt([&] { CHECK(run.matcher->mask()->bits.row() == run.past.back().words); });
   }
 
   void fork(Run& run) {
@@ -135,8 +136,7 @@ class Walk {
     const std::uint32_t id = choices_.below(tokens_.width);
     if (setup_.graph && setup_.explain)
       check_explanation(*run.matcher, *setup_.graph, tokens_, at, id, expected_mask(*setup_.graph, tokens_, at)[id]);
-    else
-      (void)run.matcher->explain({id});
+    else (void)run.matcher->explain({id});
   }
 
   void force(Run& run) {
@@ -154,7 +154,8 @@ class Walk {
       }
       const std::string added = run.matcher->text().substr(before.size());
       CHECK(text.starts_with(added) || added.starts_with(text));
-      if (tokens_.controls.empty()) CHECK(text.size() >= added.size());  // what is forced goes on behind a control token
+      // what is forced goes on behind a control token
+      if (tokens_.controls.empty()) CHECK(text.size() >= added.size());
     });
     CHECK(run.matcher->rollback(count));
   }
@@ -167,8 +168,8 @@ class Walk {
     const auto allowed = [&] { return mask->bits.contains(id); };
     while (!allowed()) id = (id + 1) % tokens_.width;
     // Stop tokens end a walk; take a text token instead nine times in ten.
-    if (mask->open_tokens > 0 && tokens_.is_stop(id) && !choices_.one_in(10))
-      do id = (id + 1) % tokens_.width;
+    if (mask->open_tokens > 0 && tokens_.is_stop(id) && !choices_.one_in(10)) do
+        id = (id + 1) % tokens_.width;
       while (!allowed() || tokens_.is_stop(id));
     step(run, id, true);
   }
@@ -185,10 +186,8 @@ class Walk {
     CHECK_EQUAL(quick ? *quick : run.matcher->advance({id}), expected);
     if (!expected) return;
     Standing at = run.past.back().at;
-    if (tokens_.is_stop(id))
-      at.stopped = true;
-    else if (setup_.graph)
-      at.node = *setup_.graph->step(at.node, id);
+    if (tokens_.is_stop(id)) at.stopped = true;
+    else if (setup_.graph) at.node = *setup_.graph->step(at.node, id);
     run.past.push_back({id, at, {}});
   }
 

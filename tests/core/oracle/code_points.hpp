@@ -16,16 +16,11 @@ inline std::optional<Range> code_points_with_prefix(const std::string& bytes) {
   const auto lead = static_cast<unsigned char>(bytes.at(0));
   std::size_t length;
   std::uint32_t value, least;
-  if (lead < 0x80)
-    length = 1, value = lead, least = 0;
-  else if (lead >= 0xC0 && lead < 0xE0)
-    length = 2, value = lead & 0x1Fu, least = 0x80;
-  else if (lead >= 0xE0 && lead < 0xF0)
-    length = 3, value = lead & 0x0Fu, least = 0x800;
-  else if (lead >= 0xF0 && lead < 0xF8)
-    length = 4, value = lead & 0x07u, least = 0x10000;
-  else
-    return std::nullopt;
+  if (lead < 0x80) length = 1, value = lead, least = 0;
+  else if (lead >= 0xC0 && lead < 0xE0) length = 2, value = lead & 0x1Fu, least = 0x80;
+  else if (lead >= 0xE0 && lead < 0xF0) length = 3, value = lead & 0x0Fu, least = 0x800;
+  else if (lead >= 0xF0 && lead < 0xF8) length = 4, value = lead & 0x07u, least = 0x10000;
+  else return std::nullopt;
   if (bytes.size() > length) return std::nullopt;
   for (std::size_t i = 1; i < bytes.size(); ++i) {
     const auto byte = static_cast<unsigned char>(bytes[i]);

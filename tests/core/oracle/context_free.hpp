@@ -1,7 +1,8 @@
 // Context-free languages by brute force: Earley's items, closed by looking at all of them again and again.
 //
 // Example.  T -> ( T T ) | a  is productions[T] = {{byte '(', T, T, byte ')'}, {byte 'a'}}.
-// Once what derives no text is dropped, a prefix goes on to a text of the language if and only if some item is left behind it.
+// Once what derives no text is dropped, a prefix goes on to a text of the language if and only if some item is left
+// behind it.
 // Source.  Earley 1970; nothing is clever here, so that it can be believed.
 #pragma once
 
@@ -44,7 +45,9 @@ class ContextFree {
     productions_[static_cast<std::size_t>(made)] = std::move(ways);
     return made;
   }
-  void define(int nonterminal, Production way) { productions_[static_cast<std::size_t>(nonterminal)].push_back(std::move(way)); }
+  void define(int nonterminal, Production way) {
+    productions_[static_cast<std::size_t>(nonterminal)].push_back(std::move(way));
+  }
 
   std::vector<bool> nullable() const {
     return closure([](const Bytes&) { return false; });
@@ -102,7 +105,8 @@ class ContextFree {
     bool read(char value) {
       std::vector<Item> next;
       for (const Item& item : columns_.back())
-        if (const Symbol* symbol = after(item); symbol && symbol->nonterminal < 0 && symbol->bytes[static_cast<std::uint8_t>(value)])
+        if (const Symbol* symbol = after(item);
+            symbol && symbol->nonterminal < 0 && symbol->bytes[static_cast<std::uint8_t>(value)])
           next.push_back({item.nonterminal, item.way, item.dot + 1, item.origin});
       columns_.push_back(std::move(next));
       close();
@@ -163,12 +167,15 @@ class ContextFree {
   };
 
  private:
-  const std::vector<Production>& ways(int nonterminal) const { return productions_[static_cast<std::size_t>(nonterminal)]; }
+  const std::vector<Production>& ways(int nonterminal) const {
+    return productions_[static_cast<std::size_t>(nonterminal)];
+  }
 
   template <class Reads>
   static bool all_hold(const Production& way, const std::vector<bool>& holds, Reads&& reads) {
     for (const Symbol& symbol : way)
-      if (symbol.nonterminal < 0 ? !reads(symbol.bytes) : !holds[static_cast<std::size_t>(symbol.nonterminal)]) return false;
+      if (symbol.nonterminal < 0 ? !reads(symbol.bytes) : !holds[static_cast<std::size_t>(symbol.nonterminal)])
+        return false;
     return true;
   }
   // What has a production all of whose symbols hold.

@@ -71,14 +71,16 @@ class Language {
   struct Shared {
     std::vector<std::string> controls;
     bool sees_edges = false;
-    std::array<int, 256> class_of{};       // of a byte
-    std::vector<unsigned char> classes;    // a byte of each
+    std::array<int, 256> class_of{};     // of a byte
+    std::vector<unsigned char> classes;  // a byte of each
 
     // Bytes of each class, then the same before an edge, then the control tokens.
     int number(unsigned char byte, bool at_edge) const {
       return class_of[byte] + (at_edge && sees_edges ? static_cast<int>(classes.size()) : 0);
     }
-    int number(std::ptrdiff_t control) const { return 2 * static_cast<int>(classes.size()) + static_cast<int>(control); }
+    int number(std::ptrdiff_t control) const {
+      return 2 * static_cast<int>(classes.size()) + static_cast<int>(control);
+    }
     int count() const { return number(static_cast<std::ptrdiff_t>(controls.size())); }
   };
   // One symbol as the states of the automaton see it.
@@ -100,11 +102,12 @@ class Language {
   struct Element {
     int state;
     int edge = -1;
-    std::string partial = {};        // Class: the bytes so far
-    std::vector<Set> bodies = {};    // Not, And
-    int within = 0;                  // Within: a state of that language
+    std::string partial = {};      // Class: the bytes so far
+    std::vector<Set> bodies = {};  // Not, And
+    int within = 0;                // Within: a state of that language
     friend bool operator<(const Element& a, const Element& b) {
-      return std::tie(a.state, a.edge, a.partial, a.within, a.bodies) < std::tie(b.state, b.edge, b.partial, b.within, b.bodies);
+      return std::tie(a.state, a.edge, a.partial, a.within, a.bodies) <
+             std::tie(b.state, b.edge, b.partial, b.within, b.bodies);
     }
   };
   using Promises = std::set<std::pair<std::size_t, Set>>;  // by lookaround
@@ -143,7 +146,8 @@ class Language {
     shared->controls.assign(names.begin(), names.end());
     shared->sees_edges = oracle::sees_edges(tree);
     // Where bytes may begin to behave otherwise than those before them.
-    std::set<unsigned> borders = {0x00, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5, 0xF8};
+    std::set<unsigned> borders = {0x00, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1,
+                                  0xED, 0xEE, 0xF0, 0xF1, 0xF4, 0xF5, 0xF8};
     add_borders(*tree, borders);
     for (unsigned byte = 0; byte < 256; ++byte) {
       if (borders.contains(byte)) shared->classes.push_back(static_cast<unsigned char>(byte));
@@ -256,20 +260,17 @@ class Language {
         element.partial.push_back(static_cast<char>(read.byte));
         const std::optional<Range> possible = code_points_with_prefix(element.partial);
         if (!possible || !meets(e.ranges, *possible)) return;
-        if (is_whole_code_point(element.partial))
-          enter(e.target, place, reached);
-        else
-          reached.insert(element);
+        if (is_whole_code_point(element.partial)) enter(e.target, place, reached);
+        else reached.insert(element);
         return;
       }
       case Thompson::Edge::Kind::Token: {
         const auto byte = static_cast<std::uint32_t>(read.byte);
-        if (read.byte < 0 || std::ranges::none_of(e.ranges, [&](const Range& r) { return r.first <= byte && byte <= r.second; }))
+        if (read.byte < 0 ||
+            std::ranges::none_of(e.ranges, [&](const Range& r) { return r.first <= byte && byte <= r.second; }))
           return;
-        if (place.is_edge)
-          enter(e.target, place, reached);
-        else
-          reached.insert(element);
+        if (place.is_edge) enter(e.target, place, reached);
+        else reached.insert(element);
         return;
       }
       case Thompson::Edge::Kind::Test: return;
@@ -310,15 +311,14 @@ class Language {
           enter(looks[i].body.start, place, begun);
           possible = promise(world, i, place.holds[i], std::move(begun)) && possible;
         } else {
-          if (before)
-            behind = after(before->behind[i], read, place);
-          else
-            enter(looks[i].body.start, place, behind);
+          if (before) behind = after(before->behind[i], read, place);
+          else enter(looks[i].body.start, place, behind);
           place.holds[i] = accepts(behind, looks[i].body);
         }
       }
       if (before) {
-        for (const auto& [i, set] : before->kept) possible = promise(world, i, true, after(set, read, place)) && possible;
+        for (const auto& [i, set] : before->kept)
+          possible = promise(world, i, true, after(set, read, place)) && possible;
         for (const auto& [i, set] : before->broken) promise(world, i, false, after(set, read, place));
         world.main = after(before->main, read, place);
       } else {
@@ -342,7 +342,9 @@ class Language {
   }
 
   int start(bool at_edge) const { return alive(starts_[at_edge]); }
-  int alive(int state) const { return state == kDead || (!lives_.empty() && !lives_[static_cast<std::size_t>(state)]) ? kDead : state; }
+  int alive(int state) const {
+    return state == kDead || (!lives_.empty() && !lives_[static_cast<std::size_t>(state)]) ? kDead : state;
+  }
 
   int step(int state, int number) { return state == kDead ? kDead : alive(go(state, number)); }
   int go(int state, int symbol) {

@@ -180,7 +180,8 @@ class Matching {
   }
   std::string bytes(std::size_t begin, std::size_t end) const {
     std::string result;
-    for (std::size_t place = begin; place < end; ++place) result.push_back(static_cast<char>(text_.symbols[place].byte));
+    for (std::size_t place = begin; place < end; ++place)
+      result.push_back(static_cast<char>(text_.symbols[place].byte));
     return result;
   }
 

@@ -27,10 +27,10 @@ struct Thompson {
     Kind kind;
     int target;
     unsigned char byte = 0;
-    std::vector<Range> ranges = {};     // Class, Token
+    std::vector<Range> ranges = {};  // Class, Token
     std::string control = {};
-    std::size_t lookaround = 0;         // Test
-    std::vector<Part> bodies = {};      // Not, And
+    std::size_t lookaround = 0;                 // Test
+    std::vector<Part> bodies = {};              // Not, And
     std::shared_ptr<Language> scope = nullptr;  // Within
 
     // Those that do not have begun, if at all, as soon as their state is entered.

@@ -24,8 +24,22 @@ struct TooLarge : std::runtime_error {
 // What each denotes is said in core/expression/expression.hpp, and once more by matching.hpp.
 struct Tree {
   enum class Op {
-    Empty, Literal, Class, Strings, Substrings, Everything, ControlToken, OneToken,
-    Concatenation, Union, Repetition, Intersection, Complement, LookAhead, LookBehind, Scope,
+    Empty,
+    Literal,
+    Class,
+    Strings,
+    Substrings,
+    Everything,
+    ControlToken,
+    OneToken,
+    Concatenation,
+    Union,
+    Repetition,
+    Intersection,
+    Complement,
+    LookAhead,
+    LookBehind,
+    Scope,
   };
   Op op;
   std::string bytes = {};                  // Literal; the text of Substrings; the name of a ControlToken
@@ -76,7 +90,8 @@ inline TreePtr at_end() { return ahead_rest(text("")); }
 
 // Whether the tree, or a part of it, is one of these.
 inline bool holds(const TreePtr& tree, const std::set<Tree::Op>& ops) {
-  return ops.contains(tree->op) || std::ranges::any_of(tree->items, [&](const TreePtr& item) { return holds(item, ops); });
+  return ops.contains(tree->op) ||
+         std::ranges::any_of(tree->items, [&](const TreePtr& item) { return holds(item, ops); });
 }
 inline bool sees_edges(const TreePtr& tree) { return holds(tree, {Tree::Op::OneToken}); }
 inline void add_control_names(const TreePtr& tree, std::set<std::string>& names) {
@@ -89,10 +104,8 @@ inline std::string escaped(const std::string& bytes) {
   std::string shown;
   for (const char byte : bytes) {
     const auto value = static_cast<unsigned char>(byte);
-    if (value >= 0x21 && value < 0x7F && value != '\\')
-      shown.push_back(byte);
-    else
-      shown += std::string("\\x") + digits[value >> 4] + digits[value & 15];
+    if (value >= 0x21 && value < 0x7F && value != '\\') shown.push_back(byte);
+    else shown += std::string("\\x") + digits[value >> 4] + digits[value & 15];
   }
   return shown;
 }
@@ -136,7 +149,8 @@ inline std::string shown(const TreePtr& tree) {
     case LookBehind: return "<behind " + shown(tree->items[0]) + ">";
     case Scope: return "<scope " + shown(tree->items[0]) + ">";
     case Repetition:
-      return body() + "{" + std::to_string(tree->minimum) + "," + (tree->maximum == kUnbounded ? "" : std::to_string(tree->maximum)) + "}";
+      return body() + "{" + std::to_string(tree->minimum) + "," +
+             (tree->maximum == kUnbounded ? "" : std::to_string(tree->maximum)) + "}";
   }
   return "?";
 }
