@@ -18,7 +18,8 @@ BELOW = {
     "canonical": {"common", "expression", "vocabulary", "composition"},
     "splitting": {"common", "expression"},
     "repair": {"common", "expression", "vocabulary", "composition", "canonical"},
-    "matching": {"common", "expression", "vocabulary", "composition", "canonical", "splitting"},
+    "following": {"common", "expression", "vocabulary", "composition", "canonical"},
+    "matching": {"common", "expression", "vocabulary", "composition", "following", "splitting"},
 }
 BELOW["bindings"] = {*BELOW}
 KNOW_JSON = {"json", "bindings"}

@@ -33,7 +33,6 @@
 #include "canonical/mask_segments.hpp"
 #include "canonical/tokenization.hpp"
 #include "common/memory_account.hpp"
-#include "composition/closed_form.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
@@ -79,18 +78,10 @@ class CanonicalAutomaton {
 
   // Budgets: as in Completions, for canonical tokens.
   MaskPtr mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget);
-  TokenCount tokens_needed(Configuration place, const CanonicalState& state, Budget& budget) {
-    return shortest(place, state, budget).size();
-  }
   std::vector<TokenId> shortest(Configuration place, const CanonicalState& state, Budget& budget);
   bool accepting(Configuration place, const CanonicalState& state) const {
     return pattern_.automaton().accepting(place.state) && tokenization_->may_end(state);
   }
-
-  // The longest text that every canonical continuation begins with.
-  std::string forced_text(Configuration place, const CanonicalState& state, Budget& budget);
-  // The whole automaton, as far as the start state reaches it; each token is a class of its own.
-  ClosedForm closed_form(Budget& budget);
 
   // Whether a text that the pattern accepts may begin after some context.
   bool lives_somewhere(StateId state, Budget& budget);

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "following/plain.hpp"
 #include "matching/matcher.hpp"
 #include "matching/work.hpp"
 
@@ -19,6 +20,8 @@ SharedConstraint::SharedConstraint(std::shared_ptr<const ConstraintSource> sourc
   most_bytes_ = limits.memory_bytes;
   if (tokenization) automaton_.automaton().arena().narrow_always();
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
+  if (tokenization) follower_ = std::make_unique<CanonicalFollower>(automaton_, tokenization);
+  else follower_ = std::make_unique<PlainFollower>(automaton_, completions_);
   const bool spellable = work(limits, cancel, {}, compile_seconds_, [&](Budget& budget) {
     budget.check();
     // What cannot be spelled at the start of a text may be, after a context.
@@ -35,18 +38,11 @@ SharedConstraint::SharedConstraint(std::shared_ptr<const ConstraintSource> sourc
         missing.add(static_cast<std::uint8_t>(byte));
     throw Unspellable(missing);
   }
-  if (tokenization) {
-    canonical_.emplace(automaton_, tokenization);
-    const auto lives = [&](Budget& budget) {
-      const TokenAutomaton::Configuration start = automaton_.start();
-      return canonical_->lives(start, canonical_->tokenization().start(), budget) ||
-             canonical_->lives_somewhere(start.state, budget);
-    };
-    if (!work(limits, cancel, {}, compile_seconds_, lives)) throw NotCanonical(false);
-  }
+  const auto may_begin = [this](Budget& budget) { return follower_->may_begin(budget); };
+  if (!work(limits, cancel, {}, compile_seconds_, may_begin)) throw NotCanonical(false);
   if (source_->thought)
-    thought_ = std::make_unique<Thought>(*source_->thought, source_->vocabulary, source_->start_vocabulary,
-                                         source_->control_tokens, limits, cancel);
+    thought_ = std::make_unique<Thought>(*source_->thought, automaton_, completions_, source_->vocabulary,
+                                         source_->start_vocabulary, source_->control_tokens, limits, cancel);
   compile_seconds_ = spent_seconds + std::chrono::duration<double>(Budget::Clock::now() - started_).count();
   end_charging();
 }
@@ -86,7 +82,7 @@ void SharedConstraint::collect() {
     }
   completions_.clear();
   long_completions_.clear();
-  if (canonical_) canonical_->clear();
+  follower_->clear();
   automaton_.keep_only(held);
   trim_masks(most_bytes_ / 2);
 }
@@ -94,20 +90,16 @@ void SharedConstraint::collect() {
 // Masks alone: all else is in use by texts under way, or would have to be made again for the next one.
 void SharedConstraint::trim_masks(std::size_t limit) {
   assert(!is_working_);
-  if (canonical_) canonical_->trim_masks(limit);
-  automaton_.trim_masks(limit);
+  follower_->trim_masks(limit);
 }
 
-std::shared_ptr<History> SharedConstraint::begin_history() {
+std::shared_ptr<History> SharedConstraint::begin_history(const Follower& follower, CanonicalState context) {
   const auto lock = locked();
   if (histories_.size() >= next_sweep_) {
     std::erase_if(histories_, [](const std::weak_ptr<History>& known) { return known.expired(); });
     next_sweep_ = 2 * histories_.size() + 16;
   }
-  Step first{{}, automaton_.start().state};
-  if (canonical_) first.canonical = canonical_->tokenization().start();
-  if (thought_) first.thought = thought_->start();
-  auto history = std::make_shared<History>(std::move(first));
+  auto history = std::make_shared<History>(follower.first_step(std::move(context)));
   histories_.push_back(history);
   return history;
 }
@@ -155,10 +147,8 @@ SharedConstraint& Constraint::own_states(double& spent_seconds) {
 ClosedForm Constraint::closed_form() {
   double spent_seconds = compile_seconds_;
   const auto form_of = [&](SharedConstraint& states) {
-    return states.work(limits_, cancel_, {}, spent_seconds, [&states](Budget& budget) {
-      return states.canonical_ ? states.canonical_->closed_form(budget)
-                               : tokamata::closed_form(states.automaton_, budget);
-    });
+    return states.work(limits_, cancel_, {}, spent_seconds,
+                       [&states](Budget& budget) { return tokamata::closed_form(*states.follower_, budget); });
   };
   try {
     return form_of(states());

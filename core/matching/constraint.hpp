@@ -22,16 +22,17 @@
 #include <stdexcept>
 #include <vector>
 
-#include "canonical/canonical_automaton.hpp"
 #include "common/limits.hpp"
 #include "common/memory_account.hpp"
 #include "common/mutex.hpp"
-#include "composition/closed_form.hpp"
 #include "composition/completions.hpp"
 #include "composition/long_completions.hpp"
 #include "composition/token_automaton.hpp"
+#include "following/canonical.hpp"
+#include "following/closed_form.hpp"
+#include "following/follower.hpp"
+#include "following/thought.hpp"
 #include "matching/history.hpp"
-#include "matching/thought.hpp"
 
 namespace tokamata {
 
@@ -54,13 +55,6 @@ struct NotCanonical : std::runtime_error {
   explicit NotCanonical(bool by_context_alone)
       : std::runtime_error("no canonical tokenization leads to an accepted text"), by_context(by_context_alone) {}
   bool by_context;
-};
-
-// The tokens of the context are not canonical; `position` is the first that the tokenizer would not write.
-struct ContextNotCanonical : std::runtime_error {
-  explicit ContextNotCanonical(std::size_t where)
-      : std::runtime_error("the context is not canonical"), position(where) {}
-  std::size_t position;
 };
 
 // The tokens that are left cannot complete an accepted text; `needed` is the least number that can.
@@ -113,7 +107,7 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   }
   std::size_t memory_bytes() const { return account_.bytes(); }
   // Masks with a smaller serial have been dropped from the memo.  Takes no lock.
-  std::uint64_t oldest_serial() const { return canonical_ ? canonical_->oldest_serial() : automaton_.oldest_serial(); }
+  std::uint64_t oldest_serial() const { return follower_->oldest_serial(); }
 
  private:
   friend class Constraint;
@@ -130,10 +124,9 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   void admit(const Limits& limits);
   // The lock, which another thread may hold for long.
   std::unique_lock<Mutex> locked(const Deadline& deadline = {});
-  bool is_canonical() const { return canonical_.has_value(); }
   void collect();
   void trim_masks(std::size_t limit);
-  std::shared_ptr<History> begin_history();
+  std::shared_ptr<History> begin_history(const Follower& follower, CanonicalState context);
 
   Budget::Clock::time_point started_;
   std::shared_ptr<const ConstraintSource> source_;
@@ -142,8 +135,8 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   TokenAutomaton automaton_;
   Completions completions_{automaton_};
   LongCompletions long_completions_{automaton_, completions_};
-  std::optional<CanonicalAutomaton> canonical_;  // with canonical tokenization
-  std::unique_ptr<Thought> thought_;             // if texts begin with one
+  std::unique_ptr<Follower> follower_;  // of texts of any length, whatever their thoughts
+  std::unique_ptr<Thought> thought_;    // if texts begin with one
   double compile_seconds_ = 0;
   Mutex mutex_{[this] { return weak_from_this().lock(); }};
   bool is_working_ = false;  // a task is running, and may be reading what a collection would free

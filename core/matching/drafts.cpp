@@ -18,7 +18,7 @@ std::size_t Matcher::validate(std::span<const TokenId> tokens) {
     std::optional<Step> last;
     for (std::size_t count = 0; count < tokens.size(); ++count) {
       std::optional<Step> next =
-          next_step(last ? after(*last, steps().size() - 1 + count) : here(), tokens[count], budget);
+          next_step(last ? Place::after(*last, steps().size() - 1 + count) : here(), tokens[count], budget);
       if (!next) return count;
       last = std::move(next);
     }
@@ -35,7 +35,7 @@ DraftMasks Matcher::draft_masks(const Draft& draft, std::optional<TokenCount> to
     std::vector<std::optional<Step>> steps(count);
     std::vector<TokenCount> depths(count + 1, 0);  // of the rows
     const auto place_after = [&](std::size_t node) {
-      return after(*steps[node], this->steps().size() - 1 + depths[node + 1]);
+      return Place::after(*steps[node], this->steps().size() - 1 + depths[node + 1]);
     };
     const auto mask_after = [&](const Place& place, TokenCount depth) -> MaskPtr {
       if (!tokens || place.is_stopped()) return mask_at(place, kNoTokens, budget);

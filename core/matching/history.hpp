@@ -15,22 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "canonical/tokenization.hpp"
 #include "common/check.hpp"
-#include "common/ids.hpp"
-#include "matching/thought.hpp"
+#include "following/follower.hpp"
 
 namespace tokamata {
-
-// One step of a text: a token, and the state after it.  The first step stands for the empty text and has no token.
-struct Step {
-  static constexpr StateId kStopped{~std::uint32_t{0}};  // after a stop token
-
-  TokenId token;
-  StateId state;
-  CanonicalState canonical = {};  // with canonical tokenization
-  StateId thought = Thought::kEnded;
-};
 
 class History {
  public:

@@ -4,6 +4,7 @@
 //   - `advance(t)` returns true if and only if bit t of `mask()` is set.  If it returns false, or a call throws, the
 //     matcher is unchanged.
 //   - `rollback(n)` removes the last n accepted tokens, including stop tokens.
+//   - Which tokens may follow is decided by a follower (following/follower.hpp); stop tokens are the matcher's own.
 //   - Where texts begin with a thought (thought.hpp), masks leave room for the answer: within the thought a budget is
 //     less, and a bound on the thought is a budget of its own, also where there is no other.
 //   - After a stop token only stop tokens are allowed.  Those of a matcher are the vocabulary's, unless it has its own.
@@ -28,40 +29,12 @@
 #include <string>
 #include <vector>
 
+#include "following/at_least.hpp"
+#include "following/explanation.hpp"
+#include "following/thinking.hpp"
 #include "matching/constraint.hpp"
 
 namespace tokamata {
-
-// Why a token is refused; or Allowed.
-struct Explanation {
-  enum class Verdict {
-    Allowed,
-    Padding,      // the vocabulary has no such token, only the logits have a column for it
-    NotText,      // a control token, or a token without bytes
-    StopTooSoon,  // a stop token, but the text is not accepted yet
-    AfterStop,    // a token that the pattern allows, but after a stop token
-    Byte,         // the byte at `offset` may not follow; those of `expected` may
-    Unspellable,  // all its bytes may follow, but no tokens lead from there to an accepted text
-    // With canonical tokenization:
-    NeverMade,   // the tokenizer's model never writes it
-    Merge,       // the tokenizer would merge it with the token before it, or with a part of that token
-    PreToken,    // the pre-tokenizer splits the text elsewhere
-    Normalizer,  // the normalizer changes the text
-    AddedToken,  // the text would become an added token
-    DeadEnd,     // it is canonical, but no canonical sequence continues to an accepted text
-    // With a least number of tokens:
-    TooShort,  // the pattern allows it, but no text that is long enough continues with it
-    // With a bound on the thought:
-    TooMuchThought,  // the thought could not end in time
-  };
-  Verdict verdict;
-  std::size_t offset = 0;  // into the bytes of the token
-  ByteSet expected;        // what could come at `offset`
-  // control tokens that may stand here instead; empty unless `offset` is 0
-  std::vector<TokenId> expected_tokens = {};
-  // at `offset`: strings that must come before all others, such as required names
-  std::vector<std::string> awaited = {};
-};
 
 // Tokens that may follow a text, as a tree: `parents[i]` is the node before node i, and kNoNode stands for the text
 // itself.  Each node comes after its parent.  Without parents they are a chain.
@@ -137,7 +110,7 @@ class Matcher {
 
  private:
   // At the start of a text, on some states of its constraint.
-  Matcher(std::shared_ptr<Constraint> constraint, SharedConstraint& states);
+  Matcher(std::shared_ptr<Constraint> constraint, SharedConstraint& states, std::span<const TokenId> context);
 
   // Runs `task(budget)` under the lock; if the states are crowded, once more on others.
   template <class Task>
@@ -156,59 +129,22 @@ class Matcher {
   TokenAutomaton& automaton() { return states().automaton_; }
   History& steps() { return *steps_; }
   const History& steps() const { return *steps_; }
-  StateId state() const { return steps().back().state; }
-  // Where a text stands: the text of this matcher, or one that goes on from there.
-  struct Place {
-    TokenAutomaton::Configuration at;
-    const CanonicalState& canonical;
-    TokenCount written;
-    StateId thought;
-
-    bool is_stopped() const { return at.state == Step::kStopped; }
-  };
   Place here() const {
-    return {{state(), has_start_rule_ && steps().size() == 1},
-            steps().back().canonical,
-            steps().size() - 1,
-            steps().back().thought};
+    return Place::after(steps().back(), steps().size() - 1, has_start_rule_ && steps().size() == 1);
   }
-  static Place after(const Step& step, TokenCount written) {
-    return {{step.state, false}, step.canonical, written, step.thought};
-  }
-  bool stopped() const { return state() == Step::kStopped; }
-  TokenAutomaton::Configuration configuration() const { return here().at; }
-  Completions& completions() { return states().completions_; }
-  LongCompletions& long_completions() { return states().long_completions_; }
-  TokenBounds bounds_at(const Place& place, TokenCount left = kNoTokens) const {
-    return {least_ > place.written ? least_ - place.written : 0, left};
-  }
+  bool stopped() const { return steps().back().state == Step::kStopped; }
+  // Follows texts of at least so many tokens from now on.
+  void follow(TokenCount least);
+  Follower& follower() { return thinking_ ? static_cast<Follower&>(*thinking_) : follower_of_any_thought(); }
+  Follower& follower_of_any_thought() { return at_least_ ? static_cast<Follower&>(*at_least_) : *states().follower_; }
   bool is_stop(TokenId token) const;
   MaskPtr stop_mask();
   MaskPtr with_own_stops(MaskPtr mask, const Place& place);
   // The mask with a budget, the stop token not counted; kNoTokens: without one.
   MaskPtr mask_at(const Place& place, TokenCount left, Budget& budget);
-  // The same without regard to a thought.
-  MaskPtr mask_within(const Place& place, TokenCount left, Budget& budget);
-  MaskPtr known_mask_within(const Place& place, TokenCount left);
-  static bool thinks(const Place& place) { return place.thought != Thought::kEnded; }
-  bool is_bounded(const Place& place) const { return thinks(place) && states().thought_->is_bounded(); }
-  bool is_thought_limited(const Place& place, TokenCount left) const {
-    return thinks(place) && (left != kNoTokens || is_bounded(place));
-  }
-  MaskPtr mask_of_thought(const Place& place, TokenCount left, Budget& budget);
   // Null: not known yet.
   MaskPtr known_mask(const Place& place, TokenCount left);
-  TokenCount tokens_needed(const Place& place, Budget& budget);
-  std::vector<TokenId> completion(const Place& place, Budget& budget);
-  CanonicalAutomaton* canonical() { return states().canonical_ ? &*states().canonical_ : nullptr; }
-  const CanonicalState& canonical_state() const { return steps().back().canonical; }
-  bool accepts_text(const Place& place);
-  // The same, and the text is long enough.
-  bool accepts(const Place& place) { return bounds_at(place).least == 0 && accepts_text(place); }
-  bool accepts_here() { return accepts(here()); }
-  std::vector<TokenId> live_controls(Budget& budget);    // the control tokens of the pattern that may follow
-  Explanation explained(TokenId token, Budget& budget);  // without regard to the least number of tokens
-  std::optional<Step> text_step(const Place& place, TokenId token, Budget& budget);
+  bool accepts(const Place& place) { return place.is_stopped() || follower().accepts(place); }
   std::optional<Step> next_step(const Place& place, TokenId token, Budget& budget);
 
   struct OwnStops {
@@ -220,6 +156,8 @@ class Matcher {
   std::shared_ptr<History> steps_;
   bool has_start_rule_;
   TokenCount least_ = 0;
+  std::optional<AtLeastFollower> at_least_;   // where there is a least number of tokens
+  std::optional<ThinkingFollower> thinking_;  // where texts begin with a thought
   double spent_seconds_;
   std::shared_ptr<const OwnStops> own_stops_;  // null: those of the vocabulary
 };

@@ -1,6 +1,7 @@
 #include "matching/prepare.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <unordered_set>
@@ -26,7 +27,8 @@ class Preparer {
         tokens_(constraint_.automaton_),
         automaton_(tokens_.automaton()),
         arena_(automaton_.arena()),
-        queue_(constraint_.begin_history()) {}
+        follower_(*constraint_.follower_),
+        queue_(constraint_.begin_history(follower_, follower_.start({}).canonical)) {}
 
   Preparation run(double seconds, const std::shared_ptr<const CancelToken>& cancel) {
     const auto begin = Budget::Clock::now();
@@ -66,40 +68,30 @@ class Preparer {
       return false;
     }
     const Step step = (*queue_)[next_];
-    const Configuration configuration{step.state, next_ == 0 && tokens_.has_start_rule()};
-    const MaskPtr mask = constraint_.canonical_ ? constraint_.canonical_->mask(configuration, step.canonical, budget)
-                                                : tokens_.mask(configuration, budget);
+    const Place place = Place::after(step, 0, next_ == 0 && tokens_.has_start_rule());
+    const MaskPtr mask = follower_.mask(place, kNoTokens, budget);
     ++next_;
     ++expanded_;
-    inside_ = begins_with_terminal(configuration.state) ? kMostInside : kFewTokens;
-    for (const TokenId token : representatives(configuration, *mask, budget)) {
+    inside_ = begins_with_terminal(place.at.state) ? kMostInside : kFewTokens;
+    for (const TokenId token : representatives(place.at, *mask, budget)) {
       if (followed_ == kMostTokens || queue_->size() == kMostStates) break;
       ++followed_;
-      follow(step, configuration, token, budget);
+      follow(place, token, budget);
     }
     (*queue_)[next_ - 1].state = Step::kStopped;  // needed no more
     return true;
   }
 
-  void follow(const Step& from, Configuration configuration, TokenId token, Budget& budget) {
-    Step to{token, {}};
-    if (constraint_.canonical_) {
-      auto target = constraint_.canonical_->step(configuration, from.canonical, token, budget);
-      if (!target) return;
-      to.state = target->state;
-      to.canonical = std::move(target->canonical);
-    } else {
-      const std::optional<StateId> target = tokens_.step(configuration, token, budget);
-      if (!target || !reached_.insert(target->value).second) return;
-      to.state = *target;
-    }
-    const ExpressionNode &before = automaton_.node(configuration.state), &after = automaton_.node(to.state);
+  void follow(const Place& from, TokenId token, Budget& budget) {
+    std::optional<Step> to = follower_.step(from, token, budget);
+    if (!to || !reached_.insert({to->state, to->canonical}).second) return;
+    const ExpressionNode &before = automaton_.node(from.at.state), &after = automaton_.node(to->state);
     if (after.commits || (before.waits && !after.waits && !after.nullable)) return;
-    const bool is_inside = begins_with_terminal(to.state);
+    const bool is_inside = begins_with_terminal(to->state);
     if (inside_ == 0 && is_inside) return;
-    if (!met_.insert(appearance(to, budget)).second) return;
+    if (!met_.insert(appearance(*to, budget)).second) return;
     inside_ -= is_inside;
-    queue_->push_back(std::move(to));
+    queue_->push_back(*std::move(to));
   }
 
   // Whether all that may come next is within terminals.
@@ -180,11 +172,12 @@ class Preparer {
   TokenAutomaton& tokens_;
   ByteAutomaton& automaton_;
   Arena& arena_;
+  Follower& follower_;
   std::shared_ptr<History> queue_;  // the states to come, which a collection renumbers as those of a text
   std::size_t next_ = 0, expanded_ = 0, followed_ = 0;
-  std::size_t inside_ = 0;                     // so many more tokens are followed from here into terminals
-  std::unordered_set<std::uint32_t> reached_;  // states
-  std::unordered_set<std::uint64_t> met_;      // appearances
+  std::size_t inside_ = 0;  // so many more tokens are followed from here into terminals
+  std::set<std::pair<StateId, CanonicalState>> reached_;
+  std::unordered_set<std::uint64_t> met_;  // appearances
   std::uint64_t collections_ = 0;
   bool has_begun_ = false, is_finished_ = false;
 };

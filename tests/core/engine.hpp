@@ -182,7 +182,7 @@ inline void check_bytes(const Explanation& why, const oracle::TokenGraph& graph,
 
 inline void check_explanation(Matcher& matcher, const oracle::TokenGraph& graph, const oracle::Tokens& tokens,
                               Standing at, std::uint32_t id, bool allowed) {
-  using enum Explanation::Verdict;
+  using enum Verdict;
   const Explanation why = matcher.explain({id});
   CHECK_EQUAL(why.verdict == Allowed, allowed);
   if (tokens.is_stop(id)) {

@@ -67,7 +67,7 @@ TEST(a_named_control_token_after_a_stop_token_is_explained) {
   tokens.controls = {{"image", 2}};
   tokamata::Matcher matcher(engine::compile(sequence({control("image"), text("a")}), tokens));
   for (const std::uint32_t id : {2u, 0u, 1u}) CHECK(matcher.advance({id}));
-  CHECK(matcher.explain({2}).verdict == tokamata::Explanation::Verdict::AfterStop);
+  CHECK(matcher.explain({2}).verdict == tokamata::Verdict::AfterStop);
 }
 
 // In a scope, once the lookaround in it was decided, what remained was a union at the head of what follows;

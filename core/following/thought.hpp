@@ -12,9 +12,8 @@
 //   shortest  tokens that masks take to suffice for an answer, from the end of the end tag on;
 //   answer    tokens to reserve for it;
 //   most      tokens that the thought may have, with its tags;
-//   least     the fewest such tokens after one that completes the end tag.  That one may begin the answer, as `>{"`
-//   does, so
-//             this may be less than `shortest`.
+//   least     the fewest such tokens after one that completes the end tag.  That one may begin the answer, as
+//             `>{"` does, so this may be less than `shortest`.
 // A mask of m tokens has those after which m - 1 tokens suffice.  So the budget falls by one with each token, and stays
 // sufficient.  After `most` tokens a thought that is open would need more than `least` tokens, but has no more; so it
 // is not open.  If the budget is too small at the start, the thought is as short as can be, and the rest is the
@@ -52,7 +51,9 @@ class Thought {
  public:
   static constexpr StateId kEnded{~std::uint32_t{0}};
 
-  Thought(const ThoughtPlan& plan, const std::shared_ptr<const Vocabulary>& vocabulary,
+  // `tokens` are those of the constraint whose texts begin with the thought, and `completions` its completions.
+  Thought(const ThoughtPlan& plan, TokenAutomaton& tokens, Completions& completions,
+          const std::shared_ptr<const Vocabulary>& vocabulary,
           const std::shared_ptr<const Vocabulary>& start_vocabulary,
           const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
           const std::shared_ptr<const CancelToken>& cancel);
@@ -64,12 +65,10 @@ class Thought {
 
   // Whether a thought has a bound of its own.
   bool is_bounded() const { return most_ != kNoTokens; }
-  // The budget of masks within an open thought; kNoTokens: none.  `tokens` are those of the constraint whose texts
-  // begin with the thought, which `left` more may follow after `written`.
-  TokenCount within(TokenCount left, TokenCount written, TokenAutomaton& tokens, Completions& completions,
-                    Budget& budget);
+  // The budget of masks within an open thought; kNoTokens: none.  `left` more tokens may follow after `written`.
+  TokenCount within(TokenCount left, TokenCount written, Budget& budget);
   // A number that is not larger, without a search.
-  TokenCount surely_within(TokenCount left, TokenCount written, const TokenAutomaton& tokens) const;
+  TokenCount surely_within(TokenCount left, TokenCount written) const;
 
  private:
   static constexpr TokenCount kRoom = 8;
@@ -78,13 +77,13 @@ class Thought {
   };
   TokenCount within(TokenCount left, TokenCount written, const Lengths& lengths) const;
   TokenCount spare(TokenCount total, TokenCount shortest) const;
-  Lengths measured(TokenAutomaton& tokens, Completions& completions, Budget& budget);
-  std::optional<StateId> border_state(TokenAutomaton& tokens, Completions& completions, Budget& budget);
-  std::optional<TokenCount> tokens_after(StateId state, TokenAutomaton& tokens, Completions& completions,
-                                         Budget& budget) const;
-  TokenCount least_after(StateId border, TokenCount shortest, TokenAutomaton& tokens, Completions& completions,
-                         Budget& budget);
+  Lengths measured(Budget& budget);
+  std::optional<StateId> border_state(Budget& budget);
+  std::optional<TokenCount> tokens_after(StateId state, Budget& budget);
+  TokenCount least_after(StateId border, TokenCount shortest, Budget& budget);
 
+  TokenAutomaton& tokens_;
+  Completions& completions_;
   TokenAutomaton tracker_;
   const std::string end_;
   const bool is_canonical_;

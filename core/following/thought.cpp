@@ -1,4 +1,4 @@
-#include "matching/thought.hpp"
+#include "following/thought.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -26,11 +26,14 @@ TokenCount greedy_length(std::string_view text, const TokenTrie& trie) {
 
 }  // namespace
 
-Thought::Thought(const ThoughtPlan& plan, const std::shared_ptr<const Vocabulary>& vocabulary,
+Thought::Thought(const ThoughtPlan& plan, TokenAutomaton& tokens, Completions& completions,
+                 const std::shared_ptr<const Vocabulary>& vocabulary,
                  const std::shared_ptr<const Vocabulary>& start_vocabulary,
                  const TokenAutomaton::ControlTokens& control_tokens, const Limits& limits,
                  const std::shared_ptr<const CancelToken>& cancel)
-    : tracker_(*plan.ended, vocabulary, start_vocabulary, control_tokens, limits, cancel),
+    : tokens_(tokens),
+      completions_(completions),
+      tracker_(*plan.ended, vocabulary, start_vocabulary, control_tokens, limits, cancel),
       end_(plan.end),
       is_canonical_(plan.is_canonical),
       most_(plan.most),
@@ -73,54 +76,53 @@ TokenCount Thought::within(TokenCount left, TokenCount written, const Lengths& l
   return room;
 }
 
-TokenCount Thought::within(TokenCount left, TokenCount written, TokenAutomaton& tokens, Completions& completions,
-                           Budget& budget) {
-  if (!lengths_) lengths_ = measured(tokens, completions, budget);
+TokenCount Thought::within(TokenCount left, TokenCount written, Budget& budget) {
+  if (!lengths_) lengths_ = measured(budget);
   return within(left, written, *lengths_);
 }
 
-TokenCount Thought::surely_within(TokenCount left, TokenCount written, const TokenAutomaton& tokens) const {
+TokenCount Thought::surely_within(TokenCount left, TokenCount written) const {
   TokenCount room = left;
   if (left != kNoTokens) {
     const TokenCount most = answer_ > 0    ? answer_
                             : typical_ > 0 ? typical_
-                                           : std::max(tokens.room(tokens.start().state).at_most, kRoom);
+                                           : std::max(tokens_.room(tokens_.start().state).at_most, kRoom);
     room -= std::min(left, most);
   }
   return is_bounded() ? std::min(room, most_ - std::min(most_, written)) : room;
 }
 
-Thought::Lengths Thought::measured(TokenAutomaton& tokens, Completions& completions, Budget& budget) {
-  const std::optional<StateId> border = border_state(tokens, completions, budget);
+Thought::Lengths Thought::measured(Budget& budget) {
+  const std::optional<StateId> border = border_state(budget);
   if (!border) return {0, 0};
   Lengths found;
-  found.shortest = tokens_after(*border, tokens, completions, budget).value_or(0);
-  found.least = is_bounded() ? least_after(*border, found.shortest, tokens, completions, budget) : 0;
+  found.shortest = tokens_after(*border, budget).value_or(0);
+  found.least = is_bounded() ? least_after(*border, found.shortest, budget) : 0;
   return found;
 }
 
 // Along a short text: the state of `tokens` where the end tag ends.  Nothing if no text begins here, but only after a
 // context.
-std::optional<StateId> Thought::border_state(TokenAutomaton& tokens, Completions& completions, Budget& budget) {
-  TokenAutomaton::Configuration at = tokens.start();
+std::optional<StateId> Thought::border_state(Budget& budget) {
+  TokenAutomaton::Configuration at = tokens_.start();
   StateId thought = tracker_.start().state;
   const auto is_ended = [&] { return tracker_.automaton().accepting(thought); };
-  if (!tokens.spellable(at, budget)) return std::nullopt;
-  if (completions.is_of_rules(at, budget)) {
+  if (!tokens_.spellable(at, budget)) return std::nullopt;
+  if (completions_.is_of_rules(at, budget)) {
     while (!is_ended()) {
-      if (tokens.automaton().accepting(at.state)) return std::nullopt;
-      const ClosingTexts::Step step = completions.of_rules().texts().step(at.state, budget);
+      if (tokens_.automaton().accepting(at.state)) return std::nullopt;
+      const ClosingTexts::Step step = completions_.of_rules().texts().step(at.state, budget);
       const char byte = static_cast<char>(step.byte);
       thought = tracker_.read(thought, {&byte, 1}, budget).state;
       at.state = step.next;
     }
     return at.state;
   }
-  for (const TokenId token : completions.shortest(at, budget)) {
-    const std::string_view bytes = tokens.vocabulary(at.at_start).bytes(token);
+  for (const TokenId token : completions_.shortest(at, budget)) {
+    const std::string_view bytes = tokens_.vocabulary(at.at_start).bytes(token);
     const StateId before = thought;
     const std::optional<StateId> after = tracker_.step({thought, at.at_start}, token, budget),
-                                 target = tokens.step(at, token, budget);
+                                 target = tokens_.step(at, token, budget);
     if (!after || !target) return std::nullopt;
     thought = *after;
     if (!is_ended()) {
@@ -131,32 +133,30 @@ std::optional<StateId> Thought::border_state(TokenAutomaton& tokens, Completions
     thought = before;
     std::size_t inside = 0;
     while (!is_ended()) thought = tracker_.read(thought, bytes.substr(inside++, 1), budget).state;
-    return tokens.edge(tokens.read(at.state, bytes.substr(0, inside), budget).state, budget);
+    return tokens_.edge(tokens_.read(at.state, bytes.substr(0, inside), budget).state, budget);
   }
   return std::nullopt;
 }
 
 // The tokens that masks within the thought take to suffice for a rest of the answer.  They look for the fewest where a
 // control token ends it, whatever the answer is.
-std::optional<TokenCount> Thought::tokens_after(StateId state, TokenAutomaton& tokens, Completions& completions,
-                                                Budget& budget) const {
+std::optional<TokenCount> Thought::tokens_after(StateId state, Budget& budget) {
   const TokenAutomaton::Configuration at{state, false};
-  if (!tokens.spellable(at, budget)) return std::nullopt;
-  const bool by_closing_texts = !is_canonical_ && completions.is_of_rules(tokens.start(), budget);
-  return by_closing_texts ? completions.tokens_of_closing_text(at, budget) : completions.tokens_needed(at, budget);
+  if (!tokens_.spellable(at, budget)) return std::nullopt;
+  const bool by_closing_texts = !is_canonical_ && completions_.is_of_rules(tokens_.start(), budget);
+  return by_closing_texts ? completions_.tokens_of_closing_text(at, budget) : completions_.tokens_needed(at, budget);
 }
 
 // The fewest tokens after one that completes the end tag: `shortest`, or fewer if it begins the answer.
-TokenCount Thought::least_after(StateId border, TokenCount shortest, TokenAutomaton& tokens, Completions& completions,
-                                Budget& budget) {
+TokenCount Thought::least_after(StateId border, TokenCount shortest, Budget& budget) {
   TokenCount least = shortest;
   std::unordered_set<std::uint32_t> met;
   const auto note = [&](std::string_view answer) {
-    const TokenAutomaton::Reading read = tokens.read(border, answer, budget);
+    const TokenAutomaton::Reading read = tokens_.read(border, answer, budget);
     if (answer.empty() || read.length < answer.size() || !met.insert(read.state.value).second) return;
-    least = std::min(least, tokens_after(tokens.edge(read.state, budget), tokens, completions, budget).value_or(least));
+    least = std::min(least, tokens_after(tokens_.edge(read.state, budget), budget).value_or(least));
   };
-  const Vocabulary& vocabulary = tokens.vocabulary(false);
+  const Vocabulary& vocabulary = tokens_.vocabulary(false);
   const std::string_view end = end_;
   for (std::uint32_t token = 0; token < vocabulary.token_count() && least > 0 && !end.empty(); ++token) {
     budget.step();

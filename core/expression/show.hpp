@@ -1,0 +1,24 @@
+// Expressions as a person reads them: for tests, debuggers and docs/internals.md, never for the engine.
+//
+// Example.  After `{"a":` of an object with an array a:   ‹[ \n]*›·$12·$7
+//   abc [a-z] \p…     bytes; classes of bytes; of code points, by the first bytes of their spellings
+//   a·b  (a | b)  a{2,5}  (a & b)  !a       as in the algebra of constraints
+//   (?=a) (?<=a) scope(a) guarded(a, g)     lookarounds, and the language that all that follows must be in
+//   ‹a›  $12  commit 3  unverified a        terminals, rules, choices, over-approximations (rules.hpp)
+//   until "END"@2                           text up to a phrase, of which two bytes were read
+// Long expressions end with `…`.
+#pragma once
+
+#include <string>
+
+#include "common/byte_set.hpp"
+#include "common/ids.hpp"
+
+namespace tokamata {
+
+class Pool;
+
+std::string show(const ByteSet& bytes);
+std::string show(Pool& pool, ExpressionId expression, std::size_t most_bytes = 2000);
+
+}  // namespace tokamata

@@ -1,0 +1,64 @@
+#include "following/at_least.hpp"
+
+#include <utility>
+
+#include "common/check.hpp"
+
+namespace tokamata {
+
+MaskPtr AtLeastFollower::known_mask(const Place& place, TokenCount left) const {
+  return is_long_enough(place) ? inner_.known_mask(place, left) : long_.try_mask(place.at, bounds_at(place, left));
+}
+
+MaskPtr AtLeastFollower::mask(const Place& place, TokenCount left, Budget& budget) {
+  return is_long_enough(place) ? inner_.mask(place, left, budget)
+                               : long_.mask(place.at, bounds_at(place, left), budget);
+}
+
+bool AtLeastFollower::is_known_ample(const Place& place, TokenCount left) const {
+  return is_long_enough(place) && inner_.is_known_ample(place, left);
+}
+
+bool AtLeastFollower::is_ample(const Place& place, TokenCount left, Budget& budget) {
+  return is_long_enough(place) && inner_.is_ample(place, left, budget);
+}
+
+std::optional<Step> AtLeastFollower::step(const Place& place, TokenId token, Budget& budget) {
+  std::optional<Step> step = inner_.step(place, token, budget);
+  if (step && !is_long_enough(place) && !long_.lasts(step->state, bounds_at(place).after_one(), budget))
+    return std::nullopt;
+  return step;
+}
+
+std::optional<std::optional<Step>> AtLeastFollower::known_step(const Place& place, TokenId token) const {
+  return is_long_enough(place) ? inner_.known_step(place, token) : std::nullopt;
+}
+
+Verdict AtLeastFollower::refusal(const Place& place, TokenId token) const {
+  return is_long_enough(place) ? inner_.refusal(place, token) : Verdict::TooShort;
+}
+
+bool AtLeastFollower::lives(const Place& place, Budget& budget) {
+  return is_long_enough(place) ? inner_.lives(place, budget) : long_.has_any(place.at, bounds_at(place), budget);
+}
+
+std::vector<TokenId> AtLeastFollower::shortest(const Place& place, Budget& budget) {
+  if (is_long_enough(place)) return inner_.shortest(place, budget);
+  std::optional<std::vector<TokenId>> found = long_.completion(place.at, bounds_at(place), budget);
+  TOKAMATA_CHECK(found.has_value(), "each token that was taken leads to a text that is long enough");
+  return *std::move(found);
+}
+
+TokenCount AtLeastFollower::needed(const Place& place, Budget& budget) {
+  return is_long_enough(place) ? inner_.needed(place, budget) : shortest(place, budget).size();
+}
+
+TokenCount AtLeastFollower::sufficient(const Place& place, Budget& budget) {
+  return is_long_enough(place) ? inner_.sufficient(place, budget) : needed(place, budget);
+}
+
+TokenCount AtLeastFollower::closing(const Place& place, Budget& budget) {
+  return is_long_enough(place) ? inner_.closing(place, budget) : 0;
+}
+
+}  // namespace tokamata

@@ -1,0 +1,40 @@
+// Any tokenization: the pattern composed with the vocabulary (composition/token_automaton.hpp).
+#pragma once
+
+#include "composition/completions.hpp"
+#include "following/follower.hpp"
+
+namespace tokamata {
+
+class PlainFollower final : public Follower {
+ public:
+  PlainFollower(TokenAutomaton& automaton, Completions& completions)
+      : automaton_(automaton), completions_(completions) {}
+
+  Start start(std::span<const TokenId>) const override { return {{}, automaton_.has_start_rule()}; }
+  Step first_step(CanonicalState) const override { return {{}, automaton_.start().state}; }
+  bool may_begin(Budget& budget) override { return automaton_.spellable(automaton_.start(), budget); }
+  MaskPtr known_mask(const Place& place, TokenCount left) const override;
+  MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
+  bool is_known_ample(const Place& place, TokenCount left) const override;
+  bool is_ample(const Place& place, TokenCount left, Budget& budget) override;
+  std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
+  std::optional<std::optional<Step>> known_step(const Place& place, TokenId token) const override;
+  Verdict refusal(const Place&, TokenId) const override { return Verdict::NotText; }
+  bool accepts(const Place& place) const override;
+  bool lives(const Place& place, Budget& budget) override;
+  std::vector<TokenId> shortest(const Place& place, Budget& budget) override;
+  TokenCount needed(const Place& place, Budget& budget) override;
+  TokenCount sufficient(const Place& place, Budget& budget) override;
+  TokenCount closing(const Place& place, Budget& budget) override;
+  std::string forced(const Place& place, Budget& budget) override;
+  std::unique_ptr<Transitions> transitions() override;
+  void trim_masks(std::size_t limit) override { automaton_.trim_masks(limit); }
+  std::uint64_t oldest_serial() const override { return automaton_.oldest_serial(); }
+
+ private:
+  TokenAutomaton& automaton_;
+  Completions& completions_;
+};
+
+}  // namespace tokamata

@@ -1,0 +1,55 @@
+#include "following/thinking.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tokamata {
+
+Step ThinkingFollower::first_step(CanonicalState canonical) const {
+  Step first = inner_.first_step(std::move(canonical));
+  first.thought = thought_.start();
+  return first;
+}
+
+MaskPtr ThinkingFollower::known_mask(const Place& place, TokenCount left) const {
+  if (!is_limited(place, left)) return inner_.known_mask(place, left);
+  const TokenCount room = thought_.surely_within(left, place.written);
+  return inner_.is_known_ample(place, room) ? inner_.known_mask(place, room) : nullptr;
+}
+
+MaskPtr ThinkingFollower::mask(const Place& place, TokenCount left, Budget& budget) {
+  if (!is_limited(place, left)) return inner_.mask(place, left, budget);
+  const TokenCount surely = thought_.surely_within(left, place.written);
+  if (inner_.is_ample(place, surely, budget)) return inner_.mask(place, surely, budget);
+  // Where there is no room for what is reserved, the thought ends as soon as it can.
+  const TokenCount room =
+      std::max(thought_.within(left, place.written, budget), std::min(left, inner_.closing(place, budget)));
+  MaskPtr mask = inner_.mask(place, room, budget);
+  if (mask->set_bits > 0) return mask;
+  const TokenCount needed = inner_.needed(place, budget);
+  if (needed > room && needed <= left) mask = inner_.mask(place, needed, budget);
+  return mask->set_bits > 0 ? mask : inner_.mask(place, left, budget);
+}
+
+std::optional<Step> ThinkingFollower::step(const Place& place, TokenId token, Budget& budget) {
+  if (is_bounded(place) && !mask(place, kNoTokens, budget)->bits.contains(token.value)) return std::nullopt;
+  std::optional<Step> step = inner_.step(place, token, budget);
+  if (step && place.thinks()) step->thought = thought_.step(place.thought, token, place.at.at_start, budget);
+  return step;
+}
+
+std::optional<std::optional<Step>> ThinkingFollower::known_step(const Place& place, TokenId token) const {
+  if (is_bounded(place)) return std::nullopt;
+  std::optional<std::optional<Step>> step = inner_.known_step(place, token);
+  if (!step || !*step || !place.thinks()) return step;
+  const std::optional<StateId> thought = thought_.try_step(place.thought, token, place.at.at_start);
+  if (!thought) return std::nullopt;
+  (*step)->thought = *thought;
+  return step;
+}
+
+Verdict ThinkingFollower::refusal(const Place& place, TokenId token) const {
+  return is_bounded(place) ? Verdict::TooMuchThought : inner_.refusal(place, token);
+}
+
+}  // namespace tokamata
