@@ -322,6 +322,9 @@ class BoundMatcher {
   nb::list forced_tokens() {
     return to_list(work([&] { return matcher_->forced_tokens(); }));
   }
+  std::string show() {
+    return work([&] { return matcher_->show(); });
+  }
   nb::dict mask_work(const nb::handle deadline_seconds) {
     const Deadline deadline = checked_deadline(deadline_seconds);
     return to_dict(work([&] { return matcher_->mask_work(deadline); }));
@@ -678,6 +681,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("text", &BoundMatcher::text)
       .def("forced_text", &BoundMatcher::forced_text)
       .def("forced_tokens", &BoundMatcher::forced_tokens)
+      .def("_show", &BoundMatcher::show)
       .def("_mask_work", &BoundMatcher::mask_work, "deadline_seconds"_a.none() = nb::none())
       .def("_explain", &BoundMatcher::explain, "token"_a)
       .def(

@@ -34,6 +34,7 @@ class AtLeastFollower final : public Follower {
   // Of texts of any length.
   std::string forced(const Place& place, Budget& budget) override { return inner_.forced(place, budget); }
   std::unique_ptr<Transitions> transitions() override { return inner_.transitions(); }
+  std::string show(const Place& place) override { return inner_.show(place); }
   void trim_masks(std::size_t limit) override { inner_.trim_masks(limit); }
   std::uint64_t oldest_serial() const override { return inner_.oldest_serial(); }
 

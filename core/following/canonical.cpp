@@ -1,5 +1,7 @@
 #include "following/canonical.hpp"
 
+#include "canonical/show.hpp"
+#include "expression/show.hpp"
 #include "following/forced_text.hpp"
 
 namespace tokamata {
@@ -53,6 +55,12 @@ Verdict CanonicalFollower::refusal(const Place& place, TokenId token) const {
 
 std::string CanonicalFollower::forced(const Place& place, Budget& budget) {
   return forced_text(*this, pattern_, place, budget);
+}
+
+std::string CanonicalFollower::show(const Place& place) {
+  return "state " + std::to_string(place.at.state.value) + (accepts(place) ? ", accepting: " : ": ") +
+         tokamata::show(pattern_.automaton().arena(), pattern_.automaton().expression(place.at.state)) + "\n" +
+         tokamata::show(place.canonical, automaton_.tokenization());
 }
 
 void CanonicalFollower::trim_masks(std::size_t limit) {

@@ -41,6 +41,7 @@ class CanonicalFollower final : public Follower {
   TokenCount needed(const Place& place, Budget& budget) override { return shortest(place, budget).size(); }
   std::string forced(const Place& place, Budget& budget) override;
   std::unique_ptr<Transitions> transitions() override;
+  std::string show(const Place& place) override;
   void clear() override { automaton_.clear(); }
   void trim_masks(std::size_t limit) override;
   std::uint64_t oldest_serial() const override { return automaton_.oldest_serial(); }

@@ -147,6 +147,8 @@ class Follower {
   // The longest text that every continuation begins with.
   virtual std::string forced(const Place& place, Budget& budget) = 0;
   virtual std::unique_ptr<Transitions> transitions() = 0;
+  // The place as a person reads it.
+  virtual std::string show(const Place& place) = 0;
 
   // Forgets what is kept by states of the pattern, which are about to be renumbered.
   virtual void clear() {}

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "composition/class_walk.hpp"
+#include "expression/show.hpp"
 
 namespace tokamata {
 
@@ -59,6 +60,13 @@ TokenCount PlainFollower::closing(const Place& place, Budget& budget) {
 
 std::string PlainFollower::forced(const Place& place, Budget& budget) {
   return automaton_.forced_text(place.at, budget);
+}
+
+std::string PlainFollower::show(const Place& place) {
+  ByteAutomaton& automaton = automaton_.automaton();
+  return "state " + std::to_string(place.at.state.value) + (place.at.at_start ? ", at the start" : "") +
+         (accepts(place) ? ", accepting: " : ": ") +
+         tokamata::show(automaton.arena(), automaton.expression(place.at.state));
 }
 
 // ---- transitions ------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ class PlainFollower final : public Follower {
   TokenCount closing(const Place& place, Budget& budget) override;
   std::string forced(const Place& place, Budget& budget) override;
   std::unique_ptr<Transitions> transitions() override;
+  std::string show(const Place& place) override;
   void trim_masks(std::size_t limit) override { automaton_.trim_masks(limit); }
   std::uint64_t oldest_serial() const override { return automaton_.oldest_serial(); }
 

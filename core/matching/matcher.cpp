@@ -305,6 +305,11 @@ std::vector<TokenId> Matcher::forced_tokens() {
   });
 }
 
+std::string Matcher::show() {
+  const auto lock = locked();
+  return stopped() ? "stopped" : follower().show(here());
+}
+
 Explanation Matcher::explain(TokenId token) {
   return work([&](Budget& budget) {
     // Without regard to the least number of tokens and to the thought.

@@ -103,6 +103,8 @@ class Matcher {
   std::string forced_text();
   std::vector<TokenId> forced_tokens();
   Explanation explain(TokenId token);
+  // Where the text stands, as a person reads it: for tests and debuggers.
+  std::string show();
 
   const std::shared_ptr<Constraint>& constraint() const { return constraint_; }
   // The states that it stands on, which have one lock.

@@ -510,6 +510,9 @@ class Matcher:
     def forced_tokens(self) -> list[int]:
         """The next tokens, as long as the mask has a single bit and that is not a stop token's."""
 
+    def _show(self) -> str:
+        """Where the text stands: the state as an expression, and the hypotheses of the tokenizer."""
+
     def _mask_work(self, deadline_seconds: float | None = None) -> dict[str, Any]: ...
     def _explain(self, token: int) -> tuple[int, int, list[int], list[int], list[str]]: ...
 
