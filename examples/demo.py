@@ -26,7 +26,7 @@ from tokamata.cli.console import Screen
 from tokamata.cli.differences import show_edits, verdict_of
 from tokamata.cli.generate import Job, compare, result_of, show_value
 from tokamata.cli.loading import load_all
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
 
 PERSON = json.loads((Path(__file__).parent / "person.json").read_text("utf-8"))
 QUERY = Path(__file__).parent / "query.lark"

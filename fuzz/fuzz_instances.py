@@ -123,7 +123,7 @@ def names_in(schema: Any) -> list[str]:
     return sorted(found)
 
 
-def written(value: Any, style: tk.json_constraints.Style, chooser: random.Random) -> str:
+def written(value: Any, style: tk.constraints.json_constraints.Style, chooser: random.Random) -> str:
     """The value as text, in a layout and a spelling of the style."""
     if style.spelling == "plain":
         value = with_integers(value)

@@ -55,7 +55,7 @@ from tests.support.schemas import json_texts
 from tests.support.schemas.drawn_features import FEATURES, PLACES
 from tests.support.schemas.schema_judges import Judges, JudgesDiffer, NoVerdict
 from tests.support.vocabularies import cut
-from tokamata.json_options import Spelling
+from tokamata.constraints.json_options import Spelling
 
 MASK_S = 0.020
 CALL_S = 0.200
@@ -198,7 +198,7 @@ def several_members(value: Any) -> bool:
     return isinstance(value, list) and any(map(several_members, value))
 
 
-def text_of(value: Any, style: tk.json_constraints.Style, draw: random.Random) -> str:
+def text_of(value: Any, style: tk.constraints.json_constraints.Style, draw: random.Random) -> str:
     """The value in a layout and a spelling of the style."""
     if style.spelling != "any":
         value = with_integers(value)

@@ -16,7 +16,7 @@ import tokamata as tk
 from tests.support.patterns.javascript import JavaScript, running
 from tests.support.skips import Skips
 from tests.support.vocabularies import BYTES
-from tokamata import compositions
+from tokamata.matching import compositions
 
 settings.register_profile(
     "default",

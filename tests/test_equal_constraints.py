@@ -25,11 +25,11 @@ import tokamata as tk
 from tests.support.constraints import MAKERS
 from tests.support.masks import allowed
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
-from tokamata import compositions
-from tokamata.compositions import COMPOSED
-from tokamata.equal_calls import READ, _written, key_of
-from tokamata.memo import Memo
-from tokamata.recipes import Made, steps_of
+from tokamata.calls.equal_calls import READ, _written, key_of
+from tokamata.calls.recipes import Made, steps_of
+from tokamata.matching import compositions
+from tokamata.matching.compositions import COMPOSED
+from tokamata.resources.memo import Memo
 
 pytestmark = pytest.mark.shared_states
 

@@ -20,9 +20,9 @@ from tests.support.kept import Walk, file_of, mutated_steps, sections, try_every
 from tests.support.masks import bits
 from tests.support.tokenizers.random_tokenizers import with_every_byte
 from tests.support.vocabularies import BYTES, bytes_and
-from tokamata import kept_compiled
-from tokamata.recipes import steps_of
-from tokamata.written_recipes import Unwritable, written
+from tokamata.calls.recipes import steps_of
+from tokamata.matching import kept_compiled
+from tokamata.matching.written_recipes import Unwritable, written
 
 NAMES = {"<image>": 256, "<end>": 257, "<|vision_start|>": 258, "<|image_pad|>": 259, "<|vision_end|>": 260}
 WORDS = [b"abc", b'{"', b"</", b'": ', b'", "', b"}]", b"12", "é".encode()]
@@ -419,7 +419,7 @@ def recipes() -> Iterator[tuple[str, Any]]:
     yield "not a list", {"steps": 7}
     yield "none", []
     yield "a name that is not in the table", [["call", "os.system", ["touch x"], {}]]
-    yield "a path of a name", [["call", "tokamata.constraint:_joined", ["+"], {}]]
+    yield "a path of a name", [["call", "tokamata.constraints.constraint:_joined", ["+"], {}]]
     yield "a name of another type", [["call", ["regex"], ["a"], {}]]
     yield "an option that does not exist", [["call", "regex", ["a"], {"shell": True}]]
     yield "arguments of other types", [["call", "regex", [["list"]], {}]]

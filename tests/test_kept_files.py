@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tokamata import kept_files
+from tokamata.resources import kept_files
 
 DAY = 24 * 3600
 pytestmark = pytest.mark.usefixtures("cache")

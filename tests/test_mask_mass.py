@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tokamata.errors import ArgumentError, MaskError
-from tokamata.masks import apply_mask
+from tokamata.matching.masks import apply_mask
 
 DTYPES = [np.float16, np.float32, np.float64]
 

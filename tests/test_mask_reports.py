@@ -11,7 +11,7 @@ import pytest
 import tokamata as tk
 from tests.support.paths import DATA
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
-from tokamata.mask_reports import MaskReport
+from tokamata.matching.mask_reports import MaskReport
 
 GRAMMAR = DATA / "grammars" / "syncode" / "json.lark"
 WORDS = bytes_and(b"ab", b"abc", b"the", b" the", b'":', b'{"', b"12")

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tokamata import masks
 from tokamata.errors import MaskError
-from tokamata.masks import _apply_on_device, allocate_mask, apply_mask
+from tokamata.matching import masks
+from tokamata.matching.masks import _apply_on_device, allocate_mask, apply_mask
 
 TORCH_DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
@@ -237,7 +237,7 @@ def test_allocate() -> None:
 def test_torch_is_not_imported() -> None:
     code = (
         "import sys, importlib.util as u, numpy as np, types\n"
-        "import tokamata.masks as m\n"
+        "import tokamata.matching.masks as m\n"
         "m.apply_mask(np.zeros(32), np.zeros(1, np.int32))\n"
         "assert 'torch' not in sys.modules\n"
     )

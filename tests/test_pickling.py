@@ -22,8 +22,9 @@ import tokamata as tk
 from tests.support.constraints import MAKERS, OPERATORS, SCHEMA, WEATHER, Made, Painter
 from tests.support.masks import allowed
 from tests.support.vocabularies import BYTES
-from tokamata import errors, matching
-from tokamata.recipes import Shared, steps_of
+from tokamata import errors
+from tokamata.calls.recipes import Shared, steps_of
+from tokamata.matching import matchers as matching
 from tokamata.vocabulary import vocabulary as vocabularies
 
 NAMES = {"<image>": 256, "<end>": 257, "<|vision_start|>": 258, "<|image_pad|>": 259, "<|vision_end|>": 260}

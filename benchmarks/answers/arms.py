@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tokamata as tk
-from tokamata.json_options import JsonOptions, PropertyOrder, Spelling, Whitespace
+from tokamata.constraints.json_options import JsonOptions, PropertyOrder, Spelling, Whitespace
 
 __all__ = ["ARMS", "FREE", "OURS", "Arm", "Masks", "Matcher", "Refusal", "masks_of"]
 

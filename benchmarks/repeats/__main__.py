@@ -28,8 +28,8 @@ from benchmarks.common.replaying import memory_mb
 from benchmarks.common.report import Report, Target, ranks
 from benchmarks.common.timing import clock, clock_cost_ns, quiet
 from benchmarks.common.tokenizers import Tokenizer, load_known
-from tokamata.compositions import COMPOSED
-from tokamata.equal_calls import READ
+from tokamata.calls.equal_calls import READ
+from tokamata.matching.compositions import COMPOSED
 
 _SIZES_KB = (0.1, 1, 10, 100, 1000)
 _SCHEMAS = (10, 100, 1000, 10_000)

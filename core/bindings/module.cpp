@@ -169,7 +169,7 @@ TokenCount checked_budget(const nb::handle tokens) {
 Deadline checked_deadline(const nb::handle given) {
   if (given.is_none()) return {};
   const nb::object seconds =
-      nb::module_::import_("tokamata.arguments").attr("checked_number")("deadline_seconds", given, 0);
+      nb::module_::import_("tokamata.calls.arguments").attr("checked_number")("deadline_seconds", given, 0);
   return Deadline::after(nb::cast<double>(nb::float_(seconds)));
 }
 

@@ -9,7 +9,7 @@
 // vocabulary, no bit past it, and the stop tokens where the text may end; beyond that, its bits are trusted.
 // Example.  A mask of two tokens, 3 and 40: no shared row, two words, places 0 and +1, bits 0x8 and 0x100.
 // Cost.  A pass over the bytes.  Bytes have no checksum: whoever writes the file adds one
-// (src/tokamata/kept_compiled.py).
+// (src/tokamata/matching/kept_compiled.py).
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 // sees a whole file or none.  What cannot be read, or is not what it should be, is recomputed, and written over.
 // What does not work costs time alone: no member throws for what a disk does.
 // Whoever names the folder sees to it that a name stands for one vocabulary and one version of this code, and takes
-// out what is old (src/tokamata/kept_files.py).
+// out what is old (src/tokamata/resources/kept_files.py).
 // Cost.  A file is 16 kB and the remainders, for 128,256 tokens; read in a twentieth of the time that it takes to make.
 // Not taken: one file for all segments, which is read as a whole for the few that are wanted, and which
 // processes would have to write in turns, or at their end, which those that are killed do not have.

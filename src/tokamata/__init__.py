@@ -13,9 +13,31 @@ Importing this package is fast: numpy, torch and transformers are imported by th
 
 from __future__ import annotations
 
-from tokamata.batches import fill_draft_masks, fill_masks
-from tokamata.compositions import forget_constraints
-from tokamata.constraint import Answer, Concatenation, Constraint
+from tokamata.constraints.constraint import Answer, Concatenation, Constraint
+from tokamata.constraints.extension_constraints import (
+    control_token,
+    delimited_list,
+    delimited_subsequence_of,
+    image,
+    paragraph_token,
+    quoted_text,
+    substring_of,
+    text_token,
+    text_until,
+    unquoted_text,
+)
+from tokamata.constraints.grammar_constraints import GrammarConstraint, grammar
+from tokamata.constraints.grammar_rules import Phrase, Rule, rule
+from tokamata.constraints.json_constraints import JsonConstraint, json_schema
+from tokamata.constraints.json_constraints import json as json
+from tokamata.constraints.reasoning import think_first
+from tokamata.constraints.structural_tags import structural_tag
+from tokamata.constraints.text_constraints import choice, literal, regex
+from tokamata.constraints.tool_calls import tool_calls
+from tokamata.constraints.tool_constraints import ToolCall, response_format, tool_call
+from tokamata.constraints.tool_formats import ToolFormat
+from tokamata.constraints.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
+from tokamata.constraints.type_constraints import type as type
 from tokamata.decoding import Generation, Sampling, Step, Stream, Timing, generate, stream
 from tokamata.errors import (
     AlgebraError,
@@ -58,31 +80,15 @@ from tokamata.errors import (
     VocabularyError,
     VocabularyWarning,
 )
-from tokamata.explanation import Explanation
-from tokamata.extension_constraints import (
-    control_token,
-    delimited_list,
-    delimited_subsequence_of,
-    image,
-    paragraph_token,
-    quoted_text,
-    substring_of,
-    text_token,
-    text_until,
-    unquoted_text,
-)
-from tokamata.grammar_constraints import GrammarConstraint, grammar
-from tokamata.grammar_rules import Phrase, Rule, rule
-from tokamata.json_constraints import JsonConstraint, json_schema
-from tokamata.json_constraints import json as json
-from tokamata.limits import CancelToken, Limits
-from tokamata.loading import load
-from tokamata.mask_reports import MaskReport
-from tokamata.masks import apply_mask
-from tokamata.matching import CompiledConstraint, Matcher, Preparation
+from tokamata.matching.batches import fill_draft_masks, fill_masks
+from tokamata.matching.compositions import forget_constraints
+from tokamata.matching.explanation import Explanation
+from tokamata.matching.loading import load
+from tokamata.matching.mask_reports import MaskReport
+from tokamata.matching.masks import apply_mask
+from tokamata.matching.matchers import CompiledConstraint, Matcher, Preparation
+from tokamata.matching.process_rewards import ProcessRewards
 from tokamata.patterns.grammars import Derivation, Determinism
-from tokamata.process_rewards import ProcessRewards
-from tokamata.reasoning import think_first
 from tokamata.repair.costs import (
     Doubt,
     EditCosts,
@@ -101,13 +107,7 @@ from tokamata.repair.results import Certificate, Edit, Margin, Repair
 from tokamata.repair.rewards import Reward
 from tokamata.repair.streams import RepairStream
 from tokamata.repair.tokens import TokenCertificate, TokenCosts, TokenEdit, TokenRepair
-from tokamata.structural_tags import structural_tag
-from tokamata.text_constraints import choice, literal, regex
-from tokamata.tool_calls import tool_calls
-from tokamata.tool_constraints import ToolCall, response_format, tool_call
-from tokamata.tool_formats import ToolFormat
-from tokamata.trigger_constraints import Tag, TagConstraint, tag, text_without, triggered
-from tokamata.type_constraints import type as type
+from tokamata.resources.limits import CancelToken, Limits
 from tokamata.values.json_events import Event
 from tokamata.values.partial_values import partial, partial_value
 from tokamata.values.parts import Captures, Match, Parts

@@ -28,7 +28,7 @@ from tokamata.automata import (
     strings,
 )
 from tokamata.errors import LimitExceeded, MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 def closed_form(vocabulary: list[bytes | None], acceptor: Acceptor) -> Acceptor:

@@ -22,7 +22,7 @@ from tokamata.automata import (
     star,
 )
 from tokamata.errors import EndlessStackError, LimitExceeded, MachineError, NondeterministicError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 STRINGS = all_strings(2, 4)
 A, B = b"ab"

@@ -32,12 +32,12 @@ from tokamata.automata import (
     remove_epsilon,
     star,
 )
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.grammar_automata import pushdown_of
 from tokamata.errors import EndlessStackError, NondeterministicError
-from tokamata.grammar_automata import pushdown_of
-from tokamata.limits import Limits, Watch
 from tokamata.patterns.grammars import lower_grammar
 from tokamata.patterns.grammars.syntax import Grammar
+from tokamata.resources.limits import Limits, Watch
 from tokamata.values.forms import Plain
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "120"))

@@ -9,7 +9,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.patterns.extension_probes import NAMES, taken
-from tokamata.extension_constraints import expressions
+from tokamata.constraints.extension_constraints import expressions
 
 # ---- parts of groups --------------------------------------------------------------------------
 
@@ -144,7 +144,7 @@ def test_wrong_arguments_of_functions(
 
 def test_every_extension_is_a_group_and_a_function() -> None:
     assert ", ".join(sorted(expressions.EXTENSIONS)) == NAMES
-    assert {name.lower() for name in NAMES.split(", ")} == set(tk.extension_constraints.__all__)
+    assert {name.lower() for name in NAMES.split(", ")} == set(tk.constraints.extension_constraints.__all__)
 
 
 @pytest.mark.parametrize("name", ["TEXT_TOKEN", "PARAGRAPH_TOKEN"])

@@ -22,8 +22,8 @@ import transformers
 import tokamata as tk
 from tests.support.models.margins import CLEAR, margins
 from tests.support.paths import SHARED
-from tokamata import kept_files
 from tokamata.integrations import gemma_gguf, models
+from tokamata.resources import kept_files
 
 gguf = pytest.importorskip("gguf", reason="gguf is an extra")
 

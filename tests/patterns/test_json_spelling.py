@@ -16,7 +16,7 @@ from tests.support.patterns.random_patterns import Patterns
 from tests.support.texts import all_texts
 from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata import _core
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
 from tokamata.patterns.extensions import substring_of
 from tokamata.patterns.regex import to_expression
 

@@ -18,7 +18,7 @@ from tests.support.masks import allowed
 from tests.support.matchers import write
 from tests.support.patterns.number_judge import Set
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.json_constraints import Spelling
+from tokamata.constraints.json_constraints import Spelling
 
 STOP = 256
 CONSTANTS = [1.5e20, 2.5e16, 1.5e-5, 1.5e308, 1e16, 1e22, 1e-7, 9e-5, 5e-324, 2.2250738585072014e-308]

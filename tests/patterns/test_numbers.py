@@ -22,8 +22,8 @@ from tests.support.masks import allowed
 from tests.support.matchers import accepts, takes, write
 from tests.support.patterns.number_judge import EXACT, JSON_NUMBER, Set
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.constraint import Constraint
-from tokamata.json_options import Spelling
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.json_options import Spelling
 
 SPELLINGS: list[Spelling] = ["plain", "natural", "any"]
 

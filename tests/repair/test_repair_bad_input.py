@@ -13,9 +13,9 @@ import pytest
 import tokamata as tk
 from tests.support.guarded import Guarded
 from tests.support.repairs import check_repair
-from tokamata import limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.resources import limits
 
 NESTED = {
     "$ref": "#/$defs/node",

@@ -17,11 +17,11 @@ import tokamata as tk
 import tokamata._core as _core
 from tests.support.repair.byte_patterns import patterns_of, places
 from tests.support.repairs import random_costs
-from tokamata.limits import core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.stream_words import StreamedWords
 from tokamata.repair.streams import RepairStream
 from tokamata.repair.words import Words
+from tokamata.resources.limits import core_limits
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import tokamata as tk
 from tests.support.masks import bits
-from tokamata import kept_compiled
+from tokamata.matching import kept_compiled
 
 Walk = list[tuple[tuple[int, ...], frozenset[int]]]
 _VALUES: list[Any] = [None, True, -1, 10**6, 0.5, "", "a", "call", "step", [], {}]

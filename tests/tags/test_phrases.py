@@ -15,8 +15,8 @@ import pytest
 
 import tokamata as tk
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.limits import Limits, Watch
 from tokamata.patterns.phrase_trie import PhraseTrie
+from tokamata.resources.limits import Limits, Watch
 
 
 def some_phrases(draw: random.Random) -> list[str]:

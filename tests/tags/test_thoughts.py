@@ -17,7 +17,7 @@ import tokamata as tk
 from tests.support.masks import allowed, bits
 from tests.support.models.fakes import preferring
 from tests.support.vocabularies import BYTES
-from tokamata.typical_texts import MOST_CHARACTERS, typical_text
+from tokamata.constraints.typical_texts import MOST_CHARACTERS, typical_text
 
 WORDS = [b"Klee", b" was", b" born", b"</", b"think", b'{"', b"name", b'":', b' "', b'",', b'"}', b"\n\n"]
 CROSSING = [b'>{"', b">{", b"k>1", b">\n", b'x</think>{"', b"</think>[", b">12", b'>{"name":']

@@ -14,8 +14,8 @@ import tokamata as tk
 from tests.support.tags.tagged_texts import SCHEMAS, read
 from tests.support.tags.walks import walked
 from tests.support.vocabularies import BYTE_VOCABULARY
+from tokamata.constraints.tool_formats import TOOL_FORMATS
 from tokamata.patterns.tagged import STYLES
-from tokamata.tool_formats import TOOL_FORMATS
 
 WEATHER = {
     "name": "weather",

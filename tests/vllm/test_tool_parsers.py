@@ -23,8 +23,8 @@ import pytest
 import tokamata as tk
 from tests.support.tags.tagged_texts import SCHEMAS, types_of
 from tests.support.tags.walks import walked
+from tokamata.constraints.tool_formats import TOOL_FORMATS
 from tokamata.patterns.tagged import STYLES
-from tokamata.tool_formats import TOOL_FORMATS
 
 TEXTS = 200  # of each family
 FAMILIES = [

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tokamata.constraints.json_constraints import json_schema
 from tokamata.errors import MissingExtraError, TokamataError
-from tokamata.json_constraints import json_schema
-from tokamata.limits import Limits
-from tokamata.masks import allocate_mask
+from tokamata.matching.masks import allocate_mask
+from tokamata.resources.limits import Limits
 from tokamata.vocabulary import Vocabulary
 
 __all__ = [

@@ -12,7 +12,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.drawing.diagram import Diagram, merged_edges
 from tokamata.automata.machine import EPSILON, Machine, Names, check_symbol, rows_of
 from tokamata.automata.symbols import BYTE_NAMES, summarize
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 String = str | bytes | Sequence[int]
 

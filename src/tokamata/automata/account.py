@@ -11,7 +11,7 @@ from dataclasses import replace
 from time import monotonic
 
 from tokamata.errors import LimitExceeded
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 # Memory in CPython, rounded up: the row of a state; a transition with its temporary set or dict
 # entry; a member of a set of states.

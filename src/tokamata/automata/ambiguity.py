@@ -40,7 +40,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.conversions import FiniteMachine, as_transducer
 from tokamata.automata.machine import EPSILON, Pair
 from tokamata.automata.square import NO_DELAY, Delay, Square, Step, Word, delayed
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 Run = tuple[tuple[int, int, int, int], ...]
 _Value = TypeVar("_Value", bound=Hashable)

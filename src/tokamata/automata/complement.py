@@ -20,7 +20,7 @@ from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.determinize import determinize
 from tokamata.automata.epsilon import remove_epsilon
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 def complement(

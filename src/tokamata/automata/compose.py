@@ -41,7 +41,7 @@ from tokamata.automata.pushdown import PushdownAutomaton
 from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.subsequential_composition import compose_subsequential
 from tokamata.automata.transducer import Transducer
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 # The rest of a label, after what it reads: what a transducer writes, or what a push-down automaton pops and
 # pushes.

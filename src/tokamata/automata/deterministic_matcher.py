@@ -20,7 +20,7 @@ from tokamata.automata.machine import EPSILON, Edit
 from tokamata.automata.pushdown import PushdownAutomaton
 from tokamata.automata.symbols import name_of
 from tokamata.errors import NondeterministicError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 _Stack = tuple[int, ...]
 

@@ -23,7 +23,7 @@ from tokamata.automata.epsilon import remove_epsilon
 from tokamata.automata.residual_subsets import subsequential
 from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.transducer import Transducer
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 @overload

@@ -30,7 +30,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.machine import EPSILON, Pair
 from tokamata.automata.symbols import BYTE_NAMES, show
 from tokamata.automata.transducer import Transducer
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 def detokenizer(

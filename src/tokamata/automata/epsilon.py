@@ -18,7 +18,7 @@ from typing import Any
 
 from tokamata.automata.account import Account
 from tokamata.automata.transducer import AnyMachine
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 def remove_epsilon(machine: AnyMachine, limits: Limits | Account | None = None) -> AnyMachine:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.determinize import determinize
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 _DEAD = -1  # the state after a missing transition
 

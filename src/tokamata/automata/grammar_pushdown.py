@@ -39,7 +39,7 @@ from tokamata.automata.minimize import minimize
 from tokamata.automata.pushdown import PushdownAutomaton
 from tokamata.automata.symbols import BYTE_NAMES, name_of
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 START_NAME = "[•]"  # of the stack symbol below all others, as in figure 6
 

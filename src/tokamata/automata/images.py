@@ -21,7 +21,7 @@ from tokamata.automata.project import project
 from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.transducer import Transducer
 from tokamata.automata.trim import trim
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 def image(

@@ -40,7 +40,7 @@ from tokamata.automata.determinize import determinize
 from tokamata.automata.onward import onward
 from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.trim import trim
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 @overload

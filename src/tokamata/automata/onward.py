@@ -33,7 +33,7 @@ from collections.abc import Iterable
 from tokamata.automata.account import Account
 from tokamata.automata.subsequential import Output, SubsequentialTransducer
 from tokamata.automata.trim import trim
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 _Link = tuple[int, "_Link"] | None  # a string: a symbol and the string after it; None is the empty string
 

@@ -30,9 +30,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tokamata.arguments import checked_instance
 from tokamata.automata.account import Account
 from tokamata.automata.machine import EPSILON, MAX_SYMBOL, Machine, Names
+from tokamata.calls.arguments import checked_instance
 from tokamata.errors import MachineError, MachineFileError
 
 _EPSILON_NAME = "<eps>"

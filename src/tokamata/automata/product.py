@@ -12,7 +12,7 @@ from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.compose import compose
 from tokamata.automata.project import project
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 def product(first: Acceptor, second: Acceptor, limits: Limits | Account | None = None) -> Acceptor:

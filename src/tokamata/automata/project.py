@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tokamata.arguments import checked_choice
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.subsequential import SubsequentialTransducer
 from tokamata.automata.transducer import Transducer
-from tokamata.limits import Limits
+from tokamata.calls.arguments import checked_choice
+from tokamata.resources.limits import Limits
 
 
 def project(

@@ -24,7 +24,7 @@ from tokamata.automata.machine import EPSILON, MAX_SYMBOL, Edit, Machine, Names,
 from tokamata.automata.stack_moves import StackMoves
 from tokamata.automata.symbols import enumerate_names, name_of, summarize
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 Transition = tuple[int, int, Sequence[int], Sequence[int], int]
 

@@ -20,7 +20,7 @@ from tokamata.automata.configurations import initial, read
 from tokamata.automata.pushdown import PushdownAutomaton
 from tokamata.automata.pushdown_liveness import Liveness
 from tokamata.automata.stack_moves import StackMoves
-from tokamata.limits import Limits, checked_limits
+from tokamata.resources.limits import Limits, checked_limits
 
 
 class PushdownMatcher:

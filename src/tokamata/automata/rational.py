@@ -21,7 +21,7 @@ from typing import Any
 from tokamata.automata.account import Account
 from tokamata.automata.transducer import AnyMachine
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 _Rows = list[list[tuple[Any, int]]]
 

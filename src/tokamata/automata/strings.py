@@ -15,7 +15,7 @@ from tokamata.automata.determinize import determinize
 from tokamata.automata.machine import EPSILON
 from tokamata.automata.trim import reachable, trim
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 def is_empty(acceptor: Acceptor) -> bool:

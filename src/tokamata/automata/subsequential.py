@@ -35,7 +35,7 @@ from tokamata.automata.machine import EPSILON, MAX_SYMBOL, Machine, Names, Pair,
 from tokamata.automata.symbols import enumerate_names, name_of_string, summarize_pairs
 from tokamata.automata.transducer import Transducer
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 Output = tuple[int, ...]
 _Rows = tuple[tuple[tuple[Write, int], ...], ...]

@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tokamata.arguments import checked_list, checked_whole
 from tokamata.automata.acceptor import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.drawing import svg
@@ -34,8 +33,9 @@ from tokamata.automata.drawing.dot import to_dot
 from tokamata.automata.symbols import enumerate_names, show
 from tokamata.automata.token_rows import Int32, TokenRows, smallest
 from tokamata.automata.token_tensors import TokenTensors
+from tokamata.calls.arguments import checked_list, checked_whole
 from tokamata.errors import MachineError, TokenIdError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.vocabulary.token_table import MAX_TOKENS
 
 TokenNames = Callable[[int], "bytes | str | None"] | Sequence["bytes | str | None"]

@@ -25,7 +25,7 @@ import numpy as np
 
 from tokamata.automata.token_rows import TokenRows
 from tokamata.errors import LimitExceeded, MissingExtraError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 if TYPE_CHECKING:
     import torch

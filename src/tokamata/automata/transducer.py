@@ -13,7 +13,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.drawing.diagram import Diagram, merged_edges
 from tokamata.automata.machine import EPSILON, Machine, Names, Pair, check_symbol, rows_of
 from tokamata.automata.symbols import summarize_pairs
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 
 @dataclass(frozen=True, repr=False)

@@ -41,8 +41,8 @@ from tokamata.automata.conversions import FiniteMachine, as_transducer
 from tokamata.automata.machine import EPSILON, Pair
 from tokamata.automata.square import NO_DELAY, Delay, Square, Step, Word, delayed
 from tokamata.automata.trim import reachable
-from tokamata.limits import Limits
 from tokamata.patterns.grammars.left_recursion import components
+from tokamata.resources.limits import Limits
 
 _Edge = tuple[Step, int]  # a step, and the number of the pair that it leads to
 _Path = list[_Edge]

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.grammar_constraints import grammar
+from tokamata.constraints.json_constraints import json, json_schema
+from tokamata.constraints.text_constraints import regex
+from tokamata.constraints.type_constraints import type as type_constraint
 from tokamata.errors import TokamataError
-from tokamata.grammar_constraints import grammar
-from tokamata.json_constraints import json, json_schema
-from tokamata.text_constraints import regex
-from tokamata.type_constraints import type as type_constraint
 
 __all__ = ["Given", "OptionError", "Requested", "requested_constraint", "schema_text", "styles_of"]
 

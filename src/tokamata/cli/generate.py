@@ -20,10 +20,10 @@ from tokamata.cli.console import Screen, shown_text
 from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import chat_tokens, load_all
 from tokamata.cli.tokens import foreign_tokens
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.text_constraints import literal
 from tokamata.decoding import Generation, Settings, Stream, stream
 from tokamata.errors import TokamataError
-from tokamata.text_constraints import literal
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Job", "compare", "matches", "result_of", "run", "show_value"]

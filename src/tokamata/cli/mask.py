@@ -16,9 +16,9 @@ from tokamata.cli.console import Screen, shown_bytes
 from tokamata.cli.constraints import Requested
 from tokamata.cli.loading import load_vocabulary
 from tokamata.cli.tokens import Samples, encode
-from tokamata.compositions import Tokenization
-from tokamata.mask_reports import MaskReport
-from tokamata.matching import Matcher
+from tokamata.matching.compositions import Tokenization
+from tokamata.matching.mask_reports import MaskReport
+from tokamata.matching.matchers import Matcher
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["run"]

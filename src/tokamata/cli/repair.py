@@ -17,12 +17,12 @@ from tokamata.cli.constraints import OptionError, Requested
 from tokamata.cli.differences import margin_of, show_content, show_edits, verdict_of
 from tokamata.cli.files import Source, destinations, read, sources_of, write
 from tokamata.cli.repair_json import as_json
+from tokamata.constraints.json_constraints import JsonConstraint
+from tokamata.constraints.text_constraints import regex
 from tokamata.errors import LimitExceeded
-from tokamata.json_constraints import JsonConstraint
-from tokamata.limits import Limits
 from tokamata.repair.results import Margin, Repair
 from tokamata.repair.searching import LEAST_SECONDS
-from tokamata.text_constraints import regex
+from tokamata.resources.limits import Limits
 
 __all__ = ["Destination", "Report", "run"]
 

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import IO, Any, Literal, overload
 
-from tokamata.arguments import checked_flag, checked_instance
+from tokamata.calls.arguments import checked_flag, checked_instance
 from tokamata.compat.actions import action, actions
 from tokamata.compat.json_spans import shown_path
 from tokamata.compat.made_up import MadeUp, rewritten
@@ -42,8 +42,8 @@ from tokamata.compat.searches import (
 )
 from tokamata.compat.strict import refuse_if_strict
 from tokamata.compat.under_schema import answer_under_schema
-from tokamata.limits import CancelToken, Limits
 from tokamata.repair.results import Repair
+from tokamata.resources.limits import CancelToken, Limits
 from tokamata.values.forms import Reading
 
 __all__ = ["JSONReturnType", "from_file", "load", "loads", "repair_json"]

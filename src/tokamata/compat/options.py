@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from tokamata.arguments import checked_choice, checked_flag, checked_instance, checked_whole
+from tokamata.calls.arguments import checked_choice, checked_flag, checked_instance, checked_whole
 from tokamata.errors import ArgumentError, shown_argument
-from tokamata.limits import CancelToken, Limits, Watch
+from tokamata.resources.limits import CancelToken, Limits, Watch
 
 __all__ = [
     "Answer",

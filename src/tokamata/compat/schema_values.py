@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tokamata.compat.json_spans import Path
-from tokamata.limits import Watch
+from tokamata.resources.limits import Watch
 
 __all__ = ["disallowed", "filled_in", "missing", "proposed", "schema_at", "strings_for_containers"]
 

@@ -20,10 +20,10 @@ from typing import Any, Literal
 
 from tokamata.compat.made_up import MadeUp, made_up
 from tokamata.compat.options import Options
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.grammar_constraints import GrammarConstraint, grammar
+from tokamata.constraints.json_constraints import JsonConstraint, json_schema
 from tokamata.errors import LimitExceeded, ParseError
-from tokamata.grammar_constraints import GrammarConstraint, grammar
-from tokamata.json_constraints import JsonConstraint, json_schema
 from tokamata.repair.costs import EditCosts, Rewrite
 from tokamata.repair.default_costs import DEFAULT_COSTS
 from tokamata.repair.results import Repair

@@ -39,8 +39,8 @@ from tokamata.compat.searches import (
     parsed_json,
     value_of,
 )
+from tokamata.constraints.json_constraints import JsonConstraint
 from tokamata.errors import ArgumentError, LimitExceeded
-from tokamata.json_constraints import JsonConstraint
 from tokamata.repair.results import Repair
 from tokamata.values.forms import Reading
 

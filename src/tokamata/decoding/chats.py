@@ -35,7 +35,7 @@ from typing import Any
 
 from tokamata.decoding.chat_origins import ControlSpan, refused_piece, spans_of_messages, unused_number
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
-from tokamata.locks import kept_property
+from tokamata.resources.locks import kept_property
 
 __all__ = ["Chat", "ChatEncoder", "chat_ids"]
 

@@ -12,7 +12,7 @@ from tokamata.errors import ArgumentError, shown_argument
 
 if TYPE_CHECKING:
     from tokamata.decoding.sampling import Sampler
-    from tokamata.matching import Matcher
+    from tokamata.matching.matchers import Matcher
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["check_draft", "drafter_of"]

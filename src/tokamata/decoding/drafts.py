@@ -29,8 +29,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tokamata.decoding.jump import certain_tokens
-from tokamata.masks import allocate_mask
-from tokamata.matching import Matcher
+from tokamata.matching.masks import allocate_mask
+from tokamata.matching.matchers import Matcher
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,8 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, overload
 
-from tokamata.compositions import Tokenization
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
 from tokamata.decoding.chats import Chat
 from tokamata.decoding.drafters import drafter_of
 from tokamata.decoding.loop import write
@@ -33,7 +32,8 @@ from tokamata.decoding.row import Row, Task
 from tokamata.decoding.sampling import Sampler, Sampling
 from tokamata.decoding.start import Options, constraint_list, tasks_of
 from tokamata.errors import ArgumentError, PicklingError, shown_argument
-from tokamata.matching import CompiledConstraint, OnNoncanonical
+from tokamata.matching.compositions import Tokenization
+from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -48,7 +48,7 @@ from tokamata.decoding.token_prefixes import token_prefixes
 from tokamata.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from tokamata.matching import Matcher
+    from tokamata.matching.matchers import Matcher
 
 __all__ = ["certain_tokens", "safe_count", "spelled_tokens"]
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tokamata.batches import fill_masks
 from tokamata.decoding.drafts import Draft
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.results import Clock, Step, Timing
 from tokamata.decoding.row import Row
-from tokamata.masks import allocate_mask, apply_mask
+from tokamata.matching.batches import fill_masks
+from tokamata.matching.masks import allocate_mask, apply_mask
 
 if TYPE_CHECKING:
     import torch

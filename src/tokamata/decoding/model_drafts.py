@@ -27,13 +27,13 @@ from tokamata.decoding.jump import spelled_tokens
 from tokamata.decoding.model import CachedModel
 from tokamata.decoding.sampling import Sampler
 from tokamata.errors import GenerationError
-from tokamata.masks import allocate_mask, apply_mask
-from tokamata.matching import CompiledConstraint, Matcher
+from tokamata.matching.masks import allocate_mask, apply_mask
+from tokamata.matching.matchers import CompiledConstraint, Matcher
 
 if TYPE_CHECKING:
     import torch
 
-    from tokamata.constraint import Constraint
+    from tokamata.constraints.constraint import Constraint
     from tokamata.vocabulary import Vocabulary
 
 __all__ = ["OtherTokens", "Smaller"]

@@ -21,7 +21,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tokamata.arguments import checked_list
+from tokamata.calls.arguments import checked_list
 from tokamata.decoding.chats import Chat, ChatEncoder
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 

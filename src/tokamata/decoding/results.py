@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from tokamata.errors import NoValuesError
-from tokamata.matching import CompiledConstraint
+from tokamata.matching.matchers import CompiledConstraint
 
 if TYPE_CHECKING:
-    from tokamata.constraint import Constraint
+    from tokamata.constraints.constraint import Constraint
     from tokamata.values.events import Event
 
 __all__ = ["Clock", "FinishReason", "Generation", "Step", "Timing"]

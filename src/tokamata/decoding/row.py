@@ -17,15 +17,15 @@ from tokamata.decoding.drafts import Draft, Drafter
 from tokamata.decoding.jump import certain_tokens
 from tokamata.decoding.results import Clock, FinishReason, Generation, Step, Timing
 from tokamata.errors import GenerationError
-from tokamata.masks import allocate_mask
+from tokamata.matching.masks import allocate_mask
 from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:
     import torch
 
-    from tokamata.constraint import Constraint
+    from tokamata.constraints.constraint import Constraint
     from tokamata.decoding.sampling import Sampler
-    from tokamata.matching import CompiledConstraint, Matcher
+    from tokamata.matching.matchers import CompiledConstraint, Matcher
     from tokamata.values.events import Event, EventReader
     from tokamata.vocabulary import Vocabulary
 

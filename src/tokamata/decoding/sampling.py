@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tokamata.arguments import checked_flag, checked_whole
+from tokamata.calls.arguments import checked_flag, checked_whole
 from tokamata.errors import ArgumentError, GenerationError, shown_argument
 
 if TYPE_CHECKING:

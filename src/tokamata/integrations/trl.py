@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from tokamata.arguments import checked_instance, checked_list, checked_number, checked_threads
-from tokamata.constraint import Constraint
+from tokamata.calls.arguments import checked_instance, checked_list, checked_number, checked_threads
+from tokamata.constraints.constraint import Constraint
 from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
-from tokamata.limits import Limits, checked_limits
-from tokamata.matching import CompiledConstraint
-from tokamata.process_rewards import ProcessRewards
+from tokamata.matching.matchers import CompiledConstraint
+from tokamata.matching.process_rewards import ProcessRewards
 from tokamata.repair.costs import EditCosts
 from tokamata.repair.default_costs import DEFAULT_COSTS
+from tokamata.resources.limits import Limits, checked_limits
 
 __all__ = ["RewardFunction", "text_reward", "token_reward"]
 

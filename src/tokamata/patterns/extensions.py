@@ -32,8 +32,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import tokamata._core as _core
-from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.patterns.regex import DIALECTS, to_expression
+from tokamata.resources.limits import CancelToken, Limits, core_limits
 
 if TYPE_CHECKING:
     from tokamata.patterns.regex import ExtensionCall

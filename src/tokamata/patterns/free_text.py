@@ -32,7 +32,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import tokamata._core as _core
-from tokamata.limits import Watch
+from tokamata.resources.limits import Watch
 
 __all__ = ["Border", "free_text", "without_phrases"]
 

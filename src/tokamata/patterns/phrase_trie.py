@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from tokamata.errors import LimitExceeded
-from tokamata.limits import Watch
+from tokamata.resources.limits import Watch
 
 __all__ = ["PhraseTrie"]
 

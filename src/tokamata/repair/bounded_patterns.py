@@ -23,8 +23,8 @@ from typing import TypeVar
 
 import tokamata._core as _core
 from tokamata.errors import LimitExceeded
-from tokamata.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.repair.byte_patterns import BytePatterns
+from tokamata.resources.limits import CancelToken, Limits, Watch, core_limits
 
 __all__ = ["BYTES_OF_A_MATCH", "MATCHES_OF_A_CHECK", "BoundedPatterns", "Found"]
 

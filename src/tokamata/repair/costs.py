@@ -15,13 +15,13 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 import tokamata._core as _core
-from tokamata.arguments import checked_instance
+from tokamata.calls.arguments import checked_instance
 from tokamata.errors import ArgumentError, shown_argument
-from tokamata.limits import Limits
-from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BYTES_OF_A_MATCH, MATCHES_OF_A_CHECK, BoundedPatterns
 from tokamata.repair.byte_patterns import BytePatterns, Meaning, Template
 from tokamata.repair.words import Words
+from tokamata.resources.limits import Limits
+from tokamata.resources.locks import kept_property
 
 __all__ = [
     "ALL_MODES",

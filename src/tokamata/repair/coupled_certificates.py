@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 import tokamata._core as _core
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.names import different_names, names_of
 from tokamata.repair.raised_costs import HIGHEST_COST, RaisedCosts
 from tokamata.repair.results import Certificate
+from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 
 __all__ = ["CoupledCertificate"]
 

@@ -49,9 +49,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
-from tokamata.arguments import checked_instance
+from tokamata.calls.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, NoRepairError, shown_argument
-from tokamata.limits import Limits, Watch, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.coupled_certificates import CoupledCertificate
@@ -93,6 +92,7 @@ from tokamata.repair.searching import (
 )
 from tokamata.repair.spelling_bounds import SpellingBounds
 from tokamata.repair.unfolding import Unfolding
+from tokamata.resources.limits import Limits, Watch, core_limits
 from tokamata.values.forms import Reading, accepted
 
 if TYPE_CHECKING:

@@ -46,12 +46,12 @@ from typing import Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
 from tokamata.errors import LimitExceeded
-from tokamata.limits import Watch, core_limits
 from tokamata.repair.contents import canonical_json
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import EVERY_BYTE, STEPS, RepairGraph, followed, repair_graph
 from tokamata.repair.results import Edit, Edits, Margin, Repair
 from tokamata.repair.searching import Search, repair_to, searched_to_end
+from tokamata.resources.limits import Watch, core_limits
 
 __all__ = ["NearestValues", "margin_of"]
 

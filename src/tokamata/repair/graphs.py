@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import tokamata._core as _core
-from tokamata.limits import Limits, core_limits
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.results import Edit
 from tokamata.repair.searching import edit_of
+from tokamata.resources.limits import Limits, core_limits
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 import tokamata._core as _core
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
-from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import BY_WRITTEN, KEEP, EditCosts, TextCosts
 from tokamata.repair.json_losses import content_changes
 from tokamata.repair.losses import ContentChange, ContentChanges
 from tokamata.repair.programs import Program
+from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
+from tokamata.resources.locks import kept_property
 from tokamata.values.forms import Reading, accepted
 
 __all__ = [

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 import tokamata._core as _core
-from tokamata.arguments import checked_instance, checked_number
+from tokamata.calls.arguments import checked_instance, checked_number
 from tokamata.errors import LimitExceeded
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import KEEP, EditCosts, TextCosts
 from tokamata.repair.results import Certificate, Edit, Edits, MarginOf, Repair
 from tokamata.repair.rewards import Reward
+from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 
 __all__ = [
     "LEAST_SECONDS",

@@ -30,14 +30,14 @@ from types import MappingProxyType
 from typing import Any, Generic, NoReturn, TypeVar
 
 import tokamata._core as _core
-from tokamata.arguments import checked_instance
+from tokamata.calls.arguments import checked_instance
 from tokamata.errors import ArgumentError, Cancelled, LimitExceeded, ParseError, PicklingError, shown_argument
-from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import BY_WRITTEN, NOWHERE, EditCosts, TakenRewrites
 from tokamata.repair.results import Repair
 from tokamata.repair.stream_finders import fed
 from tokamata.repair.stream_words import StreamedWords
+from tokamata.resources.limits import CancelToken, Limits, core_limits
 from tokamata.values.events import EventReader
 from tokamata.values.forms import Form, Reading, is_json
 from tokamata.values.json_events import Event

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from tokamata._core import Constraint as CoreConstraint
 from tokamata._core import Matcher as CoreMatcher
 from tokamata._core import TokenPlaces, TokenRepairSearch
-from tokamata.arguments import checked_instance, checked_list, checked_number, checked_whole
+from tokamata.calls.arguments import checked_instance, checked_list, checked_number, checked_whole
 from tokamata.errors import ArgumentError
-from tokamata.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.repair.searching import within_deadline
+from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary

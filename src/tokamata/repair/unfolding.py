@@ -33,10 +33,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from tokamata.errors import LimitExceeded
-from tokamata.limits import Watch
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import STEPS, RepairGraph
 from tokamata.repair.names import WORD_BYTES, Name, Occurrence, Sides, middle_of
+from tokamata.resources.limits import Watch
 
 __all__ = ["LETTERS", "OUTSIDE", "Key", "Mark", "Step", "Unfolding", "Words", "least_costs"]
 

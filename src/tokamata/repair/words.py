@@ -28,8 +28,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from unicodedata import combining, normalize
 
-from tokamata.locks import kept_property
 from tokamata.repair.bounded_patterns import BoundedPatterns
+from tokamata.resources.locks import kept_property
 
 __all__ = ["Words", "labels_of"]
 

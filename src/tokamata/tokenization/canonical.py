@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.locks import Lock
+from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.pipelines import ranks
 from tokamata.tokenization.pipelines.pipeline import Pipeline, contradictions_refused

@@ -5,7 +5,7 @@ seconds.  The resulting tables have about ten megabytes, and are read in a twent
 is a hash of everything that they depend on: the content of the tokenizer, the version of the package that was
 queried, and that of tokamata.
 
-Files contain only arrays (numpy's ``.npz``, nothing pickled); see also ``tokamata/kept_files.py``.
+Files contain only arrays (numpy's ``.npz``, nothing pickled); see also ``tokamata/resources/kept_files.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tokamata import kept_files
+from tokamata.resources import kept_files
 
 Tables = dict[str, Any]
 

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol
 
 import tokamata._core as _core
 from tokamata.errors import ParseError
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.lark_trees import TreeShapes
 from tokamata.patterns.grammars.parsing import Constituent, first_derivation
 from tokamata.patterns.grammars.productions import Account, Builder, Productions
@@ -35,6 +34,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     rewritten,
 )
+from tokamata.resources.limits import Watch
 from tokamata.values.forms import (
     Alternatives,
     Checked,

@@ -42,9 +42,9 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import tokamata._core as _core
-from tokamata.control_tokens import valid_utf8
 from tokamata.errors import ParseError
-from tokamata.limits import CancelToken, Limits, core_limits
+from tokamata.resources.limits import CancelToken, Limits, core_limits
+from tokamata.values.control_tokens import valid_utf8
 from tokamata.values.groups import groups_of
 from tokamata.values.markers import Markers
 from tokamata.values.parts import Match, Parts

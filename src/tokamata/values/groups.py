@@ -29,7 +29,6 @@ from collections.abc import Callable
 from functools import partial
 
 import tokamata._core as _core
-from tokamata.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.regex import DIALECTS, MAX_DEPTH
 from tokamata.patterns.regex.classes import named_class
@@ -53,6 +52,7 @@ from tokamata.patterns.regex.syntax import (
     WordBoundary,
 )
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.values.program import Program
 
 __all__ = ["groups_of"]

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import tokamata._core as _core
-from tokamata.control_names import ControlNames
+from tokamata.values.control_names import ControlNames
 
 __all__ = ["Markers"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tokamata import kept_files
+from tokamata.resources import kept_files
 
 if TYPE_CHECKING:
     import tokamata._core as _core

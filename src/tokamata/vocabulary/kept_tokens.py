@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tokamata import kept_files
+from tokamata.resources import kept_files
 from tokamata.vocabulary.packed_tokens import packed, unpacked
 from tokamata.vocabulary.token_table import TokenBytes, TokenTable
 

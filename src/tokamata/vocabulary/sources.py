@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tokamata.arguments import checked_instance, checked_text, checked_whole
+from tokamata.calls.arguments import checked_instance, checked_text, checked_whole
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.gguf_file import table_from_gguf

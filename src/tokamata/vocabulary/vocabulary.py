@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tokamata.arguments import checked_instance
+from tokamata.calls.arguments import checked_instance
+from tokamata.calls.recipes import Shared
 from tokamata.errors import ArgumentError, TokenIdError, UnknownTokenError, VocabularyError, shown_argument
-from tokamata.locks import kept_property
-from tokamata.recipes import Shared
+from tokamata.resources.locks import kept_property
 from tokamata.vocabulary.kept_segments import keep_segments
 from tokamata.vocabulary.misfits import warn_if_far_wider, warn_without_stop
 from tokamata.vocabulary.packed_tokens import packed, unpacked

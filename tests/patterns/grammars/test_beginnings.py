@@ -9,9 +9,9 @@ import pytest
 
 import tokamata as tk
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.beginnings import Beginnings, followers
 from tokamata.patterns.grammars.syntax import Choice, Embedded, Node, Reference, Sequence, Terminal
+from tokamata.resources.limits import Watch
 
 TERMINALS = {name: Terminal(name, _core.literal(name.encode())) for name in "abc"}
 END = "$END"

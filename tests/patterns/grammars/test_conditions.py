@@ -10,7 +10,6 @@ from collections.abc import Callable
 import pytest
 
 import tokamata as tk
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import condition_forms, threads
 from tokamata.patterns.grammars.alphabet import Alphabet, symbols_of
 from tokamata.patterns.grammars.condition_forms import ConditionForms
@@ -26,6 +25,7 @@ from tokamata.patterns.grammars.conditions import (
 )
 from tokamata.patterns.grammars.threads import Places
 from tokamata.patterns.regex.classes import normalize
+from tokamata.resources.limits import Watch
 
 TEXTS = ["".join(text) for size in range(5) for text in itertools.product("abc", repeat=size)]
 REGEXES = ["a", "[ab]", "ab", "a*b", "(?:ab|b)+", "b(?=c)", "(?!ab)[abc]", "abc?", "a[ab]*c", "aa", "[a-b]"]

@@ -9,7 +9,6 @@ import pytest
 import tokamata as tk
 from tests.support.grammars import A, B, random_grammar, short_texts, show
 from tests.support.vocabularies import bytes_and
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.factoring import LARGEST_INLINED, factored
 from tokamata.patterns.grammars.syntax import (
     Choice,
@@ -22,6 +21,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     tree_size,
 )
+from tokamata.resources.limits import Watch
 
 
 def alternatives(*options: str) -> Choice:

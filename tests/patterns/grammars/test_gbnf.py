@@ -14,8 +14,8 @@ from tests.support.masks import allowed
 from tests.support.matchers import is_text_of
 from tests.support.paths import DATA
 from tests.support.vocabularies import bytes_and
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import read_gbnf
+from tokamata.resources.limits import Watch
 
 FILES = sorted([*(DATA / "grammars").rglob("*.gbnf"), *(DATA / "grammars").rglob("*.ebnf")])
 

@@ -11,9 +11,9 @@ import pytest
 import tokamata as tk
 from tests.support.masks import allowed
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions, kept_rules
 from tokamata.patterns.grammars.expressions import journal_of, made_by
+from tokamata.resources.limits import Watch
 
 LEXERS = ["dynamic", "basic", "contextual", "longest"]
 CALLS = """

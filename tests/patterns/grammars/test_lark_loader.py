@@ -14,10 +14,10 @@ from lark.load_grammar import TERMINALS, load_grammar
 
 import tokamata as tk
 from tests.support.paths import DATA
-from tokamata.limits import Limits, Watch
 from tokamata.patterns.grammars import lark_definitions, lark_loader, steps
 from tokamata.patterns.grammars.grammar_files import GrammarFile
 from tokamata.patterns.grammars.lark_files import _imports
+from tokamata.resources.limits import Limits, Watch
 
 FOLDER = DATA / "grammars"
 FILES = [*sorted(FOLDER.rglob("*.lark")), *sorted((Path(lark.__file__).parent / "grammars").glob("*.lark"))]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import tokamata as tk
-from tokamata.limits import Limits, Watch
 from tokamata.patterns.grammars import steps
 from tokamata.patterns.grammars.linear_matching import LinearPattern
+from tokamata.resources.limits import Limits, Watch
 
 LOOKS = ["(?=a)", "(?!b)", "(?<=a)", "(?<!b)", r"\b", "^", "$", "(?=(?:a|b)*c)"]
 

@@ -10,8 +10,7 @@ import tokamata as tk
 from tests.support.grammars import A, B, random_grammar, short_texts, show, small_grammars
 from tests.support.matchers import accepts
 from tests.support.vocabularies import bytes_and
-from tokamata.constraint import Constraint
-from tokamata.limits import Watch
+from tokamata.constraints.constraint import Constraint
 from tokamata.patterns.grammars import lower_grammar
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.syntax import (
@@ -23,6 +22,7 @@ from tokamata.patterns.grammars.syntax import (
     Terminal,
     children_first,
 )
+from tokamata.resources.limits import Watch
 from tokamata.values.forms import Plain
 
 LONGEST = 6

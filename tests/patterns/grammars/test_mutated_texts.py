@@ -14,8 +14,8 @@ from tests.support.matchers import takes
 from tests.support.mutations import CASES, mutated
 from tests.support.paths import DATA, ROOT
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import read_gbnf
+from tokamata.resources.limits import Watch
 
 FOLDER = DATA / "grammars"
 LEXERS = ("dynamic", "basic", "contextual")

@@ -18,11 +18,11 @@ import lark
 import pytest
 
 import tokamata as tk
-from tokamata.grammar_constraints import _form_of
-from tokamata.limits import Limits, Watch
+from tokamata.constraints.grammar_constraints import _form_of
 from tokamata.patterns.grammars import read_lark
 from tokamata.patterns.grammars.parsing import Constituent, first_derivation
 from tokamata.patterns.grammars.productions import Account, Label, Productions, reduced
+from tokamata.resources.limits import Limits, Watch
 from tokamata.values.forms import Reading
 
 GRAMMARS = Path(__file__).parents[2] / "data" / "grammars" / "syncode"

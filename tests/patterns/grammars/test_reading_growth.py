@@ -6,7 +6,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.matchers import takes
-from tokamata.limits import Watch
+from tokamata.resources.limits import Watch
 
 LEXERS = ["characters", "dynamic", "basic", "contextual", "longest"]
 

@@ -17,11 +17,11 @@ from tests.support.matchers import is_text_of, takes, write
 from tests.support.paths import DATA
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 from tokamata.automata import Acceptor
-from tokamata.constraint import Constraint
-from tokamata.limits import Watch
+from tokamata.constraints.constraint import Constraint
 from tokamata.patterns.grammars import lower_grammar
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.syntax import Grammar
+from tokamata.resources.limits import Watch
 from tokamata.values.forms import Plain
 
 VOCABULARY = tk.Vocabulary.load([b"a", b"b", b"ab", b"ba", b"aab", b"bb", None], stop=6)

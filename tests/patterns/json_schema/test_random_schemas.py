@@ -13,10 +13,10 @@ from tests.support.schemas.against_jsonschema import ours, upstream
 from tests.support.schemas.kernel_oracle import Oracle
 from tests.support.schemas.random_schemas import DRAFTS, RandomSchemas
 from tokamata.errors import UnsupportedSchemaError
-from tokamata.limits import Limits, Watch
 from tokamata.patterns.json_schema import RecordingTable
 from tokamata.patterns.json_schema.apart import apart
 from tokamata.patterns.json_schema.reader import Options, Reader
+from tokamata.resources.limits import Limits, Watch
 
 SCHEMAS = 60
 VALUES = 20

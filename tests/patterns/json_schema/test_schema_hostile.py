@@ -13,9 +13,9 @@ import referencing
 import tokamata as tk
 from tests.support.schemas.schema_tables import read, verdicts
 from tokamata.errors import LimitExceeded, SchemaError, TokamataError, UnsupportedSchemaError
-from tokamata.limits import Watch
 from tokamata.patterns.json_schema import reading
 from tokamata.patterns.json_schema.table import NULL
+from tokamata.resources.limits import Watch
 
 DEEP = 10_000
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -12,8 +12,8 @@ import pytest
 
 import tokamata as tk
 from tests.support.schemas.schema_tables import names_in_order, read, verdicts
+from tokamata.calls.recipes import copied
 from tokamata.patterns.json_schema.table import NUMBER, OBJECT, STRING
-from tokamata.recipes import copied
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"

@@ -8,7 +8,7 @@ import tokamata as tk
 from tests.support.matchers import takes
 from tests.support.vocabularies import BYTE_VOCABULARY
 from tokamata import _core
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
 
 
 class Engine:

@@ -9,8 +9,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 
 from tokamata import _core
-from tokamata.constraint import Constraint
-from tokamata.json_options import Spelling
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.json_options import Spelling
 
 JSON_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.([0-9]+))?(?:([eE])([+-]?)([0-9]{1,4}))?")
 EXACT = Context(prec=100, Emax=10**9, Emin=-(10**9))

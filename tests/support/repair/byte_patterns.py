@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tokamata as tk
-from tokamata.limits import core_limits
 from tokamata.repair.byte_patterns import BytePatterns
 from tokamata.repair.costs import ALL_MODES, BY_WRITTEN
+from tokamata.resources.limits import core_limits
 
 __all__ = ["patterns_of", "places"]
 

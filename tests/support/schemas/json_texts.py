@@ -43,7 +43,7 @@ def _refuse(text: str) -> Any:
     raise ValueError(text)
 
 
-def check_style(text: str, style: tk.json_constraints.Style) -> None:
+def check_style(text: str, style: tk.constraints.json_constraints.Style) -> None:
     """Raises ``AssertionError`` where white space or spelling is not of the style."""
     places = _places(text)
     if style.whitespace != "any":

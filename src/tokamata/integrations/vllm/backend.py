@@ -11,9 +11,9 @@ from tokamata.integrations.vllm.constraints import constraint_of
 from tokamata.integrations.vllm.grammar import TokamataGrammar
 from tokamata.integrations.vllm.reading import check_reading
 from tokamata.integrations.vllm.warm_up import VALUE, warm_up
-from tokamata.limits import CancelToken
-from tokamata.locks import Lock
-from tokamata.matching import CompiledConstraint
+from tokamata.matching.matchers import CompiledConstraint
+from tokamata.resources.limits import CancelToken
+from tokamata.resources.locks import Lock
 from tokamata.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -16,14 +16,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from tokamata.constraint import Constraint
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.grammar_constraints import grammar
+from tokamata.constraints.json_constraints import json_schema
+from tokamata.constraints.structural_tags import structural_tag
+from tokamata.constraints.text_constraints import choice, regex
 from tokamata.errors import ArgumentError, UnknownTokenError
-from tokamata.grammar_constraints import grammar
-from tokamata.json_constraints import json_schema
-from tokamata.limits import Limits
-from tokamata.locks import Lock
-from tokamata.structural_tags import structural_tag
-from tokamata.text_constraints import choice, regex
+from tokamata.resources.limits import Limits
+from tokamata.resources.locks import Lock
 from tokamata.vocabulary.single_bytes import single_bytes
 
 __all__ = ["KINDS", "check_options", "check_request", "constraint_of"]

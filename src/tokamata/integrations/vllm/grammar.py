@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import BudgetError, LengthError, TokamataError
-from tokamata.masks import allocate_mask
-from tokamata.matching import CompiledConstraint
+from tokamata.matching.masks import allocate_mask
+from tokamata.matching.matchers import CompiledConstraint
 
 if TYPE_CHECKING:
     import numpy as np

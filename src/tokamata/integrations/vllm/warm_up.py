@@ -11,9 +11,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tokamata.json_constraints import json_schema
-from tokamata.limits import CancelToken
-from tokamata.masks import allocate_mask
+from tokamata.constraints.json_constraints import json_schema
+from tokamata.matching.masks import allocate_mask
+from tokamata.resources.limits import CancelToken
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["VALUE", "warm_up"]

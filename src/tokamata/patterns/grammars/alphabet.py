@@ -18,8 +18,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from tokamata.limits import Watch
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Watch
 
 __all__ = ["Alphabet", "symbols_of"]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import (
     Block,
@@ -24,6 +23,7 @@ from tokamata.patterns.grammars.syntax import (
     Terminal,
     children_first,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["Beginnings", "followers"]
 

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.linear_matching import LinearPattern
 from tokamata.patterns.grammars.syntax import Pattern, Terminal
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Watch
 
 __all__ = ["Competition", "Competitions", "LexerName", "Reading", "in_order", "meet", "meets", "pattern_of"]
 

@@ -26,10 +26,10 @@ from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import TypeAlias
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.conditions import ALWAYS, NEVER, Condition, any_of, atoms
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.threads import Past, Places
+from tokamata.resources.limits import Watch
 
 __all__ = ["ConditionForms"]
 

@@ -15,9 +15,8 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal
 
-from tokamata.arguments import clipped
+from tokamata.calls.arguments import clipped
 from tokamata.errors import LimitExceeded
-from tokamata.limits import CancelToken, Limits
 from tokamata.patterns.grammars.ambiguity import ambiguous_trees
 from tokamata.patterns.grammars.derivations import Derivation, Naming
 from tokamata.patterns.grammars.lr import Action, Automaton
@@ -25,6 +24,7 @@ from tokamata.patterns.grammars.productions import Account, Productions
 from tokamata.patterns.grammars.syntax import Embedded, Grammar, children_first
 from tokamata.patterns.grammars.top_down import is_top_down
 from tokamata.patterns.grammars.views import Characters, Terminals, View
+from tokamata.resources.limits import CancelToken, Limits
 
 __all__ = ["Determinism", "diagnosed"]
 

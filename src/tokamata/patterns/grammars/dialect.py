@@ -23,10 +23,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tokamata.errors import GrammarError
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.attributes import Attributes, attributes_of
 from tokamata.patterns.grammars.dialect_tokens import DialectToken, number_in, tokens_of
 from tokamata.patterns.grammars.formulas import Formula, bounds_of, formula_of, postorder
+from tokamata.resources.limits import Watch
 
 __all__ = ["Part", "Translation", "translated"]
 

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError
-from tokamata.limits import Limits, Watch, core_limits
 from tokamata.patterns.extensions import any_token, control_token, text_token
 from tokamata.patterns.grammars.dialect import Part, Translation
 from tokamata.patterns.grammars.formula_automata import automaton_of
@@ -26,6 +25,7 @@ from tokamata.patterns.grammars.syntax import (
     Terminal,
     shortest,
 )
+from tokamata.resources.limits import Limits, Watch, core_limits
 
 __all__ = ["Embed", "Parts", "embedded", "some_of", "tokens_of"]
 

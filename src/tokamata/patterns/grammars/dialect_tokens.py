@@ -13,7 +13,7 @@ import re
 from typing import Any, NamedTuple
 
 from tokamata.errors import GrammarError
-from tokamata.limits import Watch
+from tokamata.resources.limits import Watch
 
 __all__ = ["DialectToken", "number_in", "tokens_of"]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions
+from tokamata.resources.limits import Watch
 
 __all__ = ["eliminated"]
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.conditions import ALWAYS, NEVER, Condition, any_of, atoms
 from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.syntax import Embedded, shortest
 from tokamata.patterns.grammars.threads import Past
+from tokamata.resources.limits import Watch
 
 __all__ = ["EmbeddedTexts"]
 

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 import tokamata._core as _core
-from tokamata.limits import Watch
+from tokamata.resources.limits import Watch
 
 __all__ = [
     "Journal", "Program", "anything", "code_points", "complement", "concat", "empty", "epsilon", "intersect",

@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 
 from tokamata.errors import GrammarError
-from tokamata.limits import Watch
 from tokamata.patterns.extensions import EXTENSIONS
 from tokamata.patterns.grammars.dialect_tokens import tokens_of
 from tokamata.patterns.regex import DIALECTS
 from tokamata.patterns.regex.extension import OPENING
+from tokamata.resources.limits import Watch
 
 __all__ = ["group_refused", "refuse_groups"]
 

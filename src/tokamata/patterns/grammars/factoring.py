@@ -34,7 +34,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from graphlib import TopologicalSorter
 from typing import TypeAlias
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.merging import kind_of
 from tokamata.patterns.grammars.right_recursion import without_right_recursion
@@ -48,6 +47,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     tree_size,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["LARGEST_INLINED", "factored"]
 

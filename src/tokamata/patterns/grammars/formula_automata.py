@@ -20,11 +20,11 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from tokamata.errors import LimitExceeded, UnsupportedPatternError
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.formulas import Formula, postorder
 from tokamata.patterns.grammars.syntax import Automaton, Edges, Pattern
 from tokamata.patterns.grammars.threads import END, Places
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Watch
 
 __all__ = ["MOST_STATES", "automaton_of"]
 

@@ -18,8 +18,8 @@ from typing import Literal
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.dialect_tokens import DialectToken, number_in
+from tokamata.resources.limits import Watch
 
 __all__ = ["Formula", "bounds_of", "expression_of", "formula_of", "postorder"]
 

@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
-from tokamata.limits import Watch
 from tokamata.patterns.extensions import any_token, control_token
 from tokamata.patterns.grammars.mistakes import nearest
 from tokamata.patterns.grammars.syntax import (
@@ -41,6 +40,7 @@ from tokamata.patterns.grammars.syntax import (
     Sequence,
     Terminal,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["read_gbnf"]
 

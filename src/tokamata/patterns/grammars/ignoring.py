@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.configurations import Configuration
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.syntax import Choice, Node, Terminal
 from tokamata.patterns.grammars.syntax import Sequence as Items
+from tokamata.resources.limits import Watch
 
 __all__ = ["IgnoredTexts", "as_node"]
 

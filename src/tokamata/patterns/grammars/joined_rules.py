@@ -24,7 +24,6 @@ from typing import TypeAlias
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.elimination import eliminated
 from tokamata.patterns.grammars.left_recursion import components
@@ -38,6 +37,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     tree_size,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["LARGEST", "JoinedRules", "joined_names"]
 

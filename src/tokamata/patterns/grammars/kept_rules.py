@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tokamata._core as _core
-from tokamata import kept_files
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.expressions import journal_of, made_by
 from tokamata.patterns.grammars.lexed import without_lexer
@@ -38,6 +36,8 @@ from tokamata.patterns.grammars.syntax import (
     Terminal,
     children_first,
 )
+from tokamata.resources import kept_files
+from tokamata.resources.limits import Watch
 
 __all__ = ["EngineRules", "engine_rules"]
 

@@ -26,9 +26,9 @@ from collections.abc import Sequence as Items
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.configurations import END_OF_TEXT
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Lookahead, Node, Reference, Sequence, Terminal
+from tokamata.resources.limits import Watch
 
 if TYPE_CHECKING:
     from lark.grammar import Rule

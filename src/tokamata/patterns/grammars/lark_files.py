@@ -31,7 +31,6 @@ from tokamata.errors import (
     PatternError,
     TokamataError,
 )
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.dialect import Translation, translated
 from tokamata.patterns.grammars.dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.extension_groups import group_refused, refuse_groups
@@ -61,6 +60,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
 )
 from tokamata.patterns.regex import to_expression
+from tokamata.resources.limits import Watch
 
 if TYPE_CHECKING:
     import lark

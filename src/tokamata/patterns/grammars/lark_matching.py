@@ -13,8 +13,8 @@ from typing import Any
 
 from lark import Lark
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.linear_matching import LinearPattern
+from tokamata.resources.limits import Watch
 
 __all__ = ["match_in_linear_time"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tokamata.errors import GrammarError
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.dialect_tokens import DialectToken, tokens_of
+from tokamata.resources.limits import Watch
 
 __all__ = ["LarkSource", "kind_of"]
 

@@ -14,12 +14,12 @@ margin is that of the outermost block: nothing.
 
 from __future__ import annotations
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.configurations import END_OF_TEXT, Configuration, Line
 from tokamata.patterns.grammars.ignoring import IgnoredTexts, as_node
 from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.line_breaks import LineBreaks
 from tokamata.patterns.grammars.syntax import Choice, Indentation, Margin, Node, Sequence, Terminal
+from tokamata.resources.limits import Watch
 
 __all__ = ["Layout"]
 

@@ -28,7 +28,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.beginnings import Beginnings, followers
 from tokamata.patterns.grammars.competition import LexerName
@@ -54,6 +53,7 @@ from tokamata.patterns.grammars.syntax import (
     rewritten,
 )
 from tokamata.patterns.grammars.widths import with_widths
+from tokamata.resources.limits import Watch
 
 __all__ = ["without_lexer"]
 

@@ -37,7 +37,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.alphabet import symbols_of
 from tokamata.patterns.grammars.competition import (
@@ -67,6 +66,7 @@ from tokamata.patterns.regex.classes import letter_cases
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.syntax import CodePoints, Literal, Repeat
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Watch
 
 __all__ = ["Lexer"]
 

@@ -15,7 +15,6 @@ Cost.  The states of the terminal, for each line break; and an expression for ea
 from __future__ import annotations
 
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.configurations import Configuration, Line, TerminalAutomaton
 from tokamata.patterns.grammars.elimination import eliminated
@@ -23,6 +22,7 @@ from tokamata.patterns.grammars.lexers import Lexer
 from tokamata.patterns.grammars.syntax import Margin, Terminal, shortest
 from tokamata.patterns.regex.classes import normalize
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Watch
 
 __all__ = ["LineBreaks"]
 

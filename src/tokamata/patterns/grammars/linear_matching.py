@@ -21,10 +21,10 @@ import threading
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.conditions import ALWAYS, NEVER, Condition
 from tokamata.patterns.grammars.steps import step
 from tokamata.patterns.grammars.threads import END, Past, Places, Thread
+from tokamata.resources.limits import Watch
 
 __all__ = ["LinearPattern"]
 

@@ -25,7 +25,6 @@ from collections.abc import Sequence as Items
 from typing import NamedTuple
 
 import tokamata._core as _core
-from tokamata.limits import Watch
 from tokamata.patterns.grammars import expressions
 from tokamata.patterns.grammars.factoring import LARGEST_INLINED, factored
 from tokamata.patterns.grammars.joined_rules import JoinedRules, joined_names
@@ -42,6 +41,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     tree_size,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["lower_grammar"]
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.syntax import (
     Block,
     Choice,
@@ -33,6 +32,7 @@ from tokamata.patterns.grammars.syntax import (
     Terminal,
     rewritten,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["kind_of", "merge_alike"]
 

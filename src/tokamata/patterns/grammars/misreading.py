@@ -19,13 +19,13 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from tokamata.errors import EmptyConstraintError, LimitExceeded
-from tokamata.limits import CancelToken, Limits
 from tokamata.patterns.grammars.ambiguity import Tree, shortest_tree
 from tokamata.patterns.grammars.competition import LexerName, in_order, pattern_of
 from tokamata.patterns.grammars.derivations import Naming
 from tokamata.patterns.grammars.productions import Account
 from tokamata.patterns.grammars.syntax import Embedded, Grammar, Pattern, Terminal, children_first, quoted
 from tokamata.patterns.grammars.views import Characters
+from tokamata.resources.limits import CancelToken, Limits
 
 __all__ = ["misread"]
 

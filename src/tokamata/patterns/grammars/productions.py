@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from tokamata.errors import LimitExceeded
-from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Reference, Repeat, Sequence, Terminal
+from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
 
 __all__ = ["Account", "Builder", "Label", "Productions", "Symbols", "reduced"]
 

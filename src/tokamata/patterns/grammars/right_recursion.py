@@ -36,7 +36,6 @@ from collections.abc import Collection, Mapping
 from graphlib import TopologicalSorter
 from typing import NamedTuple, TypeAlias
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.left_recursion import components
 from tokamata.patterns.grammars.syntax import (
     Choice,
@@ -49,6 +48,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     tree_size,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["without_right_recursion"]
 

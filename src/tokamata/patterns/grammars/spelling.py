@@ -26,11 +26,11 @@ from typing import Literal
 
 import tokamata._core as _core
 from tokamata.errors import EmptyConstraintError
-from tokamata.limits import CancelToken, Limits, core_limits
 from tokamata.patterns.grammars.productions import Account, Builder, Label, Productions, Symbols
 from tokamata.patterns.grammars.syntax import Grammar, Terminal, children_first
 from tokamata.patterns.regex.classes import normalize
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import CancelToken, Limits, core_limits
 
 __all__ = ["Spelling"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tokamata.errors import LimitExceeded
-from tokamata.limits import Watch
+from tokamata.resources.limits import Watch
 
 __all__ = ["BYTES_OF_ITEM", "bounded", "step"]
 

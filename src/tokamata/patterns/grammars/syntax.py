@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import tokamata._core as _core
-from tokamata.limits import Limits, Watch, core_limits
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Limits, Watch, core_limits
 
 __all__ = [
     "Automaton", "Block", "Choice", "Edges", "Embedded", "Grammar", "Indentation", "Lookahead", "Margin",

@@ -33,7 +33,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tokamata.errors import LimitExceeded, UnsupportedPatternError
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.alphabet import Alphabet
 from tokamata.patterns.grammars.conditions import (
     ALWAYS,
@@ -66,6 +65,7 @@ from tokamata.patterns.regex.syntax import (
     children_first,
 )
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Watch
 
 __all__ = ["END", "Begun", "Past", "Places", "Thread"]
 

@@ -15,7 +15,6 @@ from typing import Literal, Protocol, cast
 
 import tokamata._core as _core
 from tokamata.errors import EmptyConstraintError
-from tokamata.limits import CancelToken, Limits, checked_limits
 from tokamata.patterns.grammars.ambiguity import Tree, shortest_tree
 from tokamata.patterns.grammars.competition import LexerName
 from tokamata.patterns.grammars.derivations import Naming
@@ -34,6 +33,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     rewritten,
 )
+from tokamata.resources.limits import CancelToken, Limits, checked_limits
 
 __all__ = ["Characters", "Terminals", "View", "with_ignored"]
 

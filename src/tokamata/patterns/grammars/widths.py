@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
-from tokamata.limits import Watch
 from tokamata.patterns.grammars.ignoring import as_node
 from tokamata.patterns.grammars.line_breaks import LineBreaks
 from tokamata.patterns.grammars.syntax import (
@@ -29,6 +28,7 @@ from tokamata.patterns.grammars.syntax import (
     children_first,
     with_children,
 )
+from tokamata.resources.limits import Watch
 
 __all__ = ["WIDEST", "with_widths"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tokamata.recipes import Call, Remade, copied
+from tokamata.calls.recipes import Call, Remade, copied
 
 if TYPE_CHECKING:
     import referencing

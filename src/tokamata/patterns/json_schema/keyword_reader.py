@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from tokamata.limits import Watch
 from tokamata.patterns.json_schema.scopes import Scope
 from tokamata.patterns.json_schema.table import Table
+from tokamata.resources.limits import Watch
 
 __all__ = ["Handler", "KeywordReader"]
 

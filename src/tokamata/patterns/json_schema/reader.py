@@ -34,7 +34,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tokamata.errors import LimitExceeded, SchemaError, UnsupportedSchemaError
-from tokamata.limits import Watch
 from tokamata.patterns.json_schema.faults import Fault, NotASchema
 from tokamata.patterns.json_schema.loops import refuse_loops
 from tokamata.patterns.json_schema.places import Places
@@ -43,6 +42,7 @@ from tokamata.patterns.json_schema.scopes import Scope
 from tokamata.patterns.json_schema.slips import ANNOTATIONS, Noted
 from tokamata.patterns.json_schema.table import Table
 from tokamata.patterns.json_schema.unevaluated import unevaluated
+from tokamata.resources.limits import Watch
 
 if TYPE_CHECKING:
     import referencing

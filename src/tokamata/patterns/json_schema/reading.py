@@ -6,14 +6,14 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, get_origin
 
-from tokamata.arguments import checked_choice, checked_flag
+from tokamata.calls.arguments import checked_choice, checked_flag
 from tokamata.errors import ArgumentError, SchemaError, SchemaWarning, shown_argument
-from tokamata.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.report import Reading
 from tokamata.patterns.json_schema.slips import Noted, Slip, slip_of
 from tokamata.patterns.json_schema.table import RecordingTable, Table
 from tokamata.patterns.json_schema.text import parse_schema
+from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
 
 if TYPE_CHECKING:
     import referencing

@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 import tokamata._core as _core
-from tokamata.limits import Limits, core_limits
 from tokamata.patterns.python_types.python_syntax import language_of_values
 from tokamata.patterns.python_types.shapes import Collection, Mapping, Row, Shape, Text
+from tokamata.resources.limits import Limits, core_limits
 
 __all__ = ["is_within_bounds"]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import tokamata._core as _core
-from tokamata.arguments import checked_choice, checked_instance
+from tokamata.calls.arguments import checked_choice, checked_instance
 from tokamata.errors import ArgumentError, UnsupportedPatternError, shown_argument
 from tokamata.patterns.regex.builder import MAX_BOUND, MAX_DEPTH, MAX_RANGES
 from tokamata.patterns.regex.extension import ExtensionCall, Extensions
@@ -22,7 +22,7 @@ from tokamata.patterns.regex.lower import lower_tree
 from tokamata.patterns.regex.parser import DIALECTS, parse
 
 if TYPE_CHECKING:
-    from tokamata.limits import Watch
+    from tokamata.resources.limits import Watch
 
 __all__ = ["DIALECTS", "MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "ExtensionCall", "Extensions", "to_expression"]
 

@@ -42,7 +42,7 @@ from tokamata.patterns.regex.syntax import (
 )
 
 if TYPE_CHECKING:
-    from tokamata.limits import Watch
+    from tokamata.resources.limits import Watch
 
 __all__ = ["MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "Builder"]
 

@@ -43,7 +43,7 @@ from tokamata.patterns.regex.syntax import (
 )
 
 if TYPE_CHECKING:
-    from tokamata.limits import Watch
+    from tokamata.resources.limits import Watch
 
 __all__ = ["lower_tree"]
 

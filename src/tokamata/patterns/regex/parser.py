@@ -31,7 +31,7 @@ from tokamata.patterns.regex.lower import lower_tree
 from tokamata.patterns.regex.syntax import Extension, Literal, Tree
 
 if TYPE_CHECKING:
-    from tokamata.limits import Watch
+    from tokamata.resources.limits import Watch
 
 __all__ = ["DIALECTS", "parse"]
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 
 from tokamata.automata import Acceptor, minimize, project
 from tokamata.automata.account import Account
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.failure import compose_failing
 from tokamata.tokenization.papers.merge_gadget import gadget
 from tokamata.tokenization.papers.merges import Merge

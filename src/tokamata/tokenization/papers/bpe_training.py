@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from tokamata.arguments import checked_whole
+from tokamata.calls.arguments import checked_whole
 from tokamata.tokenization.papers.merges import Merge, apply
 
 

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from tokamata.automata import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.trim import reachable
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.tokenizer_automaton import TokenizerAutomaton
 
 _Pair = tuple[int, int]

@@ -16,7 +16,7 @@ from tokamata.automata import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.machine import EPSILON
 from tokamata.automata.symbols import show
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.merges import Texts, ids_of
 
 

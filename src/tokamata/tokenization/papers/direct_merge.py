@@ -36,7 +36,7 @@ from collections.abc import Sequence
 
 from tokamata.automata import Acceptor, minimize
 from tokamata.automata.account import Account
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.mergeable import Mergeable
 from tokamata.tokenization.papers.merges import Merge
 

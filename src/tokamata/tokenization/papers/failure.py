@@ -35,7 +35,7 @@ from tokamata.automata.account import Account
 from tokamata.automata.conversions import as_transducer
 from tokamata.automata.machine import MAX_SYMBOL, Pair
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 
 _END = -3  # the end of the text, among the symbols that may come next
 _Configuration = tuple[int, int, frozenset[int]]  # a state of each machine, and the barred symbols

@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tokamata.automata.account import Account
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.merges import Texts, ids_of
 
 

@@ -30,7 +30,7 @@ from tokamata.automata import (
     remove_epsilon,
 )
 from tokamata.automata.account import Account
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.merges import Texts
 
 

@@ -21,7 +21,7 @@ from tokamata.automata import BYTE_NAMES, EPSILON, Acceptor, Transducer, minimiz
 from tokamata.automata.account import Account
 from tokamata.automata.machine import Pair
 from tokamata.automata.symbols import show
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.failure import FailureTransducer, compose_failing
 from tokamata.tokenization.papers.failure_trie import failure_trie
 from tokamata.tokenization.papers.merges import Texts, ids_of

@@ -31,7 +31,7 @@ from collections.abc import Iterable
 from tokamata.automata import EPSILON, Transducer
 from tokamata.automata.account import Account
 from tokamata.automata.machine import Names, Pair
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.failure import FailureTransducer
 from tokamata.tokenization.papers.merges import Merge
 

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from tokamata.automata import Acceptor, minimize, trim
 from tokamata.automata.account import Account
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.merges import Merge
 from tokamata.tokenization.papers.pair_rule import PairRule
 

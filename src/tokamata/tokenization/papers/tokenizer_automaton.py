@@ -30,7 +30,7 @@ from tokamata.automata import Acceptor
 from tokamata.automata.account import Account
 from tokamata.automata.machine import Names
 from tokamata.errors import MachineError
-from tokamata.limits import Limits
+from tokamata.resources.limits import Limits
 from tokamata.tokenization.papers.merges import Merge
 
 

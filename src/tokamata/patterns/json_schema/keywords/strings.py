@@ -17,8 +17,8 @@ from tokamata.patterns.json_schema.keywords.numbers import led_by, whole_number
 from tokamata.patterns.regex import to_expression
 
 if TYPE_CHECKING:
-    from tokamata.limits import Watch
     from tokamata.patterns.json_schema.keyword_reader import KeywordReader
+    from tokamata.resources.limits import Watch
 
 __all__ = [
     "any_string",

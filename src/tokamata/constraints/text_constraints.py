@@ -1,0 +1,147 @@
+"""Constraints on plain texts: a regular expression, one text, a choice of many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal, TypeVar, overload
+
+import tokamata._core as _core
+from tokamata.calls.arguments import advice_on_constraint, checked_list, checked_text, clipped
+from tokamata.calls.equal_calls import read_once
+from tokamata.calls.recipes import plain_text
+from tokamata.constraints.constraint import Constraint
+from tokamata.errors import ArgumentError, about, shown_argument
+from tokamata.patterns.extensions import EXTENSIONS
+from tokamata.patterns.regex import to_expression
+from tokamata.resources.limits import CancelToken, Limits, Watch
+from tokamata.values.forms import Alternatives, Pattern, Plain
+from tokamata.values.parts import Match
+
+__all__ = ["choice", "literal", "regex"]
+
+_T = TypeVar("_T")
+
+
+@read_once
+def regex(
+    pattern: str,
+    flags: re.RegexFlag | int = 0,
+    *,
+    dialect: Literal["python", "ecma"] = "python",
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
+) -> Constraint[Match]:
+    r"""The texts that a regular expression matches.
+
+    ``dialect="python"``: the syntax of Python's ``re``, extended by ``\p{…}`` for Unicode properties and by
+    lookbehinds of any length; the texts that ``re.fullmatch`` accepts.
+
+    ``dialect="ecma"``: the syntax of ECMA-262 with the ``u`` flag; as in JSON Schema the pattern may
+    match anywhere in the text, unless it is anchored.
+
+    In both, the extensions of :mod:`tokamata.patterns.extensions` are written as groups,
+    ``(?P<QUOTED_TEXT>)``; other named groups are in the value of a text, a :class:`Match`.  Unicode classes
+    and case always have the version ``tokamata.patterns.unicode.UNICODE_VERSION``, independent of the version
+    of Python.
+
+    Args:
+        pattern: the regular expression.
+        flags: ``re.IGNORECASE``, ``re.MULTILINE``, ``re.DOTALL``, ``re.VERBOSE``, ``re.ASCII``, or 0.
+        dialect: the syntax and meaning of the pattern.
+        limits: ``seconds`` bounds the time for reading it; ``Limits()`` by default.
+        cancel: stops the reading, from another thread.
+
+    Raises:
+        ArgumentError: the pattern is not a ``str``, or another argument has a wrong type or value.
+        PatternSyntaxError: it does not parse.
+        NotRegularError: it uses a construct that is not regular (backreferences, conditionals).
+        UnsupportedPatternError: it uses a construct that tokamata does not support.
+        LimitExceeded, Cancelled: it nests too deep, or the reading was stopped.
+    """
+    watch = Watch(limits, cancel)
+    expression = to_expression(pattern, flags, dialect=dialect, extensions=EXTENSIONS, watch=watch)
+    form = Pattern(pattern, int(flags), dialect)
+    made: Constraint[Match] = Constraint(expression, pattern, is_pattern=True, form=form)
+    dialects = {} if dialect == "python" else {"dialect": dialect}
+    return made._made_by(regex, pattern, int(flags), limits=limits, **dialects)
+
+
+def literal(text: str) -> Constraint[str]:
+    """Exactly this text.
+
+    Raises:
+        ArgumentError: it is not a ``str``, or contains a surrogate.
+    """
+    expression = _core.literal(checked_text(text))
+    made: Constraint[str] = Constraint(expression, f"literal({clipped(repr(text))})", form=Plain())
+    return made._made_by(literal, text)
+
+
+@overload
+def choice(options: Iterable[str]) -> Constraint[str]: ...
+@overload
+def choice(options: Iterable[Constraint[_T]]) -> Constraint[_T]: ...
+@overload
+def choice(options: Iterable[str | Constraint[_T]]) -> Constraint[str | _T]: ...
+@overload  # mypy finds no _T for a list display of both
+def choice(options: Iterable[str | Constraint[Any]]) -> Constraint[Any]: ...
+@read_once
+def choice(options: Iterable[Any]) -> Constraint[Any]:
+    """Any one of the options: literal texts, or constraints.
+
+    The value of a text is that of the first option that accepts it.
+
+    Hundreds of thousands of texts are fine; they become one automaton.
+
+    Raises:
+        ArgumentError: ``options`` is empty or one text; an option is neither a ``str`` nor a
+            :class:`Constraint`, or contains a surrogate.
+    """
+    hint = f"use literal({options!r:.40})" if isinstance(options, str) else ""
+    if isinstance(options, type):
+        hint = f"use type({options.__name__})"
+        raise ArgumentError("options", shown_argument(options), "a list of texts and constraints", hint)
+    given = checked_list("options", options, "a list of texts and constraints", hint)
+    runs: list[list[str] | Constraint[Any]] = []  # adjacent texts become one automaton
+    for index, option in enumerate(given):
+        if isinstance(option, Constraint):
+            runs.append(option)
+        elif not isinstance(option, str):
+            hint = advice_on_constraint(option)
+            with about(f"option {index}" if len(given) > 1 else ""):
+                raise ArgumentError("an option", shown_argument(option), "a str or a Constraint", hint)
+        elif runs and isinstance(runs[-1], list):
+            runs[-1].append(option)
+        else:
+            runs.append([option])
+    if not runs:
+        raise ArgumentError("options", "an empty one", "a list of at least one option")
+    recipe = [*map(plain_text, given)]
+    parts = [run if isinstance(run, Constraint) else _any_text(run) for run in runs]
+    texts = [option for option in given[:4] if isinstance(option, str)]
+    shown = ", ".join(repr(text)[:40] for text in texts)
+    is_short = len(given) == len(texts)
+    name = f"choice([{shown}])" if is_short else f"choice of {len(given):,} ({shown}, …)"
+    if len(parts) == 1 and not isinstance(runs[0], Constraint):
+        return Constraint(parts[0]._expression, clipped(name), form=Plain())._made_by(choice, recipe)
+    expression = _core.union([part._expression for part in parts])
+    form = Alternatives([part._option for part in parts])
+    names = frozenset(name for part in parts for name in part._seen_names)
+    return Constraint(
+        expression, clipped(name), made_by="choice", operands=tuple(parts), form=form, names=names
+    )._made_by(choice, recipe)
+
+
+def _any_text(texts: list[str]) -> Constraint[str]:
+    """Any one of the texts, as one option among constraints."""
+    try:
+        expression = _core.strings(texts)
+    except UnicodeEncodeError:
+        checked_text(next(text for text in texts if not _is_valid(text)))
+        raise
+    return Constraint(expression, f"choice of {len(texts):,}", form=Plain())
+
+
+def _is_valid(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
