@@ -84,7 +84,7 @@ ENVIRONMENTS := build/environments
 VLLM := $(ENVIRONMENTS)/vllm
 VLLM_NEXT := $(ENVIRONMENTS)/vllm-0.33
 CLIENTS := $(ENVIRONMENTS)/clients $(ENVIRONMENTS)/clients-openai2
-VLLM_MODEL = $$($(BIN)/python -c 'from tokamata.integrations.models import default_model_folder as folder; print(folder())')
+VLLM_MODEL = $$($(BIN)/python -c 'from tokamata.demo import default_model_folder as folder; print(folder())')
 VLLM_PYTEST = -m pytest -o addopts='--import-mode=importlib --strict-markers'
 test-vllm: test-vllm-next $(CLIENTS:%=%/packages.stamp)
 	TOKAMATA_VLLM_MODEL="$(VLLM_MODEL)" TOKAMATA_CLIENTS="$(abspath $(ENVIRONMENTS))" $(VLLM)/bin/python $(VLLM_PYTEST) tests/vllm

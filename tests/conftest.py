@@ -74,16 +74,16 @@ def model_folder(model: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFa
 def gemma_folder() -> Iterator[Path]:
     """Gemma 3 270M, converted in some 5 s into a cache folder of the tests' own; 240 MB of packages."""
     pytest.importorskip("gguf", reason="gguf is an extra")
-    from tokamata.integrations import models
+    from tokamata.demo import default_model
 
     try:
-        metadata.version(models.DEFAULT_PACKAGE)
+        metadata.version(default_model.DEFAULT_PACKAGE)
     except metadata.PackageNotFoundError:
-        pytest.skip(f"the package {models.DEFAULT_PACKAGE} is not installed")
+        pytest.skip(f"the package {default_model.DEFAULT_PACKAGE} is not installed")
     with tempfile.TemporaryDirectory() as cache:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("TOKAMATA_CACHE", cache)
-            folder = models.default_model_folder()
+            folder = default_model.default_model_folder()
         yield folder
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from tests.support.models.margins import CLEAR, margins
 from tests.support.paths import ROOT
-from tokamata.integrations import models
+from tokamata import demo
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
@@ -74,7 +74,7 @@ def run_readme() -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 
 def test_the_readme_with_a_small_model(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "default_model_folder", lambda: model_folder)
+    monkeypatch.setattr(demo, "default_model_folder", lambda: model_folder)
     namespace, _ = run_readme()
     assert isinstance(namespace["klee"].parse(), namespace["Painter"])
 
@@ -82,7 +82,7 @@ def test_the_readme_with_a_small_model(model_folder: Path, monkeypatch: pytest.M
 @pytest.mark.slow
 def test_the_readme_as_printed(gemma_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the model that it names; no printed word hangs on how a processor rounds."""
-    monkeypatch.setattr(models, "default_model_folder", lambda: gemma_folder)
+    monkeypatch.setattr(demo, "default_model_folder", lambda: gemma_folder)
     with margins() as found:
         _, prints = run_readme()
     assert prints
@@ -160,11 +160,10 @@ RUN = [command for command in commands(DOCS / "command_line.md") if command[0] =
 def test_commands_run(command: list[str], model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from typer.testing import CliRunner
 
-    from tokamata.cli import loading
     from tokamata.cli.app import app
 
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(loading, "default_model_folder", lambda progress: model_folder)
+    monkeypatch.setattr(demo, "default_model_folder", lambda progress: model_folder)
     result = CliRunner().invoke(app, command[1:])
     is_changed = "2026-1x" in command or command[1] == "repair"
     assert result.exit_code == (1 if is_changed else 0), result.output

@@ -19,7 +19,7 @@ ROOMS = [
     *("version", "errors", "resources", "calls"),
     *("patterns", "vocabulary", "values", "repair"),
     *("automata", "tokenization", "matching", "constraints"),
-    *("decoding", "integrations", "audit", "compat", "cli", "__main__"),
+    *("decoding", "integrations", "demo", "audit", "compat", "cli", "__main__"),
 ]
 # The same within folders.
 INNER_ROOMS = {
@@ -155,6 +155,14 @@ def test_imports_within_a_folder_point_down(folder: str) -> None:
 def test_some_files_know_few_rooms(file: str) -> None:
     rooms = {rooms_of(name)[0] for name in IMPORTS[f"tokamata.{file}"]}
     assert rooms <= KNOWN_ROOMS[file] | {file.partition(".")[0]}
+
+
+def test_only_the_command_line_imports_the_demo() -> None:
+    """Where no model is given; what imports the demo otherwise would need its extra."""
+    importing = {
+        module for module, names in IMPORTS.items() if any("demo" in rooms_of(name) for name in names)
+    }
+    assert {rooms_of(module)[0] for module in importing} == {"demo", "cli"}
 
 
 @pytest.mark.parametrize("room", ["resources", "calls", "values", "matching", "constraints"])

@@ -103,6 +103,7 @@ def test_every_public_name_is_documented() -> None:
     )
     assert len(listed) == len(set(listed))
     elsewhere = {
+        "demo.default_model_folder",
         "integrations.transformers.ConstraintLogitsProcessor",
         *(f"integrations.trl.{name}" for name in ("text_reward", "token_reward")),
         *(f"compat.json_repair.{name}" for name in ("from_file", "load", "loads", "repair_json")),

@@ -27,7 +27,8 @@ from benchmarks.answers.questions import DIGEST, Question, all_questions, digest
 from benchmarks.common import environment
 from benchmarks.common.program import say
 from tokamata.decoding.hosts import vocabulary_of
-from tokamata.integrations.models import default_model_folder, load_model
+from tokamata.demo import default_model_folder
+from tokamata.integrations.models import load_model
 
 # A text may have so many tokens: those of the known answer in the spelling of the examples, and room for
 # another spelling.

@@ -20,7 +20,7 @@ import transformers
 import tokamata as tk
 from benchmarks.common import environment
 from tokamata.decoding.hosts import vocabulary_of
-from tokamata.integrations.models import default_model_folder
+from tokamata.demo import default_model_folder
 
 _SCHEMA = {
     "type": "object",

@@ -24,7 +24,8 @@ import torch
 
 import tokamata as tk
 from benchmarks.common.program import SCHEMAS
-from tokamata.integrations.models import default_model_folder, load_model
+from tokamata.demo import default_model_folder
+from tokamata.integrations.models import load_model
 
 PROMPT = "JSON Schema:\n{schema}\n\nExample of a JSON object with realistic values for this schema:\n{begin}"
 _SHORTEST, _LONGEST = 120, 400  # characters of a schema

@@ -23,7 +23,7 @@ from benchmarks.vllm.cases import Case, draw_cases
 from benchmarks.vllm.tables import add_tables
 from benchmarks.vllm.worker import BACKENDS, CONTEXT, MOST_AT_ONCE
 from tests.support.paths import ROOT
-from tokamata.integrations.models import default_model_folder
+from tokamata.demo import default_model_folder
 
 _ENVIRONMENT = ROOT / "build/environments/vllm"
 _WORKER = Path(__file__).with_name("worker.py")

@@ -23,7 +23,7 @@ from benchmarks.common.report import Report, Target, ranks
 from benchmarks.vllm.cases import Case, draw_cases
 from benchmarks.vllm_calls.worker import BACKENDS, MOST_AT_ONCE
 from tests.support.paths import ROOT
-from tokamata.integrations.models import default_model_folder
+from tokamata.demo import default_model_folder
 
 _ENVIRONMENT = ROOT / "build/environments/vllm"
 _WORKER = Path(__file__).with_name("worker.py")

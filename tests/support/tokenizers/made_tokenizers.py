@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tokamata.integrations import gemma_gguf
+from tokamata.demo import gemma_gguf
 from tokamata.integrations.models import no_progress
 from tokamata.vocabulary.gguf_metadata import read_metadata
 

@@ -14,20 +14,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tokamata.demo.gemma_weights import CONFIG_KEYS, configuration, weights
 from tokamata.errors import MissingExtraError, VocabularyError
-from tokamata.integrations.gemma_weights import CONFIG_KEYS, configuration, weights
+from tokamata.integrations.models import Progress
 from tokamata.vocabulary.gguf_metadata import read_metadata
 
-__all__ = ["Progress", "convert", "is_whole"]
-
-Progress = Callable[[str, float], None]
-"""Called with the name of the current step and its finished share, 0 to 1; 0 if that is unknown."""
+__all__ = ["convert", "is_whole"]
 
 MANIFEST = "manifest.json"
 

@@ -22,7 +22,8 @@ import transformers
 import tokamata as tk
 from tests.support.models.margins import CLEAR, margins
 from tests.support.paths import SHARED
-from tokamata.integrations import gemma_gguf, models
+from tokamata.demo import default_model, gemma_gguf
+from tokamata.integrations import models
 from tokamata.resources import kept_files
 
 gguf = pytest.importorskip("gguf", reason="gguf is an extra")
@@ -167,8 +168,8 @@ def packaged(small: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyP
         shutil.copyfile(small.source, target)
         return target
 
-    monkeypatch.setattr(models.metadata, "version", lambda name: "9.9.9")
-    module = models.DEFAULT_PACKAGE.replace("-", "_")
+    monkeypatch.setattr(default_model.metadata, "version", lambda name: "9.9.9")
+    module = default_model.DEFAULT_PACKAGE.replace("-", "_")
     monkeypatch.setitem(sys.modules, module, SimpleNamespace(assemble=assemble))  # type: ignore[arg-type]
     monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path))
     return SimpleNamespace(calls=calls, parent=tmp_path / "models")
@@ -182,28 +183,28 @@ def test_nothing_is_drawn_over_the_display(
     logging = transformers.utils.logging
     logging.set_verbosity_warning()
     original = tqdm.__init__
-    models.load_model(models.default_model_folder())
+    models.load_model(default_model.default_model_folder())
     assert capfd.readouterr() == ("", "")
     assert logging.get_verbosity() == logging.WARNING
     assert tqdm.__init__ is original
 
 
 def test_the_conversion_is_kept(packaged: SimpleNamespace) -> None:
-    folder = models.default_model_folder()
+    folder = default_model.default_model_folder()
     assert "9.9.9" in folder.name
-    assert models.default_model_folder() == folder
+    assert default_model.default_model_folder() == folder
     assert len(packaged.calls) == 1
     assert list(packaged.parent.iterdir()) == [folder]  # nothing left beside it
 
 
 @pytest.mark.parametrize("damage", ["truncate", "remove", "manifest"])
 def test_a_broken_folder_is_never_used(packaged: SimpleNamespace, damage: str) -> None:
-    folder = models.default_model_folder()
+    folder = default_model.default_model_folder()
     if damage == "truncate":
         (folder / "model.safetensors").write_bytes(b"half")
     else:
         (folder / ("config.json" if damage == "remove" else gemma_gguf.MANIFEST)).unlink()
-    assert models.default_model_folder() == folder
+    assert default_model.default_model_folder() == folder
     assert len(packaged.calls) == 2
     assert gemma_gguf.is_whole(folder)
     assert list(packaged.parent.iterdir()) == [folder]
@@ -214,7 +215,7 @@ def test_trims_of_the_cache_folder_leave_the_model(
 ) -> None:
     """The model is larger than the bound on derived files; tables that are kept do not push it out."""
     monkeypatch.setattr(kept_files, "_MOST_BYTES", 1000)
-    folder = models.default_model_folder()
+    folder = default_model.default_model_folder()
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     kind = kept_files.folder_of("tokens")
     assert kind is not None
@@ -222,7 +223,7 @@ def test_trims_of_the_cache_folder_leave_the_model(
         kept_files.write(kind / str(number), lambda file: file.write(b"x" * 600))
     assert len(list(kind.iterdir())) == 1
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    assert models.default_model_folder() == folder
+    assert default_model.default_model_folder() == folder
     assert len(packaged.calls) == 1
 
 
@@ -230,9 +231,9 @@ def test_where_nothing_is_kept_the_model_is_temporary(
     packaged: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOKAMATA_CACHE", "off")
-    folder = models.default_model_folder()
+    folder = default_model.default_model_folder()
     assert gemma_gguf.is_whole(folder)
-    assert models.default_model_folder() == folder
+    assert default_model.default_model_folder() == folder
     assert len(packaged.calls) == 1
     assert not packaged.parent.exists()
 
@@ -243,7 +244,7 @@ def test_a_cache_folder_that_cannot_be_written_to(
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "file"))
     with pytest.raises(models.ModelError, match="TOKAMATA_CACHE"):
-        models.default_model_folder()
+        default_model.default_model_folder()
 
 
 LOADING = """
@@ -284,9 +285,9 @@ def test_an_interrupted_conversion_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(models, "convert", interrupted)
+        patch.setattr(default_model, "convert", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            models.default_model_folder()
+            default_model.default_model_folder()
     assert list(packaged.parent.iterdir()) == []
 
 
@@ -294,16 +295,16 @@ def test_the_slower_of_two_processes_takes_what_the_faster_made(
     packaged: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The faster one finishes while the slower one still converts."""
-    original, depth = models.convert, []
+    original, depth = default_model.convert, []
 
     def slow(*arguments: Any) -> None:
         if not depth:
             depth.append(1)
-            models.default_model_folder()
+            default_model.default_model_folder()
         original(*arguments)
 
-    monkeypatch.setattr(models, "convert", slow)
-    folder = models.default_model_folder()
+    monkeypatch.setattr(default_model, "convert", slow)
+    folder = default_model.default_model_folder()
     assert len(packaged.calls) == 2
     assert gemma_gguf.is_whole(folder)
     assert list(packaged.parent.iterdir()) == [folder]
@@ -314,7 +315,7 @@ def test_what_a_killed_process_left_is_removed_in_time(packaged: SimpleNamespace
     for work in (old, new):
         work.mkdir(parents=True)
     os.utime(old, (0, 0))
-    models.default_model_folder()
+    default_model.default_model_folder()
     assert not old.exists()
     assert new.exists()
 
@@ -323,9 +324,9 @@ def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(models.metadata, "version", missing)
+    monkeypatch.setattr(default_model.metadata, "version", missing)
     with pytest.raises(tk.MissingExtraError, match=r"tokamata\[demo\]"):
-        models.default_model_folder()
+        default_model.default_model_folder()
 
 
 # The real model: about 5 s to convert, 5 s to load, 3 s of writing.
