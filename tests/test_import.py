@@ -17,6 +17,23 @@ def test_import_brings_in_no_host() -> None:
     assert result.stdout.strip() == "[]"
 
 
+def test_what_few_programs_need_is_imported_when_they_do() -> None:
+    rooms = (
+        "audit",
+        "cli",
+        "compat",
+        "demo",
+        "integrations",
+        "matching.kept_compiled",
+        "tokenization.papers",
+    )
+    grammars = ("patterns.grammars.diagnosis.determinism", "patterns.grammars.files.lark_loader")
+    names = [f"tokamata.{name}" for name in (*rooms, *grammars)]
+    code = f"import sys, tokamata; print([name for name in {names!r} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
 def test_all_public_names_are_there_and_described() -> None:
     import tokamata
 

@@ -23,7 +23,7 @@
 // Cost.  n log n in the parts, once.  A body is added to the arena when a text first reaches it.  A derivative of a
 // rule by a byte is computed once, after those of the rules that it may begin with, so that the stack stays flat.
 // Source.  Knuth 1977, A generalization of Dijkstra's algorithm; and rules.hpp.
-// Left recursion is removed by who makes the set (patterns/grammars/left_recursion.py).
+// Left recursion is removed by who makes the set (src/tokamata/patterns/grammars/rules/left_recursion.py).
 #pragma once
 
 #include <memory>

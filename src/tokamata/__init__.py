@@ -83,7 +83,7 @@ from tokamata.errors import (
 from tokamata.matching.batches import fill_draft_masks, fill_masks
 from tokamata.matching.compositions import forget_constraints
 from tokamata.matching.explanation import Explanation
-from tokamata.matching.loading import load
+from tokamata.matching.load_compiled import load
 from tokamata.matching.mask_reports import MaskReport
 from tokamata.matching.masks import apply_mask
 from tokamata.matching.matchers import CompiledConstraint, Matcher, Preparation

@@ -36,7 +36,7 @@ from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.grammar_automata import pushdown_of
 from tokamata.errors import EndlessStackError, NondeterministicError
 from tokamata.patterns.grammars import lower_grammar
-from tokamata.patterns.grammars.syntax import Grammar
+from tokamata.patterns.grammars.rules.rule_trees import Grammar
 from tokamata.resources.limits import Limits, Watch
 from tokamata.values.forms import Plain
 

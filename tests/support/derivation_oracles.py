@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import product
 
-from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Reference, Repeat, Sequence, Terminal
+from tokamata.patterns.grammars.rules.rule_trees import (
+    Choice,
+    Grammar,
+    Node,
+    Reference,
+    Repeat,
+    Sequence,
+    Terminal,
+)
 
 Plain = dict[str, list[tuple[str, ...]]]
 END = "$"

@@ -9,7 +9,15 @@ from itertools import product
 
 import tokamata._core as _core
 from tokamata.automata import Acceptor
-from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Reference, Repeat, Sequence, Terminal
+from tokamata.patterns.grammars.rules.rule_trees import (
+    Choice,
+    Grammar,
+    Node,
+    Reference,
+    Repeat,
+    Sequence,
+    Terminal,
+)
 
 A = Terminal('"a"', _core.literal(b"a"), ("a",))
 B = Terminal('"b"', _core.literal(b"b"), ("b",))

@@ -41,7 +41,7 @@ from tokamata.automata.conversions import FiniteMachine, as_transducer
 from tokamata.automata.machine import EPSILON, Pair
 from tokamata.automata.square import NO_DELAY, Delay, Square, Step, Word, delayed
 from tokamata.automata.trim import reachable
-from tokamata.patterns.grammars.left_recursion import components
+from tokamata.patterns.grammars.rules.left_recursion import components
 from tokamata.resources.limits import Limits
 
 _Edge = tuple[Step, int]  # a step, and the number of the pair that it leads to

@@ -23,7 +23,7 @@ from tokamata.automata import (
 from tokamata.automata.account import Account
 from tokamata.constraints.constraint import Constraint
 from tokamata.errors import EmptyConstraintError, NotRegularError
-from tokamata.patterns.grammars.syntax import (
+from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Embedded,
     Grammar,

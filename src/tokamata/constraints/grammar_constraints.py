@@ -25,18 +25,14 @@ from tokamata.patterns.grammars import (
     Trees,
     TreeShapes,
     declares_indentation,
-    diagnosed,
     engine_rules,
     explained,
     lower_grammar,
-    misread,
     read_gbnf,
     read_lark,
-    rules_without_texts,
-    with_ignored,
     without_lexer,
 )
-from tokamata.patterns.grammars.syntax import Grammar, Reference, Terminal, children_first
+from tokamata.patterns.grammars.rules.rule_trees import Grammar, Reference, Terminal, children_first
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree, ReadByLark
@@ -184,6 +180,8 @@ def _form_of(file: LarkFile, lexer: str) -> Form:
 
     def with_lexer(watch: Watch) -> Grammar:
         if lexer == "characters":
+            from tokamata.patterns.grammars.diagnosis.symbols import with_ignored
+
             return with_ignored(file.grammar)
         return without_lexer(file.grammar, cast(LexerName, lexer), watch, keeps_rules_apart=True)
 
@@ -299,6 +297,8 @@ class GrammarConstraint(Constraint[Any]):
             EmptyConstraintError: the grammar has no text.
             Cancelled: the work was stopped.
         """
+        from tokamata.patterns.grammars.diagnosis.determinism import diagnosed
+
         return diagnosed(self._written(Watch(limits, cancel)), self._lexer, limits, cancel)
 
     def _own_report(self) -> list[ReportEntry]:
@@ -320,6 +320,9 @@ class GrammarConstraint(Constraint[Any]):
         ]
 
     def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
+        from tokamata.patterns.grammars.diagnosis.misreading import misread
+        from tokamata.patterns.grammars.diagnosis.unproductive import rules_without_texts
+
         watch = Watch(limits, cancel)
         written = self._written(watch)
         if without := rules_without_texts(written):

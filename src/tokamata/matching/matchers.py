@@ -25,7 +25,6 @@ from tokamata.errors import (
 )
 from tokamata.matching.compositions import Composition, Tokenization
 from tokamata.matching.explanation import RULES, Explanation
-from tokamata.matching.kept_compiled import save
 from tokamata.matching.mask_reports import MaskReport, report_of
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.process_rewards import ProcessRewards, measured
@@ -262,6 +261,8 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             OSError: the file cannot be written.
             LimitExceeded, Cancelled: the work was stopped.
         """
+        from tokamata.matching.kept_compiled import save
+
         save(self, path, checked_cancel(cancel))
 
     def process_rewards(self, ids: Any, *, mask: Any = None) -> ProcessRewards:

@@ -31,7 +31,7 @@ from typing import Any, NoReturn
 
 from tokamata.calls.recipes import Made, made_by_steps
 from tokamata.errors import LimitExceeded, shown_argument
-from tokamata.patterns.grammars.grammar_files import GrammarFile, LeadsOut
+from tokamata.patterns.grammars.files.grammar_files import GrammarFile, LeadsOut
 from tokamata.resources.limits import CancelToken, Limits, Watch
 
 __all__ = ["Unreadable", "Unwritable", "made_of", "written"]
@@ -68,8 +68,8 @@ _NAMED = {
     "phrase_repeat": "tokamata.constraints.grammar_rules:Phrase.repeat",
     "phrase_captured": "tokamata.constraints.grammar_rules:Phrase.captured",
     "phrase_optional": "tokamata.constraints.grammar_rules:Phrase.optional",
-    "sequence_kind": "tokamata.patterns.grammars.syntax:Sequence",
-    "choice_kind": "tokamata.patterns.grammars.syntax:Choice",
+    "sequence_kind": "tokamata.patterns.grammars.rules.rule_trees:Sequence",
+    "choice_kind": "tokamata.patterns.grammars.rules.rule_trees:Choice",
     "tag": "tokamata.constraints.trigger_constraints:tag",
     "triggered": "tokamata.constraints.trigger_constraints:triggered",
     "text_without": "tokamata.constraints.trigger_constraints:text_without",

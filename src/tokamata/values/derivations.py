@@ -1,9 +1,9 @@
 """Values of a grammar's texts: lark's trees, and the values of captured parts.
 
 Problem.  The engine accepts a text and does not say which rule has which part of it.
-How.  :mod:`tokamata.patterns.grammars.parsing` finds the first derivation.  Its terminals are those of the
-grammar with what is ignored after them; splitters read them, from each position at which they may begin.  The
-derivation is then folded from its leaves to its root.
+How.  :mod:`tokamata.patterns.grammars.parsing.earley` finds the first derivation.  Its terminals are those of
+the grammar with what is ignored after them; splitters read them, from each position at which they may begin.
+The derivation is then folded from its leaves to its root.
 
 Worked example.  ``start: pair ("," pair)*`` and ``pair[capture]: NAME "=" NUMBER``, of ``a=1, b=2``: the
 derivation has two pairs, so the value is ``{"pair": ["a=1", "b=2"]}``.
@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, Protocol
 
 import tokamata._core as _core
 from tokamata.errors import ParseError
-from tokamata.patterns.grammars.lark_trees import TreeShapes
-from tokamata.patterns.grammars.parsing import Constituent, first_derivation
-from tokamata.patterns.grammars.productions import Account, Builder, Productions
-from tokamata.patterns.grammars.syntax import (
+from tokamata.patterns.grammars.parsing.earley import Constituent, first_derivation
+from tokamata.patterns.grammars.parsing.lark_trees import TreeShapes
+from tokamata.patterns.grammars.rules.productions import Account, Builder, Productions
+from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Embedded,
     Grammar,

@@ -9,8 +9,8 @@ import pytest
 
 import tokamata as tk
 import tokamata._core as _core
-from tokamata.patterns.grammars.beginnings import Beginnings, followers
-from tokamata.patterns.grammars.syntax import Choice, Embedded, Node, Reference, Sequence, Terminal
+from tokamata.patterns.grammars.lexer.beginnings import Beginnings, followers
+from tokamata.patterns.grammars.rules.rule_trees import Choice, Embedded, Node, Reference, Sequence, Terminal
 from tokamata.resources.limits import Watch
 
 TERMINALS = {name: Terminal(name, _core.literal(name.encode())) for name in "abc"}

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 import tokamata as tk
-from tokamata.patterns.grammars import condition_forms, threads
-from tokamata.patterns.grammars.alphabet import Alphabet, symbols_of
-from tokamata.patterns.grammars.condition_forms import ConditionForms
-from tokamata.patterns.grammars.conditions import (
+from tokamata.patterns.grammars.lexer import condition_forms, threads
+from tokamata.patterns.grammars.lexer.alphabet import Alphabet, symbols_of
+from tokamata.patterns.grammars.lexer.condition_forms import ConditionForms
+from tokamata.patterns.grammars.lexer.conditions import (
     ALWAYS,
     NEVER,
     Condition,
@@ -23,7 +23,7 @@ from tokamata.patterns.grammars.conditions import (
     atoms,
     negated,
 )
-from tokamata.patterns.grammars.threads import Places
+from tokamata.patterns.grammars.lexer.threads import Places
 from tokamata.patterns.regex.classes import normalize
 from tokamata.resources.limits import Watch
 

@@ -15,10 +15,10 @@ from tests.support.derivation_oracles import all_texts, derivations, is_ll1, pla
 from tests.support.grammars import is_text_of_rules, random_grammar, short_texts, show, small_grammars
 from tests.support.lark_grammars import random_lark
 from tests.support.paths import ROOT
-from tokamata.patterns.grammars import determinism
-from tokamata.patterns.grammars.derivations import Derivation
-from tokamata.patterns.grammars.determinism import Determinism, diagnosed
-from tokamata.patterns.grammars.syntax import Grammar
+from tokamata.patterns.grammars.diagnosis import determinism
+from tokamata.patterns.grammars.diagnosis.determinism import Determinism, diagnosed
+from tokamata.patterns.grammars.diagnosis.named_derivations import Derivation
+from tokamata.patterns.grammars.rules.rule_trees import Grammar
 from tokamata.resources.limits import Watch
 
 SYNCODE = ROOT / "tests" / "data" / "grammars" / "syncode"

@@ -9,8 +9,8 @@ import pytest
 import tokamata as tk
 from tests.support.grammars import A, B, random_grammar, short_texts, show
 from tests.support.vocabularies import bytes_and
-from tokamata.patterns.grammars.factoring import LARGEST_INLINED, factored
-from tokamata.patterns.grammars.syntax import (
+from tokamata.patterns.grammars.rules.factoring import LARGEST_INLINED, factored
+from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Grammar,
     Node,

@@ -15,7 +15,7 @@ import tokamata as tk
 from tests.support.grammars import short_texts, show, small_grammars
 from tests.support.lark_grammars import judge_of
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.patterns.grammars import rules_without_texts
+from tokamata.patterns.grammars.diagnosis.unproductive import rules_without_texts
 
 # A grammar, the line and the column of the fault, and words of the reason and of the hint.
 Case = tuple[str, int, int, str, str]

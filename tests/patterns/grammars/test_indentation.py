@@ -18,7 +18,7 @@ from tests.support.matchers import is_text_of, takes, write
 from tests.support.mutations import mutated
 from tests.support.texts import all_texts
 from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
-from tokamata.patterns.grammars import widths
+from tokamata.patterns.grammars.lexer import widths
 
 PYTHON = Path(lark.__file__).parent / "grammars" / "python.lark"
 TREE = r"""

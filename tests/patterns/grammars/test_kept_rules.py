@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 import tokamata as tk
 from tests.support.masks import allowed
 from tests.support.vocabularies import BYTE_VOCABULARY
-from tokamata.patterns.grammars import expressions, kept_rules
-from tokamata.patterns.grammars.expressions import journal_of, made_by
+from tokamata.patterns.grammars import kept_rules
+from tokamata.patterns.grammars.rules import expressions
+from tokamata.patterns.grammars.rules.expressions import journal_of, made_by
 from tokamata.resources.limits import Watch
 
 LEXERS = ["dynamic", "basic", "contextual", "longest"]
@@ -149,6 +151,13 @@ def test_an_imported_file_is_part_of_the_grammar(folder: Path, tmp_path: Path) -
     with pytest.raises(tk.ParseError):
         tk.grammar(main).parse("ab")
     assert len(list(folder.iterdir())) == 2
+
+
+def test_the_name_of_a_file_depends_on_all_code_that_reads_grammars() -> None:
+    code = kept_rules._code().decode()
+    assert "kept_rules.py" in code
+    assert os.path.join("lexer", "lexed.py") in code
+    assert os.path.join("rules", "lowering.py") in code
 
 
 def test_what_a_file_does_not_say_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,10 @@ from lark.load_grammar import TERMINALS, load_grammar
 
 import tokamata as tk
 from tests.support.paths import DATA
-from tokamata.patterns.grammars import lark_definitions, lark_loader, steps
-from tokamata.patterns.grammars.grammar_files import GrammarFile
-from tokamata.patterns.grammars.lark_files import _imports
+from tokamata.patterns.grammars.files import lark_definitions, lark_loader
+from tokamata.patterns.grammars.files.grammar_files import GrammarFile
+from tokamata.patterns.grammars.files.lark_files import _imports
+from tokamata.resources import bounded_steps as steps
 from tokamata.resources.limits import Limits, Watch
 
 FOLDER = DATA / "grammars"

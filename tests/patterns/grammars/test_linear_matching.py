@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import tokamata as tk
-from tokamata.patterns.grammars import steps
-from tokamata.patterns.grammars.linear_matching import LinearPattern
+from tokamata.patterns.grammars.lexer.linear_matching import LinearPattern
+from tokamata.resources import bounded_steps as steps
 from tokamata.resources.limits import Limits, Watch
 
 LOOKS = ["(?=a)", "(?!b)", "(?<=a)", "(?<!b)", r"\b", "^", "$", "(?=(?:a|b)*c)"]

@@ -15,7 +15,7 @@ from tests.support.grammars import is_text_of_rules
 from tests.support.matchers import step, takes
 from tests.support.paths import DATA
 from tests.support.vocabularies import BYTE_VOCABULARY, BYTES
-from tokamata.patterns.grammars.syntax import Choice, Grammar, Node, Reference, Sequence, Terminal
+from tokamata.patterns.grammars.rules.rule_trees import Choice, Grammar, Node, Reference, Sequence, Terminal
 
 SUITE: dict[str, Any] = json.loads((DATA / "grammars/llama.cpp/grammar_tests.json").read_text("utf-8"))
 # Grammars that llama.cpp refuses and we read.

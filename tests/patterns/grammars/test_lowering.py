@@ -12,8 +12,8 @@ from tests.support.matchers import accepts
 from tests.support.vocabularies import bytes_and
 from tokamata.constraints.constraint import Constraint
 from tokamata.patterns.grammars import lower_grammar
-from tokamata.patterns.grammars.left_recursion import components
-from tokamata.patterns.grammars.syntax import (
+from tokamata.patterns.grammars.rules.left_recursion import components
+from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Grammar,
     Reference,

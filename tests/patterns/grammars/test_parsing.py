@@ -20,8 +20,8 @@ import pytest
 import tokamata as tk
 from tokamata.constraints.grammar_constraints import _form_of
 from tokamata.patterns.grammars import read_lark
-from tokamata.patterns.grammars.parsing import Constituent, first_derivation
-from tokamata.patterns.grammars.productions import Account, Label, Productions, reduced
+from tokamata.patterns.grammars.parsing.earley import Constituent, first_derivation
+from tokamata.patterns.grammars.rules.productions import Account, Label, Productions, reduced
 from tokamata.resources.limits import Limits, Watch
 from tokamata.values.forms import Reading
 

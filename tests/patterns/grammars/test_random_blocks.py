@@ -15,7 +15,7 @@ from tests.support.masks import allowed, bits
 from tests.support.matchers import takes
 from tests.support.texts import all_texts
 from tests.support.vocabularies import bytes_and
-from tokamata.patterns.grammars import widths
+from tokamata.patterns.grammars.lexer import widths
 
 VOCABULARY = bytes_and(b"\n  ", b"a\n", b"  a", b"\n\n ", b"\na\n a", b"(\n", b"b)\n", b"\n#a\n ", b"\n\t")
 LINE_BREAKS = [

@@ -19,8 +19,8 @@ from tests.support.vocabularies import BYTE_VOCABULARY, bytes_and
 from tokamata.automata import Acceptor
 from tokamata.constraints.constraint import Constraint
 from tokamata.patterns.grammars import lower_grammar
-from tokamata.patterns.grammars.elimination import eliminated
-from tokamata.patterns.grammars.syntax import Grammar
+from tokamata.patterns.grammars.rules.elimination import eliminated
+from tokamata.patterns.grammars.rules.rule_trees import Grammar
 from tokamata.resources.limits import Watch
 from tokamata.values.forms import Plain
 

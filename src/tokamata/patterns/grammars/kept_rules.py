@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -20,11 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tokamata._core as _core
-from tokamata.patterns.grammars.competition import LexerName
-from tokamata.patterns.grammars.expressions import journal_of, made_by
-from tokamata.patterns.grammars.lexed import without_lexer
-from tokamata.patterns.grammars.lowering import lower_grammar
-from tokamata.patterns.grammars.syntax import (
+from tokamata.patterns.grammars.lexer.competition import LexerName
+from tokamata.patterns.grammars.lexer.lexed import without_lexer
+from tokamata.patterns.grammars.rules.expressions import journal_of, made_by
+from tokamata.patterns.grammars.rules.lowering import lower_grammar
+from tokamata.patterns.grammars.rules.rule_trees import (
     Block,
     Choice,
     Embedded,
@@ -169,6 +170,7 @@ def _plain(
 @cache
 def _code() -> bytes:
     """Identifies this build of the engine and of the code that reads grammars."""
-    files = [Path(_core.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
-    stats = [(path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in files]
+    home = Path(__file__).parent
+    files = [Path(_core.__file__), *sorted(home.rglob("*.py"))]
+    stats = [(os.path.relpath(path, home), path.stat().st_mtime_ns, path.stat().st_size) for path in files]
     return repr(stats).encode()

@@ -1,0 +1,269 @@
+"""A grammar as productions over symbols that do not overlap: its characters, or its terminals.
+
+Under the lexers ``basic``, ``contextual`` and ``longest``, each text is one sequence of terminals, so symbols
+are terminals, without those that are ignored.  Elsewhere terminals may overlap, and symbols are classes of
+characters: each terminal is spelled out (:mod:`.spelled_terminals`), together with what is ignored after it.
+Under ``dynamic``, what the lexer knows becomes part of the rules first (:mod:`.lexed`), so a rule may be
+there several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Literal, Protocol, cast
+
+import tokamata._core as _core
+from tokamata.errors import EmptyConstraintError
+from tokamata.patterns.grammars.diagnosis.ambiguous_texts import Tree, shortest_tree
+from tokamata.patterns.grammars.diagnosis.named_derivations import Naming
+from tokamata.patterns.grammars.diagnosis.spelled_terminals import Spelling
+from tokamata.patterns.grammars.lexer.competition import LexerName
+from tokamata.patterns.grammars.lexer.lexed import without_lexer
+from tokamata.patterns.grammars.rules.productions import Account, Builder, Productions
+from tokamata.patterns.grammars.rules.rule_trees import (
+    Choice,
+    Embedded,
+    Grammar,
+    Node,
+    Reference,
+    Repeat,
+    Sequence,
+    Terminal,
+    children_first,
+    rewritten,
+)
+from tokamata.resources.limits import CancelToken, Limits, checked_limits
+
+__all__ = ["Characters", "Terminals", "View", "with_ignored"]
+
+Direction = Literal["left", "right"]  # see Builder
+
+
+class View(Protocol):
+    """A grammar over some symbols."""
+
+    @property
+    def symbols(self) -> Literal["characters", "terminals"]:
+        """What a symbol is."""
+
+    def productions(self, direction: Direction) -> Productions:
+        """Those of the grammar, with its repetitions to the left or to the right.
+
+        Raises:
+            EmptyConstraintError: the grammar has no text.
+            LimitExceeded, Cancelled: the work was stopped.
+        """
+
+    def texts(self, symbols: Iterable[int]) -> list[str] | None:
+        """A text of each symbol, which are in that order a text of the grammar; ``None``: there is none."""
+
+    def shown(self, prefix: Iterable[int]) -> str:
+        """The symbols that a text begins with."""
+
+    def naming(self, productions: Productions) -> Naming:
+        """The names of its nonterminals and symbols."""
+
+
+class Characters:
+    """A grammar over classes of characters.
+
+    Args:
+        grammar: the grammar.
+        lexer: ``"characters"`` or ``"dynamic"``.
+        limits, cancel: bound each automaton of a terminal.
+        account: what the work may use.
+    """
+
+    symbols: Literal["characters"] = "characters"
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        lexer: str,
+        limits: Limits | None,
+        cancel: CancelToken | None,
+        account: Account,
+    ) -> None:
+        self._grammar = grammar
+        self._is_product = lexer == "dynamic"
+        self._limits, self._cancel = checked_limits(limits), cancel
+        self._account = account
+        self._characters: list[str] = []
+
+    def productions(self, direction: Direction) -> Productions:
+        """As in :class:`View`."""
+        grammar = _with_lists_to_the_right(self._grammar) if direction == "right" else self._grammar
+        if self._is_product:
+            grammar = without_lexer(grammar, "dynamic", self._account.watch, keeps_rules_apart=True)
+        else:
+            grammar = with_ignored(grammar)
+        spelling = Spelling(_with_terminals_alone(grammar), self._limits, self._cancel, self._account)
+        self._characters = spelling.characters
+        return _not_empty(spelling.productions(direction))
+
+    def texts(self, symbols: Iterable[int]) -> list[str] | None:
+        """As in :class:`View`."""
+        return [self._characters[symbol] for symbol in symbols]
+
+    def shown(self, prefix: Iterable[int]) -> str:
+        """As in :class:`View`."""
+        return "".join(self._characters[symbol] for symbol in prefix)
+
+    def naming(self, productions: Productions) -> Naming:
+        """As in :class:`View`."""
+        is_framed = self._is_product or bool(self._grammar.ignored)
+        return Naming(productions, (), _literals(self._grammar), self._is_product, is_framed)
+
+
+class Terminals:
+    """A grammar over its terminals.
+
+    Args:
+        grammar: the grammar.
+        lexer: ``"basic"``, ``"contextual"`` or ``"longest"``.
+        limits, cancel: bound each automaton of a terminal.
+        account: what the work may use.
+    """
+
+    symbols: Literal["terminals"] = "terminals"
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        lexer: str,
+        limits: Limits | None,
+        cancel: CancelToken | None,
+        account: Account,
+    ) -> None:
+        self._grammar = grammar
+        # What basic reads as terminals that the parser expects, contextual reads in the same way.
+        self._lexer = cast(LexerName, "basic" if lexer == "contextual" else lexer)
+        self._limits, self._cancel = checked_limits(limits), cancel
+        self._account = account
+        self._numbers: dict[str, int] = {}
+        self._nodes: list[Terminal] = []
+
+    def productions(self, direction: Direction) -> Productions:
+        """As in :class:`View`."""
+        grammar = _with_lists_to_the_right(self._grammar) if direction == "right" else self._grammar
+        builder = Builder(grammar, self._leaf, direction, self._account)
+        declared = 2 if grammar.indentation is not None else 0  # they are no terminals of the lexer
+        return _not_empty(builder.productions(len(grammar.terminals) + declared))
+
+    def texts(self, symbols: Iterable[int]) -> list[str] | None:
+        """As in :class:`View`; what is ignored belongs to the terminal before it."""
+        items = tuple(self._nodes[symbol] for symbol in symbols)
+        given = self._grammar
+        grammar = Grammar({"text": Sequence(items)}, "text", given.ignored, given.terminals)
+        grammar = without_lexer(grammar, self._lexer, self._account.watch)
+        spelling = Spelling(grammar, self._limits, self._cancel, self._account)
+        productions = spelling.productions("left")
+        if productions is None:
+            return None
+        root = Tree(~0)
+        shortest_tree(productions, root)
+        texts = [spelling.characters[symbol] for symbol in root.leaves()]
+        found = [terminal.text for terminal in Naming(productions, (), (), True, True).terminals(root, texts)]
+        while len(found) > len(items):  # what is ignored at the start
+            found[:2] = ["".join(found[:2])]
+        return found
+
+    def shown(self, prefix: Iterable[int]) -> str:
+        """As in :class:`View`: the names of the terminals, or what they are."""
+        words = self._grammar.words
+        return " ".join(self._nodes[symbol].shown(words) for symbol in prefix)
+
+    def naming(self, productions: Productions) -> Naming:
+        """As in :class:`View`."""
+        terminals = [node.name for node in self._nodes]
+        return Naming(productions, terminals, _literals(self._grammar), False, False)
+
+    def _leaf(self, _: Builder, terminal: Terminal) -> int:
+        if terminal.name not in self._numbers:
+            self._numbers[terminal.name] = len(self._nodes)
+            self._nodes.append(terminal)
+        return self._numbers[terminal.name]
+
+
+def _not_empty(productions: Productions | None) -> Productions:
+    if productions is None:
+        raise EmptyConstraintError("no text matches: the start rule needs a text of a rule that has none")
+    return productions
+
+
+def _literals(grammar: Grammar) -> set[str]:
+    """The names of terminals that are written as texts."""
+    nodes = children_first(grammar.rules.values())
+    return {node.name for node in nodes if isinstance(node, Terminal) and node.texts}
+
+
+def with_ignored(grammar: Grammar) -> Grammar:
+    """With ignored texts at the start and after each terminal, as part of it."""
+    if not grammar.ignored:
+        return grammar
+    some = _core.repeat(_core.union([one.expression for one in grammar.ignored]), 1, None)
+    after = _core.union([some, _core.epsilon()])
+
+    def leaf(node: Node) -> Node:
+        if isinstance(node, Terminal | Embedded):
+            return Terminal(node.name, _core.concat([node.expression, after]), own=node.expression)
+        return node
+
+    begin = Choice((Terminal("ignored", some), Sequence(())))
+    start: Node = Sequence((begin, Reference(grammar.start)))
+    return Grammar({**_rewritten_rules(grammar, leaf), "": start}, "")
+
+
+def _with_terminals_alone(grammar: Grammar) -> Grammar:
+    """With regular constraints in rules as terminals."""
+
+    def leaf(node: Node) -> Node:
+        return Terminal(node.name, node.expression) if isinstance(node, Embedded) else node
+
+    return replace(grammar, rules=_rewritten_rules(grammar, leaf))
+
+
+def _rewritten_rules(grammar: Grammar, leaf: Callable[[Node], Node]) -> dict[str, Node]:
+    """Its rules with other leaves, one for each leaf."""
+    made: dict[int, Node] = {}
+
+    def once(node: Node) -> Node:
+        if id(node) not in made:
+            made[id(node)] = leaf(node)
+        return made[id(node)]
+
+    return {name: rewritten(body, once) for name, body in grammar.rules.items()}
+
+
+def _with_lists_to_the_right(grammar: Grammar) -> Grammar:
+    """``__x: item | __x item``, as lark's loader writes a repetition, becomes ``__x: item more``."""
+    rules: dict[str, Node] = {}
+    for name, body in grammar.rules.items():
+        rounds = _rounds(name, body) if name.startswith("__") else None
+        if rounds is None:
+            rules[name] = body
+        else:
+            more = f"{name} more"
+            rules[name] = Sequence((Choice(rounds), Reference(more)))
+            rules[more] = Choice((Reference(name), Sequence(())))
+    return replace(grammar, rules=rules)
+
+
+def _rounds(name: str, body: Node) -> tuple[Node, ...] | None:
+    """What a rule repeats, if it is a repetition."""
+    once: dict[tuple[str, ...], Node] = {}
+    more: set[tuple[str, ...]] = set()
+    for option in body.children if isinstance(body, Choice) else (body,):
+        items = option.children if isinstance(option, Sequence) else (option,)
+        if any(isinstance(item, (Choice, Repeat, Sequence)) for item in items):
+            return None
+        names = tuple(
+            item.rule if isinstance(item, Reference) else f" {cast(Terminal | Embedded, item).name}"
+            for item in items
+        )
+        if names[:1] == (name,):
+            more.add(names[1:])
+        else:
+            once[names] = option
+    return tuple(once.values()) if more == set(once) else None
