@@ -1,10 +1,12 @@
-"""One style for all pictures; the same figures give the same file."""
+"""One style for all pictures; the same figures give the same file, and a small one."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
 from typing import Any
+
+from benchmarks.common.small_svg import make_small
 
 OURS = ("#c0392b", "#e67e22", "#8e44ad", "#2980b9")
 PEERS = ("0.15", "0.4", "0.55", "0.7")
@@ -17,8 +19,9 @@ def subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, A
     import matplotlib as mpl
 
     mpl.use("Agg")
-    mpl.rcParams.update({"svg.hashsalt": "tokamata", "font.size": 9, "figure.facecolor": "none"})
-    mpl.rcParams.update({"axes.facecolor": "none", "axes.titlesize": 10, "axes.edgecolor": INK})
+    mpl.rcParams.update({"svg.hashsalt": "tokamata", "svg.fonttype": "none", "font.size": 9})
+    mpl.rcParams.update({"figure.facecolor": "none", "axes.facecolor": "none"})
+    mpl.rcParams.update({"axes.titlesize": 10, "axes.edgecolor": INK})
     mpl.rcParams.update(dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK))
     from matplotlib import pyplot
 
@@ -33,6 +36,8 @@ def save(figure: Any, path: Path, caption: str) -> None:
     figure.supxlabel(caption, fontsize=7)
     metadata = {"Date": None} if path.suffix == ".svg" else None
     figure.savefig(path, dpi=150, transparent=True, metadata=metadata)
+    if path.suffix == ".svg":
+        make_small(path)
 
 
 def line(axis: Any, i: int, x: Any, y: Any, name: str) -> None:
