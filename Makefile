@@ -128,7 +128,6 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.repair --markdown $(RESULTS)/repair.md
 	$(BIN)/python -m benchmarks.repair.tokens --markdown $(RESULTS)/repair_tokens.md
 	$(BIN)/python -m benchmarks.repair.couplings --markdown $(RESULTS)/repair_couplings.md
-	$(BIN)/python -m benchmarks.repair.heuristics --markdown $(RESULTS)/repair_heuristics.md
 	$(BIN)/python -m benchmarks.server --markdown $(RESULTS)/server.md --plot docs/server.svg
 	$(BIN)/python -m benchmarks.repeats --markdown $(RESULTS)/repeats.md
 	$(BIN)/python -m benchmarks.growth --markdown $(RESULTS)/growth.md --plot $(RESULTS)/growth.svg --summary-plot docs/growth.svg
