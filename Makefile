@@ -97,6 +97,7 @@ format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format --quiet .
 	$(BIN)/clang-format -i $(CPP)
+	$(BIN)/python -m tools.make_stub
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy

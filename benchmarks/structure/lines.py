@@ -1,7 +1,8 @@
 """The lines of a file by what they hold.
 
-A line with code counts as code, whatever else it holds.  Docstrings are strings that are statements, so those
-of attributes too.  A blank line within a string is a blank line.
+A line with code counts as code, whatever else it holds.  Docstrings are strings that are statements, so
+those of attributes too, and in C++ the raw strings ``R"doc(…)doc"``, which the bindings give to Python.  A
+blank line within a string is a blank line.
 """
 
 from __future__ import annotations
@@ -42,8 +43,12 @@ Lines = set[int]
 def _cpp(source: bytes) -> tuple[Lines, Lines, Lines]:
     code: Lines = set()
     imports: Lines = set()
+    docstrings: Lines = set()
     for leaf in leaves(parsed(source)):
         if leaf.type == "comment":
+            continue
+        if leaf.text is not None and leaf.text.startswith(b'R"doc('):
+            docstrings.update(range(leaf.start_point[0] + 1, leaf.end_point[0] + 2))
             continue
         # The end of a directive is a token that ends where the next line begins.
         last = leaf.end_point[0] if leaf.end_point[1] else max(leaf.start_point[0], leaf.end_point[0] - 1)
@@ -51,7 +56,7 @@ def _cpp(source: bytes) -> tuple[Lines, Lines, Lines]:
         code.update(spanned if leaf.text and leaf.text.strip() else ())
         if leaf.type == "#include":
             imports.add(leaf.start_point[0] + 1)
-    return code, imports, set()
+    return code, imports, docstrings
 
 
 def _python(text: str) -> tuple[Lines, Lines, Lines]:

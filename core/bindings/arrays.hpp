@@ -11,13 +11,16 @@
 namespace tokamata {
 
 template <class Number>
-nanobind::object to_array(std::vector<Number>&& numbers) {
+using NumberArray = nanobind::ndarray<nanobind::numpy, Number, nanobind::ndim<1>>;
+
+template <class Number>
+NumberArray<Number> to_array(std::vector<Number>&& numbers) {
   auto owner = std::make_unique<std::vector<Number>>(std::move(numbers));
   Number* const data = owner->data();
   const std::size_t shape[1] = {owner->size()};
   const nanobind::capsule capsule(owner.release(),
                                   [](void* held) noexcept { delete static_cast<std::vector<Number>*>(held); });
-  return nanobind::cast(nanobind::ndarray<nanobind::numpy, Number, nanobind::ndim<1>>(data, 1, shape, capsule));
+  return NumberArray<Number>(data, 1, shape, capsule);
 }
 
 template <class Number>

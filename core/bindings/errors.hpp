@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
 #include <string>
 
 #include "bindings/interpreter.hpp"
@@ -53,6 +54,11 @@ struct Shown {
   bool is_pattern;        // places are offsets into it
   TokenCount budget = 0;  // of the call, where it has one
 };
+
+// The pattern of a call, where it has one.
+inline nanobind::object object_of(const std::optional<nanobind::str>& pattern) {
+  return pattern ? nanobind::object(*pattern) : nanobind::none();
+}
 
 // Runs a task of the engine; its errors become those of tokamata.errors.
 template <class Task>

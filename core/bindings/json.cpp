@@ -24,6 +24,8 @@ namespace {
 using json::ValueNode;
 using json::ValueTable;
 
+using NodeList = nb::typed<nb::list, std::uint32_t>;
+
 // A table under way, and what was handed out of it.
 struct TableBuilder {
   std::shared_ptr<ValueTable> table = std::make_shared<ValueTable>();
@@ -35,7 +37,7 @@ struct TableBuilder {
     if (number >= table->size()) throw nb::index_error("no such node");
     return {number};
   }
-  std::vector<ValueNode> nodes(const nb::list& numbers) const {
+  std::vector<ValueNode> nodes(const NodeList& numbers) const {
     std::vector<ValueNode> found;
     found.reserve(numbers.size());
     for (const nb::handle number : numbers) found.push_back(node(nb::cast<std::uint32_t>(number)));
@@ -89,7 +91,7 @@ std::string canonical_of(nb::handle value, unsigned depth) {
   return json::canonical_value(utf8(PyFloat_Check(value.ptr()) ? nb::repr(value) : nb::str(value)));  // a number
 }
 
-std::uint32_t add_constants(TableBuilder& builder, const nb::list& given) {
+std::uint32_t add_constants(TableBuilder& builder, const nb::typed<nb::list, nb::any>& given) {
   constexpr std::size_t kMostListed = 1000;  // that schemas distinguish one by one
   std::vector<std::string> texts;
   std::vector<ValueNode> ways;
@@ -171,7 +173,8 @@ ExpressionPtr json_texts(const TableBuilder& builder, std::uint32_t root, const 
 // The members of the root between tags; `pieces` are those of json/tag_style.hpp.
 ExpressionPtr tagged_texts(const TableBuilder& builder, std::uint32_t root, const std::string& property_order,
                            const std::string& whitespace, const std::string& spelling,
-                           std::optional<std::uint32_t> most_blanks, const nb::dict& pieces) {
+                           std::optional<std::uint32_t> most_blanks,
+                           const nb::typed<nb::dict, nb::str, nb::any>& pieces) {
   using namespace json;
   const auto table = std::make_shared<ValueTable>(*builder.table);
   const auto expression = [&](const char* name) { return nb::cast<ExpressionPtr>(pieces[name]); };
@@ -236,97 +239,139 @@ Count maximum_of(std::optional<Count> maximum) { return maximum.value_or(json::k
 void bind_json(nb::module_& m) {
   using B = TableBuilder;
   using N = std::uint32_t;
-  nb::class_<B>(m, "ValueTable")
+  nb::enum_<json::Type>(m, "JsonType", nb::is_flag(), "Types of JSON values, as bits.")
+      .value("NULL", json::kNull)
+      .value("FALSE", json::kFalse)
+      .value("TRUE", json::kTrue)
+      .value("NUMBER", json::kNumber)
+      .value("STRING", json::kString)
+      .value("ARRAY", json::kArray)
+      .value("OBJECT", json::kObject);
+  nb::class_<B>(m, "ValueTable", R"doc(Sets of JSON values, as nodes that refer to each other.
+
+Members are as in ``tokamata.patterns.json_schema.table``.  Nodes are numbers; an unknown number raises
+``IndexError``.  ``core/json/`` defines the table and its texts.)doc")
       .def(nb::init<>())
       .def("any_value", [](B&) { return ValueTable::kAny.value; })
       .def("no_value", [](B&) { return ValueTable::kNone.value; })
-      .def("all_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::AllOf{b.nodes(nodes)}); })
-      .def("any_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::AnyOf{b.nodes(nodes)}); })
-      .def("one_of", [](B& b, const nb::list& nodes) { return b.add(ValueTable::OneOf{b.nodes(nodes)}); })
-      .def("negate", [](B& b, N node) { return b.add(ValueTable::Negation{b.node(node)}); })
-      .def("types",
-           [](B& b, unsigned mask) {
-             b.names_null |= (mask & json::kNull) != 0;
-             return b.add(ValueTable::Types{static_cast<std::uint8_t>(mask)});
-           })
+      .def(
+          "all_of", [](B& b, const NodeList& nodes) { return b.add(ValueTable::AllOf{b.nodes(nodes)}); }, "nodes"_a)
+      .def(
+          "any_of", [](B& b, const NodeList& nodes) { return b.add(ValueTable::AnyOf{b.nodes(nodes)}); }, "nodes"_a)
+      .def(
+          "one_of", [](B& b, const NodeList& nodes) { return b.add(ValueTable::OneOf{b.nodes(nodes)}); }, "nodes"_a)
+      .def(
+          "negate", [](B& b, N node) { return b.add(ValueTable::Negation{b.node(node)}); }, "node"_a)
+      .def(
+          "types",
+          [](B& b, unsigned mask) {
+            b.names_null |= (mask & json::kNull) != 0;
+            return b.add(ValueTable::Types{static_cast<std::uint8_t>(mask)});
+          },
+          "mask"_a)
       .def("integral", [](B& b) { return b.add(ValueTable::Integral{}); })
-      .def("number_range", &add_range, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
-           nb::arg().none())
-      .def("string",
-           [](B& b, ExpressionPtr texts) { return b.add(ValueTable::String{b.table->language(std::move(texts))}); })
+      .def("number_range", &add_range, "minimum"_a.none(), "exclusive_minimum"_a.none(), "maximum"_a.none(),
+           "exclusive_maximum"_a.none(), "multiple_of"_a.none(),
+           R"doc(Raises ValueError if a bound is not a number, or has too many digits for exact comparison.)doc")
+      .def(
+          "string",
+          [](B& b, ExpressionPtr language) {
+            return b.add(ValueTable::String{b.table->language(std::move(language))});
+          },
+          "language"_a)
       .def(
           "string_length",
           [](B& b, Count minimum, std::optional<Count> maximum) {
             return b.add(ValueTable::StringLength{minimum, maximum_of(maximum)});
           },
-          nb::arg(), nb::arg().none())
-      .def("items",
-           [](B& b, const nb::list& prefix, N rest) { return b.add(ValueTable::Items{b.nodes(prefix), b.node(rest)}); })
+          "minimum"_a, "maximum"_a.none())
+      .def(
+          "items",
+          [](B& b, const NodeList& prefix, N rest) { return b.add(ValueTable::Items{b.nodes(prefix), b.node(rest)}); },
+          "prefix"_a, "rest"_a)
       .def(
           "array_length",
           [](B& b, Count minimum, std::optional<Count> maximum) {
             return b.add(ValueTable::ArrayLength{minimum, maximum_of(maximum)});
           },
-          nb::arg(), nb::arg().none())
+          "minimum"_a, "maximum"_a.none())
       .def(
           "contains",
           [](B& b, N node, Count minimum, std::optional<Count> maximum) {
             return b.add(ValueTable::Contains{b.node(node), minimum, maximum_of(maximum)});
           },
-          nb::arg(), nb::arg(), nb::arg().none())
+          "node"_a, "minimum"_a, "maximum"_a.none())
       .def("unique", [](B& b) { return b.add(ValueTable::Unique{}); })
-      .def("property", [](B& b, const nb::str& name,
-                          N node) { return b.add(ValueTable::Property{b.table->name(utf8(name)), b.node(node)}); })
-      .def("matching",
-           [](B& b, ExpressionPtr names, N node) {
-             return b.add(ValueTable::Matching{b.table->language(std::move(names)), b.node(node)});
-           })
-      .def("others",
-           [](B& b, const nb::list& names, const std::vector<ExpressionPtr>& languages, N node) {
-             ValueTable::Others others{{}, {}, b.node(node)};
-             for (const nb::handle name : names) others.names.push_back(b.table->name(utf8(name)));
-             for (const ExpressionPtr& language : languages) others.languages.push_back(b.table->language(language));
-             return b.add(std::move(others));
-           })
-      .def("has", [](B& b, const nb::str& name) { return b.add(ValueTable::Has{b.table->name(utf8(name))}); })
+      .def(
+          "property",
+          [](B& b, const nb::str& name, N node) {
+            return b.add(ValueTable::Property{b.table->name(utf8(name)), b.node(node)});
+          },
+          "name"_a, "node"_a)
+      .def(
+          "matching",
+          [](B& b, ExpressionPtr language, N node) {
+            return b.add(ValueTable::Matching{b.table->language(std::move(language)), b.node(node)});
+          },
+          "language"_a, "node"_a)
+      .def(
+          "others",
+          [](B& b, const nb::typed<nb::list, nb::str>& names, const std::vector<ExpressionPtr>& languages, N node) {
+            ValueTable::Others others{{}, {}, b.node(node)};
+            for (const nb::handle name : names) others.names.push_back(b.table->name(utf8(name)));
+            for (const ExpressionPtr& language : languages) others.languages.push_back(b.table->language(language));
+            return b.add(std::move(others));
+          },
+          "names"_a, "languages"_a, "node"_a)
+      .def(
+          "has", [](B& b, const nb::str& name) { return b.add(ValueTable::Has{b.table->name(utf8(name))}); }, "name"_a)
       .def(
           "property_count",
           [](B& b, Count minimum, std::optional<Count> maximum) {
             return b.add(ValueTable::PropertyCount{minimum, maximum_of(maximum)});
           },
-          nb::arg(), nb::arg().none())
+          "minimum"_a, "maximum"_a.none())
       .def(
           "nested",
           [](B& b, Count depth, std::optional<Count> most_inside) {
             return b.add(ValueTable::Nested{depth, maximum_of(most_inside)});
           },
-          nb::arg(), nb::arg().none())
+          "depth"_a, "most_inside"_a.none())
       .def(
           "constant",
-          [](B& b, nb::handle value) {
+          [](B& b, const nb::any& value) {
             const std::uint32_t node = json::add_constant(canonical_of(value, 0), *b.table).value;
             note_strings(b, value);
             return node;
           },
-          nb::arg().none())
-      .def("constants", &add_constants)
+          "value"_a.none())
+      .def("constants", &add_constants, "values"_a)
       .def("reserve", [](B& b) { return b.table->reserve().value; })
-      .def("define", [](B& b, N reserved, N as) { b.table->define(b.node(reserved), b.node(as)); })
-      .def("include",
-           [](B& b, const B& other, N root) {
-             b.strings.insert(other.strings.begin(), other.strings.end());
-             return b.table->include(*other.table, other.node(root)).value;
-           })
-      .def("words",
-           [](const B& b) {
-             std::vector<std::string> names;
-             for (std::uint32_t name = 0; name < b.table->name_count(); ++name) names.push_back(b.table->text({name}));
-             return std::tuple(names, std::vector<std::string>(b.strings.begin(), b.strings.end()), b.names_null);
-           })
+      .def(
+          "define", [](B& b, N number, N node) { b.table->define(b.node(number), b.node(node)); }, "number"_a, "node"_a)
+      .def(
+          "include",
+          [](B& b, const B& other, N root) {
+            b.strings.insert(other.strings.begin(), other.strings.end());
+            return b.table->include(*other.table, other.node(root)).value;
+          },
+          "other"_a, "root"_a,
+          R"doc(Copies the nodes of another table; returns the number of its ``root`` in this one.)doc")
+      .def(
+          "words",
+          [](const B& b) {
+            std::vector<std::string> names;
+            for (std::uint32_t name = 0; name < b.table->name_count(); ++name) names.push_back(b.table->text({name}));
+            return std::tuple(names, std::vector<std::string>(b.strings.begin(), b.strings.end()), b.names_null);
+          },
+          R"doc(The names of members, and the strings that are constants, or stand within one.)doc")
       .def("texts", &json_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a,
-           "most_blanks"_a.none() = nb::none(), "within"_a.none() = nb::none())
+           "most_blanks"_a.none() = nb::none(), "within"_a.none() = nb::none(),
+           R"doc(The JSON texts of the values of a node, in a style; with no more than so many blanks, one after the
+other; ``within``: the spellings of strings and names.)doc")
       .def("tagged_texts", &tagged_texts, "root"_a, "property_order"_a, "whitespace"_a, "spelling"_a,
-           "most_blanks"_a.none(), "pieces"_a);
+           "most_blanks"_a.none(), "pieces"_a,
+           R"doc(The objects of a node, their members between tags; ``pieces``: json/tag_style.hpp.)doc");
 }
 
 }  // namespace tokamata

@@ -36,8 +36,8 @@ namespace {
 
 // ---- vocabulary -------------------------------------------------------------------------------
 
-std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<std::uint32_t> stop,
-                                            std::uint32_t width) {
+std::shared_ptr<Vocabulary> make_vocabulary(const nb::typed<nb::list, std::optional<nb::bytes>>& tokens,
+                                            std::vector<std::uint32_t> stop, std::uint32_t width) {
   std::vector<std::string_view> views;
   views.reserve(tokens.size());
   for (const nb::handle token : tokens) {
@@ -198,7 +198,8 @@ std::vector<std::int64_t> token_numbers(const nb::handle given) {
 }
 
 // Counts by name; `masks` by maker.
-nb::dict to_dict(const MaskWork& work) {
+using Counts = nb::typed<nb::dict, nb::str, nb::any>;
+Counts to_dict(const MaskWork& work) {
   nb::dict masks;
   for (std::size_t maker = 0; maker < work.masks.size(); ++maker)
     masks[nb::str(MaskWork::kMakers[maker].data(), MaskWork::kMakers[maker].size())] = work.masks[maker];
@@ -217,6 +218,8 @@ nb::dict to_dict(const MaskWork& work) {
   all["unverified_seconds"] = work.unverified_seconds;
   return all;
 }
+
+using TokenList = nb::typed<nb::list, std::uint32_t>;
 
 class BoundMatcher {
   template <class Task>
@@ -257,7 +260,7 @@ class BoundMatcher {
     return without_interpreter({bound_->shown.text, bound_->shown.is_pattern, left},
                                [&] { return matcher_->mask_within(left, count_stop, deadline); });
   }
-  nb::list shortest_completion() {
+  TokenList shortest_completion() {
     return to_list(work([&] { return matcher_->shortest_completion(); }));
   }
   nb::object mask() { return bound_->view(current_mask()); }
@@ -276,7 +279,9 @@ class BoundMatcher {
     const std::vector<TokenId> ids = drafted(tokens);
     return work([&] { return matcher_->validate(ids); });
   }
-  nb::tuple explain(std::int64_t token) {
+  nb::typed<nb::tuple, Explanation::Verdict, std::size_t, nb::typed<nb::list, unsigned>, TokenList,
+            nb::typed<nb::list, nb::str>>
+  explain(std::int64_t token) {
     const TokenId id = checked(token);
     const Explanation explanation = work([&] { return matcher_->explain(id); });
     nb::list expected;
@@ -284,8 +289,8 @@ class BoundMatcher {
       if (explanation.expected.contains(static_cast<std::uint8_t>(byte))) expected.append(byte);
     nb::list awaited;
     for (const std::string& string : explanation.awaited) awaited.append(nb::str(string.data(), string.size()));
-    return nb::make_tuple(static_cast<int>(explanation.verdict), explanation.offset, expected,
-                          to_list(explanation.expected_tokens), awaited);
+    return nb::make_tuple(explanation.verdict, explanation.offset, expected, to_list(explanation.expected_tokens),
+                          awaited);
   }
   void rollback(std::int64_t count) {
     if (count < 0 || !work([&] { return matcher_->rollback(static_cast<std::size_t>(count)); }))
@@ -316,16 +321,16 @@ class BoundMatcher {
   nb::bytes forced_text() {
     return to_bytes(work([&] { return matcher_->forced_text(); }));
   }
-  nb::list tokens() {
+  TokenList tokens() {
     return to_list(work([&] { return matcher_->tokens(); }));
   }
-  nb::list forced_tokens() {
+  TokenList forced_tokens() {
     return to_list(work([&] { return matcher_->forced_tokens(); }));
   }
   std::string show() {
     return work([&] { return matcher_->show(); });
   }
-  nb::dict mask_work(const nb::handle deadline_seconds) {
+  Counts mask_work(const nb::handle deadline_seconds) {
     const Deadline deadline = checked_deadline(deadline_seconds);
     return to_dict(work([&] { return matcher_->mask_work(deadline); }));
   }
@@ -340,7 +345,7 @@ class BoundMatcher {
   }
   // More tokens than anyone writes are as good as any number; there is no budget of none.
   static nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-  static nb::list to_list(const std::vector<TokenId>& tokens) {
+  static TokenList to_list(const std::vector<TokenId>& tokens) {
     nb::list list;
     for (const TokenId token : tokens) list.append(token.value);
     return list;
@@ -353,7 +358,9 @@ class BoundMatcher {
 
 // ---- the closed form ---------------------------------------------------------------------------
 
-nb::tuple make_closed_form(BoundConstraint& bound) {
+nb::typed<nb::tuple, NumberArray<std::uint8_t>, NumberArray<std::int32_t>, NumberArray<std::int64_t>,
+          NumberArray<std::int32_t>, NumberArray<std::int32_t>>
+make_closed_form(BoundConstraint& bound) {
   ClosedForm form = without_interpreter(bound.shown, [&] { return bound.constraint->closed_form(); });
   return nb::make_tuple(to_array(std::move(form.accepting)), to_array(std::move(form.class_of_token)),
                         to_array(std::move(form.offsets)), to_array(std::move(form.classes)),
@@ -367,7 +374,8 @@ std::shared_ptr<KeptTokenPlaces> token_places(const BoundConstraint& bound) {
       source.pattern, source.vocabulary, source.start_vocabulary, source.control_tokens, source.tokenization}));
 }
 
-nb::tuple prepared(BoundConstraint& bound, double seconds, const std::shared_ptr<CancelToken>& cancel) {
+nb::typed<nb::tuple, std::size_t, bool, double> prepared(BoundConstraint& bound, double seconds,
+                                                         const std::shared_ptr<CancelToken>& cancel) {
   const Preparation report =
       without_interpreter(bound.shown, [&] { return prepare(*bound.constraint, seconds, cancel); });
   return nb::make_tuple(report.masks, report.is_finished, report.seconds);
@@ -386,9 +394,9 @@ std::optional<std::size_t> read_masks(BoundConstraint& bound, const nb::bytes& b
   return without_interpreter(bound.shown, [&] { return KeptMasks(*bound.constraint).read(view, seconds, cancel); });
 }
 
-nb::tuple progressed(BoundConstraint& bound,
-                     const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
-                     const std::vector<std::size_t>& ends) {
+nb::typed<nb::tuple, std::int64_t, NumberArray<std::int64_t>> progressed(
+    BoundConstraint& bound, const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ids,
+    const std::vector<std::size_t>& ends) {
   const std::int64_t width = bound.constraint->vocabulary().width();
   std::vector<TokenId> tokens;
   for (std::size_t i = 0; i < ids.shape(0); ++i) {
@@ -507,9 +515,10 @@ std::vector<std::uint32_t> checked_parents(const nb::handle given, std::size_t c
 }
 
 // `drafts` and `parents` have an entry for each matcher.  Result: by matcher, whether each node is legal.
-nb::list fill_drafts(const nb::handle given, const nb::handle mask, const nb::list& drafts, const nb::list& parents,
-                     unsigned threads, const nb::handle given_budgets, bool count_stop,
-                     const nb::handle deadline_seconds) {
+nb::typed<nb::list, NumberArray<std::uint8_t>> fill_drafts(const nb::handle given, const nb::handle mask,
+                                                           const nb::list& drafts, const nb::list& parents,
+                                                           unsigned threads, const nb::handle given_budgets,
+                                                           bool count_stop, const nb::handle deadline_seconds) {
   const Deadline deadline = checked_deadline(deadline_seconds);
   const Batch batch(given);
   const std::size_t count = batch.bound.size();
@@ -544,9 +553,9 @@ using BoundThought = std::tuple<ExpressionPtr, nb::bytes, std::optional<TokenCou
 BoundStates compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary> vocabulary,
                     std::shared_ptr<Vocabulary> start_vocabulary,
                     const std::map<std::string, std::vector<std::uint32_t>>& control_tokens, const Limits& limits,
-                    const std::shared_ptr<CancelToken>& cancel, nb::object pattern, bool is_pattern,
+                    const std::shared_ptr<CancelToken>& cancel, const std::optional<nb::str>& pattern, bool is_pattern,
                     std::shared_ptr<Tokenization> tokenization, const std::optional<BoundThought>& thought) {
-  const Shown shown{std::move(pattern), is_pattern};
+  const Shown shown{object_of(pattern), is_pattern};
   ConstraintSource source{expression, std::move(vocabulary), std::move(start_vocabulary)};
   for (const auto& [name, tokens] : control_tokens) {
     std::vector<TokenId>& known = source.control_tokens[name];
@@ -567,13 +576,18 @@ BoundStates compile(const ExpressionPtr& expression, std::shared_ptr<Vocabulary>
 }  // namespace
 
 NB_MODULE(_core, m) {
+  m.doc() = "The engine (C++): this module only converts arguments and results; core/ has the algorithms.";
   // Nanobind's notes on what is left at the end of a process blame these bindings.  But what they hold of Python's are
   // texts, arrays and each other, never in a circle, so that it goes when its holders go; and where another package
   // keeps its callers alive to the end (an import of torch within a function does, and an error of pydantic's that it
   // has caught), the notes are about what those callers hold.  Tests turn them on where nothing else is imported.
   nb::set_leak_warnings(false);
-  m.def("report_leaks", [] { nb::set_leak_warnings(true); });
-  m.def("steps_of_thread", [] { return Budget::steps_of_thread(); });
+  m.def(
+      "report_leaks", [] { nb::set_leak_warnings(true); },
+      R"doc(At the end of the process, nanobind reports its objects that are still alive; for tests.)doc");
+  m.def(
+      "steps_of_thread", [] { return Budget::steps_of_thread(); },
+      R"doc(The steps of work that all calls of this thread have taken, the same in every run; for tests.)doc");
 
   watch_interpreter();
   bind_expressions(m);
@@ -600,11 +614,13 @@ NB_MODULE(_core, m) {
 
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def(nb::new_(&make_vocabulary), "tokens"_a, "stop"_a, "width"_a)
-      .def_prop_ro("content",
-                   [](const Vocabulary& v) {
-                     const std::string bytes = v.content();
-                     return nb::bytes(bytes.data(), bytes.size());
-                   })
+      .def_prop_ro(
+          "content",
+          [](const Vocabulary& v) {
+            const std::string bytes = v.content();
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          R"doc(The bytes that identify the tokens, for the names of derived files.)doc")
       .def(
           "use_segment_files",
           [](Vocabulary& v, const std::string& folder, double least_seconds, std::uint64_t most_written) {
@@ -612,47 +628,106 @@ NB_MODULE(_core, m) {
                 std::filesystem::path(std::u8string(folder.begin(), folder.end())), v.text_words(),
                 v.trie().node_count(), SegmentFiles::Duration(least_seconds), most_written));
           },
-          "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<Released>())
+          "folder"_a, "least_seconds"_a, "most_written"_a, nb::call_guard<Released>(),
+          R"doc(Keeps segments of this vocabulary in a folder, and uses those that are there.
+
+Must be called before anything is compiled for the vocabulary.
+
+Args:
+    folder: only for this vocabulary and this version of the engine; created by the first write.
+    least_seconds: a segment that took less is not written.
+    most_written: the number of bytes that this object may write.)doc")
       .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })
       .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });
 
   bind_tokenization(m);
 
-  nb::class_<BoundStates>(m, "SharedConstraint", nb::is_weak_referenceable())
+  nb::class_<BoundStates>(
+      m, "SharedConstraint",
+      R"doc(What is compiled once, for all callers.  A caller's limits and cancel token are not kept.)doc",
+      nb::is_weak_referenceable())
       .def(nb::new_(&compile), "expression"_a, "vocabulary"_a, "start_vocabulary"_a.none(), "control_tokens"_a,
            "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "tokenization"_a.none(),
-           "thought"_a.none() = nb::none())
+           "thought"_a.none() = nb::none(),
+           R"doc(``thought``: the texts in which it has ended; its end tag; the most tokens that it may have; those
+that are reserved for the answer, or 0; a typical answer.)doc")
       .def_prop_ro("compile_seconds", [](const BoundStates& s) { return s.states->compile_seconds(); })
       .def_prop_ro("states", [](const BoundStates& s) { return s.states->state_count(); })
       .def_prop_ro("memory_bytes", [](const BoundStates& s) { return s.states->memory_bytes(); });
 
   nb::class_<BoundConstraint>(m, "Constraint")
       .def(nb::new_([](const BoundStates& shared, const Limits& limits, std::shared_ptr<CancelToken> cancel,
-                       nb::object pattern, bool is_pattern, double spent_seconds) {
+                       const std::optional<nb::str>& pattern, bool is_pattern, double spent_seconds) {
              return BoundConstraint(
                  std::make_shared<Constraint>(shared.states, limits, std::move(cancel), spent_seconds),
-                 {std::move(pattern), is_pattern});
+                 {object_of(pattern), is_pattern});
            }),
-           "shared"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "spent_seconds"_a)
-      .def("closed_form", &make_closed_form)
-      .def("token_places", &token_places)
-      .def("prepare", &prepared, "seconds"_a, "cancel"_a.none())
-      .def("kept_masks", &kept_masks, "cancel"_a.none())
-      .def("read_masks", &read_masks, "bytes"_a, "seconds"_a, "cancel"_a.none())
-      .def("progress", &progressed, "ids"_a, "ends"_a)
-      .def("mask_work",
-           [](BoundConstraint& c) {
-             return to_dict(without_interpreter(c.shown, [&] { return c.constraint->states().mask_work(); }));
-           })
+           "shared"_a, "limits"_a, "cancel"_a.none(), "pattern"_a.none(), "is_pattern"_a, "spent_seconds"_a,
+           R"doc(One caller's: with limits, a cancel token, and a pattern for errors.
+
+``spent_seconds``: the time that compiling took this caller; 0 where another one had compiled it.)doc")
+      .def("closed_form", &make_closed_form,
+           R"doc(``accepting: uint8[S]``, ``class_of_token: int32[width]``, ``row_offsets: int64[S + 1]``,
+``classes: int32[E]`` and ``targets: int32[E]``; state 0 is the start.)doc")
+      .def("token_places", &token_places,
+           R"doc(For repairs of token sequences: states of their own, made from the same.)doc")
+      .def("prepare", &prepared, "seconds"_a, "cancel"_a.none(),
+           R"doc(The number of masks, whether all work was done, and the time in seconds.)doc")
+      .def("kept_masks", &kept_masks, "cancel"_a.none(),
+           R"doc(The masks that are kept now, with the bytes that lead to their states.)doc")
+      .def("read_masks", &read_masks, "bytes"_a, "seconds"_a, "cancel"_a.none(),
+           R"doc(Takes masks over; the number of states that got one, or ``None`` where the bytes are damaged.)doc")
+      .def("progress", &progressed, "ids"_a, "ends"_a,
+           R"doc(Tokens needed at the start, and after each token: -1 once one was refused, -2 after a stop token.
+
+Args:
+    ids: ``int64[tokens]``, the rows one after another, each id within the vocabulary.
+    ends: where each row ends; the last one at the number of tokens.
+
+Raises:
+    ValueError: the arguments are not as above.
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def(
+          "mask_work",
+          [](BoundConstraint& c) {
+            return to_dict(without_interpreter(c.shown, [&] { return c.constraint->states().mask_work(); }));
+          },
+          R"doc(What was done for all masks so far, counted by name; ``masks`` by maker.)doc")
       .def_prop_ro("states", [](BoundConstraint& c) { return c.constraint->state_count(); })
       .def_prop_ro("memory_bytes", [](BoundConstraint& c) { return c.constraint->memory_bytes(); });
 
   m.def("fill_masks", &fill_batch, "matchers"_a.none(), "mask"_a.none(), "threads"_a, "budgets"_a.none() = nb::none(),
-        "deadline_seconds"_a.none() = nb::none());
+        "deadline_seconds"_a.none() = nb::none(),
+        nb::sig("def fill_masks(matchers: collections.abc.Sequence[Matcher], mask: typing.Any, threads: int, budgets: "
+                "collections.abc.Sequence[int | None] | None=None, deadline_seconds: float | None=None) -> None"),
+        R"doc(Row ``i`` of ``mask`` becomes the mask of ``matchers[i]``, within ``budgets[i]``.)doc");
 
   m.def("fill_draft_masks", &fill_drafts, "matchers"_a.none(), "mask"_a.none(), "drafts"_a, "parents"_a, "threads"_a,
-        "budgets"_a.none(), "count_stop"_a, "deadline_seconds"_a.none());
+        "budgets"_a.none(), "count_stop"_a, "deadline_seconds"_a.none(),
+        nb::sig("def fill_draft_masks(matchers: collections.abc.Sequence[Matcher], mask: typing.Any, drafts: "
+                "list[collections.abc.Sequence[int]], parents: list[collections.abc.Sequence[int] | None], threads: "
+                "int, budgets: collections.abc.Sequence[int | None] | None, count_stop: bool, deadline_seconds: float "
+                "| None) -> list[numpy.typing.NDArray[numpy.uint8]]"),
+        R"doc(The rows of all drafts, one after another; the result says which tokens are legal.)doc");
+
+  using enum Explanation::Verdict;
+  nb::enum_<Explanation::Verdict>(m, "Verdict", "Why a token is refused; or that it is allowed.")
+      .value("ALLOWED", Allowed)
+      .value("PADDING", Padding)
+      .value("NOT_TEXT", NotText)
+      .value("STOP_TOO_SOON", StopTooSoon)
+      .value("AFTER_STOP", AfterStop)
+      .value("BYTE", Byte)
+      .value("UNSPELLABLE", Unspellable)
+      .value("NEVER_MADE", NeverMade)
+      .value("MERGE", Merge)
+      .value("PRE_TOKEN", PreToken)
+      .value("NORMALIZER", Normalizer)
+      .value("ADDED_TOKEN", AddedToken)
+      .value("DEAD_END", DeadEnd)
+      .value("TOO_SHORT", TooShort)
+      .value("TOO_MUCH_THOUGHT", TooMuchThought);
 
   nb::class_<BoundMatcher>(m, "Matcher")
       .def(nb::init<const BoundMatcher&>(), "origin"_a)
@@ -663,26 +738,97 @@ NB_MODULE(_core, m) {
              TokenCount least) { new (self) BoundMatcher(nb::borrow(c), context, stops, least); },
           "constraint"_a, "context"_a, "stops"_a.none(), "least"_a)
       .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(),
-           "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none())
-      .def("shortest_completion", &BoundMatcher::shortest_completion)
-      .def_prop_ro("mask", &BoundMatcher::mask)
-      .def("advance", &BoundMatcher::advance, "token"_a)
+           "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none(),
+           nb::sig("def fill_mask(self, row: typing.Any, budget: int | None=None, count_stop: bool=False, "
+                   "deadline_seconds: float | None=None) -> None"),
+           R"doc(Copies the mask into the caller's row.
+
+With a budget of ``n`` tokens, it contains exactly the tokens after which at most ``n - 1`` more
+tokens lead to an accepted text, and the stop tokens if the text is accepted.  ``advance`` ignores
+budgets.  Distances in tokens are exact; algorithm: ``core/composition/completions.hpp``.
+
+For JSON and recursive types the mask may lack some of these tokens: it contains those after which a
+short closing text fits.  A budget of ``len(shortest_completion())`` tokens always suffices.
+
+Args:
+    row: ``int32[ceil(width / 32)]``, contiguous and writable: a row of ``allocate_mask``, or a
+        CPU tensor of the same shape and dtype.
+    budget: the number of tokens that may still be written; ``None`` means no bound.
+    count_stop: whether the budget includes the stop token.
+    deadline_seconds: when the call ends, also while it waits for another thread; ``None``: with
+        ``Limits.seconds`` alone.  What was made until then is kept.
+        A known mask needs no time, unless another thread works on the constraint.
+
+Raises:
+    BudgetError: no accepted text can be finished within the budget, or it is 0 or less; the row is
+        unchanged.
+    MaskError: ``row`` has another dtype, length or layout.
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def("shortest_completion", &BoundMatcher::shortest_completion,
+           R"doc(A shortest sequence of tokens after which the text is accepted, without a stop token.
+
+Empty if the text is accepted already.  Regular patterns: no sequence is shorter.  Method:
+breadth-first search over the states that tokens lead to; results are memoized.
+
+JSON and recursive types: the search begins with the tokens of a short text that closes the state, so
+it succeeds at any depth; branch and bound then searches for fewer.  It ends early after 131,072 token
+classes or 32,768 new states, with the shortest sequence found so far.  Algorithm:
+``core/composition/rule_completions.hpp``, and ``core/canonical/canonical_rule_budgets.hpp`` for
+canonical tokens, of which it follows a sample.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def_prop_ro("mask", &BoundMatcher::mask,
+                   nb::for_getter(nb::sig("def mask(self) -> numpy.typing.NDArray[numpy.int32]")),
+                   R"doc(The mask as a read-only view of the memo: ``int32[ceil(width / 32)]``, no copy.
+
+Its bits never change, even after the matcher and the memo are gone.)doc")
+      .def("advance", &BoundMatcher::advance, "token"_a, R"doc(Takes a token; ``False`` refuses it and changes nothing.
+
+Raises:
+    TokenIdError: ``token`` is outside the width of the vocabulary.
+    LimitExceeded, Cancelled: the work was stopped.)doc")
       .def(
           "advance", [](BoundMatcher& m, nb::handle token) { return m.advance(unusual_token(token)); },
           "token"_a.none())
-      .def("advance_all", &BoundMatcher::advance_all, "tokens"_a.none())
-      .def("validate", &BoundMatcher::validate, "tokens"_a.none())
-      .def("rollback", &BoundMatcher::rollback, "count"_a)
+      .def("advance_all", &BoundMatcher::advance_all, "tokens"_a.none(),
+           nb::sig("def advance_all(self, tokens: collections.abc.Sequence[int]) -> bool"),
+           R"doc(Takes a run of tokens, or none of them: ``False`` refuses the run and changes nothing.
+
+Raises:
+    TokenIdError: a token is outside the width of the vocabulary.
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def("validate", &BoundMatcher::validate, "tokens"_a.none(),
+           nb::sig("def validate(self, tokens: collections.abc.Sequence[int]) -> int"),
+           R"doc(How many of the tokens are allowed, one after another; the state does not change.
+
+Stop tokens count where the text is accepted; after one only stop tokens are allowed.  An id outside
+of the vocabulary, such as -1, is allowed nowhere.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def("rollback", &BoundMatcher::rollback, "count"_a,
+           R"doc(Takes back the last ``count`` tokens, stop tokens included.
+
+Raises:
+    RollbackError: the text has fewer tokens; nothing has changed.)doc")
       .def(
           "rollback", [](BoundMatcher& m, nb::handle count) { m.rollback(unusual_count(count)); }, "count"_a.none())
-      .def_prop_ro("is_accepting", &BoundMatcher::is_accepting)
-      .def_prop_ro("is_finished", &BoundMatcher::is_finished)
-      .def_prop_ro("tokens", &BoundMatcher::tokens)
-      .def_prop_ro("text", &BoundMatcher::text)
-      .def("forced_text", &BoundMatcher::forced_text)
-      .def("forced_tokens", &BoundMatcher::forced_tokens)
-      .def("_show", &BoundMatcher::show)
-      .def("_mask_work", &BoundMatcher::mask_work, "deadline_seconds"_a.none() = nb::none())
+      .def_prop_ro("is_accepting", &BoundMatcher::is_accepting,
+                   R"doc(Whether the constraint accepts the text so far, and it has ``min_tokens``.)doc")
+      .def_prop_ro("is_finished", &BoundMatcher::is_finished,
+                   R"doc(Whether a stop token was taken, or the text is accepted and nothing can follow.)doc")
+      .def_prop_ro("tokens", &BoundMatcher::tokens, R"doc(The tokens so far, stop tokens included.)doc")
+      .def_prop_ro("text", &BoundMatcher::text,
+                   R"doc(The bytes of the tokens so far, without stop tokens; it may end inside a code point.)doc")
+      .def("forced_text", &BoundMatcher::forced_text,
+           R"doc(The longest common prefix of all continuations, in bytes; it may end inside a code point.)doc")
+      .def("forced_tokens", &BoundMatcher::forced_tokens,
+           R"doc(The next tokens, as long as the mask has a single bit and that is not a stop token's.)doc")
+      .def("_show", &BoundMatcher::show,
+           R"doc(Where the text stands: the state as an expression, and the hypotheses of the tokenizer.)doc")
+      .def("_mask_work", &BoundMatcher::mask_work, "deadline_seconds"_a.none() = nb::none(),
+           nb::sig("def _mask_work(self, deadline_seconds: float | None=None) -> dict[str, typing.Any]"))
       .def("_explain", &BoundMatcher::explain, "token"_a)
       .def(
           "_explain", [](BoundMatcher& m, nb::handle token) { return m.explain(unusual_token(token)); },

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/repair_parts.hpp"
@@ -141,27 +142,29 @@ std::vector<RepairSearch::Reached> reached_of(const nb::bytes& data) {
   return reached;
 }
 
-// 24 bytes for each edge: from, to, the kind and the operand of the step, the number of its set of bytes, the cost.
-struct EdgeRecord {
-  std::uint32_t from, to, step, bytes;
-  std::uint64_t cost;
+// The edges of a graph, a column for each of their fields.
+struct EdgeColumns {
+  std::vector<std::uint32_t> from, to, operand, bytes;
+  std::vector<std::uint8_t> kind;
+  std::vector<std::uint64_t> cost;
+
+  explicit EdgeColumns(const std::vector<RepairGraph::Edge>& edges) {
+    for (auto* const column : {&from, &to, &operand, &bytes}) column->reserve(edges.size());
+    kind.reserve(edges.size());
+    cost.reserve(edges.size());
+    for (const RepairGraph::Edge& edge : edges) {
+      from.push_back(edge.from);
+      to.push_back(edge.to);
+      kind.push_back(static_cast<std::uint8_t>(edge.step.kind));
+      operand.push_back(edge.step.operand);
+      bytes.push_back(edge.bytes);
+      cost.push_back(edge.cost);
+    }
+  }
 };
-static_assert(sizeof(EdgeRecord) == 24);
-
-nb::bytes bytes_of(const std::vector<std::uint32_t>& numbers) {
-  return nb::bytes(numbers.data(), numbers.size() * sizeof(std::uint32_t));
-}
-
-nb::bytes bytes_of(const std::vector<RepairGraph::Edge>& edges) {
-  std::vector<EdgeRecord> records;
-  records.reserve(edges.size());
-  for (const auto& [from, to, step, cost, bytes] : edges)
-    records.push_back({from, to, step.operand * kKinds + static_cast<std::uint32_t>(step.kind), bytes, cost});
-  return nb::bytes(records.data(), records.size() * sizeof(EdgeRecord));
-}
 
 // The bytes of each set.
-nb::list bytes_of(const std::vector<ByteSet>& sets) {
+nb::typed<nb::list, nb::bytes> bytes_of(const std::vector<ByteSet>& sets) {
   nb::list made;
   for (const ByteSet& set : sets) {
     std::string bytes;
@@ -180,9 +183,9 @@ struct Rewrites {
 
 using GivenNumbered = std::tuple<std::uint32_t, std::uint32_t, nb::bytes, EditCost, ModeSet, Mode, std::uint32_t>;
 
-Rewrites rewrites_of(const nb::list& given) {
+Rewrites rewrites_of(const std::vector<GivenRewrite>& given) {
   Rewrites made;
-  for (const auto& [begin, end, written, cost, within, then] : nb::cast<std::vector<GivenRewrite>>(given)) {
+  for (const auto& [begin, end, written, cost, within, then] : given) {
     made.all.push_back({begin, end, std::string(written.c_str(), written.size()), cost, within, then});
     made.numbers.push_back(0);
   }
@@ -214,10 +217,10 @@ void add(Rewrites& to, const std::vector<GivenNumbered>& given) {
   to = std::move(merged);
 }
 
-nb::tuple item(const Rewrites& self, std::size_t index) {
+GivenNumbered item(const Rewrites& self, std::size_t index) {
   if (index >= self.all.size()) throw nb::index_error();
   const auto& [begin, end, written, cost, within, then] = self.all[index];
-  return nb::make_tuple(begin, end, nb::bytes(written.data(), written.size()), cost, within, then, self.numbers[index]);
+  return {begin, end, nb::bytes(written.data(), written.size()), cost, within, then, self.numbers[index]};
 }
 
 using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -266,14 +269,14 @@ BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vec
 }
 
 // The rewrites and the doubts that patterns stand for; of other patterns the number, begin and end.
-nb::tuple found(const BoundPatterns& self, std::string_view text, const EditMachine& machine, ModeSet led,
-                std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
-  struct Place {
-    std::uint32_t number, begin, end;
-  };
+using FoundPlace = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+std::tuple<Rewrites, Doubts, std::vector<FoundPlace>> found(const BoundPatterns& self, std::string_view text,
+                                                            const EditMachine& machine, ModeSet led, std::size_t most,
+                                                            const Limits& limits, std::shared_ptr<CancelToken> cancel) {
   Rewrites rewrites;
   Doubts doubts;
-  std::vector<Place> others;
+  std::vector<FoundPlace> others;
   guarded({nb::none(), false}, [&] {
     const Released released;
     Budget budget(limits, std::move(cancel), 0);
@@ -290,13 +293,11 @@ nb::tuple found(const BoundPatterns& self, std::string_view text, const EditMach
       } else if (const auto* const cost = std::get_if<EditCost>(&meaning)) {
         doubts.all.push_back({begin, number, *cost, within});
       } else {
-        others.push_back({number, begin, end});
+        others.emplace_back(number, begin, end);
       }
     }
   });
-  nb::list listed;
-  for (const auto& [number, begin, end] : others) listed.append(nb::make_tuple(number, begin, end));
-  return nb::make_tuple(std::move(rewrites), std::move(doubts), std::move(listed));
+  return {std::move(rewrites), std::move(doubts), std::move(others)};
 }
 
 // What the edits of a text may be; the rewrites are in the order in which they were given.
@@ -357,51 +358,96 @@ std::size_t edit_count(const BoundEdits& self) {
 
 // The edits: kind, begin and end of what was read, what was written, the number of the rewrite, and the mode.  A byte
 // that is kept at a price is one of them.
-nb::list edits_of(const BoundEdits& self) {
-  static constexpr const char* kNames[] = {"keep", "rewrite", "remove", "insert", "replace"};
+using EditTuple = nb::typed<nb::tuple, nb::str, std::size_t, std::size_t, nb::bytes, std::uint32_t, Mode>;
+
+nb::typed<nb::list, EditTuple> edits_of(const BoundEdits& self) {
   nb::list edits;
   visit_steps(self, [&](const EditStep& step, Mode mode, std::size_t position, std::size_t end,
                         std::string_view written, bool is_edit) {
     if (!is_edit) return;
-    edits.append(nb::make_tuple(kNames[static_cast<std::size_t>(step.kind)], position, end,
-                                nb::bytes(written.data(), written.size()),
+    edits.append(nb::make_tuple(name_of(step.kind), position, end, nb::bytes(written.data(), written.size()),
                                 step.kind == EditKind::Rewrite ? step.operand : 0, mode));
   });
   return edits;
 }
 
+// Nodes: positions, modes, ends; edges: from, to, kind, operand, the number of the set of bytes, cost; the sets of
+// bytes; whether the bound has left out nothing.
+using BoundGraph =
+    nb::typed<nb::tuple, NumberArray<std::uint32_t>, nb::bytes, NumberArray<std::uint32_t>, NumberArray<std::uint32_t>,
+              NumberArray<std::uint32_t>, NumberArray<std::uint8_t>, NumberArray<std::uint32_t>,
+              NumberArray<std::uint32_t>, NumberArray<std::uint64_t>, nb::typed<nb::list, nb::bytes>, bool>;
+
 }  // namespace
 
 void bind_repair(nb::module_& m) {
-  nb::class_<EditMachine>(m, "EditMachine")
+  nb::enum_<EditKind>(m, "EditKind", nb::is_arithmetic(), "What an edge of a search for repairs does.")
+      .value("KEEP", EditKind::Keep)
+      .value("REWRITE", EditKind::Rewrite)
+      .value("REMOVE", EditKind::Remove)
+      .value("INSERT", EditKind::Insert)
+      .value("REPLACE", EditKind::Replace);
+  nb::class_<EditMachine>(
+      m, "EditMachine",
+      R"doc(The transducer of edits: its modes and the costs of single bytes; ``core/repair/edit_model.hpp``.
+
+Args:
+    after: for each mode 256 bytes: the mode that each byte leads to that is kept or rewritten to.
+    inserted: the same for each byte that is inserted or replaces another.
+    costs: for each mode six tables by byte, as ``uint32``: to prepend, insert, append, remove, replace
+        and keep one; 2^32 - 1: never.
+
+Raises:
+    ValueError: there are no modes, or more than 16, or a byte leads to none of them.)doc")
       .def(
           "__init__",
           [](EditMachine* self, const nb::bytes& after, const nb::bytes& inserted, const nb::bytes& costs) {
             new (self) EditMachine(machine_of(after, inserted, costs));
           },
           "after"_a, "inserted"_a, "costs"_a);
-  nb::class_<Rewrites>(m, "Rewrites")
-      .def(
-          "__init__", [](Rewrites* self, const nb::list& given) { new (self) Rewrites(rewrites_of(given)); },
-          "rewrites"_a)
-      .def("__len__", [](const Rewrites& self) { return self.all.size(); })
-      .def("__getitem__", &item, "index"_a)
-      .def("add", &add, "rewrites"_a);
-  nb::implicitly_convertible<nb::list, Rewrites>();
-  nb::class_<Doubts>(m, "Doubts")
+  nb::class_<Rewrites>(
+      m, "Rewrites",
+      R"doc(The rewrites that a text admits, by position; those of one position by the number of their pattern.
+
+Args:
+    rewrites: begin, end, what is written, the cost, the modes in which it may be taken as bits, and the
+        mode that it leads to; 255: the one that the written bytes lead to.)doc")
       .def(
           "__init__",
-          [](Doubts* self, const nb::list& given) {
+          [](Rewrites* self, const std::vector<GivenRewrite>& given) { new (self) Rewrites(rewrites_of(given)); },
+          "rewrites"_a)
+      .def("__len__", [](const Rewrites& self) { return self.all.size(); })
+      .def("__getitem__", &item, "index"_a, R"doc(The same, and the number of the pattern.)doc")
+      .def("add", &add, "rewrites"_a, R"doc(Adds more, at their places.)doc");
+  nb::class_<Doubts>(
+      m, "Doubts",
+      R"doc(Bytes of a text that cost something to keep, by position; those of one position by their numbers.
+
+Args:
+    doubts: the position, the cost, the modes where it holds as bits, and a number, such as that of the
+        pattern.)doc")
+      .def(
+          "__init__",
+          [](Doubts* self, const std::vector<GivenDoubt>& given) {
             new (self) Doubts;
-            add_doubts(*self, nb::cast<std::vector<GivenDoubt>>(given));
+            add_doubts(*self, given);
           },
           "doubts"_a)
       .def("__len__", [](const Doubts& self) { return self.all.size(); })
-      .def("all", &Doubts::listed)
-      .def("add", &add_doubts, "doubts"_a)
-      .def("dearest", &Doubts::dearest, "position"_a, "mode"_a);
-  nb::implicitly_convertible<nb::list, Doubts>();
-  nb::class_<BoundPatterns>(m, "BytePatterns")
+      .def("all", &Doubts::listed, R"doc(The same, in their order.)doc")
+      .def("add", &add_doubts, "doubts"_a, R"doc(Adds more, at their positions.)doc")
+      .def("dearest", &Doubts::dearest, "position"_a, "mode"_a,
+           R"doc(The number of the dearest doubt about a byte in a mode; of equal ones the first.)doc");
+  nb::class_<BoundPatterns>(
+      m, "BytePatterns",
+      R"doc(Patterns of bytes, all found in one pass; ``core/repair/byte_patterns.hpp`` has the algorithm.
+
+Args:
+    patterns: of each a number of its own, ascending; the program; sets of the bytes that it begins with
+        and that may stand before it; whether it may begin the text; the modes where its matches count, as
+        bits, and the mode that they lead to; and what a match means.  The template of a rewrite: two
+        texts, whether what was found stands between them, and the cost.  A doubt: its cost.
+    sets: sets of bytes, each in 32 bytes.)doc")
       .def(
           "__init__",
           [](BoundPatterns* self, const std::vector<GivenPattern>& patterns, const std::vector<nb::bytes>& sets) {
@@ -414,35 +460,79 @@ void bind_repair(nb::module_& m) {
              std::size_t most, const Limits& limits, std::shared_ptr<CancelToken> cancel) {
             return found(self, {text.c_str(), text.size()}, machine, led, most, limits, std::move(cancel));
           },
-          "text"_a, "machine"_a, "led"_a, "most"_a, "limits"_a, "cancel"_a.none());
-  nb::class_<KeptAutomata>(m, "KeptAutomata")
+          "text"_a, "machine"_a, "led"_a, "most"_a, "limits"_a, "cancel"_a.none(),
+          R"doc(The rewrites that a text admits, the doubts about it; of other patterns number, begin and end.
+
+Patterns of modes that no edit leads to are left out; ``led``: modes that other rewrites lead to.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped, or there are more than ``most``.)doc");
+  nb::class_<KeptAutomata>(
+      m, "KeptAutomata",
+      R"doc(The byte automata of a pattern, kept between repairs; see ``core/repair/kept_automata.hpp``.
+
+Args:
+    expression: the texts that are accepted.)doc")
       .def(
           "__init__", [](KeptAutomata* self, const ExpressionPtr& expression) { new (self) KeptAutomata(expression); },
           "expression"_a)
       .def(
           "refused_at",
           [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits,
-             std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+             std::shared_ptr<CancelToken> cancel, nb::str pattern) {
             const std::string_view bytes(text.c_str(), text.size());
             return searching(pattern, [&] { return refused_at(self, bytes, limits, std::move(cancel)); });
           },
-          "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
+          "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a,
+          R"doc(``None`` if the pattern accepts a text; otherwise how many bytes some text of it may begin with.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped.)doc")
       .def(
           "accepts",
           [](std::shared_ptr<KeptAutomata> self, const nb::bytes& text, const Limits& limits,
-             std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+             std::shared_ptr<CancelToken> cancel, nb::str pattern) {
             const std::string_view bytes(text.c_str(), text.size());
             return searching(pattern, [&] { return is_accepted(self, bytes, limits, std::move(cancel)); });
           },
-          "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
-      .def_static("idle_bytes", &KeptAutomata::idle_bytes);
-  nb::class_<BoundEdits>(m, "RepairEdits").def("__len__", &edit_count).def("all", &edits_of);
-  nb::class_<BoundSearch>(m, "RepairSearch")
+          "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a,
+          R"doc(Whether the pattern accepts a text; sooner than by ``refused_at`` if it does not.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def_static("idle_bytes", &KeptAutomata::idle_bytes,
+                  R"doc(What the automata of all patterns take that no search uses now.)doc");
+  nb::class_<BoundEdits>(m, "RepairEdits",
+                         R"doc(The edits of an answer, which take memory and time when they are made.)doc")
+      .def("__len__", &edit_count)
+      .def("all", &edits_of,
+           R"doc(Each edit: kind, begin, end, what is written, the number of the rewrite, the mode before it.
+
+``"keep"``: of a byte that is in doubt, or that its mode has a price for.)doc");
+  nb::class_<BoundSearch>(
+      m, "RepairSearch",
+      R"doc(The search for the cheapest repair of a text; ``core/repair/search.hpp`` has the algorithm.
+
+Args:
+    automata: of the texts that are accepted.
+    text: the broken text.
+    machine: modes, and the costs of single bytes.
+    rewrites: as :class:`Rewrites`, in the order of their beginnings.
+    doubts: as :class:`Doubts`.
+    firm: positions of bytes that cost more to remove or replace, or to insert one before, and how much.
+    weight: in hundredths, at least 100.
+    limits, cancel: of the search as a whole.
+    pattern: the pattern that errors show.
+
+Raises:
+    EmptyConstraintError: no text is accepted.
+    ValueError: the costs or the rewrites are not as above.
+    LimitExceeded, Cancelled: the work was stopped before there was an answer.)doc")
       .def(
           "__init__",
           [](BoundSearch* self, std::shared_ptr<KeptAutomata> automata, const nb::bytes& text,
              const MachinePtr& machine, const Rewrites& rewrites, const Doubts& doubts, const GivenFirm& firm,
-             std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             std::uint32_t weight, const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::str pattern) {
             std::shared_ptr<const EditModel> given = model_of(machine, rewrites.all, doubts, firm, text.size());
             std::string bytes(text.c_str(), text.size());
             auto search = searching(pattern, [&] {
@@ -453,49 +543,85 @@ void bind_repair(nb::module_& m) {
           },
           "automata"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "weight"_a, "limits"_a,
           "cancel"_a.none(), "pattern"_a)
-      .def("improve",
-           [](const BoundSearch& self) {
-             switch (searching(self.pattern, [&] { return self.search->improve(); })) {
-               case RepairSearch::Outcome::Better: return "better";
-               case RepairSearch::Outcome::Optimal: return "optimal";
-               default: return "stopped";
-             }
-           })
-      .def_prop_ro("text",
-                   [](const BoundSearch& self) {
-                     const std::string& text = self.search->best().text;
-                     return nb::bytes(text.data(), text.size());
-                   })
-      .def_prop_ro("cost", [](const BoundSearch& self) { return self.search->best().cost.cost; })
-      .def_prop_ro("edits", [](const BoundSearch& self) { return BoundEdits{self.given, self.search->best()}; })
-      .def_prop_ro("lower_bound", [](const BoundSearch& self) { return self.search->lower_bound(); })
-      .def_prop_ro("expansions", [](const BoundSearch& self) { return self.search->expansions(); })
-      .def_prop_ro("memory_bytes", [](const BoundSearch& self) { return self.search->memory_bytes(); })
-      .def("proof",
-           [](const BoundSearch& self) {
-             const RepairSearch::Proof proof = [&] {
-               const Released released;
-               return self.search->proof();
-             }();
-             return nb::make_tuple(proof.bound, bytes_of(proof.reached), proof.is_exact);
-           })
+      .def(
+          "improve",
+          [](const BoundSearch& self) {
+            switch (searching(self.pattern, [&] { return self.search->improve(); })) {
+              case RepairSearch::Outcome::Better: return "better";
+              case RepairSearch::Outcome::Optimal: return "optimal";
+              default: return "stopped";
+            }
+          },
+          R"doc(``"better"``: there is a better answer; ``"optimal"``: there is none; ``"stopped"``: a
+limit was reached.)doc")
+      .def_prop_ro(
+          "text",
+          [](const BoundSearch& self) {
+            const std::string& text = self.search->best().text;
+            return nb::bytes(text.data(), text.size());
+          },
+          R"doc(The best text so far.)doc")
+      .def_prop_ro(
+          "cost", [](const BoundSearch& self) { return self.search->best().cost.cost; }, R"doc(Its cost.)doc")
+      .def_prop_ro(
+          "edits", [](const BoundSearch& self) { return BoundEdits{self.given, self.search->best()}; },
+          R"doc(The edits of the best answer so far.)doc")
+      .def_prop_ro(
+          "lower_bound", [](const BoundSearch& self) { return self.search->lower_bound(); },
+          R"doc(No answer costs less.)doc")
+      .def_prop_ro(
+          "expansions", [](const BoundSearch& self) { return self.search->expansions(); },
+          R"doc(How many nodes were expanded.)doc")
+      .def_prop_ro(
+          "memory_bytes", [](const BoundSearch& self) { return self.search->memory_bytes(); },
+          R"doc(How many bytes of states and nodes are held now.)doc")
+      .def(
+          "proof",
+          [](const BoundSearch& self) -> std::tuple<std::uint64_t, nb::bytes, bool> {
+            const RepairSearch::Proof proof = [&] {
+              const Released released;
+              return self.search->proof();
+            }();
+            return {proof.bound, bytes_of(proof.reached), proof.is_exact};
+          },
+          R"doc(The lower bound, what proves it, and whether its nodes are of the pattern itself.)doc")
       .def(
           "graph",
           [](const BoundSearch& self, std::uint64_t bound, bool is_exact, const nb::bytes& bytes,
-             const Limits& limits) {
+             const Limits& limits) -> BoundGraph {
             const std::string kinds(bytes.c_str(), bytes.size());
-            const RepairGraph graph =
+            RepairGraph graph =
                 searching(self.pattern, [&] { return self.search->graph(bound, is_exact, kinds, limits); });
-            return nb::make_tuple(bytes_of(graph.positions), nb::bytes(graph.modes.data(), graph.modes.size()),
-                                  bytes_of(graph.ends), bytes_of(graph.edges), bytes_of(graph.byte_sets),
-                                  graph.is_whole);
+            EdgeColumns edges(graph.edges);
+            return nb::make_tuple(
+                to_array(std::move(graph.positions)), nb::bytes(graph.modes.data(), graph.modes.size()),
+                to_array(std::move(graph.ends)), to_array(std::move(edges.from)), to_array(std::move(edges.to)),
+                to_array(std::move(edges.kind)), to_array(std::move(edges.operand)), to_array(std::move(edges.bytes)),
+                to_array(std::move(edges.cost)), bytes_of(graph.byte_sets), graph.is_whole);
           },
-          "bound"_a, "is_exact"_a, "bytes"_a, "limits"_a);
+          "bound"_a, "is_exact"_a, "bytes"_a, "limits"_a,
+          R"doc(All repairs that cost no more than a bound, as a graph; ``core/repair/graph.hpp`` has the details.
+
+The position of each node (``uint32``) and its mode (``uint8``); the numbers of the end nodes
+(``uint32``); the edges, 24 bytes each: from, to, 8 · operand + kind, the number of a set of bytes
+(``uint32``), the cost (``uint64``), in the order of the machine; the sets of bytes, of which set 0 is
+empty and stands for the operand alone; and whether the bound has left out nothing.  The start is
+node 0.
+
+Args:
+    bound: the most that a repair costs.
+    is_exact: of the pattern; otherwise of its over-approximation.
+    bytes: of each position, which insertions and replacements the graph has: 0: the cheapest between
+        two nodes; 1: every byte; 2: also those that lead from a node to itself.  0 past its end.
+    limits: of this call.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped.)doc");
   m.def(
       "flaw_of_bound",
       [](const ExpressionPtr& expression, const nb::bytes& text, const MachinePtr& machine, const Rewrites& rewrites,
          const Doubts& doubts, const GivenFirm& firm, std::uint64_t bound, const nb::bytes& reached, bool is_exact,
-         const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::object& pattern) {
+         const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::str pattern) {
         const std::shared_ptr<const EditModel> model = model_of(machine, rewrites.all, doubts, firm, text.size());
         const std::string bytes(text.c_str(), text.size());
         const RepairSearch::Proof proof{bound, reached_of(reached), is_exact};
@@ -503,7 +629,8 @@ void bind_repair(nb::module_& m) {
                          [&] { return flaw_of_bound(*expression, bytes, *model, proof, limits, std::move(cancel)); });
       },
       "expression"_a, "text"_a, "machine"_a, "rewrites"_a, "doubts"_a, "firm"_a, "bound"_a, "reached"_a, "is_exact"_a,
-      "limits"_a, "cancel"_a.none(), "pattern"_a);
+      "limits"_a, "cancel"_a.none(), "pattern"_a,
+      R"doc(What is wrong with the proof of a bound; ``""`` if it holds.)doc");
 }
 
 }  // namespace tokamata

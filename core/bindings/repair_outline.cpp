@@ -39,8 +39,10 @@ nb::tuple tuple_of(const BracketOutline::Closed& one) {
   return nb::make_tuple(3, one.is_root, one.is_object, one.has_items, one.begin, one.end, one.height, std::move(names));
 }
 
-nb::list list_of(const BracketOutline::Events& events) {
-  nb::list made;
+using Events = nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>>;
+
+Events list_of(const BracketOutline::Events& events) {
+  Events made;
   for (const BracketOutline::Event& event : events)
     made.append(std::visit([](const auto& one) { return tuple_of(one); }, event));
   return made;
@@ -49,7 +51,16 @@ nb::list list_of(const BracketOutline::Events& events) {
 }  // namespace
 
 void bind_repair_outline(nb::module_& m) {
-  nb::class_<BracketOutline>(m, "BracketOutline")
+  nb::class_<BracketOutline>(
+      m, "BracketOutline",
+      R"doc(Items that brackets hold, in a text that arrives in pieces; ``core/json/bracket_outline.hpp``.
+
+Args:
+    begin: what stands before it is not read.
+    tags: their begins in angle brackets are no text; reading stops there until the end of the text.
+    most_items: of a bracket; further ones are not reported.
+    reports_inner: whether closed brackets within others are reported.
+    keeps_names: whether a closed object is reported with the names in it.)doc")
       .def(
           "__init__",
           [](BracketOutline* self, std::size_t begin, std::vector<std::string> tags, std::size_t most_items,
@@ -59,12 +70,23 @@ void bind_repair_outline(nb::module_& m) {
           "begin"_a, "tags"_a, "most_items"_a, "reports_inner"_a, "keeps_names"_a)
       .def(
           "read",
-          [](BracketOutline& self, nb::handle text, bool is_end, std::size_t most_bytes) {
+          [](BracketOutline& self, nb::handle text, bool is_end,
+             std::size_t most_bytes) -> nb::typed<nb::tuple, Events, bool> {
             BracketOutline::Events events;
             const bool goes_on = self.read(view_of(text), is_end, most_bytes, events);
             return nb::make_tuple(list_of(events), goes_on);
           },
-          "text"_a, "is_end"_a, "most_bytes"_a)
+          "text"_a, "is_end"_a, "most_bytes"_a,
+          nb::sig("def read(self, text: bytes | bytearray, is_end: bool, most_bytes: int) -> "
+                  "tuple[list[tuple[typing.Any, ...]], bool]"),
+          R"doc(Events, and whether there is more to read; it stops after some ``most_bytes``.
+
+An event begins with the number of its kind.  0: a bracket within no other begins; where.  1: an item
+has ended; whether it is a member, whole, the only one; its begin and end, where it ends with its
+comma, and, of the last one, where it begins with the comma before it.  2: the name of a whole member
+comes again; its begin, and its end with its comma.  3: a bracket has closed; whether it is within no
+other, an object, has items; its begin and end, its height, and the names in it.  What there is not
+is -1.)doc")
       .def(
           "finish",
           [](BracketOutline& self, std::size_t end) {
@@ -72,21 +94,30 @@ void bind_repair_outline(nb::module_& m) {
             self.finish(end, events);
             return list_of(events);
           },
-          "end"_a)
+          "end"_a, R"doc(The events of items that the end of the text leaves open.)doc")
       .def(
           "open",
-          [](const BracketOutline& self, std::size_t index) {
+          [](const BracketOutline& self, std::size_t index)
+              -> nb::typed<nb::tuple, bool, bool, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t> {
             if (index >= self.depth()) throw nb::index_error();
             const BracketOutline::Open one = self.open(index);
             return nb::make_tuple(one.opening == '{', one.has_name, one.begin, one.item, one.ended, one.before_ended,
                                   one.before);
           },
-          "index"_a)
-      .def("first_open_from", &BracketOutline::first_open_from, "position"_a)
-      .def_prop_ro("position", &BracketOutline::position)
-      .def_prop_ro("depth", &BracketOutline::depth)
-      .def_prop_ro("last_begin", &BracketOutline::last_begin)
-      .def_prop_ro("unmatched", &BracketOutline::unmatched);
+          "index"_a,
+          R"doc(An open bracket: whether it is an object, whether the item that is read has a name, and positions.
+
+These are the begin of the bracket, of the item, of one that has ended and is not reported, where that
+one begins with the comma before it, and where the one that is read or comes next does.)doc")
+      .def("first_open_from", &BracketOutline::first_open_from, "position"_a,
+           R"doc(The first open bracket of which the item that is read begins at a position or later.)doc")
+      .def_prop_ro("position", &BracketOutline::position, R"doc(All before it has been read.)doc")
+      .def_prop_ro("depth", &BracketOutline::depth, R"doc(How many brackets are open.)doc")
+      .def_prop_ro("last_begin", &BracketOutline::last_begin,
+                   R"doc(Where the last string, word or other byte in a bracket begins.)doc")
+      .def_prop_ro(
+          "unmatched", &BracketOutline::unmatched,
+          R"doc(The end of the last bracket that closed nothing outside of all others; -1: there is none.)doc");
 }
 
 }  // namespace tokamata

@@ -18,6 +18,17 @@
 
 namespace tokamata {
 
+// The name of a kind of edits, as results have it.
+inline const char* name_of(EditKind kind) {
+  switch (kind) {
+    case EditKind::Keep: return "keep";
+    case EditKind::Rewrite: return "rewrite";
+    case EditKind::Remove: return "remove";
+    case EditKind::Insert: return "insert";
+    default: return "replace";
+  }
+}
+
 // What is written where a pattern was found: two texts, with what was found between them or without.
 struct Template {
   std::string before;

@@ -36,7 +36,8 @@ struct BoundStream {
 };
 
 // More of the text; the matches of patterns without a template that have become certain: number, begin, end.
-nb::list feed_stream(BoundStream& self, const nb::bytes& given) {
+nb::typed<nb::list, nb::typed<nb::tuple, std::uint32_t, std::uint32_t, std::uint32_t>> feed_stream(
+    BoundStream& self, const nb::bytes& given) {
   const std::string_view bytes(given.c_str(), given.size());
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> others;
   searching(self.pattern, [&] {
@@ -91,12 +92,28 @@ nb::bytes advance_stream(BoundStream& self, const std::vector<GivenRewriteOfStre
 }  // namespace
 
 void bind_repair_stream(nb::module_& m) {
-  nb::class_<BoundStream>(m, "StreamSearch")
+  nb::class_<BoundStream>(
+      m, "StreamSearch",
+      R"doc(The search that follows a text while it arrives; ``core/repair/stream_search.hpp`` has the algorithm.
+
+Args:
+    automata: of the texts that are accepted.
+    machine: modes, and the costs of single bytes.
+    patterns: of rewrites and doubts.
+    prices: by number of a pattern: its cost as a rewrite.
+    slack: what a repair may cost more than the cheapest one and count nevertheless.
+    limits, cancel: of the stream as a whole.
+    pattern: the pattern that errors show.
+
+Raises:
+    EmptyConstraintError: it is seen at once that no text is accepted.
+    ValueError: a pattern has no price.
+    LimitExceeded, Cancelled: the work was stopped.)doc")
       .def(
           "__init__",
           [](BoundStream* self, std::shared_ptr<KeptAutomata> automata, const std::shared_ptr<EditMachine>& machine,
              nb::handle_t<BoundPatterns> patterns, std::vector<EditCost> prices, EditCost slack, const Limits& limits,
-             std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+             std::shared_ptr<CancelToken> cancel, nb::str pattern) {
             const auto* const given = nb::inst_ptr<BoundPatterns>(patterns);
             for (const std::uint32_t number : given->numbers)
               if (number >= prices.size()) throw nb::value_error("a pattern without a price");
@@ -115,27 +132,59 @@ void bind_repair_stream(nb::module_& m) {
                                    std::move(search)};
           },
           "automata"_a, "machine"_a, "patterns"_a, "prices"_a, "slack"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
-      .def("feed", &feed_stream, "bytes"_a)
-      .def("advance", &advance_stream, "rewrites"_a, "firm"_a, "open_rewrites"_a, "settled"_a, "withheld"_a)
-      .def("undecided",
-           [](BoundStream& self) {
-             const std::string text = searching(self.pattern, [&] { return self.search->undecided(); });
-             return nb::bytes(text.data(), text.size());
-           })
-      .def_prop_ro("follows", [](const BoundStream& self) { return self.search->follows(); })
-      .def_prop_ro("decided_until", [](const BoundStream& self) { return self.search->decided_until(); })
-      .def_prop_ro("cost",
-                   [](const BoundStream& self) -> std::optional<std::uint64_t> {
-                     const std::uint64_t cost = self.search->cost();
-                     return cost == StreamSearch::kNoCost ? std::nullopt : std::optional(cost);
-                   })
-      .def_prop_ro("bound",
-                   [](const BoundStream& self) -> std::optional<std::uint64_t> {
-                     const std::uint64_t bound = self.search->decided_bound();
-                     return bound == StreamSearch::kNoCost ? std::nullopt : std::optional(bound);
-                   })
-      .def_prop_ro("expansions", [](const BoundStream& self) { return self.search->expansions(); })
-      .def_prop_ro("memory_bytes", [](const BoundStream& self) { return self.search->memory_bytes(); });
+      .def("feed", &feed_stream, "bytes"_a,
+           R"doc(More of the text; of patterns without a template, the matches that are certain: number, begin, end.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped; nothing more may be fed.)doc")
+      .def("advance", &advance_stream, "rewrites"_a, "firm"_a, "open_rewrites"_a, "settled"_a, "withheld"_a,
+           R"doc(Searches on; returns what more is decided of the repaired text.
+
+Args:
+    rewrites, firm: what is known since the last call.
+    open_rewrites: positions where rewrites may turn out to begin, their costs and modes.
+    settled: the position up to which firm bytes are known.
+    withheld: the position from which nothing is to be decided.
+
+Raises:
+    ValueError: a position is beyond the text.
+    Cancelled: the work was stopped.)doc")
+      .def(
+          "undecided",
+          [](BoundStream& self) {
+            const std::string text = searching(self.pattern, [&] { return self.search->undecided(); });
+            return nb::bytes(text.data(), text.size());
+          },
+          R"doc(The cheapest repair of the text so far, after what is decided.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def_prop_ro(
+          "follows", [](const BoundStream& self) { return self.search->follows(); },
+          R"doc(Whether no limit has ended the search.)doc")
+      .def_prop_ro(
+          "decided_until", [](const BoundStream& self) { return self.search->decided_until(); },
+          R"doc(How much of the text the decided part of the repaired text has read.)doc")
+      .def_prop_ro(
+          "cost",
+          [](const BoundStream& self) -> std::optional<std::uint64_t> {
+            const std::uint64_t cost = self.search->cost();
+            return cost == StreamSearch::kNoCost ? std::nullopt : std::optional(cost);
+          },
+          R"doc(What the cheapest repair of what is settled costs at least; ``None``: no cheap one is known.)doc")
+      .def_prop_ro(
+          "bound",
+          [](const BoundStream& self) -> std::optional<std::uint64_t> {
+            const std::uint64_t bound = self.search->decided_bound();
+            return bound == StreamSearch::kNoCost ? std::nullopt : std::optional(bound);
+          },
+          R"doc(What a whole repair may cost for which all holds that is decided; ``None`` where ``cost`` is.)doc")
+      .def_prop_ro(
+          "expansions", [](const BoundStream& self) { return self.search->expansions(); },
+          R"doc(How many nodes were expanded.)doc")
+      .def_prop_ro(
+          "memory_bytes", [](const BoundStream& self) { return self.search->memory_bytes(); },
+          R"doc(What the search holds, and the automaton that it has borrowed.)doc");
 }
 
 }  // namespace tokamata

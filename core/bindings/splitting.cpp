@@ -36,7 +36,9 @@ constexpr std::array<std::pair<std::string_view, Op>, 10> kOperations{{{"part", 
                                                                        {"accept", Op::Accept}}};
 
 // An instruction as the tuple (operation, number, target, low, high, flags).
-SplitInstruction instruction_of(const nb::tuple& given) {
+using GivenSplit = nb::typed<nb::tuple, nb::str, std::uint32_t, std::uint32_t, Count, std::optional<Count>, nb::str>;
+
+SplitInstruction instruction_of(const GivenSplit& given) {
   SplitInstruction one;
   const auto name = nb::cast<std::string>(given[0]);
   const auto known =
@@ -57,14 +59,16 @@ SplitInstruction instruction_of(const nb::tuple& given) {
 
 std::string_view view(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
-nb::list borders_as_pairs(const std::vector<Splitter::Border>& borders) {
+using Borders = nb::typed<nb::list, nb::typed<nb::tuple, std::uint32_t, std::size_t>>;  // marks and positions
+
+Borders borders_as_pairs(const std::vector<Splitter::Border>& borders) {
   nb::list pairs;
   for (const auto& [mark, position] : borders) pairs.append(nb::make_tuple(mark, position));
   return pairs;
 }
 
-nb::object optional_borders(const std::optional<std::vector<Splitter::Border>>& borders) {
-  return borders ? nb::object(borders_as_pairs(*borders)) : nb::none();
+std::optional<Borders> optional_borders(const std::optional<std::vector<Splitter::Border>>& borders) {
+  return borders ? std::optional(borders_as_pairs(*borders)) : std::nullopt;
 }
 
 // A splitter, and what its errors show.
@@ -87,30 +91,48 @@ auto asked(const BoundSplit& self, Task&& task) {
 }  // namespace
 
 void bind_splitting(nb::module_& m) {
-  nb::class_<BoundSplit>(m, "Split")
-      .def("fork",
-           [](const BoundSplit& self) {
-             return BoundSplit{asked(self, [&] { return self.split->fork(); }), self.pattern};
-           })
+  nb::class_<BoundSplit>(m, "Split", R"doc(The split of a text that arrives piece by piece.)doc")
+      .def(
+          "fork",
+          [](const BoundSplit& self) {
+            return BoundSplit{asked(self, [&] { return self.split->fork(); }), self.pattern};
+          },
+          R"doc(A second one at the same position.)doc")
       .def(
           "feed", [](BoundSplit& self, const nb::bytes& data) { asked(self, [&] { self.split->feed(view(data)); }); },
-          "data"_a)
+          "data"_a, R"doc(Reads more bytes.  A call that raises LimitExceeded or Cancelled changes nothing.)doc")
       .def(
           "certain",
           [](const BoundSplit& self, std::uint32_t skip) {
             return borders_as_pairs(asked(self, [&] { return self.split->certain(skip); }));
           },
-          "skip"_a)
-      .def_prop_ro("bound", [](const BoundSplit& self) { return asked(self, [&] { return self.split->bound(); }); })
-      .def("end",
-           [](const BoundSplit& self) { return optional_borders(asked(self, [&] { return self.split->end(); })); });
-  nb::class_<BoundSplitter>(m, "Splitter")
+          "skip"_a,
+          R"doc(The marks that all continuations have in common, with positions, except the first ``skip``.)doc")
+      .def_prop_ro(
+          "bound", [](const BoundSplit& self) { return asked(self, [&] { return self.split->bound(); }); },
+          R"doc(The position up to which all continuations assign the text to the current part.)doc")
+      .def(
+          "end",
+          [](const BoundSplit& self) { return optional_borders(asked(self, [&] { return self.split->end(); })); },
+          R"doc(All marks if the text ends here; ``None`` if it cannot.)doc");
+  nb::class_<BoundSplitter>(
+      m, "Splitter", R"doc(Splits texts into the parts of a program; ``core/splitting/splitter.hpp`` has the algorithm.
+
+Args:
+    leaves: the expressions that the program's parts read.
+    code: the instructions, as ``tokamata.values.program`` makes them.
+    limits, cancel: for each call.
+    pattern: the pattern that errors show.
+
+Raises:
+    ValueError: the program refers to a leaf or an instruction that does not exist.
+    LimitExceeded, Cancelled: the work was stopped.)doc")
       .def(
           "__init__",
-          [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<nb::tuple>& code,
-             const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::object pattern) {
+          [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<GivenSplit>& code,
+             const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::str pattern) {
             SplitProgram program{std::move(leaves), {}};
-            for (const nb::tuple& one : code) program.code.push_back(instruction_of(one));
+            for (const GivenSplit& one : code) program.code.push_back(instruction_of(one));
             auto splitter = without_interpreter({pattern, false}, [&] {
               return std::make_shared<Splitter>(std::move(program), limits, std::move(cancel));
             });
@@ -119,18 +141,28 @@ void bind_splitting(nb::module_& m) {
           "leaves"_a, "code"_a, "limits"_a, "cancel"_a.none(), "pattern"_a)
       .def(
           "split",
-          [](const BoundSplitter& self, const nb::bytes& text) {
+          [](const BoundSplitter& self,
+             const nb::bytes& text) -> nb::typed<nb::tuple, std::optional<Borders>, std::size_t> {
             const Splitter::Whole whole =
                 without_interpreter({self.pattern, false}, [&] { return self.splitter->split(view(text)); });
             return nb::make_tuple(optional_borders(whole.borders), whole.reached);
           },
-          "text"_a)
-      .def("begin",
-           [](const BoundSplitter& self) {
-             return BoundSplit{without_interpreter({self.pattern, false}, [&] { return self.splitter->begin(); }),
-                               self.pattern};
-           })
-      .def_prop_ro("memory_bytes", [](const BoundSplitter& self) { return self.splitter->memory_bytes(); });
+          "text"_a,
+          R"doc(The marks of the preferred split with their positions, or ``None`` without a split; and the length
+of the longest prefix that some accepted text has too.
+
+Raises:
+    LimitExceeded, Cancelled: the work was stopped.)doc")
+      .def(
+          "begin",
+          [](const BoundSplitter& self) {
+            return BoundSplit{without_interpreter({self.pattern, false}, [&] { return self.splitter->begin(); }),
+                              self.pattern};
+          },
+          R"doc(Begins to split a text that arrives piece by piece.)doc")
+      .def_prop_ro(
+          "memory_bytes", [](const BoundSplitter& self) { return self.splitter->memory_bytes(); },
+          R"doc(How many bytes of expressions, transitions and borders are held now.)doc");
 }
 
 }  // namespace tokamata

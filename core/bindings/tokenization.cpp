@@ -79,7 +79,10 @@ TextIds text_ids(const nb::dict& ids) {
   return result;
 }
 
-nb::tuple columns_of(const std::vector<Merge>& merges) {
+using MergeColumns =
+    nb::typed<nb::tuple, NumberArray<std::uint32_t>, NumberArray<std::uint32_t>, NumberArray<std::uint32_t>>;
+
+MergeColumns columns_of(const std::vector<Merge>& merges) {
   std::vector<std::uint32_t> left, right, result;
   for (auto* column : {&left, &right, &result}) column->reserve(merges.size());
   for (const Merge& merge : merges) {
@@ -107,7 +110,8 @@ std::optional<std::size_t> append_parts(std::u32string& text, nb::handle merge) 
 }
 
 // The merges up to the first that is not of texts with ids.
-nb::tuple merge_ids(const nb::list& merges, const nb::dict& ids) {
+MergeColumns merge_ids(const nb::typed<nb::list, nb::any>& merges,
+                       const nb::typed<nb::dict, nb::str, std::uint32_t>& ids) {
   const TextIds known = text_ids(ids);
   std::vector<Merge> found;
   found.reserve(merges.size());
@@ -125,7 +129,7 @@ nb::tuple merge_ids(const nb::list& merges, const nb::dict& ids) {
   return columns_of(found);
 }
 
-nb::tuple rank_merge_ids(const nb::dict& ids) { return columns_of(every_cut(text_ids(ids))); }
+MergeColumns rank_merge_ids(const nb::dict& ids) { return columns_of(every_cut(text_ids(ids))); }
 
 // The arrays of MergeTables, as Python keeps them.
 constexpr std::pair<const char*, std::vector<std::uint32_t> MergeTables::*> kMergeTables[] = {
@@ -140,8 +144,10 @@ constexpr std::pair<const char*, std::vector<std::uint32_t> MergeTables::*> kMer
 
 using Numbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::dict merge_tables(const Numbers& left, const Numbers& right, const Numbers& result, const Numbers& rank,
-                      const Numbers& atom_offsets, const Numbers& atoms) {
+nb::typed<nb::dict, nb::str, NumberArray<std::uint32_t>> merge_tables(const Numbers& left, const Numbers& right,
+                                                                      const Numbers& result, const Numbers& rank,
+                                                                      const Numbers& atom_offsets,
+                                                                      const Numbers& atoms) {
   const auto view = [](const Numbers& array) { return std::span(array.data(), array.shape(0)); };
   const std::size_t count = left.shape(0);
   if (right.shape(0) != count || result.shape(0) != count || rank.shape(0) != count)
@@ -193,7 +199,8 @@ std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const
   return std::make_unique<LongestMatchPieces>(vocabulary, std::move(roles), std::string(mark.c_str(), mark.size()));
 }
 
-std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary, const nb::dict& tables) {
+std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary,
+                                                const nb::typed<nb::dict, nb::str, nb::any>& tables) {
   TextRulesTables rules = text_rules(tables);
   auto added = to_vector<std::uint32_t>(tables, "added_tokens"),
        byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
@@ -221,14 +228,35 @@ std::optional<std::size_t> first_noncanonical(const Tokenization& tokenization,
 }  // namespace
 
 void bind_tokenization(nb::module_& m) {
-  m.def("merge_ids", &merge_ids, "merges"_a, "ids"_a);
-  m.def("rank_merge_ids", &rank_merge_ids, "ids"_a);
-  m.def("merge_tables", &merge_tables, "left"_a, "right"_a, "result"_a, "rank"_a, "atom_offsets"_a, "atoms"_a);
-  nb::class_<Tokenization>(m, "Tokenization")
+  m.def("merge_ids", &merge_ids, "merges"_a, "ids"_a,
+        R"doc(The ids of the left parts of merges, of their right parts, and of their results.
+
+Args:
+    merges: lists of two texts each, or both in one string, with a space between them.
+    ids: tokens by their text.
+
+Returns:
+    Three arrays of equal length, up to the first merge with a text that has no id.)doc");
+  m.def(
+      "rank_merge_ids", &rank_merge_ids, "ids"_a,
+      nb::sig("def rank_merge_ids(ids: dict[str, int] | dict[bytes, int]) -> tuple[numpy.typing.NDArray[numpy.uint32], "
+              "numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32]]"),
+      R"doc(The same, with a merge for each cut of a text into two texts that have ids.)doc");
+  m.def("merge_tables", &merge_tables, "left"_a, "right"_a, "result"_a, "rank"_a, "atom_offsets"_a, "atoms"_a,
+        R"doc(The engine's tables of the merges of byte-pair encoding, by name; see ``core/canonical/merges.hpp``.
+
+Raises:
+    ValueError: the arrays have different lengths, or a number is not a token.)doc");
+  nb::class_<Tokenization>(
+      m, "Tokenization",
+      R"doc(A tokenizer as an automaton over its tokens; see ``core/canonical/tokenization.hpp``.)doc")
       .def(nb::new_(&make_tokenization), "vocabulary"_a, "tables"_a)
       .def_prop_ro("guesses", [](const Tokenization& t) { return t.rules().guess_count(); })
       .def_prop_ro("memory_bytes", &Tokenization::memory_bytes)
-      .def("first_noncanonical", &first_noncanonical, "tokens"_a);
+      .def("first_noncanonical", &first_noncanonical, "tokens"_a,
+           R"doc(The index of the first token that no canonical sequence has there.
+
+``None`` if the sequence is canonical; ``len(tokens)`` if it is only a prefix of a canonical one.)doc");
 }
 
 }  // namespace tokamata

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tokamata._core import Verdict
+
 __all__ = ["RULES", "Explanation", "describe_bytes"]
 
-# In the order of Explanation::Verdict in core/matching/matcher.hpp.
-RULES = (
-    *("allowed", "padding", "not text", "stop too soon", "after stop", "byte", "unspellable"),
-    *("never made", "merge", "pre-token", "normalizer", "added token", "dead end"),
-    *("too short", "too much thought"),
-)
+RULES = {
+    Verdict.ALLOWED: "allowed",
+    Verdict.PADDING: "padding",
+    Verdict.NOT_TEXT: "not text",
+    Verdict.STOP_TOO_SOON: "stop too soon",
+    Verdict.AFTER_STOP: "after stop",
+    Verdict.BYTE: "byte",
+    Verdict.UNSPELLABLE: "unspellable",
+    Verdict.NEVER_MADE: "never made",
+    Verdict.MERGE: "merge",
+    Verdict.PRE_TOKEN: "pre-token",
+    Verdict.NORMALIZER: "normalizer",
+    Verdict.ADDED_TOKEN: "added token",
+    Verdict.DEAD_END: "dead end",
+    Verdict.TOO_SHORT: "too short",
+    Verdict.TOO_MUCH_THOUGHT: "too much thought",
+}
 
 
 @dataclass(frozen=True)

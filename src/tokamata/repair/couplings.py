@@ -49,6 +49,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
+from tokamata._core import EditKind
 from tokamata.calls.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, NoRepairError, shown_argument
 from tokamata.repair.bounded_patterns import BoundedPatterns
@@ -483,12 +484,14 @@ class _CoupledSearch(Generic[_T]):
         whole = repair_graph(self.bounding.search, bound, is_exact, self._left(), alternatives)
         at, kind, operand = whole.positions, whole.kind, whole.operand
         number = {name: index for index, name in enumerate(self.names)}
-        of_kind = np.array([-1, -1, *(number.get(name, -1) for name in STEPS[2:])])
+        of_kind = np.full(len(STEPS), -1)
+        for plain in (EditKind.REMOVE, EditKind.INSERT, EditKind.REPLACE):
+            of_kind[plain] = number.get(STEPS[plain], -1)
         coupled = of_kind[kind]
         of_span = np.array([number.get(span.name, -1) for span in self.costs.spans] or [-1])
-        rewritten = kind == STEPS.index("rewrite")
+        rewritten = kind == EditKind.REWRITE
         coupled[rewritten] = of_span[operand[rewritten]]
-        kept = kind == STEPS.index("keep")
+        kept = kind == EditKind.KEEP
         for edge in np.flatnonzero(kept & (whole.cost > 0)):
             source = whole.source[edge]
             doubt = self.costs.doubt(whole.modes[source], int(at[source]))

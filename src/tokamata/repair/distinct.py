@@ -45,10 +45,11 @@ from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
+from tokamata._core import EditKind
 from tokamata.errors import LimitExceeded
 from tokamata.repair.contents import canonical_json
 from tokamata.repair.costs import TextCosts
-from tokamata.repair.graphs import EVERY_BYTE, STEPS, RepairGraph, followed, repair_graph
+from tokamata.repair.graphs import EVERY_BYTE, RepairGraph, followed, repair_graph
 from tokamata.repair.results import Edit, Edits, Margin, Repair
 from tokamata.repair.searching import Search, repair_to, searched_to_end
 from tokamata.resources.limits import Watch, core_limits
@@ -321,7 +322,7 @@ class _Texts:
             self.graph.cost.tolist(),
             strict=True,
         )
-        keep, rewrite, remove, insert = (STEPS.index(name) for name in STEPS[:4])
+        keep, rewrite, remove, insert = EditKind.KEEP, EditKind.REWRITE, EditKind.REMOVE, EditKind.INSERT
         for number, (source, target, kind, operand, byte_set, cost) in enumerate(rows):
             at = self.positions[source]
             if kind == keep:
@@ -501,7 +502,7 @@ class _Texts:
         escape = ""
         while way is not None and len(escape) < len("\\u0000"):
             way, number, byte = way
-            if self.graph.kind[number] != STEPS.index("insert"):
+            if self.graph.kind[number] != EditKind.INSERT:
                 return False
             escape = chr(byte if byte >= 0 else self.graph.operand[number]) + escape
         return escape[:2] == "\\u" and chr(int(escape[2:], 16)) in _PRINTABLE

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import tokamata._core as _core
+from tokamata._core import EditKind
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.results import Edit
 from tokamata.repair.searching import edit_of
@@ -29,15 +30,8 @@ __all__ = [
 # also those that lead from a node to itself.
 CHEAPEST, EVERY_BYTE, EVERY_BYTE_WITH_LOOPS = 0, 1, 2
 
-STEPS = ("keep", "rewrite", "remove", "insert", "replace")  # as the engine numbers them
-_EDGE = [
-    ("source", "u4"),
-    ("target", "u4"),
-    ("step", "u4"),
-    ("bytes", "u4"),
-    ("cost", "u8"),
-]
-_KINDS = 8
+STEPS = tuple(kind.name.lower() for kind in EditKind)
+"""The names of the kinds of edges, by their numbers."""
 
 
 class RepairGraph(NamedTuple):
@@ -94,18 +88,17 @@ def repair_graph(
     import numpy as np
 
     found = search.graph(bound, is_exact, alternatives, core_limits(limits))
-    positions, modes, ends, records, byte_sets, is_whole = found
-    edges = np.frombuffer(records, dtype=_EDGE)
+    positions, modes, ends, source, target, kind, operand, byte_set, cost, byte_sets, is_whole = found
     return RepairGraph(
-        np.frombuffer(positions, dtype="u4").astype(np.int64),
+        positions.astype(np.int64),
         modes,
-        np.frombuffer(ends, dtype="u4").astype(np.int64),
-        edges["source"].astype(np.int64),
-        edges["target"].astype(np.int64),
-        (edges["step"] % _KINDS).astype(np.int64),
-        (edges["step"] // _KINDS).astype(np.int64),
-        edges["bytes"].astype(np.int64),
-        edges["cost"].astype(np.int64),
+        ends.astype(np.int64),
+        source.astype(np.int64),
+        target.astype(np.int64),
+        kind.astype(np.int64),
+        operand.astype(np.int64),
+        byte_set.astype(np.int64),
+        cost.astype(np.int64),
         byte_sets,
         is_whole,
     )

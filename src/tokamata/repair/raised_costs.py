@@ -45,8 +45,8 @@ class RaisedCosts:
     """
 
     machine: _core.EditMachine
-    rewrites: list[tuple[int, int, bytes, int, int, int]]
-    doubts: list[tuple[int, int, int, int]]
+    rewrites: _core.Rewrites
+    doubts: _core.Doubts
     firm: Sequence[tuple[int, int]]
 
     @classmethod
@@ -62,13 +62,17 @@ class RaisedCosts:
         ]
         return cls(
             costs.tables._replace(tables=by_mode).machine(),
-            [
-                (one.begin, one.end, one.written, raised(one.name, one.cost), one.within, one.then)
-                for one in costs.spans
-            ],
-            [
-                (position, raised(costs.doubt_of[number].name, cost), within, number)
-                for position, cost, within, number in costs.doubts.all()
-            ],
+            _core.Rewrites(
+                [
+                    (one.begin, one.end, one.written, raised(one.name, one.cost), one.within, one.then)
+                    for one in costs.spans
+                ]
+            ),
+            _core.Doubts(
+                [
+                    (position, raised(costs.doubt_of[number].name, cost), within, number)
+                    for position, cost, within, number in costs.doubts.all()
+                ]
+            ),
             [(position, cost * scale) for position, cost in costs.firm.items()],
         )

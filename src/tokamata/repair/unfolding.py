@@ -32,9 +32,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from tokamata._core import EditKind
 from tokamata.errors import LimitExceeded
 from tokamata.repair.costs import TextCosts
-from tokamata.repair.graphs import STEPS, RepairGraph
+from tokamata.repair.graphs import RepairGraph
 from tokamata.repair.names import WORD_BYTES, Name, Occurrence, Sides, middle_of
 from tokamata.resources.limits import Watch
 
@@ -45,7 +46,6 @@ JOINED, FORBIDDEN = -1, -2  # in place of a beginning: letters stand before, so 
 _BYTES_OF_AN_EDGE = 400  # of the graph, in Python
 _BYTES_OF_A_NODE = 600  # of the unfolded graph, with its edges
 OUTSIDE, _CLOSED, LETTERS = -1, -2, -3
-_KEEP, _REWRITE, _REMOVE, _, _REPLACE = range(len(STEPS))
 
 # A node: an occurrence, a node of the graph, and the beginning of a spelling as a number of Words.  In place
 # of an occurrence stands OUTSIDE for no name, or one that is given up; CLOSED after a name, and LETTERS after
@@ -221,7 +221,7 @@ class Unfolding:
         at, end = self.positions[self.sources[edge]], self.positions[self.targets[edge]]
         for place in places:
             one = self.places[place]
-            if self._kinds[edge] != _REWRITE or one.begin <= at < end <= one.end:
+            if self._kinds[edge] != EditKind.REWRITE or one.begin <= at < end <= one.end:
                 continue
             if len(places) > 1 or not middle_of(one, self._broken, at, end, self._written(edge)):
                 self.given_up.add(place)
@@ -321,7 +321,7 @@ class Unfolding:
         at, target = self.positions[self.sources[edge]], self.targets[edge]
         end = self.positions[target]
         if place != OUTSIDE and end <= self.places[place].end:
-            if self._kinds[edge] == _REPLACE:
+            if self._kinds[edge] == EditKind.REPLACE:
                 for byte in self._graph.choices(edge):
                     yield from self._writing(place, word, edge, byte)
             elif (after := self.words.after(word, self._written(edge))) != FORBIDDEN:
@@ -346,12 +346,12 @@ class Unfolding:
     def _written(self, edge: int) -> bytes:
         """What an edge writes that has no choice."""
         kind, operand = self._kinds[edge], int(self._graph.operand[edge])
-        if kind == _KEEP:
+        if kind == EditKind.KEEP:
             at = self.positions[self.sources[edge]]
             return self._broken[at : at + 1]
-        if kind == _REWRITE:
+        if kind == EditKind.REWRITE:
             return self._costs.span(operand).written
-        return b"" if kind == _REMOVE else bytes((operand,))
+        return b"" if kind == EditKind.REMOVE else bytes((operand,))
 
     def _places_read(self, begin: int, end: int) -> range:
         """The occurrences of which an edge reads some bytes."""

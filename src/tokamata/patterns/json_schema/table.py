@@ -31,8 +31,14 @@ __all__ = [
     "Table",
 ]
 
-NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT = 1, 2, 4, 8, 16, 32, 64
-ALL_TYPES = 127
+NULL = _core.JsonType.NULL.value
+FALSE = _core.JsonType.FALSE.value
+TRUE = _core.JsonType.TRUE.value
+NUMBER = _core.JsonType.NUMBER.value
+STRING = _core.JsonType.STRING.value
+ARRAY = _core.JsonType.ARRAY.value
+OBJECT = _core.JsonType.OBJECT.value
+ALL_TYPES = NULL | FALSE | TRUE | NUMBER | STRING | ARRAY | OBJECT
 
 
 class Table(Protocol):
