@@ -387,6 +387,11 @@ void bind_repair(nb::module_& m) {
       .value("REMOVE", EditKind::Remove)
       .value("INSERT", EditKind::Insert)
       .value("REPLACE", EditKind::Replace);
+  nb::enum_<GraphBytes>(m, "GraphBytes", nb::is_arithmetic(),
+                        "Which insertions and replacements a graph has at a position.")
+      .value("CHEAPEST", GraphBytes::Cheapest, "The cheapest between two nodes.")
+      .value("ALL", GraphBytes::All, "Every byte, but none that leads from a node to itself.")
+      .value("ALL_WITH_LOOPS", GraphBytes::AllWithLoops, "Every byte.");
   nb::class_<EditMachine>(
       m, "EditMachine",
       R"doc(The transducer of edits: its modes and the costs of single bytes; ``core/repair/edit_model.hpp``.
@@ -611,8 +616,7 @@ node 0.
 Args:
     bound: the most that a repair costs.
     is_exact: of the pattern; otherwise of its over-approximation.
-    bytes: of each position, which insertions and replacements the graph has: 0: the cheapest between
-        two nodes; 1: every byte; 2: also those that lead from a node to itself.  0 past its end.
+    bytes: of each position its :class:`GraphBytes`; ``CHEAPEST`` past its end.
     limits: of this call.
 
 Raises:

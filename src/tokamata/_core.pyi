@@ -362,6 +362,18 @@ class EditKind(enum.IntEnum):
 
     REPLACE = 4
 
+class GraphBytes(enum.IntEnum):
+    """Which insertions and replacements a graph has at a position."""
+
+    CHEAPEST = 0
+    """The cheapest between two nodes."""
+
+    ALL = 1
+    """Every byte, but none that leads from a node to itself."""
+
+    ALL_WITH_LOOPS = 2
+    """Every byte."""
+
 class EditMachine:
     """
     The transducer of edits: its modes and the costs of single bytes; ``core/repair/edit_model.hpp``.
@@ -599,8 +611,7 @@ class RepairSearch:
         Args:
             bound: the most that a repair costs.
             is_exact: of the pattern; otherwise of its over-approximation.
-            bytes: of each position, which insertions and replacements the graph has: 0: the cheapest between
-                two nodes; 1: every byte; 2: also those that lead from a node to itself.  0 past its end.
+            bytes: of each position its :class:`GraphBytes`; ``CHEAPEST`` past its end.
             limits: of this call.
 
         Raises:

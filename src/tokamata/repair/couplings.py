@@ -49,15 +49,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
-from tokamata._core import EditKind
+from tokamata._core import EditKind, GraphBytes
 from tokamata.calls.arguments import checked_instance
 from tokamata.errors import ArgumentError, LimitExceeded, NoRepairError, shown_argument
 from tokamata.repair.bounded_patterns import BoundedPatterns
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.coupled_certificates import CoupledCertificate
 from tokamata.repair.graphs import (
-    CHEAPEST,
-    EVERY_BYTE_WITH_LOOPS,
     STEPS,
     RepairGraph,
     followed,
@@ -520,8 +518,8 @@ class _CoupledSearch(Generic[_T]):
 
 def _alternatives(names: list[Name], length: int) -> bytes:
     """Of each position of a text, what the graph needs: every byte where a name stands and right after it."""
-    kinds = bytearray((CHEAPEST,)) * (length + 1)
+    kinds = bytearray((GraphBytes.CHEAPEST,)) * (length + 1)
     for name in names:
         for begin, end, _ in name.occurrences:
-            kinds[begin : end + 1] = bytes((EVERY_BYTE_WITH_LOOPS,)) * (end + 1 - begin)
+            kinds[begin : end + 1] = bytes((GraphBytes.ALL_WITH_LOOPS,)) * (end + 1 - begin)
     return bytes(kinds)

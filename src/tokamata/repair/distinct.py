@@ -45,11 +45,11 @@ from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 import tokamata._core as _core
-from tokamata._core import EditKind
+from tokamata._core import EditKind, GraphBytes
 from tokamata.errors import LimitExceeded
 from tokamata.repair.contents import canonical_json
 from tokamata.repair.costs import TextCosts
-from tokamata.repair.graphs import EVERY_BYTE, RepairGraph, followed, repair_graph
+from tokamata.repair.graphs import RepairGraph, followed, repair_graph
 from tokamata.repair.results import Edit, Edits, Margin, Repair
 from tokamata.repair.searching import Search, repair_to, searched_to_end
 from tokamata.resources.limits import Watch, core_limits
@@ -240,7 +240,7 @@ class _Values:
 
     def _graph(self, target: int, is_exact: bool) -> RepairGraph:
         limits, _ = self.watch.within(self.search.limits)
-        every_byte = bytes((EVERY_BYTE,)) * (len(self.search.broken) + 1)
+        every_byte = bytes((GraphBytes.ALL,)) * (len(self.search.broken) + 1)
         graph = repair_graph(self.engine, target, is_exact, limits, every_byte)
         if len(graph.source) * _BYTES_OF_AN_EDGE > limits.memory_bytes:
             raise LimitExceeded("memory_bytes", limits.memory_bytes)

@@ -17,18 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "CHEAPEST",
-    "EVERY_BYTE",
-    "EVERY_BYTE_WITH_LOOPS",
     "STEPS",
     "RepairGraph",
     "followed",
     "repair_graph",
 ]
-
-# Which insertions and replacements a graph has at a position: the cheapest between two nodes; every byte;
-# also those that lead from a node to itself.
-CHEAPEST, EVERY_BYTE, EVERY_BYTE_WITH_LOOPS = 0, 1, 2
 
 STEPS = tuple(kind.name.lower() for kind in EditKind)
 """The names of the kinds of edges, by their numbers."""
@@ -79,8 +72,7 @@ def repair_graph(
         bound: the highest cost.
         is_exact: whether the constraint accepts all of them; otherwise its over-approximation does.
         limits: of this call.
-        alternatives: of each position, which insertions and replacements the graph has; :data:`CHEAPEST`
-            after its end.
+        alternatives: of each position its ``_core.GraphBytes``; after its end ``CHEAPEST``.
 
     Raises:
         LimitExceeded, Cancelled: the call was stopped.
