@@ -23,7 +23,7 @@ ROOMS = [
 ]
 # The same within folders.
 INNER_ROOMS = {
-    "resources": ["limits", "bounded_steps", "locks", "kept_files", "memo"],
+    "resources": ["limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
     "calls": ["schema_places", "arguments", "recipes", "equal_calls"],
     "values": [
         *("control_names", "control_tokens", "markers", "program", "groups", "variadic", "parts", "forms"),
@@ -52,7 +52,7 @@ INNER_ROOMS = {
         *("unicode", "regex", "extensions", "phrase_trie", "free_text"),
         *("grammars", "json_schema", "python_types", "tagged"),
     ],
-    "patterns.grammars": ["rules", "lexer", "parsing", "files", "kept_rules", "diagnosis"],
+    "patterns.grammars": ["rules", "lexer", "files", "parsing", "kept_rules", "stages", "diagnosis"],
     "audit": [
         *("apart", "engines", "walks", "judging", "declared_order", "styles", "spelling", "findings"),
         *("sides", "auditing"),

@@ -21,7 +21,6 @@ from tokamata.calls.arguments import (
     clipped,
 )
 from tokamata.calls.recipes import Call
-from tokamata.constraints.blame import why_empty
 from tokamata.errors import (
     AlgebraError,
     ArgumentError,
@@ -609,6 +608,8 @@ class Constraint(Denotation[_T_co]):
 
     def _why_empty(self, limits: Limits, cancel: CancelToken | None) -> tuple[str, tuple[str, ...]]:
         """Why no text matches, in words, and pointers to the parts of a schema that are to blame."""
+        from tokamata.constraints.blame import why_empty
+
         return why_empty(self, limits, cancel), ()
 
     def _explained(self, repairs: Iterator[Repair[_T_co]], search: Search[_T_co]) -> Iterator[Repair[_T_co]]:

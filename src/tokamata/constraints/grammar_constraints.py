@@ -18,28 +18,30 @@ from tokamata.errors import ArgumentError, GrammarError, shown_argument
 from tokamata.patterns.grammars import (
     WIDEST,
     Determinism,
-    EngineRules,
     GrammarFile,
     LarkFile,
+    LarkParser,
     LexerName,
-    Trees,
-    TreeShapes,
+    Source,
+    Stages,
     declares_indentation,
-    engine_rules,
     explained,
     lower_grammar,
     read_gbnf,
     read_lark,
+    stages_of,
     without_lexer,
 )
 from tokamata.patterns.grammars.rules.rule_trees import Grammar, Reference, Terminal, children_first
 from tokamata.patterns.json_schema import ReportEntry
+from tokamata.resources.later import Later
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
 from tokamata.values.derivations import Capture, CapturedParts, Derivations, LarkTree, ReadByLark
 from tokamata.values.forms import Form, Plain
 
 if TYPE_CHECKING:
     from tokamata.automata import PushdownAutomaton
+    from tokamata.patterns.grammars.parsing.lark_trees import TreeShapes
 
 __all__ = ["GrammarConstraint", "grammar"]
 
@@ -53,6 +55,7 @@ _LEXERS = {
 }
 _MOST_GRAMMARS = 10  # one in another
 _DEFAULTS = {"lark": ("start", "dynamic"), "gbnf": ("root", "characters")}
+_LEXERS_OF_LARK = ("dynamic", "basic", "contextual")
 
 
 @read_once
@@ -110,20 +113,8 @@ def grammar(
             stopped.
     """
     watch = Watch(limits, cancel)
-    form: Form = Plain()
     if isinstance(source, Rule):
-        rules, parts = grammar_of(source)
-        if parts:
-            form = CapturedParts(Derivations(lambda _: rules, False), parts, rules.rules, rules.start)
-        try:
-            engine = EngineRules(lower_grammar(rules, watch), lambda _: rules)
-            shown = clipped(f"grammar({source!r})")
-            made = GrammarConstraint(lambda _: rules, engine, shown, form, "characters")
-            return made._made_by(grammar, source, limits=limits)
-        except GrammarError as error:
-            raise ArgumentError(
-                "source", f"{source!r}: {error.reason}", "a grammar of rules", error.hint
-            ) from None
+        return _grammar_of_rule(source, watch)._made_by(grammar, source, limits=limits)
     checked_choice("syntax", syntax, _DEFAULTS)
     default_start, default_lexer = _DEFAULTS[syntax]
     start = default_start if start is None else start
@@ -131,48 +122,45 @@ def grammar(
     if lexer is not None:
         checked_choice("lexer", lexer, _LEXERS if syntax == "lark" else ("characters",))
     given = _checked_constraints(constraints)
-    home: GrammarFile | None = None
-    if isinstance(source, str):
-        checked_text(source, "source")
-        text, name = source, _description(source)
-    elif isinstance(source, (os.PathLike, GrammarFile)):  # the latter from another process
-        home = source if isinstance(source, GrammarFile) else _file_at(Path(source))
-        text, name = home.text, Path(home.path).name
-    else:
-        expected = "the text of a grammar, a pathlib.Path, or a rule"
-        raise ArgumentError("source", shown_argument(source), expected)
+    name, text, file = _opened(source)
     if syntax == "lark" and declares_indentation(text):
         default_lexer = "contextual"
-    chosen = default_lexer if lexer is None else lexer
-    embed = _Embedding(given, chosen, watch).texts
-    if syntax == "gbnf":
-        with explained(text, syntax):
-            rules = read_gbnf(text, start, checked_limits(limits).depth, watch)
-    else:
-        with explained(text, syntax):
-            file = read_lark(text, home, start, chosen, embed, watch)
-        rules = file.grammar
-        if file.captures or rules.indentation is None:
-            form = _form_of(file, chosen)
-        if chosen in ("dynamic", "basic", "contextual") and file.readable is not None:
-            other = None if chosen == "contextual" or isinstance(form, Plain) else form
-            form = ReadByLark(Trees(file.readable, home, start, chosen).read, other)
-
-    def written(watch: Watch) -> Grammar:
-        if chosen == "contextual":  # the rules are those of lark's parser, which has no conflicts
-            inner = _Embedding(given, chosen, watch).texts
-            return read_lark(text, home, start, "basic", inner, watch).grammar
-        return rules
-
-    if chosen == "characters":
-        engine = EngineRules(lower_grammar(rules, watch), lambda _: rules)
-    else:
-        engine = engine_rules(rules, cast(LexerName, chosen), watch)
+    read = Source(name, text, file, start, default_lexer if lexer is None else lexer)
+    made = (_read_gbnf if syntax == "gbnf" else _read_lark)(read, given, watch)
     watch.retire()
-    whole = GrammarConstraint(written, engine, clipped(f"grammar({name})"), form, chosen)
-    return whole._made_by(
-        grammar, home or text, syntax=syntax, start=start, lexer=chosen, constraints=given, limits=limits
+    return made._made_by(
+        grammar, file or text, syntax=syntax, start=start, lexer=read.lexer, constraints=given, limits=limits
     )
+
+
+def _grammar_of_rule(rule: Rule, watch: Watch) -> GrammarConstraint:
+    rules, parts = grammar_of(rule)
+    form: Form = Plain()
+    if parts:
+        form = CapturedParts(Derivations(Later.found(rules), False), parts, rules.rules, rules.start)
+    source = Source(repr(rule), "", None, rules.start, "characters")
+    try:
+        return GrammarConstraint(stages_of(source, rules, Later.found(rules), watch), form)
+    except GrammarError as error:
+        raise ArgumentError("source", f"{rule!r}: {error.reason}", "a grammar of rules", error.hint) from None
+
+
+def _read_gbnf(source: Source, _: Mapping[str, Constraint[Any]], watch: Watch) -> GrammarConstraint:
+    with explained(source.text, "gbnf"):
+        rules = read_gbnf(source.text, source.start, watch.limits.depth, watch)
+    return GrammarConstraint(stages_of(source, rules, Later.found(rules), watch), Plain())
+
+
+def _read_lark(source: Source, given: Mapping[str, Constraint[Any]], watch: Watch) -> GrammarConstraint:
+    embed = _Embedding(given, source.lexer, watch).texts
+    with explained(source.text, "lark"):
+        file = read_lark(source.text, source.file, source.start, source.lexer, embed, watch)
+    stages = stages_of(source, file.grammar, file.written, watch)
+    own = _form_of(file, source.lexer) if file.captures or file.grammar.indentation is None else None
+    if file.readable is None or source.lexer not in _LEXERS_OF_LARK:
+        return GrammarConstraint(stages, Plain() if own is None else own)
+    parser = LarkParser(file.readable, source.lexer)
+    return GrammarConstraint(stages, ReadByLark(parser.read, None if source.lexer == "contextual" else own))
 
 
 def _form_of(file: LarkFile, lexer: str) -> Form:
@@ -189,7 +177,13 @@ def _form_of(file: LarkFile, lexer: str) -> Form:
     if file.captures:
         captures = {rule: Capture((name,)) for rule, name in file.captures.items()}
         return CapturedParts(derivations, captures, file.grammar.rules, file.grammar.start)
-    return LarkTree(derivations, lambda: TreeShapes(file.loaded, file.shown))
+
+    def shapes() -> TreeShapes:
+        from tokamata.patterns.grammars.parsing.lark_trees import TreeShapes
+
+        return TreeShapes(file.loaded, file.shown)
+
+    return LarkTree(derivations, shapes)
 
 
 class _Embedding:
@@ -239,21 +233,11 @@ class _Embedding:
 class GrammarConstraint(Constraint[Any]):
     """The texts of a context-free grammar, as :func:`tokamata.grammar` makes it."""
 
-    __slots__ = ("_exact", "_lexer", "_written")
+    __slots__ = ("_stages",)
 
-    def __init__(
-        self,
-        written: Callable[[Watch], Grammar],
-        rules: EngineRules,
-        pattern: str,
-        form: Form,
-        lexer: str,
-    ) -> None:
-        """``written``: makes the rules as the file has them; ``rules``: those into which the lexer went."""
-        super().__init__(rules.expression, pattern, form=form)
-        self._written = written
-        self._exact = rules.grammar
-        self._lexer = lexer
+    def __init__(self, stages: Stages, form: Form) -> None:
+        super().__init__(stages.lowered, clipped(f"grammar({stages.source.name})"), form=form)
+        self._stages = stages
 
     def pushdown_automaton(self, *, limits: Limits | None = None) -> PushdownAutomaton:
         """The grammar as a push-down automaton over bytes, with its lexer.
@@ -270,7 +254,7 @@ class GrammarConstraint(Constraint[Any]):
         """
         from tokamata.constraints.grammar_automata import pushdown_of
 
-        return pushdown_of(self._exact(Watch(limits)), checked_limits(limits))
+        return pushdown_of(self._stages.lexed(Watch(limits)), checked_limits(limits))
 
     def determinism(self, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Determinism:
         """Whether a parser of the grammar always knows what comes next, and texts that show it where not.
@@ -299,13 +283,16 @@ class GrammarConstraint(Constraint[Any]):
         """
         from tokamata.patterns.grammars.diagnosis.determinism import diagnosed
 
-        return diagnosed(self._written(Watch(limits, cancel)), self._lexer, limits, cancel)
+        return diagnosed(
+            self._stages.written(Watch(limits, cancel)), self._stages.source.lexer, limits, cancel
+        )
 
     def _own_report(self) -> list[ReportEntry]:
-        entries = [ReportEntry("", "lexer", "enforced", f"{self._lexer}: {_LEXERS[self._lexer]}")]
+        lexer = self._stages.source.lexer
+        entries = [ReportEntry("", "lexer", "enforced", f"{lexer}: {_LEXERS[lexer]}")]
         watch = Watch()
-        written = self._written(watch)
-        if self._lexer == "characters":
+        written = self._stages.written(watch)
+        if lexer == "characters":
             return entries + [
                 ReportEntry("", f"rule {name}", "annotation", reason)
                 for name, reason in _never_used(written).items()
@@ -323,25 +310,23 @@ class GrammarConstraint(Constraint[Any]):
         from tokamata.patterns.grammars.diagnosis.misreading import misread
         from tokamata.patterns.grammars.diagnosis.unproductive import rules_without_texts
 
-        watch = Watch(limits, cancel)
-        written = self._written(watch)
+        lexer, watch = self._stages.source.lexer, Watch(limits, cancel)
+        written = self._stages.written(watch)
         if without := rules_without_texts(written):
             names = clipped(", ".join(without))
             advice = "a rule that needs itself must have an alternative that does not"
             return f"these rules have no text, whatever the lexer: {names}; {advice}", ()
-        if self._lexer == "characters":
+        if lexer == "characters":
             return "", ()
-        said = [misread(written, self._lexer, limits, cancel)]
+        said = [misread(written, lexer, limits, cancel)]
         if unread := self._never_read(written, watch):
             names = clipped(", ".join(unread.values()))
-            said.append(
-                f"no text of the grammar contains these terminals under lexer={self._lexer!r}: {names}"
-            )
+            said.append(f"no text of the grammar contains these terminals under lexer={lexer!r}: {names}")
         return "\n".join(filter(None, said)), ()
 
     def _never_read(self, written: Grammar, watch: Watch) -> dict[str, str]:
         """The terminals of the rules that no text contains, by name: how errors show them."""
-        terminals, read = _terminals_of(written), _terminals_of(self._exact(watch))
+        terminals, read = _terminals_of(written), _terminals_of(self._stages.lexed(watch))
         blocks = written.indentation
         layout = () if blocks is None else (blocks.indent, blocks.dedent)
         words = written.words
@@ -375,6 +360,18 @@ def _never_used(grammar: Grammar) -> dict[str, str]:
             if f"[{name}]" in sets:
                 reasons[name] += f"; [{name}] is one of the characters {', '.join(dict.fromkeys(name))}"
     return reasons
+
+
+def _opened(source: Any) -> tuple[str, str, GrammarFile | None]:
+    """The name of a source for messages, its text, and its file."""
+    if isinstance(source, str):
+        checked_text(source, "source")
+        return _description(source), source, None
+    if isinstance(source, (os.PathLike, GrammarFile)):  # the latter from another process
+        file = source if isinstance(source, GrammarFile) else _file_at(Path(source))
+        return Path(file.path).name, file.text, file
+    expected = "the text of a grammar, a pathlib.Path, or a rule"
+    raise ArgumentError("source", shown_argument(source), expected)
 
 
 def _description(text: str) -> str:

@@ -28,7 +28,6 @@ from tokamata.constraints.json_options import (
     Unknown,
     Whitespace,
 )
-from tokamata.constraints.typical_texts import typical_text
 from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError
 from tokamata.patterns.free_text import free_text, without_phrases
 from tokamata.patterns.json_schema import Reading, ReportEntry
@@ -167,6 +166,8 @@ class JsonConstraint(Constraint[_T_co]):
 
     def _typical_text(self) -> str:
         """That of the schema; of any JSON, if the constraint was made from others."""
+        from tokamata.constraints.typical_texts import typical_text
+
         return typical_text({} if self._reading is None else self._reading.schema)
 
     def _read_texts(self) -> _core.Expression:

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import tokamata._core as _core
 from tokamata.errors import ParseError
 from tokamata.patterns.grammars.parsing.earley import Constituent, first_derivation
-from tokamata.patterns.grammars.parsing.lark_trees import TreeShapes
 from tokamata.patterns.grammars.rules.productions import Account, Builder, Productions
 from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
@@ -47,6 +46,9 @@ from tokamata.values.forms import (
     Value,
 )
 from tokamata.values.parts import Captures
+
+if TYPE_CHECKING:
+    from tokamata.patterns.grammars.parsing.lark_trees import TreeShapes
 
 __all__ = ["Capture", "CapturedParts", "Derivations", "LarkTree", "ReadByLark"]
 

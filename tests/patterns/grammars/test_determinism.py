@@ -147,7 +147,7 @@ def test_what_is_lalr_for_lark_is_lr() -> None:
         if is_lalr:
             assert ours in ("top-down", "LR(1)"), source
         elif ours in ("top-down", "LR(1)"):  # LALR(1) merges states that LR(1) keeps apart
-            rules = plain(tk.grammar(source, lexer="characters")._exact(Watch()))
+            rules = plain(tk.grammar(source, lexer="characters")._stages.lexed(Watch()))
             assert shortest_conflict(rules, "start") is None, source
     assert {(True, "top-down"), (True, "LR(1)"), (False, "ambiguous"), (False, "conflict")} <= set(kinds)
     assert kinds[False, "top-down"] + kinds[False, "LR(1)"] > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def compiled(text: str, path: Path | None = None) -> Any:
     """What our loader makes of a file: terminals, rules, ignored names; and the steps that it takes."""
     imports = _imports(_file(path))
     with steps.bounded(Watch()):
-        grammar = lark_loader.loaded(text, str(path or "none"), imports, is_lalr=False)
+        grammar = lark_loader.loaded(text, str(path or "none"), imports)
         found = grammar.compile(["start"], ())
         return *found, steps._use.steps
 
@@ -65,6 +66,35 @@ def shown(found: Any) -> Any:
 def test_files_are_loaded_as_by_lark(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert shown(compiled(text, path)) == shown(compiled_by_lark(text, path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_loaded_file_is_compiled_again_alike(path: Path) -> None:
+    check_compiled_again(path.read_text(encoding="utf-8"), path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: b{_A}\na{p}: p [p]\n!b{p}: a{p} p [p] -> x\n_A: "a"\n',
+        '!start: x _A [_A]\nx: _A [_A] "b"\n_A: "a"\n',
+    ],
+)
+def test_what_a_rule_shows_is_noted_in_copies(text: str) -> None:
+    """``!`` shows the terminals of one rule, which another rule may share with it."""
+    assert shown(compiled(text)) == shown(compiled_by_lark(text))
+    check_compiled_again(text)
+
+
+def check_compiled_again(text: str, path: Path | None = None) -> None:
+    """The definitions of a file stay the same when they are compiled, and when parsers are made of them."""
+    with steps.bounded(Watch()):
+        grammar = lark_loader.loaded(text, str(path or "none"), _imports(_file(path)))
+        first = shown(grammar.compile(["start"], ()))
+        for lexer in ("dynamic", "contextual"):  # of files without a rule "start", or that are not LALR, none
+            with suppress(lark_loader.GroupsTooLarge, lark.exceptions.GrammarError):
+                lark_loader.parser_of(grammar, None, "start", lexer)
+        assert shown(grammar.compile(["start"], ())) == first
 
 
 def random_file(draw: random.Random) -> str:
@@ -130,7 +160,7 @@ def test_groups_that_become_rules_change_no_text_and_no_tree(monkeypatch: pytest
         except lark.exceptions.GrammarError:
             continue
         with steps.bounded(Watch()):
-            ours = lark.Lark(lark_loader.loaded(source, "none", [], is_lalr=False))
+            ours = lark.Lark(lark_loader.loaded(source, "none", []))
         for length in range(5):
             for letters in itertools.product("abc", repeat=length):
                 text = "".join(letters)
@@ -314,7 +344,7 @@ def test_the_loader_is_stopped_anywhere() -> None:
     assert checks > 20
     for stop in range(0, checks, 3):
         with pytest.raises(tk.Cancelled), steps.bounded(Counted(stop)):
-            lark_loader.loaded(text, "none", [], is_lalr=False).compile(["start"], ())
+            lark_loader.loaded(text, "none", []).compile(["start"], ())
 
 
 def test_imports_are_bounded(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +38,7 @@ from tokamata.patterns.grammars.rules.rule_trees import (
     children_first,
 )
 from tokamata.resources import kept_files
+from tokamata.resources.later import Later
 from tokamata.resources.limits import Watch
 
 __all__ = ["EngineRules", "engine_rules"]
@@ -56,7 +57,7 @@ class EngineRules(NamedTuple):
     """
 
     expression: _core.Expression
-    grammar: Callable[[Watch], Grammar]
+    grammar: Later[Grammar]
 
 
 def engine_rules(grammar: Grammar, lexer: LexerName, watch: Watch) -> EngineRules:
@@ -67,7 +68,7 @@ def engine_rules(grammar: Grammar, lexer: LexerName, watch: Watch) -> EngineRule
     given = [terminal.expression for terminal in grammar.terminals]
     path = _path_of(grammar, lexer)
     if path is not None and (expression := _load(path, given, watch)) is not None:
-        return EngineRules(expression, _later(grammar, lexer))
+        return EngineRules(expression, Later(lambda watch: without_lexer(grammar, lexer, watch)))
     begin = time.thread_time()
     with journal_of(given) as journal:
         exact = without_lexer(grammar, lexer, watch)
@@ -76,19 +77,7 @@ def engine_rules(grammar: Grammar, lexer: LexerName, watch: Watch) -> EngineRule
     if path is not None and is_slow and (program := journal.program(expression)) is not None:
         body = json.dumps(program, separators=(",", ":")).encode()
         kept_files.write(path, lambda file: file.write(hashlib.sha256(body).digest() + body))
-    return EngineRules(expression, lambda _: exact)
-
-
-def _later(grammar: Grammar, lexer: LexerName) -> Callable[[Watch], Grammar]:
-    """Finds the rules when they are first needed."""
-    found: list[Grammar] = []
-
-    def exact(watch: Watch) -> Grammar:
-        if not found:
-            found.append(without_lexer(grammar, lexer, watch))
-        return found[0]
-
-    return exact
+    return EngineRules(expression, Later.found(exact))
 
 
 def _load(path: Path, given: list[_core.Expression], watch: Watch) -> _core.Expression | None:

@@ -1,7 +1,7 @@
 """The file of a grammar and those that it imports, each read once.
 
-A grammar is read several times: by its parser, for its report, and again in another process, which may not
-have the files.  All of these see the texts that were read first.
+A grammar is read again in another process, which may not have the files.  It sees the texts that were read
+first.
 """
 
 from __future__ import annotations

@@ -15,33 +15,22 @@ Priorities of rules, and what the tree of a text looks like, change no language.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Sequence as Items
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tokamata._core as _core
-from tokamata.errors import (
-    GrammarError,
-    LimitExceeded,
-    MissingExtraError,
-    ParseError,
-    PatternError,
-    TokamataError,
-)
+from tokamata.errors import GrammarError, PatternError
 from tokamata.patterns.grammars.files.extension_groups import group_refused, refuse_groups
-from tokamata.patterns.grammars.files.grammar_files import GrammarFile, LeadsOut
+from tokamata.patterns.grammars.files.grammar_files import GrammarFile
+from tokamata.patterns.grammars.files.lark_calls import by_lark, position_of
 from tokamata.patterns.grammars.files.lark_dialect import Translation, translated
 from tokamata.patterns.grammars.files.lark_dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.files.lark_messages import (
     accepts_empty,
-    bad_expression,
-    error_of_lark,
     no_start,
-    not_imported,
-    not_read,
     wrong_expression,
 )
 from tokamata.patterns.grammars.lexer.indentation import declares_indentation, indentation_of
@@ -59,35 +48,52 @@ from tokamata.patterns.grammars.rules.rule_trees import (
     children_first,
 )
 from tokamata.patterns.regex import to_expression
-from tokamata.resources.bounded_steps import bounded
+from tokamata.resources.later import Later
 from tokamata.resources.limits import Watch
 
 if TYPE_CHECKING:
-    import lark
+    from tokamata.patterns.grammars.files.lark_loader import LoadedGrammar
 
-__all__ = ["LarkFile", "Trees", "read_lark"]
+__all__ = ["LarkFile", "LoadedFile", "read_lark"]
 
 _FLAGS = {"i": re.I, "m": re.M, "s": re.S, "x": re.X, "u": re.U}
 # The folder that imports of a text are relative to: none, so that a text cannot read files.
 _NO_FOLDER = "no folder: imports of files need the grammar's own path"
-# What lark raises, besides its own errors: its loader for some files that are no grammars, its Indenter, and
-# its parsers for some texts of grammars in which a rule derives itself.
-_FAILURES = (ValueError, TypeError, AttributeError, AssertionError, LookupError)
+
+
+class LoadedFile(NamedTuple):
+    """A Lark file that lark's loader has read.
+
+    Attributes:
+        text: its content.
+        translation: the same without the dialect.
+        definitions: of rules and terminals, as the loader has them.
+        indentation: how it reads indentation; ``None`` if it does not.
+        start: the name of the rule that a text is of.
+    """
+
+    text: str
+    translation: Translation
+    definitions: LoadedGrammar
+    indentation: Indentation | None
+    start: str
 
 
 class LarkFile(NamedTuple):
-    """A Lark file.
+    """A Lark file, read for a lexer.
 
     Attributes:
-        grammar: its rules.
-        readable: the file as lark's own parser reads it; ``None`` if it cannot.
+        grammar: its rules; for ``"contextual"`` those of lark's parser.
+        written: its rules as the file has them.
+        readable: what lark's own parser is made of; ``None`` if it cannot read the file.
         captures: the names of captured values, by rule.
         loaded: the rules as lark's loader has them, which say what trees look like.
         shown: the names of terminals in trees, where they differ from those of the loader.
     """
 
     grammar: Grammar
-    readable: str | None
+    written: Later[Grammar]
+    readable: LoadedFile | None
     captures: Mapping[str, str]
     loaded: Items[Any]
     shown: Mapping[str, str]
@@ -96,13 +102,13 @@ class LarkFile(NamedTuple):
 def read_lark(
     text: str, source: GrammarFile | None, start: str, lexer: str, embed: Embed, watch: Watch
 ) -> LarkFile:
-    """A Lark file.
+    """A Lark file, which is loaded once.
 
     Args:
         text: its content.
         source: the file with its imports; ``None``: it has no file.
         start: the name of the rule that a text is of.
-        lexer: the one that it will be read by.  For ``"contextual"`` the rules are those of lark's parser.
+        lexer: the one that it will be read by.
         embed: the texts of other constraints that it names.
         watch: stops the reading.
 
@@ -115,18 +121,25 @@ def read_lark(
     """
     refuse_groups(text, watch)
     file = translated(text, watch)
-    if lexer == "contextual":
-        if file.uses_dialect:
-            if declares_indentation(text):
-                raise _dialect_with_blocks(text)
-            reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
-            position = min((part.position for part in file.parts.values()), default=0)
-            raise GrammarError(text, position, reason, "choose lexer='dynamic', or use lark's syntax alone")
-        return LarkFile(_contextual(file, text, source, start, watch), file.text, {}, (), {})
-    with _by_lark(file, text, watch):
-        loaded = _load(file.text, source, lexer)
-    indentation = _indentation(loaded, text)
-    terminals, rules, ignored = _compiled(loaded, indentation, file, text, start, watch)
+    if lexer == "contextual" and file.uses_dialect:
+        if declares_indentation(text):
+            raise _dialect_with_blocks(text)
+        reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
+        position = min((part.position for part in file.parts.values()), default=0)
+        raise GrammarError(text, position, reason, "choose lexer='dynamic', or use lark's syntax alone")
+    with by_lark(file, text, watch):
+        definitions = _load(file.text, source)
+    loaded = LoadedFile(text, file, definitions, _indentation(definitions, text), start)
+    if lexer != "contextual":
+        return _for_lexer(loaded, lexer, embed, watch)
+    written = Later(lambda watch: _for_lexer(loaded, "basic", embed, watch).grammar)
+    return LarkFile(_of_parser(loaded, watch), written, loaded, {}, (), {})
+
+
+def _for_lexer(loaded: LoadedFile, lexer: str, embed: Embed, watch: Watch) -> LarkFile:
+    """A file with its own rules, for a lexer that follows no parser."""
+    text, file, _, indentation, start = loaded
+    terminals, rules, ignored = _compiled(loaded, watch)
     definitions = {definition.name: definition for definition in terminals}
     made: dict[str, Terminal] = {}
     if lexer in ("characters", "dynamic"):
@@ -166,7 +179,8 @@ def read_lark(
     ignored_terminals = tuple(read[name] for name in ignored)
     grammar = Grammar(bodies, start, ignored_terminals, in_order, indentation=indentation, text=text)
     shown = {name: _shown(node_of(name), name) for name in file.parts}
-    return LarkFile(grammar, None if file.uses_dialect else file.text, file.captures, rules, shown)
+    readable = None if file.uses_dialect else loaded
+    return LarkFile(grammar, Later.found(grammar), readable, file.captures, rules, shown)
 
 
 def _shown(node: Node, name: str) -> str:
@@ -208,36 +222,30 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
     return found
 
 
-def _contextual(
-    file: Translation, text: str, source: GrammarFile | None, start: str, watch: Watch
-) -> Grammar:
+def _of_parser(loaded: LoadedFile, watch: Watch) -> Grammar:
     """The rules of lark's LALR parser."""
-    with _by_lark(file, text, watch):
-        grammar = _load(file.text, source, "contextual")
-    indentation = _indentation(grammar, text)
-    with _by_lark(file, text, watch):
+    text, file, definitions, indentation, start = loaded
+    with by_lark(file, text, watch):
         from tokamata.patterns.grammars.files.lark_loader import parser_of
 
-        loaded = parser_of(grammar, indentation, start, "contextual")
-    terminals = {definition.name: _terminal(definition, text, watch) for definition in loaded.terminals}
+        made = parser_of(definitions, indentation, start, "contextual")
+    terminals = {definition.name: _terminal(definition, text, watch) for definition in made.terminals}
     symbols = dict(terminals)
     if indentation is not None:
         for name in (indentation.indent, indentation.dedent):
             symbols[name] = Terminal(name, _core.epsilon())
-    symbols_of = {
-        rule: [_symbol(symbol, symbols, text) for symbol in rule.expansion] for rule in loaded.rules
-    }
-    ignored = tuple(terminals[name] for name in loaded.ignore_tokens)
-    table = loaded.parser.parser._parse_table
+    symbols_of = {rule: [_symbol(symbol, symbols, text) for symbol in rule.expansion] for rule in made.rules}
+    ignored = tuple(terminals[name] for name in made.ignore_tokens)
+    table = made.parser.parser._parse_table
     grammar = with_contexts(table, symbols_of, start, ignored, tuple(terminals.values()), watch)
     return replace(grammar, indentation=indentation, text=text)
 
 
-def _load(text: str, source: GrammarFile | None, lexer: str) -> Any:
+def _load(text: str, source: GrammarFile | None) -> LoadedGrammar:
     """What lark's loader reads; no parser is made."""
     from tokamata.patterns.grammars.files.lark_loader import loaded
 
-    return loaded(text, _source_path(source), _imports(source), is_lalr=lexer == "contextual")
+    return loaded(text, _source_path(source), _imports(source))
 
 
 def _indentation(loaded: Any, text: str) -> Indentation | None:
@@ -261,7 +269,7 @@ def _refuse_indentation(indentation: Indentation | None, rules: Iterable[Any], t
     if any(symbol.name in names for rule in rules for symbol in rule.expansion):
         reason = f"lexer={lexer!r} cannot tell {' and '.join(names)}"
         hint = "choose 'contextual', which is the default for such a grammar, or 'basic' or 'longest'"
-        raise GrammarError(text, _position(names[0], text), reason, hint)
+        raise GrammarError(text, position_of(names[0], text), reason, hint)
 
 
 def _dialect_with_blocks(text: str) -> GrammarError:
@@ -270,17 +278,16 @@ def _dialect_with_blocks(text: str) -> GrammarError:
     return GrammarError(text, max(text.find("%declare"), 0), reason, hint)
 
 
-def _compiled(
-    loaded: Any, indentation: Indentation | None, file: Translation, text: str, start: str, watch: Watch
-) -> tuple[Any, Any, Any]:
+def _compiled(loaded: LoadedFile, watch: Watch) -> tuple[Any, Any, Any]:
     """The terminals, the rules and the names of what is ignored.
 
     No parser is made: lark's take time cubic in the length of a rule.  Line breaks are read within brackets
     also if no rule has them.
     """
+    text, file, definitions, indentation, start = loaded
     kept = () if indentation is None else (indentation.newline,)
-    with _by_lark(file, text, watch):
-        terminals, rules, ignored = loaded.compile([start], "*" if file.uses_dialect else kept)
+    with by_lark(file, text, watch):
+        terminals, rules, ignored = definitions.compile([start], "*" if file.uses_dialect else kept)
         empty = []
         for definition in terminals:
             watch.check()
@@ -289,49 +296,6 @@ def _compiled(
     if empty and not file.uses_dialect:
         raise accepts_empty(empty[0], text)
     return terminals, rules, ignored
-
-
-@contextmanager
-def _by_lark(file: Translation, text: str, watch: Watch) -> Iterator[None]:
-    """Bounds the work of lark's loader, and turns its errors into those of a grammar."""
-    try:
-        import lark
-    except ImportError as error:
-        raise MissingExtraError("lark", "lark", "a grammar with syntax='lark'") from error
-    from tokamata.patterns.grammars.files.lark_loader import GroupsTooLarge, TerminalTooLong
-
-    try:
-        with bounded(watch):
-            yield
-    except TokamataError:
-        raise
-    except TerminalTooLong as error:
-        position = _position(error.name, text)
-        raise LimitExceeded("memory_bytes", error.bound, text, position, is_fixed=True) from error
-    except GroupsTooLarge as error:
-        reason = f"lark's LALR parser cannot distribute the groups of {error.rule}: they are too many"
-        hint = "let groups be rules of their own, or choose lexer='basic'"
-        raise GrammarError(text, _position(error.rule, text), reason, hint) from error
-    except lark.exceptions.LarkError as error:
-        found = error_of_lark(error, file.text)
-        position = min(file.position(found.position), len(text))
-        raise GrammarError(text, position, found.reason, found.hint) from error
-    except LeadsOut as error:
-        reason = f"the grammar {error} cannot be imported: it is a link that leads out of the folder"
-        hint = "copy the file into the folder of the grammar that is loaded"
-        raise GrammarError(text, max(text.find("%import"), 0), reason, hint) from error
-    except OSError as error:
-        raise not_imported(text, Path(str(error.filename or error)).name) from error
-    except _regex_errors() as error:
-        given = error.pattern if isinstance(error.pattern, str) else ""  # type: ignore[attr-defined]
-        raise bad_expression(text, given, str(error)) from error
-    except RecursionError as error:
-        raise GrammarError(text, 0, "groups nest too deep for lark's loader") from error
-    except ImportError as error:
-        advice = "install it with: pip install regex"
-        raise MissingExtraError("regex", "", "a grammar with \\p{…}", advice) from error
-    except _FAILURES as error:
-        raise not_read(text, error) from error
 
 
 def _source_path(source: GrammarFile | None) -> str:
@@ -352,84 +316,13 @@ def _imports(source: GrammarFile | None) -> list[Any]:
     return [read]
 
 
-class Trees:
-    """Reads texts of a grammar with lark's own parser.
-
-    Args:
-        text, source, start: as for :func:`read_lark`.
-        lexer: one of lark's.
-    """
-
-    def __init__(self, text: str, source: GrammarFile | None, start: str, lexer: str) -> None:
-        self._arguments = (text, source, start, lexer)
-        self._made: lark.Lark | None = None
-
-    def read(self, text: str, watch: Watch) -> Any:
-        """The ``lark.Tree`` of a text, with positions; of several, lark chooses by priorities.
-
-        ``None`` if lark's parser fails.  It does for some texts of grammars in which a rule derives itself.
-
-        Raises:
-            ParseError: the text is none of the grammar's.
-            LimitExceeded, Cancelled: the reading was stopped.
-        """
-        import lark
-        import lark.indenter
-
-        if self._made is None:
-            self._made = self._parser(watch)
-        try:
-            with bounded(watch):
-                return self._made.parse(text)
-        except TokamataError:
-            raise
-        except lark.UnexpectedInput as error:
-            end = len(text) if error.pos_in_stream is None else error.pos_in_stream
-            place = f"byte {len(text[:end].encode())}"
-            raise ParseError(
-                place, f"the grammar has no text that goes on with {text[end : end + 20]!r}"
-            ) from None
-        except (lark.indenter.DedentError, RuntimeError, *_FAILURES) as error:
-            if self._made.options.postlex is None:
-                return None
-            raise ParseError("", f"the lines are not indented as the grammar wants it: {error}") from None
-
-    def _parser(self, watch: Watch) -> lark.Lark:
-        text, source, start, lexer = self._arguments
-        with _by_lark(Translation(text), text, watch):
-            from tokamata.patterns.grammars.files.lark_loader import parser_of
-            from tokamata.patterns.grammars.parsing.lark_matching import match_in_linear_time
-
-            loaded = _load(text, source, lexer)
-            parser = parser_of(loaded, _indentation(loaded, text), start, lexer)
-            match_in_linear_time(parser, watch)
-            return parser
-
-
-def _regex_errors() -> tuple[type[Exception], ...]:
-    """The errors of ``re``, and of ``regex``, which lark uses where it is installed."""
-    import lark.utils
-
-    module = getattr(lark.utils, "regex", re)
-    return re.error, module.error
-
-
-def _position(reason: str, text: str) -> int:
-    """Where a grammar has the name that a message is about: one in quotes, or the last word that it has."""
-    names = re.findall(r"'([A-Za-z_][A-Za-z0-9_]*)'", reason)
-    for name in [*names, *reversed(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", reason))]:
-        if found := re.search(rf"(?<![A-Za-z0-9_]){name}(?![A-Za-z0-9_])", text):
-            return found.start()
-    return 0
-
-
 def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
     given = definition.pattern
     flags = 0
     for flag in given.flags:
         if flag not in _FLAGS:
             reason = f"the flag {flag!r} of the terminal {definition.name} is not supported"
-            raise GrammarError(text, _position(definition.name, text), reason)
+            raise GrammarError(text, position_of(definition.name, text), reason)
         flags |= _FLAGS[flag]
     is_text = given.type == "str"
     regex = re.escape(given.value) if is_text else given.value
@@ -437,7 +330,7 @@ def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
     if refused is not None:
         _, reason, hint = refused
         raise GrammarError(
-            text, _position(definition.name, text), f"in the terminal {definition.name}, {reason}", hint
+            text, position_of(definition.name, text), f"in the terminal {definition.name}, {reason}", hint
         )
     try:
         expression = _core.scope(to_expression(regex, flags, watch=watch))
@@ -463,4 +356,4 @@ def _undefined(name: str, text: str) -> GrammarError:
     hint = f"define it: {name}: /…/"
     if found := re.fullmatch(r"_\w+__(INDENT|DEDENT)", name):  # lark names what is imported with a rule so
         hint = f"import _{found[1]} with the rule that has it: %import … (…, _INDENT, _DEDENT, _NEWLINE)"
-    return GrammarError(text, _position(name, text), reason, hint)
+    return GrammarError(text, position_of(name, text), reason, hint)

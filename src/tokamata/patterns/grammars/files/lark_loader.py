@@ -12,6 +12,7 @@ Rejected: to run lark's loader in a thread or a process, which limits could not 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from lark import Lark, Tree
@@ -59,14 +60,13 @@ class GroupsTooLarge(Exception):
         self.rule = rule
 
 
-def loaded(text: str, source: str, imports: list[Callable[..., Any]], is_lalr: bool) -> LoadedGrammar:
-    """The grammar of a file; to be called, and compiled, within :func:`.bounded`.
+def loaded(text: str, source: str, imports: list[Callable[..., Any]]) -> LoadedGrammar:
+    """The grammar of a file; to be called, and compiled any number of times, within :func:`.bounded`.
 
     Args:
         text: its content.
         source: the path that its imports are relative to.
         imports: functions that find imported files, as lark has them.
-        is_lalr: whether an LALR parser is made of it, for which no group may become a rule.
 
     Raises:
         lark.exceptions.LarkError: of lark; the file is no grammar.
@@ -74,14 +74,15 @@ def loaded(text: str, source: str, imports: list[Callable[..., Any]], is_lalr: b
     """
     definitions = Definitions(imports)
     definitions.load_grammar(text, source)
-    return LoadedGrammar(definitions, is_lalr)
+    return LoadedGrammar(definitions)
 
 
 def parser_of(grammar: LoadedGrammar, indentation: Indentation | None, start: str, lexer: Any) -> Lark:
     """lark's parser of a grammar, whose loops make steps."""
+    is_lalr = lexer == "contextual"
     parser = Lark(
-        grammar,
-        parser="lalr" if lexer == "contextual" else "earley",
+        grammar.for_lalr() if is_lalr else grammar,
+        parser="lalr" if is_lalr else "earley",
         lexer=lexer,
         start=start,
         postlex=None if indentation is None or lexer == "dynamic" else _indenter(indentation),
@@ -103,12 +104,18 @@ class LoadedGrammar(Grammar):
         has_categories: whether a file of it has ``\\p{…}``, which ``re`` lacks.
     """
 
-    def __init__(self, definitions: Definitions, is_lalr: bool) -> None:
+    def __init__(self, definitions: Definitions) -> None:
         plain = definitions.build()
         super().__init__(plain.rule_defs, plain.term_defs, plain.ignore)
         self.has_categories = definitions.has_categories
         self._longest = _LONGEST_TERMINAL + 4 * definitions.length
-        self._is_lalr = is_lalr
+        self._is_lalr = False
+
+    def for_lalr(self) -> LoadedGrammar:
+        """The same, of which an LALR parser is made: no group may become a rule."""
+        twin = copy(self)
+        twin._is_lalr = True
+        return twin
 
     def compile(self, start: list[str], terminals_to_keep: Any) -> tuple[Any, Any, Any]:
         """The terminals, the rules, and the names of what is ignored.

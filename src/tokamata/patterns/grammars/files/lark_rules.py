@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from lark import Tree
 from lark.exceptions import GrammarError
-from lark.grammar import NonTerminal, Rule, RuleOptions, Terminal
+from lark.grammar import NonTerminal, Rule, RuleOptions, Symbol, Terminal
 from lark.load_grammar import (
     _EMPTY,
     REPEAT_BREAK_THRESHOLD,
@@ -136,7 +136,13 @@ class _Simplified(Stepping, SimplifyRule_Visitor):
 
 
 class _Copy(Stepping, Transformer_NonRecursive[Any, Any]):
+    """Copies trees and symbols: what a rule shows of its terminals is noted in its symbols."""
+
     items = 5
+
+    def __default__(self, data: Any, children: list[Any], meta: Any) -> Any:
+        copied = [child.renamed(str) if isinstance(child, Symbol) else child for child in children]
+        return super().__default__(data, copied, meta)
 
 
 class _Repetitions(Stepping, EBNF_to_BNF):
