@@ -17,6 +17,8 @@ from benchmarks.structure.state import CPP
 
 __all__ = ["KINDS", "count"]
 
+_CLOSINGS = (b")", b",", b";")  # which beside a docstring make no code
+
 KINDS = ("code", "imports", "docstrings", "comments", "blank")
 _NO_CODE = (
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
@@ -42,6 +44,7 @@ Lines = set[int]
 
 def _cpp(source: bytes) -> tuple[Lines, Lines, Lines]:
     code: Lines = set()
+    closings: Lines = set()
     imports: Lines = set()
     docstrings: Lines = set()
     for leaf in leaves(parsed(source)):
@@ -53,10 +56,11 @@ def _cpp(source: bytes) -> tuple[Lines, Lines, Lines]:
         # The end of a directive is a token that ends where the next line begins.
         last = leaf.end_point[0] if leaf.end_point[1] else max(leaf.start_point[0], leaf.end_point[0] - 1)
         spanned = range(leaf.start_point[0] + 1, last + 2)
-        code.update(spanned if leaf.text and leaf.text.strip() else ())
+        if leaf.text and leaf.text.strip():
+            (closings if leaf.text in _CLOSINGS else code).update(spanned)
         if leaf.type == "#include":
             imports.add(leaf.start_point[0] + 1)
-    return code, imports, docstrings
+    return code | (closings - docstrings), imports, docstrings
 
 
 def _python(text: str) -> tuple[Lines, Lines, Lines]:
