@@ -146,7 +146,7 @@ def _rename(element: ElementTree.Element, names: dict[str, str]) -> None:
 
 
 def _flatten(parent: ElementTree.Element) -> None:
-    """Groups without attributes, and those of one child that take its style, are no groups."""
+    """The children of a group without attributes take its place."""
     for child in list(parent):
         _flatten(child)
         if child.tag != f"{{{_SVG}}}g":
