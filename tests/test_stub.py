@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tokamata._core as _core
-from tokamata.explanation import RULES
+from tokamata.matching.explanation import RULES
 from tokamata.patterns.json_schema.table import ALL_TYPES
 from tokamata.repair.graphs import STEPS
 from tools.make_stub import STUB, stub

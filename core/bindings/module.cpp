@@ -279,8 +279,7 @@ class BoundMatcher {
     const std::vector<TokenId> ids = drafted(tokens);
     return work([&] { return matcher_->validate(ids); });
   }
-  nb::typed<nb::tuple, Explanation::Verdict, std::size_t, nb::typed<nb::list, unsigned>, TokenList,
-            nb::typed<nb::list, nb::str>>
+  nb::typed<nb::tuple, Verdict, std::size_t, nb::typed<nb::list, unsigned>, TokenList, nb::typed<nb::list, nb::str>>
   explain(std::int64_t token) {
     const TokenId id = checked(token);
     const Explanation explanation = work([&] { return matcher_->explain(id); });
@@ -711,8 +710,8 @@ Raises:
                 "| None) -> list[numpy.typing.NDArray[numpy.uint8]]"),
         R"doc(The rows of all drafts, one after another; the result says which tokens are legal.)doc");
 
-  using enum Explanation::Verdict;
-  nb::enum_<Explanation::Verdict>(m, "Verdict", "Why a token is refused; or that it is allowed.")
+  using enum Verdict;
+  nb::enum_<Verdict>(m, "Verdict", "Why a token is refused; or that it is allowed.")
       .value("ALLOWED", Allowed)
       .value("PADDING", Padding)
       .value("NOT_TEXT", NotText)

@@ -1284,5 +1284,10 @@ class Matcher:
         The next tokens, as long as the mask has a single bit and that is not a stop token's.
         """
 
+    def _show(self) -> str:
+        """
+        Where the text stands: the state as an expression, and the hypotheses of the tokenizer.
+        """
+
     def _mask_work(self, deadline_seconds: float | None = None) -> dict[str, Any]: ...
     def _explain(self, token: int) -> tuple[Verdict, int, list[int], list[int], list[str]]: ...
