@@ -12,14 +12,14 @@ CORE = ROOT / "core"
 BELOW = {
     "common": set(),
     "expression": {"common"},
+    "programs": {"common", "expression"},
     "json": {"common", "expression"},
     "vocabulary": {"common"},
     "composition": {"common", "expression", "vocabulary"},
     "canonical": {"common", "expression", "vocabulary", "composition"},
-    "splitting": {"common", "expression"},
-    "repair": {"common", "expression", "vocabulary", "composition", "canonical"},
+    "repair": {"common", "expression", "programs", "vocabulary", "composition", "canonical"},
     "following": {"common", "expression", "vocabulary", "composition", "canonical"},
-    "matching": {"common", "expression", "vocabulary", "composition", "following", "splitting"},
+    "matching": {"common", "expression", "vocabulary", "composition", "following"},
 }
 BELOW["bindings"] = {*BELOW}
 KNOW_JSON = {"json", "bindings"}

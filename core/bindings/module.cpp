@@ -591,7 +591,7 @@ NB_MODULE(_core, m) {
   watch_interpreter();
   bind_expressions(m);
   bind_json(m);
-  bind_splitting(m);
+  bind_programs(m);
   bind_repair(m);
   bind_repair_outline(m);
   bind_repair_stream(m);

@@ -10,10 +10,10 @@
 namespace tokamata {
 void bind_expressions(nanobind::module_& m);
 void bind_json(nanobind::module_& m);
+void bind_programs(nanobind::module_& m);
 void bind_repair(nanobind::module_& m);
 void bind_repair_outline(nanobind::module_& m);
 void bind_repair_stream(nanobind::module_& m);
-void bind_splitting(nanobind::module_& m);
 void bind_token_repair(nanobind::module_& m);
 void bind_tokenization(nanobind::module_& m);
 

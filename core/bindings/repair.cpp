@@ -14,6 +14,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
+#include "bindings/programs.hpp"
 #include "bindings/repair_parts.hpp"
 #include "repair/certificate.hpp"
 #include "repair/search.hpp"
@@ -223,11 +224,9 @@ GivenNumbered item(const Rewrites& self, std::size_t index) {
   return {begin, end, nb::bytes(written.data(), written.size()), cost, within, then, self.numbers[index]};
 }
 
-using GivenInstruction = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost>;
 using GivenMeaning = std::variant<std::monostate, GivenTemplate, EditCost>;
-using GivenPattern =
-    std::tuple<std::uint32_t, std::vector<GivenInstruction>, nb::bytes, nb::bytes, bool, ModeSet, Mode, GivenMeaning>;
+using GivenPattern = std::tuple<std::uint32_t, std::vector<nb::tuple>, ModeSet, Mode, GivenMeaning>;
 
 ByteSet byte_set_of(const nb::bytes& given) {
   if (given.size() != 32) throw nb::value_error("a set of bytes has 32 bytes");
@@ -249,23 +248,20 @@ BoundPatterns::Meaning meaning_of(const GivenMeaning& given) {
 }
 
 BoundPatterns patterns_of(const std::vector<GivenPattern>& given, const std::vector<nb::bytes>& given_sets) {
-  std::vector<BytePatterns::Pattern> patterns;
+  std::vector<Program> patterns;
   std::vector<ReachablePatterns::Modes> modes;
   std::vector<std::uint32_t> numbers;
   std::vector<BoundPatterns::Meaning> meanings;
-  for (const auto& [number, program, first, before, begins_text, within, then, meaning] : given) {
-    BytePatterns::Pattern pattern{{}, byte_set_of(first), byte_set_of(before), begins_text};
-    for (const auto& [op, a, b, c] : program) pattern.program.push_back({static_cast<BytePatterns::Op>(op), a, b, c});
+  for (const auto& [number, code, within, then, meaning] : given) {
     if (then != Rewrite::kByWritten && then >= kMostModes) throw nb::value_error("a pattern that leads to no mode");
-    patterns.push_back(std::move(pattern));
+    patterns.push_back(program_of(code));
     modes.push_back({within, then});
     numbers.push_back(number);
     meanings.push_back(meaning_of(meaning));
   }
   std::vector<ByteSet> sets;
   for (const nb::bytes& one : given_sets) sets.push_back(byte_set_of(one));
-  return {
-      {BytePatterns(std::move(patterns), std::move(sets)), std::move(modes)}, std::move(numbers), std::move(meanings)};
+  return {{BytePatterns(patterns, std::move(sets)), std::move(modes)}, std::move(numbers), std::move(meanings)};
 }
 
 // The rewrites and the doubts that patterns stand for; of other patterns the number, begin and end.

@@ -10,7 +10,7 @@
 
 #include "bindings/repair_parts.hpp"
 #include "repair/stream_search.hpp"
-#include "repair/streamed_patterns.hpp"
+#include "programs/streamed_patterns.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "repair/byte_patterns.hpp"
+#include "programs/byte_patterns.hpp"
 #include "repair/edit_model.hpp"
 
 namespace tokamata {

@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "choices.hpp"
-#include "splitting/splitter.hpp"
+#include "programs/splitter.hpp"
 
 namespace splits {
 
 using tokamata::Count;
 using tokamata::Expression;
 using tokamata::ExpressionPtr;
+using tokamata::Instruction;
 using tokamata::kUnbounded;
 using tokamata::Limits;
-using tokamata::SplitInstruction;
 using tokamata::SplitProgram;
 using tokamata::Splitter;
-using Op = SplitInstruction::Op;
+using Op = Instruction::Op;
 using Borders = std::vector<Splitter::Border>;
 
 // A leaf, and what says which texts it has.
@@ -54,7 +54,7 @@ inline std::vector<Leaf> leaves() {
           any_of({"ab", "ba"}),         any_of({"c"})};
 }
 
-// Writes a program, whose looks come after it.
+// Writes a program.
 class Random {
  public:
   Random(Choices& choices, bool with_looks) : choices_(choices), with_looks_(with_looks) {}
@@ -64,21 +64,13 @@ class Random {
     for (const Leaf& leaf : leaves()) program.leaves.push_back(leaf.expression);
     write(depth);
     emit({.op = Op::Accept});
-    while (!looks_.empty()) {
-      const std::size_t look = looks_.back();
-      looks_.pop_back();
-      code_[look].target = here();
-      with_looks_ = false;
-      write(1);
-      emit({.op = Op::Accept});
-    }
     program.code = code_;
     return program;
   }
 
  private:
   std::uint32_t here() const { return static_cast<std::uint32_t>(code_.size()); }
-  std::size_t emit(SplitInstruction one) {
+  std::size_t emit(Instruction one) {
     code_.push_back(one);
     return code_.size() - 1;
   }
@@ -94,8 +86,17 @@ class Random {
       case 4: return alternatives(depth);
       case 5:
       case 6: return loop(depth);
-      default: looks_.push_back(emit({.op = Op::Look, .behind = choices_.one_in(2), .negated = choices_.one_in(2)}));
+      default: return look();
     }
+  }
+
+  void look() {
+    const std::size_t begin = emit({.op = Op::Look, .behind = choices_.one_in(2), .negated = choices_.one_in(2)});
+    with_looks_ = false;
+    write(1);
+    with_looks_ = true;
+    emit({.op = Op::Accept});
+    code_[begin].target = here();
   }
 
   void piece() {
@@ -128,8 +129,7 @@ class Random {
 
   Choices& choices_;
   bool with_looks_;
-  std::vector<SplitInstruction> code_;
-  std::vector<std::size_t> looks_;
+  std::vector<Instruction> code_;
   std::uint32_t marks_ = 0;
 };
 
@@ -154,7 +154,7 @@ class Judge {
 
   bool run(std::uint32_t pc, std::size_t at, std::vector<Turn> turns, const Ends& ends) {
     if (++steps_ > 20'000) throw TooLong();
-    const SplitInstruction& one = code_[pc];
+    const Instruction& one = code_[pc];
     const auto on = [&](std::uint32_t next, const std::vector<Turn>& then) { return run(next, at, then, ends); };
     switch (one.op) {
       case Op::Part: return part(one, pc, at, turns, ends);
@@ -176,20 +176,21 @@ class Judge {
         return on(pc + 1, turn) || on(one.target, turns);
       }
       case Op::Again: {
-        const SplitInstruction& loop = code_[one.target];
+        const Instruction& loop = code_[one.target];
         if (turns.back().begun == at && turns.back().turns >= loop.low)
           return !one.drops_empty && on(loop.target, turns);
         ++turns.back().turns;
         return on(one.target, turns);
       }
       case Op::Leave: turns.pop_back(); return on(pc + 1, turns);
-      case Op::Look: return holds(one, at) != one.negated && on(pc + 1, turns);
+      case Op::Look: return holds(pc, at) != one.negated && on(one.target, turns);
       case Op::Accept: return ends(at);
+      default: return false;
     }
     return false;
   }
 
-  bool part(const SplitInstruction& one, std::uint32_t pc, std::size_t at, const std::vector<Turn>& turns,
+  bool part(const Instruction& one, std::uint32_t pc, std::size_t at, const std::vector<Turn>& turns,
             const Ends& ends) {
     const std::size_t most = text_.size() - at;
     for (std::size_t i = 0; i <= most; ++i) {
@@ -199,18 +200,18 @@ class Judge {
     return false;
   }
 
-  bool holds(const SplitInstruction& look, std::size_t at) {
+  bool holds(std::uint32_t look, std::size_t at) {
     const Borders before = borders_;
     bool found = false;
-    if (look.behind)
+    if (code_[look].behind)
       for (std::size_t from = 0; from <= at && !found; ++from)
-        found = run(look.target, from, {}, [at](std::size_t end) { return end == at; });
-    else found = run(look.target, at, {}, [](std::size_t) { return true; });
+        found = run(look + 1, from, {}, [at](std::size_t end) { return end == at; });
+    else found = run(look + 1, at, {}, [](std::size_t) { return true; });
     borders_ = before;
     return found;
   }
 
-  const std::vector<SplitInstruction>& code_;
+  const std::vector<Instruction>& code_;
   std::vector<Leaf> leaves_;
   std::string_view text_;
   Borders borders_;

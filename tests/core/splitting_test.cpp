@@ -89,7 +89,7 @@ TEST(texts_that_come_in_pieces) {
 
 TEST(programs_that_make_no_sense_are_refused) {
   using s::Op;
-  const auto refused = [](std::vector<tokamata::SplitInstruction> code) {
+  const auto refused = [](std::vector<tokamata::Instruction> code) {
     SplitProgram program{{s::letters("a", 0, 1).expression}, std::move(code)};
     (void)CHECK_THROWS(std::invalid_argument, s::splitter_of(program));
   };

@@ -56,6 +56,15 @@ class Memo(Generic[_T]):
         self._touch(entry)
         return value
 
+    def take(self, key: Hashable) -> _T | None:
+        """The value of a key, which the memo forgets: for what one call at a time may use."""
+        entry = self._entries.pop(key, None)
+        if entry is None:
+            return None
+        value, entry.value = entry.value, None
+        self._total -= entry.memory_bytes
+        return value
+
     def keep(self, key: Hashable, value: _T) -> _T:
         """Keeps a value; returns the one that the key has from now on."""
         added = _Entry(value, self._bytes_of(value))

@@ -27,8 +27,8 @@ within a code point.
 A part's value depends only on its own piece of the text, so ``(a + b).parse(text)`` is
 ``(a.parse(one), b.parse(two))``.
 
-Method: each level of a constraint is a program for the splitter of the core (``core/splitting``), whose
-parts are whole constraints.
+Method: each level of a constraint is a program for the splitter (``core/programs/splitter``), whose parts are
+whole constraints.
 
 Cost: linear in the text for each level of nesting, if few splits are possible at a time.
 """
@@ -43,12 +43,12 @@ from typing import Any, NamedTuple
 
 import tokamata._core as _core
 from tokamata.errors import ParseError
+from tokamata.patterns.regex.program import Instruction, Program
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 from tokamata.values.control_tokens import valid_utf8
 from tokamata.values.groups import groups_of
 from tokamata.values.markers import Markers
 from tokamata.values.parts import Match, Parts
-from tokamata.values.program import Instruction, Program
 
 __all__ = [
     "Alternatives",
@@ -273,7 +273,7 @@ class Split(Form):
     """Texts that are split into the pieces of several parts.
 
     Attributes:
-        code: the program; ``core/splitting/split_program.hpp`` defines it.  Mark 2n begins a piece of part n,
+        code: the program; ``core/programs/program.hpp`` defines it.  Mark 2n begins a piece of part n,
             and mark 2n + 1 ends it.
         parts: how the pieces are read.
         is_transparent: whether its value is that of its only piece.

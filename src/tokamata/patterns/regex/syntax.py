@@ -33,11 +33,11 @@ __all__ = [
 ]  # fmt: skip
 
 # What an anchor asserts about the text before it, or after it.
-TEXT_START = "start of text"
-LINE_START = "start of a line"
-TEXT_END = "end of text"
-LAST_LINE_END = "end of text, or its last newline"
-LINE_END = "end of a line"
+TEXT_START = "text_start"
+LINE_START = "line_start"
+TEXT_END = "text_end"
+LAST_LINE_END = "last_line_end"  # or the last newline of the text
+LINE_END = "line_end"
 
 
 class Literal:

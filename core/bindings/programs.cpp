@@ -1,4 +1,4 @@
-// Splitters for Python: how a text splits into the parts of a constraint.
+// Programs for Python, and splitters: how a text splits into the parts of a constraint.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -13,7 +13,8 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
-#include "splitting/splitter.hpp"
+#include "bindings/programs.hpp"
+#include "programs/splitter.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,9 +23,12 @@ namespace tokamata {
 
 namespace {
 
-using Op = SplitInstruction::Op;
+using Op = Instruction::Op;
 
-constexpr std::array<std::pair<std::string_view, Op>, 10> kOperations{{{"part", Op::Part},
+constexpr std::array<std::pair<std::string_view, Op>, 19> kOperations{{{"accept", Op::Accept},
+                                                                       {"read", Op::Read},
+                                                                       {"run", Op::Run},
+                                                                       {"part", Op::Part},
                                                                        {"fork", Op::Fork},
                                                                        {"jump", Op::Jump},
                                                                        {"mark", Op::Mark},
@@ -33,13 +37,16 @@ constexpr std::array<std::pair<std::string_view, Op>, 10> kOperations{{{"part", 
                                                                        {"again", Op::Again},
                                                                        {"leave", Op::Leave},
                                                                        {"look", Op::Look},
-                                                                       {"accept", Op::Accept}}};
+                                                                       {"text_start", Op::TextStart},
+                                                                       {"text_end", Op::TextEnd},
+                                                                       {"last_line_end", Op::LastLineEnd},
+                                                                       {"line_start", Op::LineStart},
+                                                                       {"line_end", Op::LineEnd},
+                                                                       {"boundary", Op::Boundary},
+                                                                       {"not_boundary", Op::NotBoundary}}};
 
-// An instruction as the tuple (operation, number, target, low, high, flags).
-using GivenSplit = nb::typed<nb::tuple, nb::str, std::uint32_t, std::uint32_t, Count, std::optional<Count>, nb::str>;
-
-SplitInstruction instruction_of(const GivenSplit& given) {
-  SplitInstruction one;
+Instruction instruction_of(const GivenInstruction& given) {
+  Instruction one;
   const auto name = nb::cast<std::string>(given[0]);
   const auto known =
       std::ranges::find(kOperations, std::string_view(name), [](const auto& pair) { return pair.first; });
@@ -90,7 +97,13 @@ auto asked(const BoundSplit& self, Task&& task) {
 
 }  // namespace
 
-void bind_splitting(nb::module_& m) {
+Program program_of(const std::vector<GivenInstruction>& code) {
+  Program program;
+  for (const GivenInstruction& one : code) program.push_back(instruction_of(one));
+  return program;
+}
+
+void bind_programs(nb::module_& m) {
   nb::class_<BoundSplit>(m, "Split", R"doc(The split of a text that arrives piece by piece.)doc")
       .def(
           "fork",
@@ -116,11 +129,11 @@ void bind_splitting(nb::module_& m) {
           [](const BoundSplit& self) { return optional_borders(asked(self, [&] { return self.split->end(); })); },
           R"doc(All marks if the text ends here; ``None`` if it cannot.)doc");
   nb::class_<BoundSplitter>(
-      m, "Splitter", R"doc(Splits texts into the parts of a program; ``core/splitting/splitter.hpp`` has the algorithm.
+      m, "Splitter", R"doc(Splits texts into the parts of a program; ``core/programs/splitter.hpp`` has the algorithm.
 
 Args:
     leaves: the expressions that the program's parts read.
-    code: the instructions, as ``tokamata.values.program`` makes them.
+    code: the instructions, as ``tokamata.patterns.regex.program`` makes them.
     limits, cancel: for each call.
     pattern: the pattern that errors show.
 
@@ -129,10 +142,9 @@ Raises:
     LimitExceeded, Cancelled: the work was stopped.)doc")
       .def(
           "__init__",
-          [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<GivenSplit>& code,
+          [](BoundSplitter* self, std::vector<ExpressionPtr> leaves, const std::vector<GivenInstruction>& code,
              const Limits& limits, std::shared_ptr<CancelToken> cancel, nb::str pattern) {
-            SplitProgram program{std::move(leaves), {}};
-            for (const GivenSplit& one : code) program.code.push_back(instruction_of(one));
+            SplitProgram program{std::move(leaves), program_of(code)};
             auto splitter = without_interpreter({pattern, false}, [&] {
               return std::make_shared<Splitter>(std::move(program), limits, std::move(cancel));
             });

@@ -1,4 +1,4 @@
-#include "splitting/splitter.hpp"
+#include "programs/splitter.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace tokamata {
 
-using Op = SplitInstruction::Op;
+using Op = Instruction::Op;
 
 // ---- threads at one position --------------------------------------------------------------------
 
@@ -85,11 +85,14 @@ class Splitter::Closure {
   }
 
   void follow(const Thread& thread) {
-    const SplitInstruction& one = splitter_.instruction(thread);
+    const Instruction& one = splitter_.instruction(thread);
     const Thread next = moved(thread, thread.at.pc + 1);
     switch (one.op) {
       case Op::Part: return begin_part(thread, one);
-      case Op::Fork: return push(next, moved(thread, one.target));
+      case Op::Fork: {
+        const Thread jumped = moved(thread, one.target);
+        return one.lazy ? push(jumped, next) : push(next, jumped);
+      }
       case Op::Jump: return push(moved(thread, one.target));
       case Op::Mark: return push(at_border(next, one.number));
       case Op::Enter: return push(with_counts(next, splitter_.counts_.push({thread.at.counts})));
@@ -97,13 +100,14 @@ class Splitter::Closure {
       case Op::Again: return again(thread, one);
       case Op::Leave: return push(with_counts(next, splitter_.counts_.innermost(thread.at.counts).outer));
       case Op::Look:
-        if (holds(one) != one.negated) push(next);
+        if (holds(thread.at.pc) != one.negated) push(moved(thread, one.target));
         return;
-      case Op::Accept: threads_.push_back(thread);
+      case Op::Accept: threads_.push_back(thread); return;
+      default: throw std::logic_error("an instruction that a splitter does not know");
     }
   }
 
-  void begin_part(Thread thread, const SplitInstruction& one) {
+  void begin_part(Thread thread, const Instruction& one) {
     thread.at.state = splitter_.starts_[one.number];
     thread.begun = position_;
     if (thread.at.state != ByteAutomaton::kDead) in_part({thread});
@@ -112,7 +116,7 @@ class Splitter::Closure {
   // A text of the part is as long as any thread of the group allows: so the one that leaves comes after all that stay.
   void in_part(std::vector<Thread> group) {
     ByteAutomaton& automaton = *splitter_.automaton_;
-    const SplitInstruction& one = splitter_.instruction(group.front());
+    const Instruction& one = splitter_.instruction(group.front());
     const Thread left = moved(group.front(), group.front().at.pc + 1);
     bool ends = false;
     std::vector<Thread> staying;
@@ -141,7 +145,7 @@ class Splitter::Closure {
     if (splitter_.sees_edges_) pass(Symbol::edge());
   }
 
-  void at_loop(const Thread& thread, const SplitInstruction& one) {
+  void at_loop(const Thread& thread, const Instruction& one) {
     TurnCounts& counts = splitter_.counts_;
     TurnCounts::Entry entry = counts.innermost(thread.at.counts);
     entry.is_empty = true;
@@ -154,9 +158,9 @@ class Splitter::Closure {
     else push(turn, left);
   }
 
-  void again(const Thread& thread, const SplitInstruction& one) {
+  void again(const Thread& thread, const Instruction& one) {
     TurnCounts& counts = splitter_.counts_;
-    const SplitInstruction& loop = splitter_.program_.code[one.target];
+    const Instruction& loop = splitter_.program_.code[one.target];
     TurnCounts::Entry entry = counts.innermost(thread.at.counts);
     if (entry.is_empty && entry.turns >= loop.low) {
       if (!one.drops_empty) push(moved(thread, loop.target));
@@ -170,10 +174,10 @@ class Splitter::Closure {
     push(with_counts(moved(thread, one.target), counts.push(entry)));
   }
 
-  bool holds(const SplitInstruction& look) {
+  bool holds(std::uint32_t look) {
     if (!looks_) throw std::logic_error("a lookaround asks for text that is still to come");
-    return look.behind ? bool(splitter_.ends(look.target, *looks_, budget_)[position_])
-                       : splitter_.follows(look.target, position_, *looks_, budget_);
+    return splitter_.program_.code[look].behind ? bool(splitter_.ends(look + 1, *looks_, budget_)[position_])
+                                                : splitter_.follows(look + 1, position_, *looks_, budget_);
   }
 
   static Thread with_counts(Thread thread, CountsId counts) {
@@ -203,7 +207,7 @@ Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<c
       limits_(limits),
       cancel_(std::move(cancel)),
       borders_{{{0, 0}, kNoBorder, kNoBorder, 0}} {
-  program_.check();
+  check(program_.code, {&Splitter::knows, 0, program_.leaves.size()});
   const ExpressionPtr all = Expression::unite(program_.leaves);  // so that one automaton knows the bytes of all
   sees_edges_ = all->sees_edges();
   automaton_.emplace(*all, Arena::Aliases{}, ByteSet::range(0, 0xFF), 1, limits_, cancel_);
@@ -213,6 +217,8 @@ Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<c
     starts_.push_back(automaton_->state_of(arena.derivative(arena.add(*leaf, left), Symbol::edge(), left), left));
   end_charging();
 }
+
+bool Splitter::knows(Op op) { return op != Op::Read && op != Op::Run && op < Op::TextStart; }
 
 Budget Splitter::budget() { return Budget(limits_, cancel_, 0); }
 

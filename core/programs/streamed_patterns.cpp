@@ -1,18 +1,15 @@
-#include "repair/streamed_patterns.hpp"
+#include "programs/streamed_patterns.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "repair/pattern_run.hpp"
-
 namespace tokamata {
 
-StreamedPatterns::StreamedPatterns(const BytePatterns& patterns)
-    : patterns_(patterns), state_(patterns.patterns_.size()) {}
+StreamedPatterns::StreamedPatterns(const BytePatterns& patterns) : patterns_(patterns), state_(patterns.size()) {}
 
-StreamedPatterns::Trial StreamedPatterns::tried(BytePatterns::Run& run, std::size_t pattern, std::size_t position,
+StreamedPatterns::Trial StreamedPatterns::tried(Backtracker& run, std::size_t pattern, std::size_t position,
                                                 std::size_t& end) const {
-  const std::optional<std::size_t> found = run.matched(patterns_.patterns_[pattern].program, 0, position);
+  const std::optional<std::size_t> found = run.matched(pattern, position);
   if (run.has_touched_end()) return Trial::Open;
   if (!found) return Trial::Fails;
   end = *found;
@@ -20,7 +17,7 @@ StreamedPatterns::Trial StreamedPatterns::tried(BytePatterns::Run& run, std::siz
 }
 
 // The first open position of a pattern, and those after it where it is decided.
-void StreamedPatterns::try_again(BytePatterns::Run& run, std::size_t pattern, std::size_t length,
+void StreamedPatterns::try_again(Backtracker& run, std::size_t pattern, std::size_t length,
                                  std::vector<BytePatterns::Found>& all) {
   constexpr std::size_t kShort = 64;
   OfPattern& state = state_[pattern];
@@ -43,11 +40,11 @@ void StreamedPatterns::try_again(BytePatterns::Run& run, std::size_t pattern, st
 }
 
 std::vector<BytePatterns::Found> StreamedPatterns::feed(std::string_view text, Budget& budget) {
-  BytePatterns::Run run(patterns_, text, budget);
+  Backtracker run(patterns_.steps_, text, budget);
   std::vector<BytePatterns::Found> all;
   for (const std::uint32_t pattern : with_pending_) try_again(run, pattern, text.size(), all);
   for (std::size_t position = read_; position < text.size(); ++position) {
-    if (position % BytePatterns::Run::kStepsOfACheck == BytePatterns::Run::kStepsOfACheck - 1) budget.check();
+    if (position % Backtracker::kStepsOfACheck == Backtracker::kStepsOfACheck - 1) budget.check();
     const std::size_t before = position == 0 ? BytePatterns::kNone : static_cast<std::uint8_t>(text[position - 1]);
     const std::uint64_t* const by_before = &patterns_.by_before_[before * patterns_.words_];
     const std::uint64_t* const by_first =

@@ -4,7 +4,7 @@
 // before the bytes that it reads are there; all others can.  Patterns are to be tried once, not once for each piece.
 // Example.  "'(?=\s*:)"  in  'a'  is open at the second quote; after  'a':  it matches there, and the first quote
 // fails.
-// How.  A trial of a pattern at a position notes whether it has read where the text ends (pattern_run.hpp).  If it has
+// How.  A trial of a pattern at a position notes whether it has read where the text ends (backtracker.hpp).  If it has
 // not, no continuation changes its result.  Otherwise the position is *open*, and tried again when more is there.  As
 // with `finditer` a match begins at or after the end of the last one of its pattern: while an earlier position is open,
 // a later one that would match is open as well, and one that fails has failed.
@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "repair/byte_patterns.hpp"
+#include "programs/byte_patterns.hpp"
 
 namespace tokamata {
 
@@ -47,9 +47,8 @@ class StreamedPatterns {
   };
   enum class Trial : std::uint8_t { Fails, Matches, Open };
 
-  Trial tried(BytePatterns::Run& run, std::size_t pattern, std::size_t position, std::size_t& end) const;
-  void try_again(BytePatterns::Run& run, std::size_t pattern, std::size_t length,
-                 std::vector<BytePatterns::Found>& all);
+  Trial tried(Backtracker& run, std::size_t pattern, std::size_t position, std::size_t& end) const;
+  void try_again(Backtracker& run, std::size_t pattern, std::size_t length, std::vector<BytePatterns::Found>& all);
 
   const BytePatterns& patterns_;
   std::vector<OfPattern> state_;

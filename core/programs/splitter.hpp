@@ -41,10 +41,16 @@
 #include "common/memory_account.hpp"
 #include "common/mutex.hpp"
 #include "expression/byte_automaton.hpp"
-#include "splitting/split_program.hpp"
-#include "splitting/turn_counts.hpp"
+#include "programs/program.hpp"
+#include "programs/turn_counts.hpp"
 
 namespace tokamata {
+
+// A program whose leaves are languages.
+struct SplitProgram {
+  std::vector<ExpressionPtr> leaves;
+  Program code;
+};
 
 using NotedId = Id<struct NotedTag>;  // a border in the lists of a Splitter
 
@@ -126,7 +132,8 @@ class Splitter : public std::enable_shared_from_this<Splitter>, private Accounte
   bool follows(std::uint32_t program, std::size_t position, Looks& looks, Budget& budget);
   const std::vector<bool>& ends(std::uint32_t program, Looks& looks, Budget& budget);
 
-  const SplitInstruction& instruction(const Thread& thread) const { return program_.code[thread.at.pc]; }
+  const Instruction& instruction(const Thread& thread) const { return program_.code[thread.at.pc]; }
+  static bool knows(Instruction::Op op);
   bool accepts(const Run& run) const;
   std::optional<std::vector<Border>> accepted(const Run& run) const;
   std::vector<Border> borders_to(NotedId last, std::uint32_t skip) const;

@@ -1,4 +1,4 @@
-#include "splitting/turn_counts.hpp"
+#include "programs/turn_counts.hpp"
 
 #include "common/hash.hpp"
 
