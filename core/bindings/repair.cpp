@@ -226,7 +226,7 @@ GivenNumbered item(const Rewrites& self, std::size_t index) {
 
 using GivenTemplate = std::tuple<nb::bytes, bool, nb::bytes, EditCost>;
 using GivenMeaning = std::variant<std::monostate, GivenTemplate, EditCost>;
-using GivenPattern = std::tuple<std::uint32_t, std::vector<nb::tuple>, ModeSet, Mode, GivenMeaning>;
+using GivenPattern = std::tuple<std::uint32_t, std::vector<GivenInstruction>, ModeSet, Mode, GivenMeaning>;
 
 ByteSet byte_set_of(const nb::bytes& given) {
   if (given.size() != 32) throw nb::value_error("a set of bytes has 32 bytes");

@@ -4,9 +4,10 @@ Problem.  Of all texts of ``/\*.*?\*/`` that begin at a position, a lexer takes 
 would try.  The language of the expression does not say which that is; its quantifiers do, and the order of
 its alternatives.
 
-How.  An expression becomes *places*: a character to be read, a choice in order, an assertion, the end.  A
-*thread* is a place that waits for a character, and the condition that lookarounds have left
-(:mod:`.conditions`).  All threads of an expression are kept in the order in which ``re`` would try them.
+How.  Expressions are compiled to one program (:mod:`tokamata.patterns.regex.program`); a *place* is the
+number of an instruction.  A *thread* is a place that waits for a character, and the condition that
+lookarounds have left (:mod:`.conditions`).  All threads of an expression are kept in the order in which
+``re`` would try them.
 
 Worked example.  ``a|ab`` after ``a``: the thread of the first alternative has ended, and the one that waits
 for ``b`` comes after it, so it is given up.  ``a(?!c)|ab`` after ``a``: the first has ended on the condition
@@ -21,18 +22,19 @@ What an identifier begins with, ``(?!(?:if|for|while)\b)[a-z]+``, is a clause of
 would have a clause for each of them; two of these would have as many as pairs.  There an atom stands for the
 whole condition: a *composite*.
 
-Source.  R. Cox, Regular expression matching: the virtual machine approach, 2009 (threads in order).
-Cost.  A place for each character of the expression, times its repetitions; :data:`MOST_PLACES` bounds them.
-A condition costs, for each symbol, the atoms that read the symbol.
+Cost.  That of the program, where repetitions are expanded.  A condition costs, for each symbol, the atoms
+that read the symbol.
+Not taken.  The executors of the core: they read a text that is there.  Here it is still to be written.
+Whether ``a(?!c)`` has matched after ``a`` is a condition on it, which decides what may be written.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Iterator
+from typing import NamedTuple, cast
 
-from tokamata.errors import LimitExceeded, UnsupportedPatternError
+from tokamata.errors import UnsupportedPatternError
 from tokamata.patterns.grammars.lexer.alphabet import Alphabet
 from tokamata.patterns.grammars.lexer.conditions import (
     ALWAYS,
@@ -45,22 +47,14 @@ from tokamata.patterns.grammars.lexer.conditions import (
     negated,
 )
 from tokamata.patterns.grammars.rules.rule_trees import Automaton
-from tokamata.patterns.regex.classes import named_class
 from tokamata.patterns.regex.parser import parse
+from tokamata.patterns.regex.program import BOUNDARIES, Compiler, Instruction, Item, Program, threads_at
 from tokamata.patterns.regex.syntax import (
-    LAST_LINE_END,
-    LINE_END,
     LINE_START,
     TEXT_START,
     Anchor,
-    CodePoints,
-    Concat,
-    Group,
-    Literal,
     Look,
-    Node,
     Repeat,
-    Union,
     WordBoundary,
     children_first,
 )
@@ -69,7 +63,8 @@ from tokamata.resources.limits import Watch
 
 __all__ = ["END", "Begun", "Past", "Places", "Thread"]
 
-MOST_PLACES = 100_000
+_MOST_INSTRUCTIONS = 300_000  # of all expressions; an automaton of 20,000 states takes three for each edge
+_FIRST_COMPOSITE = 1_000_000  # atoms from here on are no places
 MOST_NEGATED = 16  # clauses of a negation that are written out
 END = 0  # the place where a match has ended
 
@@ -112,53 +107,6 @@ class Begun(NamedTuple):
     is_lazy: bool
 
 
-class _Character(NamedTuple):
-    ranges: Ranges
-    after: int
-
-
-class _Choice(NamedTuple):
-    options: tuple[int, ...]  # in order
-
-
-class _Back(NamedTuple):
-    """The end of a round of a repetition: another round, or what follows if this one read nothing."""
-
-    again: int
-    after: int
-
-
-class _Ahead(NamedTuple):
-    body: int
-    is_negated: bool
-    after: int
-
-
-class _Behind(NamedTuple):
-    number: int
-    is_negated: bool
-    after: int
-
-
-class _Boundary(NamedTuple):
-    word: int  # the place of a word character, which ends there
-    number: int  # of the set of word characters
-    is_negated: bool
-    after: int
-
-
-class _LineStart(NamedTuple):
-    number: int | None  # of the set of characters that end a line; None: the start of the text alone
-    after: int
-
-
-class _End(NamedTuple):
-    pass
-
-
-_Place = _Character | _Choice | _Back | _Ahead | _Behind | _Boundary | _LineStart | _End
-
-
 class Places:
     """The places of all expressions of a grammar.
 
@@ -171,11 +119,15 @@ class Places:
         self._watch = watch
         self._apart = list(apart)
         self._alphabet: Alphabet | None = None  # made when all expressions are known
-        self._places: list[_Place] = [_End()]
-        self._sets: list[Ranges] = []
-        self._behind: list[int] = []  # by number, where the expression begins
+        self._program = Program(_MOST_INSTRUCTIONS)
+        self._program.label(END)
+        self._program.accept()
+        self._by_number: list[Ranges] = []  # the sets of the program
+        self._sets: list[Ranges] = []  # those that assertions about the text before name
+        self._behind: list[int] = []  # by number, where what a lookbehind reads begins
+        self._number_behind: dict[int, int] = {}
+        self._words: dict[Ranges, int] = {}  # by set, the place of a word character, which ends there
         self._sees_start = False
-        self._any = self._new(_Character(named_class("any"), END))
         self._reached: dict[tuple[int, Past], tuple[Thread, ...]] = {}
         self._conditions: dict[tuple[int, Past], Condition] = {}
         self._masks: list[int] = []  # by place, the symbols that a thread waits for
@@ -197,22 +149,66 @@ class Places:
         """
         tree = parse(regex, flags, keeps_groups=True, watch=self._watch)
         repeats = [node for node in children_first(tree.root) if isinstance(node, Repeat)]
+        begin = len(self._program.code)
+        _Compiler(self._program, regex, self._watch).write(tree.root)
+        self._program.jump(END)
+        self._note_assertions(begin)
         return Begun(
-            self._compiled(tree.root, END, regex),
+            begin,
             sees_around=bool(tree.looks or tree.anchors),
             is_lazy=any(node.lazy for node in repeats),
         )
 
     def add_automaton(self, automaton: Automaton) -> Begun:
         """The same for an automaton; of its texts a match prefers the longest."""
-        states = [self._new(_End()) for _ in automaton.edges]
+        program = self._program
+        states = [program.new_label() for _ in automaton.edges]
+        begin = len(program.code)
         for state, edges in enumerate(automaton.edges):
             self._watch.check()
-            options = [self._new(_Character(ranges, states[target])) for target, ranges in edges.items()]
-            self._places[states[state]] = _Choice(
-                (*options, *([END] if state in automaton.accepting else []))
-            )
-        return Begun(states[0], sees_around=False, is_lazy=False)
+            program.label(states[state])
+            options: list[tuple[Hashable, Ranges | None]] = [
+                (states[target], ranges) for target, ranges in edges.items()
+            ]
+            if state in automaton.accepting:
+                options.append((END, None))
+            for last, (after, ranges) in enumerate(options, 1 - len(options)):
+                other = program.new_label()
+                if last < 0:
+                    program.fork(other)
+                if ranges is not None:
+                    program.read(ranges)
+                program.jump(after)
+                program.label(other)
+            if not options:
+                program.read(())  # no character
+                program.jump(END)
+        return Begun(begin, sees_around=False, is_lazy=False)
+
+    def _note_assertions(self, begin: int) -> None:
+        """What the assertions need to know of the text before, of the instructions from one on."""
+        program = self._program
+        for place in range(begin, len(program.code)):
+            one = program.code[place]
+            if one.operation in (TEXT_START, LINE_START):
+                self._sees_start = True
+            elif one.operation == "look" and "behind" in one.flags:
+                self._number_behind[place] = len(self._behind)
+                self._behind.append(place + 1)
+            if one.operation in (LINE_START, *BOUNDARIES):
+                ranges = self._ranges(one)
+                if ranges not in self._sets:
+                    self._sets.append(ranges)
+                if one.operation != LINE_START and ranges not in self._words:
+                    self._words[ranges] = len(program.code)
+                    program.read(ranges)
+                    program.jump(END)
+
+    def _ranges(self, one: Instruction) -> Ranges:
+        """The set that an instruction names."""
+        if len(self._by_number) < len(self._program.sets):
+            self._by_number = cast("list[Ranges]", list(self._program.sets))
+        return self._by_number[one.number]
 
     @property
     def start(self) -> Past:
@@ -229,10 +225,11 @@ class Places:
     def alphabet(self) -> Alphabet:
         """The symbols that the expressions distinguish; no expression is added after this."""
         if self._alphabet is None:
-            sets = [at.ranges for at in self._places if isinstance(at, _Character)]
+            code = self._program.code
+            sets = [self._ranges(one) for one in code if one.operation == "read"]
             self._alphabet = Alphabet([*sets, *self._sets, *self._apart], self._watch)
             self._masks = [
-                self._alphabet.mask(at.ranges) if isinstance(at, _Character) else 0 for at in self._places
+                self._alphabet.mask(self._ranges(one)) if one.operation == "read" else 0 for one in code
             ]
         return self._alphabet
 
@@ -244,16 +241,9 @@ class Places:
     def first(self, begin: int) -> int:
         """The symbols that a match from a place may begin with, whatever assertions say."""
         found = 0
-        seen, open_places = {begin}, [begin]
-        while open_places:
-            place = open_places.pop()
-            at = self._places[place]
-            if isinstance(at, _Character):
+        for place in self._without_reading(begin):
+            if self._program.code[place].operation == "read":
                 found |= self.mask(place)
-            elif not isinstance(at, _End):
-                after = at.options if isinstance(at, _Choice) else (at.after,)
-                open_places += set(after) - seen
-                seen.update(after)
         return found
 
     def may_be_last(self, place: int) -> bool:
@@ -261,22 +251,32 @@ class Places:
         if place in self._composed:
             return False
         if place not in self._last:
-            found = False
-            at = self._places[place]
-            open_places = [at.after] if isinstance(at, _Character) else []
-            seen = set(open_places)
-            while open_places and not found:
-                at = self._places[open_places.pop()]
-                found = isinstance(at, _End)
-                inside = at.options if isinstance(at, _Choice) else ()
-                after = (at.again, at.after) if isinstance(at, _Back) else inside
-                open_places += set(after) - seen
-                seen.update(after)
-            self._last[place] = found
+            code = self._program.code
+            self._last[place] = code[place].operation == "read" and any(
+                code[after].operation == "accept" for after in self._without_reading(place + 1)
+            )
         return self._last[place]
+
+    def _without_reading(self, begin: int) -> set[int]:
+        """The places that are reached from one before anything is read, whatever assertions say."""
+        seen, open_places = {begin}, [begin]
+        while open_places:
+            place = open_places.pop()
+            one = self._program.code[place]
+            if one.operation in ("fork", "again"):
+                after = {place + 1, one.target}
+            elif one.operation in ("jump", "look"):
+                after = {one.target}
+            else:
+                after = set() if one.operation in ("read", "accept") else {place + 1}
+            open_places += after - seen
+            seen |= after
+        return seen
 
     def reached(self, place: int, past: Past) -> tuple[Thread, ...]:
         """The threads that a place stands for, in order.  Those that wait for nothing have ended."""
+        while self._program.code[place].operation == "jump":
+            place = self._program.code[place].target
         key = (place, past)
         if key not in self._reached:
             self._reached[key] = tuple(self._reach(place, past))
@@ -284,10 +284,7 @@ class Places:
 
     def after(self, place: int, symbol: int, past: Past) -> tuple[Thread, ...]:
         """The threads after a symbol that a thread at ``place`` reads; ``past`` includes it."""
-        found = self._places[place]
-        if isinstance(found, _Character) and self.mask(place) >> symbol & 1:
-            return self.reached(found.after, past)
-        return ()
+        return self.reached(place + 1, past) if self.mask(place) >> symbol & 1 else ()
 
     def begins(self, place: int, past: Past) -> Condition:
         """What follows begins with a match from this place."""
@@ -333,9 +330,7 @@ class Places:
             if is_composite:
                 holds = self.condition_after(self._composed[atom_of], symbol, past)
             else:
-                found = self._places[atom_of]
-                assert isinstance(found, _Character)
-                holds = self.begins(found.after, past)
+                holds = self.begins(atom_of + 1, past)
             self._after_literals[key] = holds if literal > 0 else self.negated(holds)
         return self._after_literals[key]
 
@@ -344,7 +339,7 @@ class Places:
         if math.prod(map(len, condition)) <= MOST_NEGATED or all(len(clause) == 1 for clause in condition):
             return negated(condition)
         if condition not in self._composites:
-            composite = MOST_PLACES + len(self._composites) + 1
+            composite = _FIRST_COMPOSITE + len(self._composites)
             self._composites[condition] = composite
             self._composed[composite] = condition
             self._literals_of_composites |= {composite, -composite}
@@ -373,9 +368,8 @@ class Places:
                 found = {self._behind[number]}
                 for place in places:
                     for waiting in self.reached(place, _NO_PAST):
-                        at = self._places[waiting.place]
-                        if isinstance(at, _Character) and self.mask(waiting.place) >> symbol & 1:
-                            found.add(at.after)
+                        if self.mask(waiting.place) >> symbol & 1:
+                            found.add(waiting.place + 1)
                 behind.append(frozenset(found))
             sets = tuple(self.alphabet.mask(ranges) >> symbol & 1 == 1 for ranges in self._sets)
             self._after_pasts[key] = Past(False, sets, tuple(behind))
@@ -406,142 +400,70 @@ class Places:
             open_atoms += inside & self._composed.keys()
         return found - self._composed.keys()
 
-    # ---- from an expression to places ----
-
-    def _new(self, place: _Place) -> int:
-        if len(self._places) >= MOST_PLACES:
-            raise LimitExceeded("states", MOST_PLACES, is_fixed=True)
-        self._places.append(place)
-        return len(self._places) - 1
-
-    def _compiled(self, root: Node, after: int, regex: str, is_behind: bool = False) -> int:
-        """The place where a tree begins.  A list of trees to come takes the place of recursion."""
-        first = self._new(_End())  # filled in below
-        pending: list[tuple[Node, int, int]] = [(root, first, after)]
-        while pending:
-            self._watch.check()
-            node, place, after = pending.pop()
-            if isinstance(node, Literal):
-                for character in reversed(node.text[1:]):
-                    after = self._new(_Character(((ord(character), ord(character)),), after))
-                self._places[place] = _Character(((ord(node.text[0]), ord(node.text[0])),), after)
-            elif isinstance(node, CodePoints):
-                self._places[place] = _Character((node.twin or node).ranges, after)
-            elif isinstance(node, Group):
-                pending.append((node.body, place, after))
-            elif isinstance(node, Concat):
-                for item in reversed(node.items[1:]):
-                    begin = self._new(_End())
-                    pending.append((item, begin, after))
-                    after = begin
-                if node.items:
-                    pending.append((node.items[0], place, after))
-                else:
-                    self._places[place] = _Choice((after,))
-            elif isinstance(node, Union):
-                begins = tuple(self._new(_End()) for _ in node.options)
-                self._places[place] = _Choice(begins)
-                pending += [
-                    (option, begin, after) for option, begin in zip(node.options, begins, strict=True)
-                ]
-            elif isinstance(node, Repeat):
-                self._repeat(node, place, after, pending)
-            elif is_behind:
-                reason = "an assertion within a lookbehind of a terminal"
-                raise UnsupportedPatternError(regex, node.position, reason)
-            else:
-                self._places[place] = self._assertion(node, after, regex)
-        return first
-
-    def _repeat(self, node: Repeat, place: int, after: int, pending: list[tuple[Node, int, int]]) -> None:
-        def choice(body: int, exit_place: int) -> _Choice:
-            return _Choice((exit_place, body) if node.lazy else (body, exit_place))
-
-        required = node.minimum
-        if node.maximum is None:
-            body, loop = self._new(_End()), self._new(_End())
-            self._places[loop] = choice(body, after)
-            pending.append((node.body, body, self._new(_Back(loop, after))))
-            # The last round that is required may be the first of the loop: so it has no places of its own.
-            begin = body if required else loop
-            required = max(required - 1, 0)
-        else:
-            begin = after
-            for _ in range(node.maximum - node.minimum):
-                body = self._new(_End())
-                pending.append((node.body, body, begin))
-                begin = self._new(choice(body, after))
-        for _ in range(required):
-            body = self._new(_End())
-            pending.append((node.body, body, begin))
-            begin = body
-        self._places[place] = _Choice((begin,))
-
-    def _assertion(self, node: Node, after: int, regex: str) -> _Place:
-        if isinstance(node, WordBoundary):
-            words = named_class(node.words)
-            return _Boundary(self._new(_Character(words, END)), self._set(words), node.negated, after)
-        if isinstance(node, Look):
-            if not node.behind:
-                return _Ahead(self._compiled(node.body, END, regex), node.negated, after)
-            self._behind.append(self._compiled(node.body, END, regex, is_behind=True))
-            return _Behind(len(self._behind) - 1, node.negated, after)
-        assert isinstance(node, Anchor), node
-        if node.kind in (TEXT_START, LINE_START):
-            self._sees_start = True
-            return _LineStart(self._set(node.line_ends) if node.kind == LINE_START else None, after)
-        # The end of a text is where no character follows.
-        at_end = self._new(_Ahead(self._any, True, END))
-        if node.kind == LAST_LINE_END:
-            at_end = self._new(_Choice((at_end, self._new(_Character(node.line_ends, at_end)))))
-        elif node.kind == LINE_END:
-            at_end = self._new(_Choice((at_end, self._new(_Character(node.line_ends, END)))))
-        return _Ahead(at_end, False, after)
-
-    def _set(self, ranges: Ranges) -> int:
-        if ranges not in self._sets:
-            self._sets.append(ranges)
-        return self._sets.index(ranges)
-
     # ---- threads ----
 
-    def _reach(self, place: int, past: Past) -> list[Thread]:
-        found: list[Thread] = []
-        pending: list[tuple[int, Condition, frozenset[int]]] = [(place, ALWAYS, frozenset())]
-        seen: set[tuple[int, Condition]] = set()
-        while pending:
-            place, condition, loops = pending.pop()
-            if condition == NEVER or (place, ALWAYS) in seen or (place, condition) in seen:
-                continue
-            at = self._places[place]
-            if not isinstance(at, _Back):
-                seen.add((place, condition))
-            if isinstance(at, (_Character, _End)):
-                found.append(Thread(place, condition))
-            elif isinstance(at, _Choice):
-                # The places of a repetition that are met again have read nothing since.
-                inside = loops | {place}
-                pending += [(option, condition, inside) for option in reversed(at.options)]
-            elif isinstance(at, _Back):
-                pending.append((at.after if at.again in loops else at.again, condition, loops))
-            else:
-                pending.append((at.after, all_of([condition, self._asserted(at, past)]), loops))
-        return found
+    def _reach(self, place: int, past: Past) -> Iterator[Thread]:
+        code = self._program.code
 
-    def _asserted(self, at: _Ahead | _Behind | _Boundary | _LineStart, past: Past) -> Condition:
-        if isinstance(at, _Ahead):
-            holds = self.begins(at.body, past)
-            return self.negated(holds) if at.is_negated else holds
-        if isinstance(at, _LineStart):
-            is_start = past.at_start or (at.number is not None and past.sets[at.number])
-            return ALWAYS if is_start else NEVER
-        if isinstance(at, _Behind):
+        def assertion(at: int, condition: Condition) -> Condition | None:
+            left = all_of([condition, self._asserted(at, past)])
+            return None if left == NEVER else left
+
+        for at, condition in threads_at(code, [place], ALWAYS, assertion):
+            yield Thread(END if code[at].operation == "accept" else at, condition)
+
+    def _asserted(self, place: int, past: Past) -> Condition:
+        """The condition that an assertion leaves."""
+        one = self._program.code[place]
+        if one.operation == TEXT_START:
+            return ALWAYS if past.at_start else NEVER
+        if one.operation == LINE_START:
+            return ALWAYS if past.at_start or past.sets[self._sets.index(self._ranges(one))] else NEVER
+        if one.operation == "look":
+            is_negated = "negated" in one.flags
+            if "behind" not in one.flags:
+                holds = self.begins(place + 1, past)
+                return self.negated(holds) if is_negated else holds
             is_behind = any(
                 thread.place == END
-                for place in past.behind[at.number]
-                for thread in self.reached(place, _NO_PAST)
+                for before in past.behind[self._number_behind[place]]
+                for thread in self.reached(before, _NO_PAST)
             )
-            return ALWAYS if is_behind != at.is_negated else NEVER
-        follows = self.begins(at.word, past)
-        differs = self.negated(follows) if past.sets[at.number] else follows
-        return self.negated(differs) if at.is_negated else differs
+            return ALWAYS if is_behind != is_negated else NEVER
+        words = self._ranges(one)
+        follows = self.begins(self._words[words], past)
+        differs = self.negated(follows) if past.sets[self._sets.index(words)] else follows
+        return self.negated(differs) if one.operation == "not_boundary" else differs
+
+
+class _Compiler(Compiler):
+    """Compiles an expression for threads.  What follows is a condition: so ends of lines are lookaheads."""
+
+    def __init__(self, program: Program, regex: str, watch: Watch) -> None:
+        super().__init__(program, watch=watch)
+        self._regex = regex
+        self._is_behind = False
+
+    def look(self, node: Look) -> list[Item]:
+        """A lookaround; what a lookbehind reads is followed beside the text, and has none of its own."""
+        self._refuse_behind(node)
+        items = self.looking([node.body], node.behind, node.negated)
+        return [self._enter_behind, *items, self._leave_behind] if node.behind else items
+
+    def assertion(self, node: Anchor | WordBoundary) -> list[Item]:
+        """An assertion about the text before, or a lookahead."""
+        self._refuse_behind(node)
+        if isinstance(node, WordBoundary) or node.kind in (TEXT_START, LINE_START):
+            return super().assertion(node)
+        return self.as_looks(node)
+
+    def _refuse_behind(self, node: Look | Anchor | WordBoundary) -> None:
+        if self._is_behind:
+            reason = "an assertion within a lookbehind of a terminal"
+            raise UnsupportedPatternError(self._regex, node.position, reason)
+
+    def _enter_behind(self) -> None:
+        self._is_behind = True
+
+    def _leave_behind(self) -> None:
+        self._is_behind = False
