@@ -1,9 +1,9 @@
 r"""Leftmost-first matching as a deterministic automaton, which reports where matches end.
 
-Problem: the ordered threads of a program (``regex.py``) run from one position of a text.  Where does the
-match that begins there end?  This depends on the text that follows, so the automaton reports it step by step:
-a transition has a *mark* if a match of the best thread so far ended *before* the symbol that it reads.  The
-match ends at the last mark; threads of lower priority are dropped there.
+Problem: the ordered threads of a program (:mod:`tokamata.patterns.regex.program`) run from one position of a
+text.  Where does the match that begins there end?  This depends on the text that follows, so the automaton
+reports it step by step: a transition has a *mark* if a match of the best thread so far ended *before* the
+symbol that it reads.  The match ends at the last mark; threads of lower priority are dropped there.
 
 Example: ``\s+(?!\S)|\s+`` over the classes s (whitespace), x (the rest) and the end of text $::
 
@@ -29,7 +29,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pretokenizers.regex import End, Look, Match, Program, Read, Split
+from tokamata.patterns.regex.program import Program, threads_at
+from tokamata.patterns.regex.syntax import LINE_END
 
 _MOST_STATES = 5_000
 
@@ -68,6 +69,7 @@ def matching(program: Program, members: Mapping[str, Sequence[bool]], classes: i
     Raises:
         UnsupportedTokenizerError: the regex matches the empty text, or has too many states.
     """
+    of_sets = [[*members[str(name)], False] for name in program.sets]  # which the end of the text is not in
     numbers: dict[tuple[int, ...], int] = {(0,): 0}
     order: list[tuple[int, ...]] = [(0,)]
     targets: list[list[int]] = []
@@ -75,7 +77,7 @@ def matching(program: Program, members: Mapping[str, Sequence[bool]], classes: i
     for threads in order:  # grows as states are found
         row, marked = [], []
         for symbol in range(classes + 1):
-            after, mark = _step(program, threads, symbol, members, classes)
+            after, mark = _step(program, threads, [has[symbol] for has in of_sets], symbol == classes)
             marked.append(mark)
             if not after:
                 row.append(DEAD)
@@ -94,35 +96,29 @@ def matching(program: Program, members: Mapping[str, Sequence[bool]], classes: i
 
 
 def _step(
-    program: Program,
-    threads: tuple[int, ...],
-    symbol: int,
-    members: Mapping[str, Sequence[bool]],
-    classes: int,
+    program: Program, threads: tuple[int, ...], is_in: Sequence[bool], at_end: bool
 ) -> tuple[tuple[int, ...], bool]:
-    """The positions of the threads after a symbol, and whether one of them matched before it."""
-    at_end = symbol == classes
+    """The positions of the threads after a symbol, and whether one of them matched before it.
+
+    Args:
+        program, threads: the program, and the positions of its threads before the symbol.
+        is_in: for each set of the program, whether the symbol is in it.
+        at_end: whether the symbol is the end of the text.
+    """
+    code = program.code
+
+    def assertion(place: int, state: bool) -> bool | None:
+        one = code[place]
+        if one.operation == "look":  # for one code point
+            return state if is_in[code[place + 1].number] != ("negated" in one.flags) else None
+        return state if at_end or (one.operation == LINE_END and is_in[one.number]) else None
+
     after: dict[int, None] = {}
-    seen: set[int] = set()
-    pending = list(reversed(threads))
-    while pending:
-        position = pending.pop()
-        if position in seen:
-            continue
-        seen.add(position)
-        part = program[position]
-        if isinstance(part, Match):
+    for place, _ in threads_at(code, threads, True, assertion):
+        if code[place].operation == "accept":
             return tuple(after), True
-        if isinstance(part, Read):
-            if not at_end and members[part.cls][symbol]:
-                after[position + 1] = None
-        elif isinstance(part, Split):
-            pending.extend(reversed(part.targets))
-        elif isinstance(part, End):
-            if at_end:
-                pending.append(position + 1)
-        elif isinstance(part, Look) and (not at_end and members[part.cls][symbol]) == part.wanted:
-            pending.append(position + 1)
+        if is_in[code[place].number]:
+            after[place + 1] = None
     return tuple(after), False
 
 

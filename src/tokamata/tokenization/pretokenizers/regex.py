@@ -1,16 +1,19 @@
-r"""The regexes of pre-tokenizers, read into programs of prioritized threads.
+r"""The regexes of pre-tokenizers, as programs.
 
 Problem: a pre-tokenizer cuts a text by repeated leftmost matches of a regex, and alternatives are tried in
 order: ``a|ab`` cuts ``ab`` after the ``a``.  A constraint only needs the set of texts that match, which does
-not determine where a match ends.  So these regexes become programs of a backtracking matcher, whose branches
-have an order.
+not determine where a match ends.  So these regexes are compiled (:mod:`tokamata.patterns.regex.program`).
 
 Example: ``\s+(?!\S)`` becomes::
 
-    0  read \s
-    1  split 0, 2        repeating comes first
-    2  not followed by \S
-    3  match
+    0  jump 2
+    1  fork 4        a turn comes first
+    2  read \s
+    3  again 1
+    4  look 7        what follows is not
+    5  read \S
+    6  accept
+    7  accept
 
 Classes of code points are kept as text: the members of ``\p{L}`` depend on the tokenizer's engine, which
 ``classes.py`` queries.
@@ -20,87 +23,39 @@ one code point, ``$``.  A possessive quantifier must repeat one code point; then
 similarly for every count.  The rest (backreferences, lookbehind, longer lookaheads, atomic groups) is refused
 by name; no known tokenizer uses it.
 
-Source: Thompson, *Regular Expression Search Algorithm*, 1968; Pike's ordered threads, in Cox, *Regular
-Expression Matching: the Virtual Machine Approach*, 2009.  Cost: linear in the regex with expanded counts.
-Rejected: the parser of ``patterns.regex``, which resolves classes by our own tables and produces sets of
-texts, in which the order of alternatives has no meaning.
+Cost: linear in the regex with expanded counts.
+Rejected: the parser of ``patterns.regex``, which resolves classes by our own tables, and refuses possessive
+quantifiers.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TypeAlias
 
-from tokamata.errors import UnsupportedTokenizerError
+from tokamata.errors import LimitExceeded, UnsupportedTokenizerError
+from tokamata.patterns.regex.program import Compiler, Item, Program
+from tokamata.patterns.regex.syntax import (
+    LINE_END,
+    TEXT_END,
+    Anchor,
+    CodePoints,
+    Concat,
+    Look,
+    Node,
+    Repeat,
+    Union,
+    WordBoundary,
+)
+
+__all__ = ["classes_of", "compile_regex"]
 
 _MOST_INSTRUCTIONS = 10_000
 _MOST_DEPTH = 100
-
-
-@dataclass(frozen=True)
-class Read:
-    """Reads one code point of a class, given by its text."""
-
-    cls: str
-
-
-@dataclass(frozen=True)
-class Split:
-    """Continues at all of ``targets``, in order of priority."""
-
-    targets: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Look:
-    """Continues if the next code point is in ``cls`` (``wanted``), or if it is not.
-
-    The end of the text is not in ``cls``.
-    """
-
-    cls: str
-    wanted: bool
-
-
-@dataclass(frozen=True)
-class End:
-    """Continues at the end of the text."""
-
-
-@dataclass(frozen=True)
-class Match:
-    """The match ends here."""
-
-
-Instruction = Read | Split | Look | End | Match
-Program = tuple[Instruction, ...]
-
-
-@dataclass(frozen=True)
-class _Sequence:
-    parts: tuple[_Tree, ...]
-
-
-@dataclass(frozen=True)
-class _Alternation:
-    branches: tuple[_Tree, ...]
-
-
-@dataclass(frozen=True)
-class _Repeat:
-    body: _Tree
-    low: int
-    high: int | None
-    greedy: bool
-
-
-# A regex as a tree; its leaves are instructions.
-_Tree: TypeAlias = "Read | Look | End | _Sequence | _Alternation | _Repeat"
+_NEWLINE = r"\n"
 
 
 def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
-    """The program of a regex.
+    """The program of a regex; its sets are the texts of classes.
 
     Args:
         pattern: the regex in the tokenizer's file.
@@ -109,16 +64,32 @@ def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
     Raises:
         UnsupportedTokenizerError: the regex does not parse, or uses an unsupported construct.
     """
-    tree = _Parser(pattern, dollar_is_end).parse()
-    program: list[Instruction] = []
-    _emit(tree, program, pattern)
-    program.append(Match())
-    return tuple(program)
+    compiler = _Compiler(Program(_MOST_INSTRUCTIONS))
+    try:
+        compiler.write(_Parser(pattern, dollar_is_end).parse())
+        compiler.program.accept()
+    except LimitExceeded:
+        raise UnsupportedTokenizerError("pre-tokenizer", f"its regex {pattern!r:.200} is too large") from None
+    return compiler.program
 
 
 def classes_of(program: Program) -> tuple[str, ...]:
     """The classes in a program, in order, without repetitions."""
-    return tuple(dict.fromkeys(part.cls for part in program if isinstance(part, (Read, Look))))
+    return tuple(map(str, program.sets))
+
+
+class _Compiler(Compiler):
+    """Compiles a tree whose classes are texts."""
+
+    def code_points(self, node: CodePoints) -> None:
+        """Reads one code point of a class."""
+        self.program.read(node.key)
+
+    def assertion(self, node: Anchor | WordBoundary) -> list[Item]:
+        """``$``, the only one that the parser makes."""
+        assert isinstance(node, Anchor)
+        self.program.assertion(node.kind, _NEWLINE if node.kind == LINE_END else None)
+        return []
 
 
 # ---- parsing ------------------------------------------------------------------------------------
@@ -143,36 +114,38 @@ class _Parser:
         self._ignore_case = False
         self._depth = 0
 
-    def parse(self) -> _Tree:
+    def parse(self) -> Node:
         tree = self._alternation()
         if self._at < len(self._pattern):
             raise self._error("an unmatched )")
         return tree
 
-    def _alternation(self) -> _Tree:
+    def _alternation(self) -> Node:
         self._depth += 1
         if self._depth > _MOST_DEPTH:
             raise self._error(f"groups nested more than {_MOST_DEPTH} deep")
+        place = self._at
         branches = [self._sequence()]
         while self._take("|"):
             branches.append(self._sequence())
         self._depth -= 1
-        return _Alternation(tuple(branches)) if len(branches) > 1 else branches[0]
+        return Union(place, branches) if len(branches) > 1 else branches[0]
 
-    def _sequence(self) -> _Tree:
-        parts: list[_Tree] = []
+    def _sequence(self) -> Node:
+        place = self._at
+        parts: list[Node] = []
         while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
             parts.append(self._quantified())
-        return parts[0] if len(parts) == 1 else _Sequence(tuple(parts))
+        return parts[0] if len(parts) == 1 else Concat(place, parts)
 
-    def _quantified(self) -> _Tree:
+    def _quantified(self) -> Node:
         atom = self._atom()
         while match := _QUANTIFIER.match(self._pattern, self._at):
             self._at = match.end()
             atom = self._repeated(atom, match[1], match[2])
         return atom
 
-    def _repeated(self, atom: _Tree, count: str, manner: str) -> _Tree:
+    def _repeated(self, atom: Node, count: str, manner: str) -> Node:
         low: int
         high: int | None
         if found := _COUNT.fullmatch(count):
@@ -183,12 +156,12 @@ class _Parser:
         else:
             low, high = _COUNTS[count]
         if manner == "+":
-            if not isinstance(atom, Read):
+            if not isinstance(atom, CodePoints):
                 raise self._error("a possessive quantifier of more than one code point")
             return _without_backtracking(atom, low, high)
-        return _Repeat(atom, low, high, manner != "?")
+        return Repeat(atom.position, atom, low, high, lazy=manner == "?")
 
-    def _atom(self) -> _Tree:
+    def _atom(self) -> Node:
         pattern = self._pattern
         character = pattern[self._at]
         if character == "(":
@@ -203,16 +176,14 @@ class _Parser:
             return self._class(match[0])
         if character == "$":
             self._at += 1
-            if self._dollar_is_end:
-                return End()
-            return _Alternation((End(), Look(r"\n", True)))
+            return Anchor(self._at - 1, TEXT_END if self._dollar_is_end else LINE_END, ())
         if character in "^*+?{":
             raise self._error(character)
         self._at += 1
         return self._class("." if character == "." else re.escape(character))
 
-    def _class(self, text: str) -> _Tree:
-        return Read(f"(?i:{text})" if self._ignore_case else text)
+    def _class(self, text: str) -> Node:
+        return CodePoints(self._at - 1, (), f"(?i:{text})" if self._ignore_case else text)
 
     def _bracket(self) -> str:
         start = self._at
@@ -232,7 +203,7 @@ class _Parser:
         self._at += 1
         return self._pattern[start : self._at]
 
-    def _group(self) -> _Tree:
+    def _group(self) -> Node:
         if self._take("(?:"):
             return self._closed(self._alternation())
         if self._take("(?i:"):
@@ -240,18 +211,18 @@ class _Parser:
             tree = self._closed(self._alternation())
             self._ignore_case = outer
             return tree
-        for opening, wanted in (("(?=", True), ("(?!", False)):
+        for opening, negated in (("(?=", False), ("(?!", True)):
             if self._take(opening):
                 body = self._closed(self._alternation())
-                if not isinstance(body, Read):
+                if not isinstance(body, CodePoints):
                     raise self._error("a lookahead for more than one code point")
-                return Look(body.cls, wanted)
+                return Look(body.position, body, behind=False, negated=negated)
         if self._pattern.startswith("(?", self._at):
             raise self._error(f"the group {self._pattern[self._at : self._at + 4]}")
         self._at += 1
         return self._closed(self._alternation())
 
-    def _closed(self, tree: _Tree) -> _Tree:
+    def _closed(self, tree: Node) -> Node:
         if not self._take(")"):
             raise self._error("a ( without its )")
         return tree
@@ -268,57 +239,11 @@ class _Parser:
         )
 
 
-# ---- programs -----------------------------------------------------------------------------------
-
-
-def _emit(tree: _Tree, program: list[Instruction], pattern: str) -> None:
-    """Append the instructions of a tree; they continue with the next instruction that is appended."""
-    if len(program) > _MOST_INSTRUCTIONS:
-        raise UnsupportedTokenizerError("pre-tokenizer", f"its regex {pattern!r:.200} is too large")
-    if isinstance(tree, _Sequence):
-        for part in tree.parts:
-            _emit(part, program, pattern)
-    elif isinstance(tree, _Alternation):
-        _emit_alternation(tree, program, pattern)
-    elif isinstance(tree, _Repeat):
-        _emit_repeat(tree, program, pattern)
-    else:
-        program.append(tree)
-
-
-def _emit_alternation(tree: _Alternation, program: list[Instruction], pattern: str) -> None:
-    split = len(program)
-    program.append(Split(()))
-    starts, jumps = [], []
-    for branch in tree.branches:
-        starts.append(len(program))
-        _emit(branch, program, pattern)
-        jumps.append(len(program))
-        program.append(Split(()))
-    program[split] = Split(tuple(starts))
-    for jump in jumps:
-        program[jump] = Split((len(program),))
-
-
-def _emit_repeat(tree: _Repeat, program: list[Instruction], pattern: str) -> None:
-    for _ in range(tree.low):
-        _emit(tree.body, program, pattern)
-    splits = []
-    for _ in range(1 if tree.high is None else tree.high - tree.low):
-        splits.append(len(program))
-        program.append(Split(()))
-        _emit(tree.body, program, pattern)
-    if tree.high is None:
-        program.append(Split((splits[0],)))
-    for split in splits:
-        targets = (split + 1, len(program))
-        program[split] = Split(targets if tree.greedy else targets[::-1])
-
-
-def _without_backtracking(one: Read, low: int, high: int | None) -> _Tree:
+def _without_backtracking(one: CodePoints, low: int, high: int | None) -> Node:
     """``X{low,high}+``: as many as possible, so no X follows unless there are ``high``."""
-    stop = Look(one.cls, False)
+    place = one.position
+    stop = Look(place, one, behind=False, negated=True)
     if high is None:
-        return _Sequence((_Repeat(one, low, None, True), stop))
-    fewer = (_Sequence((*[one] * count, stop)) for count in range(high - 1, low - 1, -1))
-    return _Alternation((_Sequence((one,) * high), *fewer))
+        return Concat(place, [Repeat(place, one, low, None), stop])
+    fewer: list[Node] = [Concat(place, [*[one] * count, stop]) for count in range(high - 1, low - 1, -1)]
+    return Union(place, [Concat(place, [one] * high), *fewer])
