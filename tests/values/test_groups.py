@@ -11,6 +11,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.patterns.javascript import JavaScript
+from tokamata.values import groups as groups_module
 
 FLAGS = [re.I, re.M, re.S, re.X, re.A]
 ATOMS = [
@@ -196,3 +197,26 @@ def test_groups_of_parts() -> None:
         tk.regex(r"(?P<year>\d{4})-(?P<month>\d\d)").separated_by(tk.literal(", ")).parse("2026-11, 2025-01")
     )
     assert [(date["year"], date["month"]) for date in dates] == [("2026", "11"), ("2025", "01")]
+
+
+def test_a_pattern_is_compiled_once_for_its_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after a text that was too much; what that one used is not kept."""
+    made: list[str] = []
+    compiler = groups_module._Compiler
+
+    def counted(pattern: str, *arguments: Any) -> Any:
+        made.append(pattern)
+        return compiler(pattern, *arguments)
+
+    monkeypatch.setattr(groups_module, "_Compiler", counted)
+    limits = tk.Limits(memory_bytes=1 << 20)
+    constraint = tk.regex("(?P<once>a|b)*")
+    for text in ("ab", "b", "abba"):
+        assert constraint.parse(text, limits=limits).groupdict() == {"once": text[-1]}
+    assert len(made) == 1
+    with pytest.raises(tk.LimitExceeded):
+        constraint.parse("ab" * 50_000, limits=limits).groupdict()
+    assert constraint.parse("ab", limits=limits).groupdict() == {"once": "b"}
+    assert constraint.parse("ba", limits=limits).groupdict() == {"once": "a"}
+    assert len(made) == 2
+    assert 0 < groups_module._KEPT.memory_bytes <= groups_module._MOST_BYTES

@@ -50,7 +50,7 @@ from tokamata.resources.memo import Memo
 __all__ = ["groups_of"]
 
 _MOST_BYTES = 16 << 20  # of all splitters that are kept
-_BYTES_OF_AN_INSTRUCTION = 500  # an estimate: of the tree, the program and its leaves in Python
+_BYTES_OF_AN_INSTRUCTION = 200  # an estimate, with its leaf
 
 
 def groups_of(
@@ -82,21 +82,23 @@ class _Groups:
     def __init__(
         self, pattern: str, flags: int, dialect: str, limits: Limits, cancel: CancelToken | None
     ) -> None:
-        self._compiler = compiler = _Compiler(pattern, flags, dialect, Watch(limits, cancel))
+        compiler = _Compiler(pattern, flags, dialect, Watch(limits, cancel))
+        code = compiler.program.code
+        self._names = compiler.names
+        self._reset_groups = compiler.reset_groups
+        self._own_bytes = _BYTES_OF_AN_INSTRUCTION * (1 + len(code))
         self._splitter: _core.Splitter | None = None
         if compiler.names:
-            leaves, code = compiler.leaves, compiler.program.code
-            self._splitter = _core.Splitter(leaves, code, core_limits(limits), cancel, pattern)
+            self._splitter = _core.Splitter(compiler.leaves, code, core_limits(limits), cancel, pattern)
 
     @property
     def memory_bytes(self) -> int:
         """How much memory is held."""
-        own = _BYTES_OF_AN_INSTRUCTION * (1 + len(self._compiler.program.code))
-        return own + (0 if self._splitter is None else self._splitter.memory_bytes)
+        return self._own_bytes + (0 if self._splitter is None else self._splitter.memory_bytes)
 
     def of(self, text: bytes) -> dict[str, str | None]:
         """The groups in a text of the pattern."""
-        names, reset_groups = self._compiler.names, self._compiler.reset_groups
+        names, reset_groups = self._names, self._reset_groups
         found: dict[str, str | None] = dict.fromkeys(names)
         borders = None if self._splitter is None else self._splitter.split(text)[0]
         begun: dict[int, int] = {}

@@ -18,6 +18,7 @@ have matched both.
 
 A state is the ordered list of positions in the program at which threads continue *after* the last symbol.
 Lookaheads for one code point are decided when the next symbol is known, so states need not remember them.
+All symbols are followed at once, each a bit.
 
 Source: the forward automata of RE2 and of regex-automata (leftmost-first determinization, with a match
 delayed by one symbol).  Cost: a handful of states for all known regexes; bounded for others.
@@ -69,57 +70,69 @@ def matching(program: Program, members: Mapping[str, Sequence[bool]], classes: i
     Raises:
         UnsupportedTokenizerError: the regex matches the empty text, or has too many states.
     """
-    of_sets = [[*members[str(name)], False] for name in program.sets]  # which the end of the text is not in
+    sets = [
+        sum(1 << symbol for symbol, is_in in enumerate(members[str(name)]) if is_in) for name in program.sets
+    ]
     numbers: dict[tuple[int, ...], int] = {(0,): 0}
     order: list[tuple[int, ...]] = [(0,)]
     targets: list[list[int]] = []
     marks: list[list[bool]] = []
     for threads in order:  # grows as states are found
-        row, marked = [], []
-        for symbol in range(classes + 1):
-            after, mark = _step(program, threads, [has[symbol] for has in of_sets], symbol == classes)
-            marked.append(mark)
-            if not after:
+        after, marked = _after(program, threads, sets, classes)
+        row = []
+        for places in map(tuple, after):
+            if not places:
                 row.append(DEAD)
                 continue
-            if after not in numbers:
+            if places not in numbers:
                 if len(order) == _MOST_STATES:
                     raise UnsupportedTokenizerError("pre-tokenizer", "its regex has too many states")
-                numbers[after] = len(order)
-                order.append(after)
-            row.append(numbers[after])
+                numbers[places] = len(order)
+                order.append(places)
+            row.append(numbers[places])
         targets.append(row)
-        marks.append(marked)
+        marks.append([marked >> symbol & 1 == 1 for symbol in range(classes + 1)])
     if any(marks[0]):
         raise UnsupportedTokenizerError("pre-tokenizer", "its regex matches the empty text")
     return _trimmed(targets, marks)
 
 
-def _step(
-    program: Program, threads: tuple[int, ...], is_in: Sequence[bool], at_end: bool
-) -> tuple[tuple[int, ...], bool]:
-    """The positions of the threads after a symbol, and whether one of them matched before it.
+def _after(
+    program: Program, threads: tuple[int, ...], sets: Sequence[int], end: int
+) -> tuple[list[dict[int, None]], int]:
+    """For each symbol the positions of the threads after it; and the symbols before which one has matched.
+
+    All symbols are followed at once.  The state of a thread are those that its lookaheads allow, as bits.
 
     Args:
         program, threads: the program, and the positions of its threads before the symbol.
-        is_in: for each set of the program, whether the symbol is in it.
-        at_end: whether the symbol is the end of the text.
+        sets: the symbols of each set of the program.
+        end: the number of the end of the text, which is in no set.
     """
     code = program.code
+    everything = (1 << (end + 1)) - 1
 
-    def assertion(place: int, state: bool) -> bool | None:
+    def assertion(place: int, symbols: int) -> int | None:
         one = code[place]
         if one.operation == "look":  # for one code point
-            return state if is_in[code[place + 1].number] != ("negated" in one.flags) else None
-        return state if at_end or (one.operation == LINE_END and is_in[one.number]) else None
+            follows = sets[code[place + 1].number]
+            return symbols & (~follows if "negated" in one.flags else follows) or None
+        return symbols & (1 << end | (sets[one.number] if one.operation == LINE_END else 0)) or None
 
-    after: dict[int, None] = {}
-    for place, _ in threads_at(code, threads, True, assertion):
+    after: list[dict[int, None]] = [{} for _ in range(end + 1)]
+    matched = 0  # threads after a match are given up
+    for place, symbols in threads_at(code, threads, everything, assertion):
+        left = symbols & ~matched
         if code[place].operation == "accept":
-            return tuple(after), True
-        if is_in[code[place].number]:
-            after[place + 1] = None
-    return tuple(after), False
+            matched |= left
+            if matched == everything:
+                break
+            continue
+        left &= sets[code[place].number]
+        while left:
+            after[(left & -left).bit_length() - 1][place + 1] = None
+            left &= left - 1
+    return after, matched
 
 
 def _trimmed(targets: list[list[int]], marks: list[list[bool]]) -> Matching:
