@@ -146,7 +146,10 @@ class Program:
 
     def read(self, symbols: Hashable) -> None:
         """Reads one symbol of a set."""
-        self._emit("read", self.sets[symbols])
+        if len(self.code) >= self._most:
+            self.has_room(1)
+        # Written out, since half of all instructions are reads.
+        self.code.append(_new(Instruction, ("read", self.sets[symbols], 0, 0, 0, "")))
 
     def run(self, symbols: Hashable, low: int, high: int | None) -> None:
         """Reads ``low`` to ``high`` symbols of a set, as many as possible."""
@@ -346,11 +349,12 @@ class Compiler:
             LimitExceeded, Cancelled: the program is too long, or the work was stopped.
         """
         pending = [*items[::-1]]
+        writer_of, called, watch = self._writers.get, self._called, self._watch
         while pending:
-            if self._watch is not None:
-                self._watch.check()
+            if watch is not None:
+                watch.check()
             item = pending.pop()
-            within = self._writers.get(type(item), self._called)(item)
+            within = writer_of(type(item), called)(item)
             if within:
                 pending += reversed(within)
 
@@ -393,7 +397,7 @@ class Compiler:
 
     def other(self, node: Node) -> None:
         """A node that only some compilers know, such as an extension."""
-        raise AssertionError(node)
+        assert type(node) in self._writers, node
 
     def turn(self, node: Repeat) -> list[Item]:
         """One turn of a repetition."""
