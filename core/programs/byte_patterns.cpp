@@ -181,18 +181,19 @@ BytePatterns::BytePatterns(const std::vector<Program>& patterns, std::vector<Byt
   by_first_.assign(256 * words_, 0);
   by_second_.assign((kNone + 1) * words_, 0);
   by_before_.assign((kNone + 1) * words_, 0);
+  Numbers lookaheads;
   for (const Program& program : patterns) {
     check(program, {&Backtracker::knows, steps_.sets.size(), 0});
-    add(program);
+    add(program, lookaheads);
   }
-  steps_.lookaheads = lookaheads_.size();
+  steps_.lookaheads = lookaheads.size();
 }
 
-void BytePatterns::add(const Program& program) {
+void BytePatterns::add(const Program& program, Numbers& lookaheads) {
   const std::size_t number = size();
   const std::uint64_t bit = std::uint64_t{1} << (number % 64);
   Seconds nexts(program, steps_.sets);
-  steps_.programs.push_back(steps_of(program, nexts));
+  steps_.programs.push_back(steps_of(program, nexts, lookaheads));
   needs_.push_back(needs_of(program));
   const Nexts firsts = nexts.at(0), seconds = nexts.all();
   Nexts befores = Befores(program, steps_.sets).all();
@@ -208,7 +209,7 @@ void BytePatterns::add(const Program& program) {
   }
 }
 
-std::vector<Backtracker::Step> BytePatterns::steps_of(const Program& program, Seconds& nexts) {
+std::vector<Backtracker::Step> BytePatterns::steps_of(const Program& program, Seconds& nexts, Numbers& lookaheads) {
   std::vector<Backtracker::Step> steps;
   for (std::size_t at = 0; at < program.size(); ++at) {
     const Instruction& one = program[at];
@@ -222,8 +223,7 @@ std::vector<Backtracker::Step> BytePatterns::steps_of(const Program& program, Se
       Program body(program.begin() + static_cast<std::ptrdiff_t>(at) + 1, program.begin() + one.target);
       for (Instruction& inner : body)
         if (inner.has_target()) inner.target -= static_cast<std::uint32_t>(at);
-      step.here =
-          lookaheads_.try_emplace(std::move(body), static_cast<std::uint32_t>(lookaheads_.size())).first->second;
+      step.here = lookaheads.try_emplace(std::move(body), static_cast<std::uint32_t>(lookaheads.size())).first->second;
     }
     steps.push_back(step);
   }

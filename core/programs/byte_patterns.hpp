@@ -1,6 +1,6 @@
 // Where some patterns of bytes match in a text: all patterns in one pass.
 //
-// Problem.  The costs of a text are found by some fifty patterns, each of which `re` would search for from the first
+// Problem.  The costs of a text are found by some three hundred patterns, each of which `re` would search for from the first
 // byte to the last: half of the time until the first answer.  Most of them can begin at few bytes of a text alone.
 // Example.  A name without quotes begins with a letter, after a blank, a comma or a bracket.  In  {a: "no", b: 1}  four
 // positions are tried: those of a, n of "no" is not (a quote comes before it), b, and no other.
@@ -60,8 +60,9 @@ class BytePatterns {
 
   static Nexts nexts_of(const ByteSet& set);
   std::uint32_t number_of(const Nexts& nexts);
-  void add(const Program& program);
-  std::vector<Backtracker::Step> steps_of(const Program& program, Seconds& nexts);
+  using Numbers = std::map<Program, std::uint32_t>;  // of the bodies of lookaheads; alike ones have one
+  void add(const Program& program, Numbers& lookaheads);
+  std::vector<Backtracker::Step> steps_of(const Program& program, Seconds& nexts, Numbers& lookaheads);
   std::vector<ByteSet> needs_of(const Program& program) const;
 
   Backtracker::Steps steps_;
@@ -69,7 +70,6 @@ class BytePatterns {
   std::vector<std::uint64_t> by_first_, by_second_, by_before_;  // by byte, of each word
   // by pattern: its matches need a byte of each set in the text
   std::vector<std::vector<ByteSet>> needs_;
-  std::map<Program, std::uint32_t> lookaheads_;  // alike bodies have one number
 };
 
 }  // namespace tokamata

@@ -20,8 +20,8 @@ skips them, and resets the groups at the start of each iteration.
 
 Not supported: groups within lookarounds are ``None``, although ``re`` keeps those of a successful lookahead.
 
-Cost: linear in the pattern, once for all texts under the same limits; and in the text times the alternatives
-that are open at once.
+Cost: linear in the pattern, once for all texts under the same limits, and again for each call with a cancel
+token; and in the text times the alternatives that are open at once.
 """
 
 from __future__ import annotations
