@@ -349,6 +349,7 @@ TABLE: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
         },
     ),
     MATCHER.fork: ({}, {}),
+    MATCHER.mask_report: ({}, {"deadline_seconds": SECONDS}),
     MATCHER.forced_text: ({}, {}),
     MATCHER.forced_tokens: ({}, {}),
     MATCHER.shortest_completion: ({}, {}),

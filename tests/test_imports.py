@@ -26,7 +26,7 @@ INNER_ROOMS = {
     "resources": ["limits", "later", "bounded_steps", "locks", "kept_files", "memo"],
     "calls": ["schema_places", "arguments", "recipes", "equal_calls"],
     "values": [
-        *("control_names", "control_tokens", "markers", "program", "groups", "variadic", "parts", "forms"),
+        *("control_names", "control_tokens", "markers", "groups", "variadic", "parts", "forms"),
         *("derivations", "json_events", "tagged", "events", "partial_values", "denotation"),
     ],
     "matching": [

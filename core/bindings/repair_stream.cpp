@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "bindings/repair_parts.hpp"
-#include "repair/stream_search.hpp"
 #include "programs/streamed_patterns.hpp"
+#include "repair/stream_search.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -16,10 +16,10 @@ import pytest
 import tokamata as tk
 from tests.support.repair.byte_patterns import patterns_of, places
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.limits import Watch
-from tokamata.patterns.grammars.linear_matching import LinearPattern
+from tokamata.patterns.grammars.lexer.linear_matching import LinearPattern
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.program import Compiler, Program, threads_at
+from tokamata.resources.limits import Watch
 from tokamata.tokenization.pretokenizers.matching import DEAD, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
 from tokamata.values.groups import groups_of

@@ -48,7 +48,7 @@ Who runs them.  In the core ``core/programs/splitter`` follows all threads at on
 and over languages: named groups, and the values of constraints.  ``core/programs/backtracker`` tries one
 thread after the other, for the short matches of repairs.  In Python, :func:`threads_at` is the order of
 threads at a position, from which automata are made: of lexers, whose text is still to be written
-(:mod:`tokamata.patterns.grammars.threads`), and of pre-tokenizers, over classes that only they know
+(:mod:`tokamata.patterns.grammars.lexer.threads`), and of pre-tokenizers, over classes that only they know
 (:mod:`tokamata.tokenization.pretokenizers.matching`).
 
 Source.  K. Thompson, *Regular expression search algorithm*, 1968; R. Cox, *Regular expression matching: the
@@ -64,7 +64,6 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from tokamata.errors import LimitExceeded
-from tokamata.limits import Watch
 from tokamata.patterns.regex.classes import named_class
 from tokamata.patterns.regex.syntax import (
     LAST_LINE_END,
@@ -83,6 +82,7 @@ from tokamata.patterns.regex.syntax import (
     WordBoundary,
 )
 from tokamata.patterns.unicode import Ranges
+from tokamata.resources.limits import Watch
 
 __all__ = ["BOUNDARIES", "Compiler", "Instruction", "Item", "Program", "Sets", "threads_at"]
 
