@@ -133,7 +133,7 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
     add(reached, token_class.tokens);
   };
   if (bytes.byte_classes().size() < kManyByteClasses) {
-    walk_class_trie(pattern_, approximation, budget, visit_class);
+    walk_class_trie(pattern_.steps(), approximation, budget, visit_class);
     return Groups(group_of, numbers.size(), classes);
   }
   std::unordered_map<std::uint32_t, ByteSet> loops;  // by state
@@ -164,7 +164,7 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
     }
     return false;
   });
-  walk_controls(pattern_, approximation, budget, visit_class);
+  walk_controls(pattern_.steps(), approximation, budget, visit_class);
   return Groups(group_of, numbers.size(), classes);
 }
 

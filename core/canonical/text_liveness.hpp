@@ -65,7 +65,10 @@ class TextLiveness {
   };
 
   TextLiveness(TokenAutomaton& pattern, const Tokenization& tokenization)
-      : pattern_(pattern), tokenization_(tokenization), added_(pattern, tokenization), closing_texts_(pattern) {}
+      : pattern_(pattern),
+        tokenization_(tokenization),
+        added_(pattern, tokenization),
+        closing_texts_(pattern.operands()) {}
 
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 

@@ -51,7 +51,7 @@ TokenTransitions::TokenTransitions(TokenAutomaton& pattern, TokenAutomaton::Conf
   const Vocabulary& vocabulary = pattern.vocabulary(place.at_start);
   const TokenTrie& trie = vocabulary.trie();
   if (walks_are_long) {
-    walk_classes(pattern, place, budget,
+    walk_classes(pattern.steps(), place, budget,
                  [&](StateId target, const TokenClass& token_class) { add(target, token_class.tokens); });
   } else {
     std::size_t nodes = 0;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "composition/class_trie.hpp"
-#include "composition/token_automaton.hpp"
+#include "composition/token_steps.hpp"
 #include "composition/trie_walk.hpp"
 
 namespace tokamata {
@@ -28,23 +28,21 @@ struct TokenClass {
 };
 
 template <class Visit>
-void walk_controls(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget,
-                   Visit& visit) {
-  for (std::uint32_t i = 0; i < automaton.controls().size(); ++i) {
-    const TokenId& token = automaton.controls()[i];
-    if (const std::optional<StateId> target = automaton.step(configuration, token, budget))
+void walk_controls(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit& visit) {
+  for (std::uint32_t i = 0; i < steps.operands().controls().size(); ++i) {
+    const TokenId& token = steps.operands().controls()[i];
+    if (const std::optional<StateId> target = steps.step(configuration, token, budget))
       visit(*target, TokenClass{-1 - std::int64_t{i}, std::span<const std::uint32_t>(&token.value, 1)});
   }
 }
 
 template <class Visit>
-void walk_class_trie(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget,
-                     Visit&& visit) {
+void walk_class_trie(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit) {
   struct Frame {
     std::uint32_t child, end;
     StateId state;
   };
-  ClassTrie& trie = automaton.class_trie(configuration.at_start);
+  ClassTrie& trie = steps.class_trie(configuration.at_start);
   const ClassTrie::Node root = trie.open(ClassTrie::root());
   std::vector<Frame> frames{{root.children_begin, root.children_end, configuration.state}};
   while (!frames.empty()) {
@@ -54,34 +52,33 @@ void walk_class_trie(TokenAutomaton& automaton, TokenAutomaton::Configuration co
       continue;
     }
     const ClassNodeId child{frame.child++};
-    const StateId state = automaton.automaton().next(frame.state, trie.byte(child), budget);
+    const StateId state = steps.operands().automaton().next(frame.state, trie.byte(child), budget);
     if (state == ByteAutomaton::kDead) continue;
     budget.step();
     const ClassTrie::Node node = trie.open(child);
     if (!node.tokens.empty()) {
-      const StateId target = automaton.edge(state, budget);
-      if (automaton.spellable(target, budget)) visit(target, TokenClass{std::int64_t{child.value}, node.tokens});
+      const StateId target = steps.operands().edge(state, budget);
+      if (steps.liveness().spellable(target, budget)) visit(target, TokenClass{std::int64_t{child.value}, node.tokens});
     }
     frames.push_back({node.children_begin, node.children_end, state});
   }
-  walk_controls(automaton, configuration, budget, visit);
+  walk_controls(steps, configuration, budget, visit);
 }
 
 template <class Visit>
-void walk_classes(TokenAutomaton& automaton, TokenAutomaton::Configuration configuration, Budget& budget,
-                  Visit&& visit) {
-  if (automaton.automaton().byte_classes().size() < kManyByteClasses)
-    return walk_class_trie(automaton, configuration, budget, visit);
-  const TokenTrie& trie = automaton.vocabulary(configuration.at_start).trie();
-  walk_trie(trie, TokenTrie::root(), automaton.automaton(), configuration.state, budget,
+void walk_classes(TokenSteps& steps, TokenConfiguration configuration, Budget& budget, Visit&& visit) {
+  if (steps.operands().automaton().byte_classes().size() < kManyByteClasses)
+    return walk_class_trie(steps, configuration, budget, visit);
+  const TokenTrie& trie = steps.operands().vocabulary(configuration.at_start).trie();
+  walk_trie(trie, TokenTrie::root(), steps.operands().automaton(), configuration.state, budget,
             [&](NodeId node, StateId state) {
               const auto own = trie.own(node);
               if (node == TokenTrie::root() || own.empty()) return true;
-              const StateId target = automaton.edge(state, budget);
-              if (automaton.spellable(target, budget)) visit(target, TokenClass{std::int64_t{node.value}, own});
+              const StateId target = steps.operands().edge(state, budget);
+              if (steps.liveness().spellable(target, budget)) visit(target, TokenClass{std::int64_t{node.value}, own});
               return true;
             });
-  walk_controls(automaton, configuration, budget, visit);
+  walk_controls(steps, configuration, budget, visit);
 }
 
 }  // namespace tokamata

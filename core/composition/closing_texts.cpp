@@ -10,14 +10,14 @@ const ClosingTexts::Step& ClosingTexts::step(StateId state, Budget& budget) {
   std::vector<Byte> text;
   // The closing text of the over-approximation, where the state accepts it too: it is known for many states.
   const auto follow = [&](StateId from) {
-    if (!automaton_.is_approximated(from)) return false;
-    const auto approximated = [&](StateId at) { return automaton_.approximated({at, false}, budget).state; };
+    if (!operands_.is_approximated(from)) return false;
+    const auto approximated = [&](StateId at) { return operands_.approximated({at, false}, budget).state; };
     StateId ahead = approximated(from);
     if (ahead == from || approximated(ahead) != ahead || tokens(ahead, budget) == kNoTokens) return false;
     const std::size_t begin = text.size();
     for (StateId at = from; at == from || !is_known(at); at = text.back().to) {
       const StateId next =
-          accepts(ahead) ? ByteAutomaton::kDead : automaton_.automaton().next(at, steps_.at(ahead.value).byte, budget);
+          accepts(ahead) ? ByteAutomaton::kDead : automaton_.next(at, steps_.at(ahead.value).byte, budget);
       if (next == ByteAutomaton::kDead) {
         text.resize(begin);
         return false;
@@ -40,23 +40,21 @@ const ClosingTexts::Step& ClosingTexts::step(StateId state, Budget& budget) {
 // `visit(byte, target)` for one byte of each class that may come; it says whether to go on.
 template <class Visit>
 void ClosingTexts::for_each_byte(StateId state, Budget& budget, Visit&& visit) {
-  ByteAutomaton& automaton = automaton_.automaton();
-  const std::optional<ByteSet> first = automaton.arena().leaf_bytes(automaton.expression(state), budget);
-  for (const std::uint8_t byte : automaton.byte_classes()) {
+  const std::optional<ByteSet> first = automaton_.arena().leaf_bytes(automaton_.expression(state), budget);
+  for (const std::uint8_t byte : automaton_.byte_classes()) {
     if ((first && !first->contains(byte)) || (bytes_ && !bytes_->contains(byte))) continue;
     budget.step();
-    const StateId target = automaton.next(state, byte, budget);
+    const StateId target = automaton_.next(state, byte, budget);
     if (target != ByteAutomaton::kDead && !visit(byte, target)) return;
   }
 }
 
 // One byte that brings the state nearer to its end.
 bool ClosingTexts::descend(std::vector<Byte>& text, StateId from, Budget& budget) {
-  const ByteAutomaton& automaton = automaton_.automaton();
-  const std::uint32_t length = automaton.node(from).spelled;
+  const std::uint32_t length = automaton_.node(from).spelled;
   bool is_found = false;
   for_each_byte(from, budget, [&](std::uint8_t byte, StateId target) {
-    is_found = automaton.node(target).spelled < length || accepts(target);
+    is_found = automaton_.node(target).spelled < length || accepts(target);
     if (is_found) text.push_back({from, byte, target});
     return !is_found;
   });
@@ -73,11 +71,10 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
       return estimate != other.estimate ? estimate > other.estimate : length < other.length;
     }
   };
-  const ByteAutomaton& automaton = automaton_.automaton();
-  const std::uint32_t least = automaton.node(from).spelled;
+  const std::uint32_t least = automaton_.node(from).spelled;
   const auto length = [&](StateId state) {
-    const bool is_kept = automaton_.is_approximated(state);
-    return automaton.node(is_kept ? automaton_.approximated({state, false}, budget).state : state).spelled;
+    const bool is_kept = operands_.is_approximated(state);
+    return automaton_.node(is_kept ? operands_.approximated({state, false}, budget).state : state).spelled;
   };
   std::unordered_map<std::uint32_t, Byte> arrivals;
   std::priority_queue<Open> open;
@@ -86,7 +83,7 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
   for (; !open.empty() && left > 0; --left) {
     const Open best = open.top();
     open.pop();
-    const bool is_end = best.state != from && (automaton.node(best.state).spelled < least || is_known(best.state));
+    const bool is_end = best.state != from && (automaton_.node(best.state).spelled < least || is_known(best.state));
     if (is_end) {
       const std::size_t begin = text.size();
       for (StateId at = best.state; at != from; at = text.back().from) text.push_back(arrivals.at(at.value));
@@ -104,7 +101,7 @@ bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget)
 
 // The first step of a text whose further steps are known.  Of equal numbers of tokens, the one with the longest first.
 ClosingTexts::Step ClosingTexts::first_step(const Byte& first) {
-  const TokenTrie& trie = automaton_.vocabulary(false).trie();
+  const TokenTrie& trie = operands_.vocabulary().trie();
   Step step{first.byte, false, first.to, {}, {}, kNoTokens, SpelledTexts::kNone};
   NodeId node = TokenTrie::root();
   std::uint8_t byte = first.byte;
@@ -126,7 +123,7 @@ ClosingTexts::Step ClosingTexts::first_step(const Byte& first) {
     at = known->second.next;
   }
   step.is_unverified =
-      accepts(first.to) ? automaton_.automaton().node(first.to).unverified : steps_.at(first.to.value).is_unverified;
+      accepts(first.to) ? automaton_.node(first.to).unverified : steps_.at(first.to.value).is_unverified;
   step.text = spelled_.prepend(first.byte, accepts(first.to) ? SpelledTexts::kEmpty : steps_.at(first.to.value).text);
   return step;
 }
@@ -134,7 +131,7 @@ ClosingTexts::Step ClosingTexts::first_step(const Byte& first) {
 // The closing text of a concatenation is that of its parts, which many expressions share.  It is not where a part sees
 // what is around it, or waits for a choice.
 ClosingText ClosingTexts::text(ExpressionId expression, Budget& budget) {
-  Arena& arena = automaton_.automaton().arena();
+  Arena& arena = automaton_.arena();
   std::vector<ExpressionId> open;  // concatenations met on the way down the tails
   ClosingText made{SpelledTexts::kEmpty, false};
   for (ExpressionId at = expression; at != Arena::kEpsilon; at = arena.node(at).tail()) {
@@ -147,7 +144,7 @@ ClosingText ClosingTexts::text(ExpressionId expression, Budget& budget) {
       open.push_back(at);
       continue;
     }
-    made = text(automaton_.automaton().state_of(arena.settled(at), budget), budget);
+    made = text(automaton_.state_of(arena.settled(at), budget), budget);
     of_parts_.emplace(at.value, made);
     break;
   }

@@ -19,16 +19,16 @@
 #include <vector>
 
 #include "common/memory_account.hpp"
+#include "composition/operands.hpp"
 #include "composition/spelled_texts.hpp"
-#include "composition/token_automaton.hpp"
 
 namespace tokamata {
 
 class ClosingTexts {
  public:
   // `bytes`: those that the texts may be made of; where none is found, more may exist.
-  explicit ClosingTexts(TokenAutomaton& automaton, std::optional<ByteSet> bytes = std::nullopt)
-      : automaton_(automaton), spelled_(automaton.vocabulary(false).trie()), bytes_(bytes) {}
+  explicit ClosingTexts(Operands& operands, std::optional<ByteSet> bytes = std::nullopt)
+      : operands_(operands), automaton_(operands.automaton()), spelled_(operands.vocabulary().trie()), bytes_(bytes) {}
 
   // The next byte of the closing text of a state that does not accept, and its first token.
   struct Step {
@@ -46,7 +46,7 @@ class ClosingTexts {
   TokenCount tokens(StateId state, Budget& budget) { return accepts(state) ? 0 : step(state, budget).tokens; }
   // Whether the state's text was made from an over-approximation.
   bool is_unverified(StateId state, Budget& budget) {
-    return accepts(state) ? automaton_.automaton().node(state).unverified : step(state, budget).is_unverified;
+    return accepts(state) ? automaton_.node(state).unverified : step(state, budget).is_unverified;
   }
 
   // The closing text of a state, and that of an expression by itself.
@@ -75,7 +75,7 @@ class ClosingTexts {
   };
   // states of a search where the bytes are restricted: there may be no end
   static constexpr std::size_t kMostDetours = 256;
-  bool accepts(StateId state) const { return automaton_.automaton().accepting(state); }
+  bool accepts(StateId state) const { return automaton_.accepting(state); }
   bool is_known(StateId state) const { return accepts(state) || steps_.contains(state.value); }
   template <class Visit>
   void for_each_byte(StateId state, Budget& budget, Visit&& visit);
@@ -83,7 +83,8 @@ class ClosingTexts {
   bool detour(std::vector<Byte>& text, StateId from, Budget& budget);
   Step first_step(const Byte& first);
 
-  TokenAutomaton& automaton_;
+  Operands& operands_;
+  ByteAutomaton& automaton_;
   SpelledTexts spelled_;
   const std::optional<ByteSet> bytes_;
   counted::unordered_map<std::uint32_t, Step> steps_;

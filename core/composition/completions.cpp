@@ -12,7 +12,7 @@ namespace tokamata {
 const counted::vector<StateId>& Completions::targets(StateId state, Budget& budget) {
   if (const auto place = targets_.find(state.value); place != targets_.end()) return place->second;
   counted::vector<StateId> found;
-  walk_classes(automaton_, {state, false}, budget, [&](StateId target, auto) {
+  walk_classes(automaton_.steps(), {state, false}, budget, [&](StateId target, auto) {
     if (found.empty() || found.back() != target) found.push_back(target);
   });
   std::ranges::sort(found);
@@ -78,7 +78,7 @@ std::vector<StateId> Completions::shortest_route(Configuration configuration, Bu
     if (before.emplace(target.value, from).second) open.push_back(target);
   };
   std::vector<StateId> first;
-  walk_classes(automaton_, configuration, budget, [&](StateId target, auto) { first.push_back(target); });
+  walk_classes(automaton_.steps(), configuration, budget, [&](StateId target, auto) { first.push_back(target); });
   // of no state: at the start of a text the configuration is more than its state
   constexpr StateId kStart{~std::uint32_t{0}};
   for (StateId target : first) reach(kStart, target);
@@ -114,7 +114,7 @@ std::vector<TokenId> Completions::shortest(Configuration configuration, Budget& 
   std::vector<TokenId> tokens;
   for (const StateId goal : shortest_route(configuration, budget)) {
     std::optional<std::uint32_t> least;
-    walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
+    walk_classes(automaton_.steps(), configuration, budget, [&](StateId target, const TokenClass& token_class) {
       if (target == goal)
         least = std::min(least.value_or(token_class.tokens.front()), *std::ranges::min_element(token_class.tokens));
     });
@@ -161,7 +161,7 @@ MaskPtr Completions::build_mask(Configuration configuration, TokenCount left, Bu
   if (is_of_rules(configuration, budget)) return of_rules_.mask_within(configuration, left, budget);
   std::vector<std::uint32_t> tokens;
   if (left > 0) {
-    walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
+    walk_classes(automaton_.steps(), configuration, budget, [&](StateId target, const TokenClass& token_class) {
       if (finishes_within(target, left - 1, budget))
         tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
     });

@@ -11,10 +11,7 @@
 // over-approximation alone, the state itself reads it.  Tokens that are left, since L refuses their closing text, are
 // judged along their bytes.
 // Example.  {"a": "x|  & ASCII: after  y  the text is  "} , after  é  there is none; all tokens but those are allowed
-// at once.  Which states live is decided in the same way: by the closing text.  Where L is an *alphabet*, C* for a set
-// C of code points, a text is in it if all its parts are.  So a state is dead if each way through its
-// over-approximation has a part that needs another code point: a least fixed point over the parts that are found first;
-// others are taken to live.  Otherwise a search decides.
+// at once.
 // Cost.  That of a mask, of the endings, and a walk of the vocabulary for each state of L, of which an alphabet has one
 // and some inside of code points.  Rejected: the restriction put into each string of the rules (it is one of texts, and
 // the rules know values; a language that counts or looks for a word is none of strings).
@@ -24,39 +21,32 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "common/memory_account.hpp"
-#include "composition/closing_texts.hpp"
+#include "composition/language_liveness.hpp"
 #include "composition/latest.hpp"
 #include "composition/rule_endings.hpp"
-#include "composition/token_automaton.hpp"
+#include "composition/rule_masks.hpp"
 
 namespace tokamata {
 
-// Contract.  It belongs to a TokenAutomaton, and is given up when the states get other numbers.
+// Contract.  It is given up when the states get other numbers.
 class LanguageMasks : public CountedObject {
  public:
-  explicit LanguageMasks(TokenAutomaton& automaton) : automaton_(automaton) {}
+  // Of what outlives it.
+  LanguageMasks(TokenSteps& steps, RuleMasks& rule_masks);
 
   // The state whose mask a state has, which is known now; nothing if it is no such state, or the mask is to be made by
   // a walk.
   std::optional<StateId> mask_state(StateId state, Budget& budget);
-  // Whether the state lives; nothing if it is no such state, or only a search can tell.
-  std::optional<bool> lives(StateId state, Budget& budget);
 
  private:
-  static constexpr std::size_t kMostStates = 250;    // of the language, after one token
-  static constexpr std::size_t kMostParts = 1 << 9;  // of an over-approximation, where it is asked whether it lives
+  static constexpr std::size_t kMostTargets = 250;   // states of the language after one token
   static constexpr std::size_t kMostRead = 1 << 12;  // tokens whose closing text is read by the state itself
   static constexpr std::size_t kMostJudged = 256;    // tokens of which it is asked how much they leave to be written
 
-  struct Parts {
-    StateId rules, language;
-  };
   // Where each token leads in the language: its number among the states, from 1 on; 0 if to none that lives.
   struct Targets {
     std::vector<StateId> states;
@@ -65,36 +55,23 @@ class LanguageMasks : public CountedObject {
       return shared_block_bytes<Targets>() + block_bytes_of(states) + block_bytes_of(of_token);
     }
   };
-  struct Closing {
-    Closing(TokenAutomaton& automaton, std::optional<ByteSet> bytes)
-        : texts(automaton, bytes), endings(automaton, texts) {}
-    ClosingTexts texts;
-    RuleEndings endings;
-  };
   struct Shared {
     StateId of_rules, approximation, language;
     auto operator<=>(const Shared&) const = default;
   };
 
-  std::optional<Parts> parts(StateId state, Budget& budget);
-  bool has_rules(ExpressionId expression, Budget& budget);
   std::shared_ptr<const Targets> targets(StateId language, Budget& budget);
-  Closing& closing(StateId language, Budget& budget);
-  bool accepts(StateId language, std::string_view text, Budget& budget);
-  // Whether the language is C*, for the code points C that it can read.
-  bool is_alphabet(StateId language, Budget& budget);
-  bool all_lead_back(StateId from, StateId language, unsigned missing, std::uint8_t low, std::uint8_t high,
-                     Budget& budget);
-  bool may_live(ExpressionId root, StateId alphabet, Budget& budget);
+  RuleEndings& endings(ClosingTexts& texts);
 
-  TokenAutomaton& automaton_;
-  counted::unordered_map<std::uint32_t, bool> alphabets_;         // by language
-  counted::unordered_map<std::uint32_t, bool> has_rules_;         // by expression
-  counted::unordered_map<std::uint64_t, bool> may_live_;          // by expression and alphabet
+  TokenSteps& steps_;
+  Operands& operands_;
+  ByteAutomaton& automaton_;
+  LanguageLiveness& languages_;
+  RuleMasks& rule_masks_;
   counted::unordered_map<std::uint32_t, bool> has_many_targets_;  // languages
   Latest<StateId, Targets> targets_;
-  counted::map<Shared, StateId> shared_;                        // whose mask it is
-  std::map<std::uint32_t, std::unique_ptr<Closing>> closings_;  // by alphabet; 0, of none
+  counted::map<Shared, StateId> shared_;                                 // whose mask it is
+  std::map<const ClosingTexts*, std::unique_ptr<RuleEndings>> endings_;  // by their texts
 };
 
 }  // namespace tokamata

@@ -165,7 +165,7 @@ class LongCompletions::Search {
       return;
     }
     std::unordered_set<std::uint32_t> met;
-    walk_classes(completions_.automaton_, {frame.place.state, false}, budget_,
+    walk_classes(completions_.automaton_.steps(), {frame.place.state, false}, budget_,
                  [&](StateId target, const TokenClass& token_class) {
                    ++classes_;
                    if (met.insert(target.value).second)
@@ -228,7 +228,7 @@ std::vector<std::uint32_t> LongCompletions::tokens_within(Configuration configur
     return tokens;
   }
   std::size_t asked = 0;
-  walk_classes(automaton_, configuration, budget, [&](StateId target, const TokenClass& token_class) {
+  walk_classes(automaton_.steps(), configuration, budget, [&](StateId target, const TokenClass& token_class) {
     if (is_by_byte(target) && ++asked > kMostAsked) return;
     if (lasts(target, after, budget)) tokens.insert(tokens.end(), token_class.tokens.begin(), token_class.tokens.end());
   });

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "composition/approximation_cuts.hpp"
+
 namespace tokamata {
 
 MaskRecords MaskRecorder::records(bool had_collection) const {
   constexpr std::uint32_t kNone = MaskRecords::kNone;
-  const ByteAutomaton& bytes = automaton_.automaton_;
+  const ByteAutomaton& bytes = operands_.automaton();
   struct Edge {
     std::uint32_t source, target, symbol;
   };
@@ -32,7 +34,7 @@ MaskRecords MaskRecorder::records(bool had_collection) const {
       edge_to[edges[at].target] = at;
       order.push_back(edges[at].target);
     }
-  const auto known = [&](std::uint32_t state) { return automaton_.known_mask({{state}, false}); };
+  const auto known = [&](std::uint32_t state) { return memo_.find({{state}, false}); };
   std::vector<std::uint32_t> branches(count, 0);  // to states that are needed
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     is_needed[*at] = is_needed[*at] || known(*at) || at + 1 == order.rend();
@@ -48,7 +50,7 @@ MaskRecords MaskRecorder::records(bool had_collection) const {
     if (is_new) found.masks.push_back({.mask = mask, .is_at_states = had_collection});
     return at->second;
   };
-  std::unordered_map<std::uint32_t, std::vector<StackMemo::Question>> questions = automaton_.stack_memo_.questions();
+  std::unordered_map<std::uint32_t, std::vector<StackMemo::Question>> questions = rule_masks_.questions();
   // of a record, or of the record from which its symbols are counted
   std::vector<std::uint32_t> number(count, kNone);
   std::vector<std::uint32_t> symbols;
@@ -68,28 +70,26 @@ MaskRecords MaskRecorder::records(bool had_collection) const {
     found.symbols.insert(found.symbols.end(), symbols.rbegin(), symbols.rend());
     record.symbols_end = static_cast<std::uint32_t>(found.symbols.size());
     if (mask) {
-      const StateId holder = automaton_.data_[state].mask_state;
-      const TokenAutomaton::StateData& held = automaton_.data_[holder.value];
+      const StateId holder = memo_.holder({state});
       record.mask = number_of(*mask);
-      record.most_after = automaton_.data_[state].most_after;
+      record.most_after = memo_.most_after({state});
       record.holds = holder.value == state;
       MaskRecords::Shared& shared = found.masks[record.mask];
-      shared.most_after = held.most_after;
-      if (const auto unverified = automaton_.unverified_.find(holder.value); unverified != automaton_.unverified_.end())
-        shared.unverified.assign(unverified->second.begin(), unverified->second.end());
+      shared.most_after = memo_.most_after(holder);
+      shared.unverified = rule_masks_.unverified(holder);
       if (const auto asked = questions.find(holder.value); asked != questions.end())
         shared.questions = std::move(asked->second), questions.erase(asked);
     }
     number[state] = static_cast<std::uint32_t>(found.states.size());
     found.states.push_back(record);
   }
-  if (const MaskPtr& start = automaton_.start_mask_.shared()) found.start_mask = number_of(start);
+  if (const MaskPtr& start = memo_.start_mask()) found.start_mask = number_of(start);
   return found;
 }
 
 std::optional<std::vector<StateId>> MaskRecorder::walk(const MaskRecords& records, std::size_t most_states,
                                                        std::size_t most_bytes, Budget& budget) {
-  ByteAutomaton& bytes = automaton_.automaton_;
+  ByteAutomaton& bytes = operands_.automaton();
   const std::size_t symbols = Symbol::kBytes + 1 + bytes.control_tokens().size();
   std::vector<StateId> states;
   for (std::size_t i = 0; i < records.states.size(); ++i) {
@@ -109,10 +109,10 @@ std::optional<std::vector<StateId>> MaskRecorder::walk(const MaskRecords& record
 }
 
 bool MaskRecorder::are_accepted(const MaskRecords& records, std::span<const StateId> states) const {
-  const std::size_t stops = automaton_.vocabulary_->stop().size();
+  const std::size_t stops = operands_.vocabulary().stop().size();
   const auto is_accepted = [&](std::uint32_t mask, StateId state) {
     const Mask& given = *records.masks[mask].mask;
-    return given.set_bits - given.open_tokens == (automaton_.automaton_.accepting(state) ? stops : 0);
+    return given.set_bits - given.open_tokens == (operands_.automaton().accepting(state) ? stops : 0);
   };
   for (std::size_t i = 0; i < states.size(); ++i)
     if (records.states[i].mask != MaskRecords::kNone && !is_accepted(records.states[i].mask, states[i])) return false;
@@ -121,34 +121,28 @@ bool MaskRecorder::are_accepted(const MaskRecords& records, std::span<const Stat
 
 // Where the automaton looks for the mask of a state that does not hold its own; nothing if it looks at several states.
 std::optional<StateId> MaskRecorder::derived_holder(StateId state, Budget& budget) {
-  ByteAutomaton& bytes = automaton_.automaton_;
-  if (automaton_.has_rule_mask(state)) {
-    const auto cuts = automaton_.approximation_cuts(state, TokenTrie::root(), budget);
+  ByteAutomaton& bytes = operands_.automaton();
+  if (operands_.has_rule_mask(state)) {
+    const auto cuts = approximation_cuts(operands_, state, TokenTrie::root(), budget);
     if (cuts.size() != 1 || !cuts.front().refused.empty()) return std::nullopt;
     return bytes.clipped(bytes.state_of(bytes.arena().settled(cuts.front().approximation), budget), budget);
   }
   if (bytes.node(state).kind == Kind::Intersection) return std::nullopt;
-  return automaton_.every_byte_is_token_ ? bytes.clipped(state, budget) : state;
+  return operands_.every_byte_is_token() ? bytes.clipped(state, budget) : state;
 }
 
 // With a serial of this automaton.
 MaskPtr MaskRecorder::numbered(const MaskRecords::Shared& shared) {
   auto mask = std::make_shared<Mask>(*shared.mask);
-  mask->serial = automaton_.take_serial();
+  mask->serial = memo_.take_serial();
   return mask;
 }
 
 void MaskRecorder::put(StateId holder, const MaskRecords::Shared& shared, Budget& budget) {
-  automaton_.remember(holder, numbered(shared));
-  automaton_.data(holder).most_after = shared.most_after;
-  if (!shared.unverified.empty())
-    automaton_.unverified_.insert_or_assign(
-        holder.value, counted::vector<std::uint32_t>(shared.unverified.begin(), shared.unverified.end()));
-  const ExpressionId expression = automaton_.automaton_.expression(holder);
-  if (!shared.questions.empty() && automaton_.has_stack_memo(expression) && shared.unverified.empty())
-    automaton_.stack_memo_.add_asked(
-        automaton_.automaton_.arena(), expression, {holder, shared.most_after},
-        [&](ExpressionId part) { return automaton_.beginnings(part); }, shared.questions);
+  memo_.keep(holder, numbered(shared));
+  memo_.note_most_after(holder, shared.most_after);
+  rule_masks_.note_unverified(holder, shared.unverified);
+  if (shared.unverified.empty()) rule_masks_.note_questions(holder, shared.most_after, shared.questions);
   budget.step();
 }
 
@@ -157,7 +151,7 @@ void MaskRecorder::install(const MaskRecords& records, std::span<const StateId> 
   std::vector<std::optional<StateId>> holders(records.masks.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     const MaskRecords::State& record = records.states[i];
-    if (record.mask == MaskRecords::kNone || automaton_.known_mask({states[i], false})) continue;
+    if (record.mask == MaskRecords::kNone || memo_.find({states[i], false})) continue;
     if (Charge::bytes() >= most_bytes) break;
     const MaskRecords::Shared& shared = records.masks[record.mask];
     std::optional<StateId>& holder = holders[record.mask];
@@ -165,20 +159,15 @@ void MaskRecorder::install(const MaskRecords& records, std::span<const StateId> 
       std::optional<StateId> derived;
       if (!record.holds && !shared.is_at_states) derived = derived_holder(states[i], budget);
       const StateId place = derived.value_or(states[i]);
-      if (!automaton_.data(place).mask) put(place, shared, budget);
+      if (!memo_.held(place)) put(place, shared, budget);
       holder = place;
     }
-    automaton_.data(states[i]).mask_state = *holder;
-    automaton_.data(states[i]).most_after = record.most_after;
+    memo_.share(states[i], *holder);
+    memo_.note_most_after(states[i], record.most_after);
     ++count;
   }
-  if (records.start_mask != MaskRecords::kNone && automaton_.has_start_rule() && !automaton_.start_mask_)
-    automaton_.start_mask_ = Kept(numbered(records.masks[records.start_mask]));
-}
-
-void MaskRecorder::hold(SharedWords row) {
-  automaton_.held_rows_.push_back(
-      Kept(std::make_shared<const TokenAutomaton::HeldRow>(TokenAutomaton::HeldRow{std::move(row)})));
+  if (records.start_mask != MaskRecords::kNone && operands_.has_start_rule() && !memo_.start_mask())
+    memo_.keep_start(numbered(records.masks[records.start_mask]));
 }
 
 }  // namespace tokamata

@@ -63,7 +63,8 @@ struct MaskRecords {
 // Reads and changes what a token automaton keeps.  One thread at a time, as for the automaton.
 class MaskRecorder {
  public:
-  explicit MaskRecorder(TokenAutomaton& automaton) : automaton_(automaton) {}
+  explicit MaskRecorder(TokenAutomaton& automaton)
+      : operands_(automaton.operands()), rule_masks_(automaton.rule_masks()), memo_(rule_masks_.memo()) {}
 
   // Of an automaton whose states were freed before, masks are only known to be those of the states that have them.
   MaskRecords records(bool had_collection) const;
@@ -78,14 +79,16 @@ class MaskRecorder {
   void install(const MaskRecords& records, std::span<const StateId> states, std::size_t most_bytes, std::size_t& count,
                Budget& budget);
   // Of masks that are given back: rows that several of them share, which the vocabulary does not have.
-  void hold(SharedWords row);
+  void hold(SharedWords row) { memo_.keep_row(std::move(row)); }
 
  private:
   std::optional<StateId> derived_holder(StateId state, Budget& budget);
   MaskPtr numbered(const MaskRecords::Shared& shared);
   void put(StateId holder, const MaskRecords::Shared& shared, Budget& budget);
 
-  TokenAutomaton& automaton_;
+  Operands& operands_;
+  RuleMasks& rule_masks_;
+  MaskMemo& memo_;
 };
 
 }  // namespace tokamata

@@ -80,4 +80,17 @@ class TimeOfPart {
   Clock::time_point begin_;
 };
 
+// What an automaton has done for masks, which all who make them add to.
+class CountedWork {
+ public:
+  MaskWork counts;
+
+  TimeOfPart time_mask() { return {counts.seconds, makes_mask_}; }
+  TimeOfPart time_segment() { return {counts.segment_seconds, makes_segment_}; }
+  TimeOfPart time_unverified() { return {counts.unverified_seconds, judges_tokens_}; }
+
+ private:
+  bool makes_mask_ = false, makes_segment_ = false, judges_tokens_ = false;  // at present
+};
+
 }  // namespace tokamata

@@ -58,7 +58,7 @@ class RuleCompletions::Search {
     const Configuration configuration = nodes_[from].configuration;
     const Configuration approximation = automaton_.approximated(configuration, budget_);
     std::unordered_map<std::uint32_t, std::size_t> followed;  // by state of the over-approximation
-    walk_classes(automaton_, approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
+    walk_classes(automaton_.steps(), approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
       ++classes_;
       std::size_t& count = followed[reached.value];
       if (count == kAlike || !has_room()) return;
@@ -160,7 +160,7 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
   if (best <= kNear && best > automaton_.room(state).at_least) {
     const Configuration approximation = automaton_.approximated(configuration, budget);
     std::unordered_set<std::uint32_t> followed;  // states of the over-approximation
-    walk_classes(automaton_, approximation, budget, [&](StateId reached, const TokenClass& token_class) {
+    walk_classes(automaton_.steps(), approximation, budget, [&](StateId reached, const TokenClass& token_class) {
       if (!followed.insert(reached.value).second || texts_.tokens(reached, budget) >= best - 1) return;
       const TokenId token{*std::ranges::min_element(token_class.tokens)};
       const std::optional<StateId> target = automaton_.step(configuration, token, budget);
@@ -197,7 +197,7 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
   for (const Ending& ending : endings->all) {
     const bool is_sure = fits(ending, spare);
     const bool may_fit = is_sure || fits(ending, 0);
-    if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = automaton_.ambiguous_tokens(state, budget);
+    if (may_fit && !is_sure && !is_ambiguous) is_ambiguous = ambiguous_tokens(automaton_.operands(), state, budget);
     const bool are_alike = ending.inside != 0;
     Words* doubtful = nullptr;
     if (may_fit && !is_sure && ending.is_unverified)
@@ -224,7 +224,7 @@ RuleCompletions::Within RuleCompletions::within_at_start(Configuration configura
   Within found{Words(words), false, Words(words), {}};
   const Configuration approximation = automaton_.approximated(configuration, budget);
   const bool is_exact = approximation.state == configuration.state;
-  walk_classes(automaton_, approximation, budget, [&](StateId target, const TokenClass& token_class) {
+  walk_classes(automaton_.steps(), approximation, budget, [&](StateId target, const TokenClass& token_class) {
     const TokenCount needed = texts_.tokens(target, budget);
     if (needed > left - 1) return;
     const bool is_sure = is_exact || needed + kSpare <= left - 1;

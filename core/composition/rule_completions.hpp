@@ -58,7 +58,7 @@ class RuleCompletions {
   using Configuration = TokenAutomaton::Configuration;
 
   explicit RuleCompletions(TokenAutomaton& automaton)
-      : automaton_(automaton), texts_(automaton), endings_(automaton, texts_) {}
+      : automaton_(automaton), texts_(automaton.operands()), endings_(automaton.rule_context(), texts_) {}
 
   // Whether this class completes the texts of a state.
   bool serves(StateId state, Budget& budget) {

@@ -3,19 +3,23 @@
 #include <algorithm>
 #include <map>
 
-#include "composition/rule_masks.hpp"
+#include "composition/rule_mask_maker.hpp"
 #include "composition/trie_walk.hpp"
 
 namespace tokamata {
 
-RuleEndings::RuleEndings(TokenAutomaton& automaton, ClosingTexts& texts) : automaton_(automaton), texts_(texts) {}
+RuleEndings::RuleEndings(RuleWalkContext& context, ClosingTexts& texts)
+    : context_(context),
+      automaton_(context.operands.automaton()),
+      vocabulary_(context.operands.vocabulary()),
+      texts_(texts) {}
 RuleEndings::~RuleEndings() = default;
 
 std::shared_ptr<const Endings> RuleEndings::of(StateId approximation, Budget& budget) {
   if (std::shared_ptr<const Endings> known = of_states_.find(approximation)) return known;
-  if (!maker_) maker_ = std::make_unique<RuleMaskMaker>(automaton_);
+  if (!maker_) maker_ = std::make_unique<RuleMaskMaker>(context_);
   auto made = std::make_shared<Endings>();
-  made->all = maker_->make_endings(automaton_.automaton().expression(approximation), *this, budget);
+  made->all = maker_->make_endings(automaton_.expression(approximation), *this, budget);
   const SpelledTexts& spelled = texts_.spelled();
   std::ranges::sort(made->all, [&](const Ending& a, const Ending& b) {
     return a.text == b.text ? a.is_unverified > b.is_unverified : spelled.is_before(a.text, b.text);
@@ -48,24 +52,21 @@ const Endings& RuleEndings::of_terminal(ExpressionId terminal, const TokenTrie& 
 
 std::shared_ptr<const TerminalEndings> RuleEndings::terminal_endings(ExpressionId terminal, const TokenTrie& trie,
                                                                      NodeId node, Follow follow, Budget& budget) {
-  const Vocabulary& vocabulary = automaton_.vocabulary(false);
-  const bool is_whole = &trie == &vocabulary.trie();
+  const bool is_whole = &trie == &vocabulary_.trie();
   std::string key;
-  if (is_whole)
-    key = automaton_.automaton().arena().structure(
-        automaton_.automaton().node(automaton_.automaton().state_of(terminal, budget)).body());
+  if (is_whole) key = automaton_.arena().structure(automaton_.node(automaton_.state_of(terminal, budget)).body());
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
     if (const auto& bytes = texts_.bytes())
       for (unsigned byte = 0; byte < 256; ++byte)
         if (!bytes->contains(static_cast<std::uint8_t>(byte))) key.push_back(static_cast<char>(byte));
-    if (auto known = vocabulary.known_endings(key)) return known;
+    if (auto known = vocabulary_.known_endings(key)) return known;
   }
   std::optional<TerminalEndings> made;
   if (is_whole) made = by_another(terminal, node, follow, budget);
   if (!made) made = walked(terminal, trie, node, budget);
   auto shared = std::make_shared<const TerminalEndings>(*std::move(made));
-  return key.empty() ? shared : vocabulary.keep_endings(key, std::move(shared));
+  return key.empty() ? shared : vocabulary_.keep_endings(key, std::move(shared));
 }
 
 namespace {
@@ -89,8 +90,7 @@ TerminalEndings by_text(std::map<std::string, std::vector<std::uint32_t>> tokens
 
 TerminalEndings RuleEndings::walked(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget) {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_state;
-  ByteAutomaton& automaton = automaton_.automaton();
-  walk_trie(trie, node, automaton, automaton.state_of(terminal, budget), budget, [&](NodeId at, StateId state) {
+  walk_trie(trie, node, automaton_, automaton_.state_of(terminal, budget), budget, [&](NodeId at, StateId state) {
     const auto own = trie.own(at);
     if (at != node && !own.empty()) {
       std::vector<std::uint32_t>& tokens = by_state[state.value];
@@ -105,14 +105,14 @@ TerminalEndings RuleEndings::walked(ExpressionId terminal, const TokenTrie& trie
     std::vector<std::uint32_t>& all = tokens[texts_.spelled().string(text)];
     all.insert(all.end(), found.begin(), found.end());
   }
-  return by_text(std::move(tokens), automaton_.vocabulary(false).words());
+  return by_text(std::move(tokens), vocabulary_.words());
 }
 
 SpelledId RuleEndings::text_after(ExpressionId terminal, std::string_view bytes, Budget& budget) {
-  StateId state = automaton_.automaton().state_of(terminal, budget);
+  StateId state = automaton_.state_of(terminal, budget);
   for (const char byte : bytes) {
     budget.step();
-    state = automaton_.automaton().next(state, static_cast<std::uint8_t>(byte), budget);
+    state = automaton_.next(state, static_cast<std::uint8_t>(byte), budget);
     if (state == ByteAutomaton::kDead) return SpelledTexts::kNone;
   }
   return texts_.text(state, budget).id;
@@ -124,25 +124,25 @@ SpelledId RuleEndings::text_after(ExpressionId terminal, std::string_view bytes,
 std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, NodeId node, Follow follow,
                                                        Budget& budget) {
   constexpr std::size_t kManyJudged = 4000;
-  const Vocabulary& vocabulary = automaton_.vocabulary(false);
-  const TokenTrie& trie = vocabulary.trie();
-  Arena& arena = automaton_.automaton().arena();
-  const std::shared_ptr<const Segment> segment = automaton_.segment(terminal, node, follow, budget);
+  const TokenTrie& trie = vocabulary_.trie();
+  Arena& arena = automaton_.arena();
+  const std::shared_ptr<const Segment> segment = context_.segments.of(terminal, node, follow, budget);
   Words inside = segment->inside;
   if (segment->is_listed()) {
-    inside.assign(vocabulary.words(), 0);
+    inside.assign(vocabulary_.words(), 0);
     for (const std::uint32_t token : segment->few) set_bit(inside, token);
   }
-  Words judged(vocabulary.words());
+  Words judged(vocabulary_.words());
   ExpressionId other = terminal;
   if (const auto with = arena.with_strings(terminal)) {
     other = with->terminal;
-    const std::optional<std::vector<std::uint32_t>> along = automaton_.tokens_along(*with, node, kManyJudged, budget);
+    const std::optional<std::vector<std::uint32_t>> along =
+        context_.segments.tokens_along(*with, node, kManyJudged, budget);
     if (!along) return std::nullopt;
     for (const std::uint32_t token : *along) set_bit(judged, token);
   } else if (const auto unbounded = node == TokenTrie::root() ? arena.without_bound(terminal) : std::nullopt) {
     other = unbounded->terminal;
-    const MaskCache::TokensPtr sure = vocabulary.short_tokens(unbounded->sure);
+    const MaskCache::TokensPtr sure = vocabulary_.short_tokens(unbounded->sure);
     for (std::size_t word = 0; word < judged.size(); ++word) judged[word] = inside[word] & ~sure->words[word];
   } else {
     return std::nullopt;
@@ -152,11 +152,11 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
   const std::size_t depth = segment->is_listed() && segment->few.empty() ? 0 : [&] {
     std::uint32_t some = 0;
     for_each_bit(inside, [&](std::uint32_t token) { some = token; });
-    return trie.depth(node, vocabulary.bytes({some}));
+    return trie.depth(node, vocabulary_.bytes({some}));
   }();
   std::map<std::string, std::vector<std::uint32_t>> tokens;
   for_each_bit(judged, [&](std::uint32_t token) {
-    const SpelledId text = text_after(terminal, vocabulary.bytes({token}).substr(depth), budget);
+    const SpelledId text = text_after(terminal, vocabulary_.bytes({token}).substr(depth), budget);
     if (text != SpelledTexts::kNone) tokens[texts_.spelled().string(text)].push_back(token);
   });
   TerminalEndings made;
@@ -172,7 +172,7 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
     }
     made.all.push_back(std::move(kept));
   }
-  TerminalEndings of_judged = by_text(std::move(tokens), vocabulary.words());
+  TerminalEndings of_judged = by_text(std::move(tokens), vocabulary_.words());
   std::ranges::move(of_judged.all, std::back_inserter(made.all));
   return made;
 }

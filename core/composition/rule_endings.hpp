@@ -2,7 +2,7 @@
 //
 // Problem.  Within a budget a token is allowed if the closing text after it (closing_texts.hpp) has few enough tokens.
 // 120,000 tokens may follow in a string; a walk that finds the state after each takes 20 ms.
-// How.  The maker of masks (rule_masks.hpp) follows the alternatives of a state down the trie, and knows of each token
+// How.  The maker of masks (rule_mask_maker.hpp) follows the alternatives of a state down the trie, and knows of each token
 // what is to be written after it: something inside a terminal, or nothing, and then the rest of the alternative.  So it
 // can say by which text each token is closed.  These texts are composed as the expressions are.  Let c(L) be the least
 // of the shortest texts of a language, in the order of bytes:
@@ -28,7 +28,7 @@
 #include "composition/latest.hpp"
 #include "composition/mask.hpp"
 #include "composition/part_at.hpp"
-#include "composition/token_automaton.hpp"
+#include "composition/rule_segments.hpp"
 #include "vocabulary/terminal_endings.hpp"
 
 namespace tokamata {
@@ -58,7 +58,8 @@ struct Endings {
 
 class RuleEndings {
  public:
-  RuleEndings(TokenAutomaton& automaton, ClosingTexts& texts);
+  // Of what outlives it.
+  RuleEndings(RuleWalkContext& context, ClosingTexts& texts);
   ~RuleEndings();
 
   // Those of the over-approximation of a state, in the order of their texts.  A token has the first in which it is.
@@ -79,7 +80,9 @@ class RuleEndings {
   std::optional<TerminalEndings> by_another(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
   SpelledId text_after(ExpressionId terminal, std::string_view bytes, Budget& budget);
 
-  TokenAutomaton& automaton_;
+  RuleWalkContext& context_;
+  ByteAutomaton& automaton_;
+  const Vocabulary& vocabulary_;
   ClosingTexts& texts_;
   std::unique_ptr<RuleMaskMaker> maker_;
   counted::unordered_map<PartAt, Kept<Endings>, PartAt::Hash> of_terminals_, of_parts_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "composition/rule_endings.hpp"
-#include "composition/rule_masks.hpp"
+#include "composition/rule_mask_maker.hpp"
 
 namespace tokamata {
 
@@ -21,7 +21,7 @@ std::vector<Ending> RuleMaskMaker::make_endings(ExpressionId expression, RuleEnd
 std::vector<Ending> RuleMaskMaker::make_part_endings(ExpressionId part, const TokenTrie& trie, NodeId node,
                                                      Follow follow, RuleEndings& endings, Budget& budget) {
   if (is_busy_) {
-    if (!inner_) inner_ = std::make_unique<RuleMaskMaker>(tokens_);
+    if (!inner_) inner_ = std::make_unique<RuleMaskMaker>(context_);
     return inner_->make_part_endings(part, trie, node, follow, endings, budget);
   }
   const Busy busy(is_busy_);

@@ -1,23 +1,12 @@
-// What terminals do to the vocabulary (vocabulary/segment.hpp).  Part of TokenAutomaton.
-//
-// Problem.  A string of at most 50 characters is a terminal of its own after each of them, and so is a name that is
-// none of those that an object lists; a walk of the vocabulary for each takes a millisecond, or a hundred where there
-// is a pattern beside.
-// How.  The segment of the same string without its bound is made once for all.  It is right for tokens of few
-// characters, and those of many are not in the bounded one; what lies between is judged token by token, in the order of
-// their bytes, so that what two of them begin with is read once.  Of a string that must not be some others, the segment
-// with those is right for all tokens but those that lie on the way of one, or end it.
-// Example.  With 7 characters to come,  [a-z]*"  is right for  wordy  and for  word",  and  wordiest  is out; of
-// ,"\n\n\n\n\n" the characters are counted.  Of names but  id  and  item ,  i ,  id ,  id"  and  it  are judged.
-// Cost.  A walk of the vocabulary for each terminal without a bound, or with one of few characters; a copy for each
-// other.
+#include "composition/segments.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <unordered_set>
+#include <string>
 
-#include "composition/token_automaton.hpp"
+#include "composition/mask_walk.hpp"
+#include "composition/trie_walk.hpp"
 
 namespace tokamata {
 
@@ -53,115 +42,68 @@ bool keep_ends(const Vocabulary& vocabulary, const Words& judged, const std::vec
 
 }  // namespace
 
-const std::shared_ptr<const Segment>& TokenAutomaton::segment(ExpressionId terminal, NodeId node, Follow follow,
-                                                              Budget& budget) {
-  const PartAt place{&vocabulary_->trie(), node, terminal, follow};
-  if (const auto known = segments_.find(place); known != segments_.end()) {
-    ++work_.segments_found;
+const std::shared_ptr<const Segment>& Segments::of(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
+  const PartAt place{&vocabulary_.trie(), node, terminal, follow};
+  if (const auto known = known_.find(place); known != known_.end()) {
+    ++work_.counts.segments_found;
     return known->second.shared();
   }
-  const TimeOfPart timed(work_.segment_seconds, makes_segment_);
-  const TokenTrie::Node& below = vocabulary_->trie().node(node);
+  const TimeOfPart timed = work_.time_segment();
+  const TokenTrie::Node& below = vocabulary_.trie().node(node);
   const bool is_shared = below.tokens_end - below.tokens_begin > kFewShared;
   std::string key = is_shared ? automaton_.arena().structure(automaton_.arena().node(terminal).body()) : std::string();
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
     if (follow != Follow::AnyByte) key.push_back(follow == Follow::NoWord ? 'n' : 'e');
   }
-  std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_->known_segment(key);
-  ++(made ? work_.segments_found : work_.segments_made);
+  std::shared_ptr<const Segment> made = key.empty() ? nullptr : vocabulary_.known_segment(key);
+  ++(made ? work_.counts.segments_found : work_.counts.segments_made);
   if (!made) {
     const Budget::Clock::time_point started = Budget::Clock::now();
     made = std::make_shared<const Segment>(make_segment(terminal, node, follow, budget));
-    if (!key.empty()) made = vocabulary_->keep_segment(key, std::move(made), Budget::Clock::now() - started);
+    if (!key.empty()) made = vocabulary_.keep_segment(key, std::move(made), Budget::Clock::now() - started);
   }
-  return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
+  return known_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
 // Problem.  In a program a blank comes before most names, and a name before most blanks.  What may follow a name would
 // be split again at each of the 40,000 places in the remainders of a blank where a name may end.
 // How.  A segment of the remainders of another one.
-const std::shared_ptr<const Segment>& TokenAutomaton::segment_within(ExpressionId terminal, const TokenTrie& remainders,
-                                                                     NodeId node, Follow follow, Budget& budget) {
+const std::shared_ptr<const Segment>& Segments::within(ExpressionId terminal, const TokenTrie& remainders, NodeId node,
+                                                       Follow follow, Budget& budget) {
   const PartAt place{&remainders, node, terminal, follow};
-  if (const auto known = segments_.find(place); known != segments_.end()) {
-    ++work_.segments_found;
+  if (const auto known = known_.find(place); known != known_.end()) {
+    ++work_.counts.segments_found;
     return known->second.shared();
   }
-  const TimeOfPart timed(work_.segment_seconds, makes_segment_);
-  ++work_.segments_made;
+  const TimeOfPart timed = work_.time_segment();
+  ++work_.counts.segments_made;
   auto made = std::make_shared<const Segment>(walked_segment(terminal, remainders, node, follow, budget));
-  return segments_.emplace(place, Kept(std::move(made))).first->second.shared();
+  return known_.emplace(place, Kept(std::move(made))).first->second.shared();
 }
 
-const RulesSegment* TokenAutomaton::rules_segment(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
-                                                  Budget& budget) {
-  const PartAt place{&trie, node, part, follow};
-  auto known = rules_segments_.find(place);
-  if (known != rules_segments_.end()) {
-    ++work_.segments_found;
-  } else {
-    const TimeOfPart timed(work_.segment_seconds, makes_segment_);
-    ++work_.segments_made;
-    std::shared_ptr<const RulesSegment> made = rule_mask_maker().make_segment(part, trie, node, follow, budget);
-    known = rules_segments_.emplace(place, Kept(std::move(made))).first;
-  }
-  return known->second ? &*known->second : nullptr;
-}
-
-ByteSet TokenAutomaton::beginnings(ExpressionId expression) {
-  if (expression.value < beginnings_.size() && beginnings_[expression.value]) return *beginnings_[expression.value];
-  Arena& arena = automaton_.arena();
-  ByteSet found;
-  std::vector<ExpressionId> open{expression};
-  std::unordered_set<std::uint32_t> met;
-  while (!open.empty()) {
-    const ExpressionId at = open.back();
-    open.pop_back();
-    if (!met.insert(at.value).second) continue;
-    const ExpressionNode& n = arena.node(at);
-    if (!n.rules && !n.constrained && !n.open && !n.commits && !n.unverified) {
-      found |= arena.first_bytes(at);
-    } else if (n.kind == Kind::Union) {
-      open.insert(open.end(), arena.items(n).begin(), arena.items(n).end());
-    } else if (n.kind == Kind::Concatenation) {
-      open.push_back(n.head());
-      if (arena.node(n.head()).nullable) open.push_back(n.tail());
-    } else if (n.kind == Kind::Repetition) {
-      open.push_back(n.body());
-    } else if (n.kind == Kind::Rule) {
-      found |= arena.rules(n).may_begin(n.rule());
-    } else {
-      found = ByteSet::range(0x00, 0xFF);
-    }
-  }
-  if (beginnings_.size() <= expression.value)
-    beginnings_.resize(std::max<std::size_t>(expression.value + 1, 2 * beginnings_.size()));
-  return *(beginnings_[expression.value] = found);
-}
-
-Segment TokenAutomaton::make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
+Segment Segments::make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
   if (const std::optional<Arena::WithStrings> with = automaton_.arena().with_strings(terminal))
     if (std::optional<Segment> made = segment_without(terminal, *with, node, budget)) return *std::move(made);
-  if (every_byte_is_token_ && node == TokenTrie::root())
+  if (operands_.every_byte_is_token() && node == TokenTrie::root())
     if (const std::optional<Arena::Unbounded> unbounded = automaton_.arena().without_bound(terminal))
       if (std::optional<Segment> made = bounded_segment(terminal, *unbounded, budget)) return *std::move(made);
-  return walked_segment(terminal, vocabulary_->trie(), node, follow, budget);
+  return walked_segment(terminal, vocabulary_.trie(), node, follow, budget);
 }
 
-Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow,
-                                       Budget& budget) {
+Segment Segments::walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow,
+                                 Budget& budget) {
   Segment made;
   std::vector<TokenTrie::Place> ends;
   constexpr std::uint32_t kLongestRest = 3;  // of a code point that a loop has begun
   const StateId start = automaton_.state_of(terminal, budget);
   std::uint32_t spelled = automaton_.node(start).spelled;  // of any state that was met
   struct Describe : InTerminal {
-    TokenAutomaton& automaton;
+    StateLoops& loops;
     Budget& budget;
-    WalkState operator()(StateId state) const { return {automaton.loops(state, budget), true}; }
+    WalkState operator()(StateId state) const { return {loops.of(state, budget), true}; }
   };
-  const Describe describe{{}, *this, budget};
+  const Describe describe{{}, loops_, budget};
   // Half of the work of a walk without loops is to fetch what is known of a state, at most nodes of the trie the same
   // again.
   struct Met {
@@ -181,39 +123,39 @@ Segment TokenAutomaton::walked_segment(ExpressionId terminal, const TokenTrie& t
   };
   MaskWalk walk(trie, automaton_, budget, describe, visit);
   walk.enter_below(node, start);
-  work_.nodes += walk.nodes();
+  work_.counts.nodes += walk.nodes();
   if (spelled != ExpressionNode::kUnspelled) made.most = spelled + kLongestRest;
   std::size_t count = 0;
   for (const TokenRange& range : walk.ranges()) count += range.end - range.begin;
   const std::span<const std::uint32_t> order = trie.order();
-  if (count <= Segment::few_for(vocabulary_->words())) {
+  if (count <= Segment::few_for(vocabulary_.words())) {
     made.few.reserve(count);
     for (const TokenRange& range : walk.ranges())
       made.few.insert(made.few.end(), order.begin() + range.begin, order.begin() + range.end);
   } else {
-    made.inside.assign(vocabulary_->words(), 0);
+    made.inside.assign(vocabulary_.words(), 0);
     for (const TokenRange& range : walk.ranges())
       for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(made.inside, token);
   }
   const std::optional<TokenTrie::Place> trunk =
-      TokenTrie::trunk_of(ends, bytes_of(follow), Segment::much_for(vocabulary_->words()));
+      TokenTrie::trunk_of(ends, bytes_of(follow), Segment::much_for(vocabulary_.words()));
   if (trunk) made.trunk = trunk->node;
   made.remainders = TokenTrie(std::move(ends), bytes_of(follow), trunk);
   return made;
 }
 
 // Nothing where that would be no less work than a walk.
-std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded,
-                                                       Budget& budget) {
-  const MaskCache::TokensPtr with_special = vocabulary_->tokens_with(unbounded.special);
+std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded,
+                                                 Budget& budget) {
+  const MaskCache::TokensPtr with_special = vocabulary_.tokens_with(unbounded.special);
   const Words& special = with_special->words;
-  const auto begun = [&](std::uint32_t token) { return vocabulary_->code_points_begun({token}); };
+  const auto begun = [&](std::uint32_t token) { return vocabulary_.code_points_begun({token}); };
   const auto at_most = [&](Count most) -> const Words& {
-    return vocabulary_->short_tokens(std::min(most, Vocabulary::kMostAtHand))->words;
+    return vocabulary_.short_tokens(std::min(most, Vocabulary::kMostAtHand))->words;
   };
   const Words &sure = at_most(unbounded.sure), &most = at_most(unbounded.most);
   const bool is_most_at_hand = unbounded.most <= Vocabulary::kMostAtHand;
-  Segment made = *segment(unbounded.terminal, TokenTrie::root(), Follow::AnyByte, budget);
+  Segment made = *of(unbounded.terminal, TokenTrie::root(), Follow::AnyByte, budget);
   if (made.has_trunk()) return std::nullopt;  // whose tokens would be judged as well
   // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
   const std::size_t many =
@@ -248,9 +190,9 @@ std::optional<Segment> TokenAutomaton::bounded_segment(ExpressionId terminal, co
 
 // After the way of an excluded text nothing is left of it, and all is as if it were not there.  What is excluded is an
 // automaton of strings or an expression of few texts.
-std::optional<std::vector<std::uint32_t>> TokenAutomaton::tokens_along(const Arena::WithStrings& with, NodeId from,
-                                                                       std::size_t most, Budget& budget) {
-  const TokenTrie& trie = vocabulary_->trie();
+std::optional<std::vector<std::uint32_t>> Segments::tokens_along(const Arena::WithStrings& with, NodeId from,
+                                                                 std::size_t most, Budget& budget) {
+  const TokenTrie& trie = vocabulary_.trie();
   std::vector<std::uint32_t> found;
   const auto take = [&](std::uint32_t begin, std::uint32_t end) {
     found.insert(found.end(), trie.order().begin() + begin, trie.order().begin() + end);
@@ -300,39 +242,39 @@ std::optional<std::vector<std::uint32_t>> TokenAutomaton::tokens_along(const Are
   return found;
 }
 
-std::optional<Segment> TokenAutomaton::segment_without(ExpressionId terminal, const Arena::WithStrings& with,
-                                                       NodeId from, Budget& budget) {
+std::optional<Segment> Segments::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from,
+                                                 Budget& budget) {
   std::optional<std::vector<std::uint32_t>> judged = tokens_along(with, from, kManyJudged, budget);
   if (!judged) return std::nullopt;
-  const Segment& without = *segment(with.terminal, from, Follow::AnyByte, budget);
+  const Segment& without = *of(with.terminal, from, Follow::AnyByte, budget);
   if (without.has_trunk()) return std::nullopt;
   return judged_segment(without, terminal, from, *std::move(judged), budget);
 }
 
 // The segment of a terminal, by one that differs from it in nothing but what it does to the tokens to be judged.
-std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId terminal, NodeId node,
-                                                      std::vector<std::uint32_t> judged, Budget& budget) {
+std::optional<Segment> Segments::judged_segment(Segment made, ExpressionId terminal, NodeId node,
+                                                std::vector<std::uint32_t> judged, Budget& budget) {
   // what ends the other terminal may be too long for this one, or none of its texts
   made.most = Segment::kNotKnown;
   if (judged.empty()) return made;
-  const std::size_t depth = vocabulary_->trie().depth(node, vocabulary_->bytes({judged[0]}));
+  const std::size_t depth = vocabulary_.trie().depth(node, vocabulary_.bytes({judged[0]}));
   std::ranges::sort(judged);
   judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
 
-  Words is_judged(vocabulary_->words());
+  Words is_judged(vocabulary_.words());
   for (const std::uint32_t token : judged) set_bit(is_judged, token);
   std::vector<std::uint32_t> in_order = judged;  // of their bytes
   if (judged.size() <= kManyJudged)
-    std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_->bytes({token}); });
+    std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_.bytes({token}); });
   else
-    std::ranges::copy_if(vocabulary_->trie().order(), in_order.begin(),
+    std::ranges::copy_if(vocabulary_.trie().order(), in_order.begin(),
                          [&](std::uint32_t token) { return has_bit(is_judged, token); });
   std::vector<EndOfTerminal> ends;
   std::vector<std::uint32_t> dead;
   std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // after each byte, as far as they live
   std::string_view before;
   for (const std::uint32_t token : in_order) {
-    const std::string_view bytes = vocabulary_->bytes({token}).substr(depth);
+    const std::string_view bytes = vocabulary_.bytes({token}).substr(depth);
     const auto common = static_cast<std::size_t>(std::ranges::mismatch(before, bytes).in1 - before.begin());
     const bool has_died = states.size() <= common;  // in what both begin with
     states.resize(std::min(states.size(), common + 1));
@@ -353,7 +295,7 @@ std::optional<Segment> TokenAutomaton::judged_segment(Segment made, ExpressionId
   if (!made.is_listed())
     for (const std::uint32_t token : dead) clear_bit(made.inside, token);
   std::ranges::sort(ends);
-  if (!keep_ends(*vocabulary_, is_judged, ends, made)) return std::nullopt;
+  if (!keep_ends(vocabulary_, is_judged, ends, made)) return std::nullopt;
   return made;
 }
 

@@ -95,7 +95,7 @@ class ClassTransitions final : public Transitions {
 
   void visit(const Place& place, Budget& budget, const Visit& visit) override {
     const Lists& lists = place.at.at_start ? by_start_node_ : by_node_;
-    walk_class_trie(automaton_, place.at, budget, [&](StateId target, const TokenClass& token_class) {
+    walk_class_trie(automaton_.steps(), place.at, budget, [&](StateId target, const TokenClass& token_class) {
       visit({{}, target}, lists.at(token_class.number));
     });
   }

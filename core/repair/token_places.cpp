@@ -216,7 +216,7 @@ void TokenPlaces::find_least() {
 // Where the tokens lead from a relaxed place: visit(state, tokens).
 template <class Visit>
 void TokenPlaces::walk(Configuration configuration, Budget& budget, Visit&& visit) {
-  walk_classes(automaton_, configuration, budget,
+  walk_classes(automaton_.steps(), configuration, budget,
                [&](StateId target, const TokenClass& one) { visit(target, one.tokens); });
   if (!configuration.at_start || !canonical_) return;
   // Those of which the decoder leaves nothing.
@@ -278,7 +278,7 @@ TokenPlaces::Row TokenPlaces::relaxed_row(Configuration configuration, Budget& b
       if (const std::optional<StateId> target = automaton_.step(configuration, {token}, budget))
         maker.add(*target, token);
     const auto add_control = [&](StateId target, const TokenClass& one) { add(target, one.tokens); };
-    walk_controls(automaton_, configuration, budget, add_control);
+    walk_controls(automaton_.steps(), configuration, budget, add_control);
   }
   Row made;
   for (auto& [target, edge] : maker.take()) {

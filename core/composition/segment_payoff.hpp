@@ -1,4 +1,4 @@
-// Whether parts of a grammar are followed by their segments, or unfolded where they begin.
+// Whether it pays to follow parts of a grammar by their segments; otherwise they are unfolded where they begin.
 // Problem.  What remains of the tokens after each part is a trie of its own, so readings that part before it do not
 // meet again.  In  s: s? t? | t s t?  many parts begin at one place, and after each of them as many again.
 // How.  Masks are made with segments as long as they open few spots, by and large; from then on parts are unfolded, and
@@ -12,13 +12,13 @@
 
 namespace tokamata {
 
-class PartSegments {
+class SegmentPayoff {
  public:
   struct DoNotPay {};
   // While a mask is made that can be made once more.
   class Trial {
    public:
-    explicit Trial(PartSegments& segments) : segments_(segments) {
+    explicit Trial(SegmentPayoff& segments) : segments_(segments) {
       segments_.spots_left_ += kSpotsOfMask;
       segments_.is_trial_ = segments_.pay_;
     }
@@ -27,7 +27,7 @@ class PartSegments {
     Trial& operator=(const Trial&) = delete;
 
    private:
-    PartSegments& segments_;
+    SegmentPayoff& segments_;
   };
   bool pay() const { return pay_; }
   // Throws DoNotPay.

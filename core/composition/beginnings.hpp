@@ -1,0 +1,34 @@
+// What expressions with rules may begin with: a superset of the bytes, found once for each expression.
+//
+// Where a choice, a lookaround or an unverified text stands in front, any byte may come: to see further, the choice would
+// have to be applied.
+#pragma once
+
+#include <optional>
+
+#include "common/memory_account.hpp"
+#include "expression/arena.hpp"
+#include "vocabulary/segment.hpp"
+
+namespace tokamata {
+
+class Beginnings {
+ public:
+  // Of an arena that outlives it.
+  explicit Beginnings(Arena& arena) : arena_(arena) {}
+
+  ByteSet of(ExpressionId expression);
+  // What an expression begins with, as its mask asks for the segment of a terminal before it.
+  Follow follow_of(ExpressionId expression) {
+    return arena_.joins_rules() && !of(expression).intersects(kWordBytes) ? Follow::NoWord : Follow::AnyByte;
+  }
+
+  // To be called when expressions get other numbers.
+  void clear() { release(known_); }
+
+ private:
+  Arena& arena_;
+  counted::vector<std::optional<ByteSet>> known_;  // by expression
+};
+
+}  // namespace tokamata

@@ -1,0 +1,62 @@
+// Masks of states without rules.
+//
+// Problem.  Which tokens lead from a state to a spellable one?  002, algorithm 2, composes the pattern with the
+// detokenizing transducer.  Here the trie is the transducer, and a walk of the trie in step with the byte automaton is
+// the composition (mask_walk.hpp).
+// How.  Four makers, of which the first that serves is taken: segments, where the state begins with a terminal and has
+// no loops; token classes, where walks from states without loops have turned out to be long; loops over wide classes,
+// which many constraints share (factored_mask.hpp); a walk of the whole trie.
+// Example.  [a-z]+x  is made of the shared tokens of letters;  (a|b)c  by a walk of a dozen nodes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "composition/factored_mask.hpp"
+#include "composition/mask_memo.hpp"
+#include "composition/mask_work.hpp"
+#include "composition/mask_writer.hpp"
+#include "composition/operands.hpp"
+#include "composition/rule_segments.hpp"
+#include "composition/state_loops.hpp"
+#include "composition/token_steps.hpp"
+
+namespace tokamata {
+
+class RegularMasks {
+ public:
+  // Of what outlives it.
+  RegularMasks(TokenSteps& steps, RuleSegments& rule_segments, MaskMemo& masks, MaskWriter& writer);
+
+  // The mask, and, in the memo, the bound on what is needed after it.
+  MaskPtr make(TokenConfiguration configuration, Budget& budget);
+
+  // The alternatives of a state, if its mask is the union of their masks and one of them is a loop over a wide
+  // class; and the tokens that stay inside such a class.
+  std::optional<Factors> factors(StateId state);
+  MaskCache::TokensPtr inside(const ClassLoop& loop, Budget& budget);
+
+ private:
+  template <class Task>
+  void with_walk(bool at_start, Budget& budget, Task&& task);
+  MaskPtr factored_mask(StateId state, Budget& budget);
+  void add_inside(const ClassLoop& loop, Mask& mask, Budget& budget);
+  bool has_terminal_mask(StateId state) const;
+  bool without_loops(TokenConfiguration configuration, Budget& budget);
+  MaskPtr mask_by_classes(TokenConfiguration configuration, Budget& budget);
+  std::uint64_t most_from(StateId state) const;
+
+  TokenSteps& steps_;
+  TokenLiveness& liveness_;
+  Operands& operands_;
+  const Vocabulary& vocabulary_;
+  ByteAutomaton& automaton_;
+  RuleSegments& rule_segments_;
+  StateLoops& loops_;
+  CountedWork& work_;
+  MaskMemo& masks_;
+  MaskWriter& writer_;
+  bool walks_are_long_ = false;  // from states without loops
+};
+
+}  // namespace tokamata
