@@ -4,19 +4,19 @@
 
 #include "composition/class_walk.hpp"
 #include "composition/mask_walk.hpp"
-#include "composition/rule_mask_maker.hpp"
 
 namespace tokamata {
 
-RegularMasks::RegularMasks(TokenSteps& steps, RuleSegments& rule_segments, MaskMemo& masks, MaskWriter& writer)
+RegularMasks::RegularMasks(TokenSteps& steps, RuleWalkContext& context, RuleMaskMaker& maker, MaskMemo& masks,
+                           MaskWriter& writer)
     : steps_(steps),
       liveness_(steps.liveness()),
       operands_(steps.operands()),
       vocabulary_(operands_.vocabulary()),
       automaton_(operands_.automaton()),
-      rule_segments_(rule_segments),
-      loops_(rule_segments.context().loops),
-      work_(rule_segments.context().work),
+      maker_(maker),
+      loops_(context.loops),
+      work_(context.work),
       masks_(masks),
       writer_(writer) {}
 
@@ -24,7 +24,7 @@ MaskPtr RegularMasks::make(TokenConfiguration configuration, Budget& budget) {
   const bool loops_help = !without_loops(configuration, budget);
   if (!loops_help && has_terminal_mask(configuration.state)) {
     work_.counts.note(MaskWork::Maker::Segments);
-    RuleMask made = rule_segments_.maker().make(automaton_.expression(configuration.state), TokenTrie::root(), budget);
+    RuleMask made = maker_.make(automaton_.expression(configuration.state), TokenTrie::root(), budget);
     return writer_.of_bits(configuration.state, std::move(made.bits));
   }
   if (!loops_help && walks_are_long_) return mask_by_classes(configuration, budget);

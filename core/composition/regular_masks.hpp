@@ -17,7 +17,7 @@
 #include "composition/mask_work.hpp"
 #include "composition/mask_writer.hpp"
 #include "composition/operands.hpp"
-#include "composition/rule_segments.hpp"
+#include "composition/rule_mask_maker.hpp"
 #include "composition/state_loops.hpp"
 #include "composition/token_steps.hpp"
 
@@ -26,7 +26,7 @@ namespace tokamata {
 class RegularMasks {
  public:
   // Of what outlives it.
-  RegularMasks(TokenSteps& steps, RuleSegments& rule_segments, MaskMemo& masks, MaskWriter& writer);
+  RegularMasks(TokenSteps& steps, RuleWalkContext& context, RuleMaskMaker& maker, MaskMemo& masks, MaskWriter& writer);
 
   // The mask, and, in the memo, the bound on what is needed after it.
   MaskPtr make(TokenConfiguration configuration, Budget& budget);
@@ -51,7 +51,7 @@ class RegularMasks {
   Operands& operands_;
   const Vocabulary& vocabulary_;
   ByteAutomaton& automaton_;
-  RuleSegments& rule_segments_;
+  RuleMaskMaker& maker_;
   StateLoops& loops_;
   CountedWork& work_;
   MaskMemo& masks_;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "composition/rule_mask_maker.hpp"
+#include "composition/rule_sinks.hpp"
+#include "composition/rule_walk.hpp"
 #include "composition/trie_walk.hpp"
 
 namespace tokamata {
@@ -13,13 +14,21 @@ RuleEndings::RuleEndings(RuleWalkContext& context, ClosingTexts& texts)
       automaton_(context.operands.automaton()),
       vocabulary_(context.operands.vocabulary()),
       texts_(texts) {}
-RuleEndings::~RuleEndings() = default;
+
+template <class Run>
+std::shared_ptr<Endings> RuleEndings::collected(Budget& budget, Run&& run) {
+  const RuleWalkPool::Lease buffers(context_.pool);
+  EndingSink sink(context_, *this, buffers->rests, budget);
+  RuleWalk<EndingSink> walk(context_, *buffers, sink, budget);
+  [[maybe_unused]] const bool is_whole = run(walk);
+  TOKAMATA_CHECK(is_whole, "masks alone are made to find out whether segments pay");
+  return std::make_shared<Endings>(Endings{sink.take()});
+}
 
 std::shared_ptr<const Endings> RuleEndings::of(StateId approximation, Budget& budget) {
   if (std::shared_ptr<const Endings> known = of_states_.find(approximation)) return known;
-  if (!maker_) maker_ = std::make_unique<RuleMaskMaker>(context_);
-  auto made = std::make_shared<Endings>();
-  made->all = maker_->make_endings(automaton_.expression(approximation), *this, budget);
+  std::shared_ptr<Endings> made =
+      collected(budget, [&](auto& walk) { return walk.run(automaton_.expression(approximation), TokenTrie::root()); });
   const SpelledTexts& spelled = texts_.spelled();
   std::ranges::sort(made->all, [&](const Ending& a, const Ending& b) {
     return a.text == b.text ? a.is_unverified > b.is_unverified : spelled.is_before(a.text, b.text);
@@ -32,8 +41,8 @@ const Endings& RuleEndings::of_part(ExpressionId part, const TokenTrie& trie, No
                                     Budget& budget) {
   const PartAt place{&trie, node, part};
   if (const auto known = of_parts_.find(place); known != of_parts_.end()) return *known->second;
-  auto made = std::make_shared<Endings>();
-  made->all = maker_->make_part_endings(part, trie, node, follow, *this, budget);
+  std::shared_ptr<const Endings> made =
+      collected(budget, [&](auto& walk) { return walk.run_part(part, {&trie, node}, follow); });
   return *of_parts_.emplace(place, Kept<Endings>(std::move(made))).first->second;
 }
 

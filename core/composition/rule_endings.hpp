@@ -2,7 +2,7 @@
 //
 // Problem.  Within a budget a token is allowed if the closing text after it (closing_texts.hpp) has few enough tokens.
 // 120,000 tokens may follow in a string; a walk that finds the state after each takes 20 ms.
-// How.  The maker of masks (rule_mask_maker.hpp) follows the alternatives of a state down the trie, and knows of each token
+// How.  A walk of rules (rule_walk.hpp) follows the alternatives of a state down the trie, and knows of each token
 // what is to be written after it: something inside a terminal, or nothing, and then the rest of the alternative.  So it
 // can say by which text each token is closed.  These texts are composed as the expressions are.  Let c(L) be the least
 // of the shortest texts of a language, in the order of bytes:
@@ -33,8 +33,6 @@
 
 namespace tokamata {
 
-class RuleMaskMaker;
-
 // Tokens after which the closing text is the same.
 struct Ending {
   SpelledId text;
@@ -60,12 +58,11 @@ class RuleEndings {
  public:
   // Of what outlives it.
   RuleEndings(RuleWalkContext& context, ClosingTexts& texts);
-  ~RuleEndings();
 
   // Those of the over-approximation of a state, in the order of their texts.  A token has the first in which it is.
   std::shared_ptr<const Endings> of(StateId approximation, Budget& budget);
 
-  // For the maker: of the tokens that stay inside a terminal, or inside a part of a grammar, which begins at a node of
+  // For the walk: of the tokens that stay inside a terminal, or inside a part of a grammar, which begins at a node of
   // a trie.
   const Endings& of_terminal(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
   const Endings& of_part(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
@@ -74,6 +71,9 @@ class RuleEndings {
   void clear();
 
  private:
+  // Those that a walk finds, which `run(walk)` runs.
+  template <class Run>
+  std::shared_ptr<Endings> collected(Budget& budget, Run&& run);
   TerminalEndings walked(ExpressionId terminal, const TokenTrie& trie, NodeId node, Budget& budget);
   std::shared_ptr<const TerminalEndings> terminal_endings(ExpressionId terminal, const TokenTrie& trie, NodeId node,
                                                           Follow follow, Budget& budget);
@@ -84,7 +84,6 @@ class RuleEndings {
   ByteAutomaton& automaton_;
   const Vocabulary& vocabulary_;
   ClosingTexts& texts_;
-  std::unique_ptr<RuleMaskMaker> maker_;
   counted::unordered_map<PartAt, Kept<Endings>, PartAt::Hash> of_terminals_, of_parts_;
   Latest<StateId, Endings> of_states_;
 };

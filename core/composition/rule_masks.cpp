@@ -38,14 +38,16 @@ bool may_begin_with_control(const Arena& arena, ExpressionId expression) {
 
 }  // namespace
 
-RuleMasks::RuleMasks(TokenSteps& steps, RuleSegments& rule_segments, MaskMemo& memo, MaskWriter& writer)
+RuleMasks::RuleMasks(TokenSteps& steps, RuleWalkContext& context, RuleMaskMaker& maker, MaskMemo& memo,
+                     MaskWriter& writer)
     : steps_(steps),
       operands_(steps.operands()),
       vocabulary_(operands_.vocabulary()),
       automaton_(operands_.automaton()),
-      rule_segments_(rule_segments),
-      beginnings_(rule_segments.context().beginnings),
-      work_(rule_segments.context().work),
+      context_(context),
+      maker_(maker),
+      beginnings_(context.beginnings),
+      work_(context.work),
       memo_(memo),
       writer_(writer) {}
 
@@ -63,8 +65,7 @@ std::vector<std::uint32_t> RuleMasks::refused_tokens(StateId state, std::vector<
                                                      Budget& budget) {
   const TimeOfPart timed = work_.time_unverified();
   work_.counts.unverified += unverified.size();
-  return UnverifiedTokens(steps_.liveness(), operands_, rule_segments_.maker(), std::move(unverified), budget)
-      .refused_by(state);
+  return UnverifiedTokens(steps_.liveness(), operands_, maker_, std::move(unverified), budget).refused_by(state);
 }
 
 std::vector<std::uint32_t> RuleMasks::unverified(StateId holder) const {
@@ -107,12 +108,11 @@ RuleMasks::Holder RuleMasks::mask_of_approximation(ExpressionId approximation, B
     if (node.kind == Kind::Union && arena.items(node).size() <= kMostUnited) return united(holder, budget);
   }
   work_.counts.note(MaskWork::Maker::Segments);
-  RuleMaskMaker& maker = rule_segments_.maker();
-  RuleMask made = maker.make(expression, TokenTrie::root(), budget);
+  RuleMask made = maker_.make(expression, TokenTrie::root(), budget);
   memo_.note_most_after(holder, made.most);
   note_unverified(holder, made.unverified);
-  if (has_stack_memo(expression) && made.unverified.empty() && maker.notes_all()) {
-    const auto read = [&maker](ExpressionId part) { return maker.read(part); };
+  if (has_stack_memo(expression) && made.unverified.empty() && maker_.notes_all()) {
+    const auto read = [this](ExpressionId part) { return maker_.read(part); };
     stack_memo_.add(
         arena, expression, {holder, made.most}, [this](ExpressionId part) { return beginnings_.of(part); }, read);
   }

@@ -21,7 +21,7 @@
 #include "composition/mask_work.hpp"
 #include "composition/mask_writer.hpp"
 #include "composition/operands.hpp"
-#include "composition/rule_segments.hpp"
+#include "composition/rule_mask_maker.hpp"
 #include "composition/stack_memo.hpp"
 #include "composition/token_steps.hpp"
 
@@ -30,7 +30,7 @@ namespace tokamata {
 class RuleMasks {
  public:
   // Of what outlives it.
-  RuleMasks(TokenSteps& steps, RuleSegments& rule_segments, MaskMemo& memo, MaskWriter& writer);
+  RuleMasks(TokenSteps& steps, RuleWalkContext& context, RuleMaskMaker& maker, MaskMemo& memo, MaskWriter& writer);
 
   // The mask of a state for which Operands::has_rule_mask holds.
   const MaskPtr& of(StateId state, Budget& budget);
@@ -46,7 +46,7 @@ class RuleMasks {
 
   MaskMemo& memo() { return memo_; }
   MaskWriter& writer() { return writer_; }
-  RuleWalkContext& context() { return rule_segments_.context(); }
+  RuleWalkContext& context() { return context_; }
 
   // To be called when states get other numbers.
   void clear();
@@ -72,7 +72,8 @@ class RuleMasks {
   Operands& operands_;
   const Vocabulary& vocabulary_;
   ByteAutomaton& automaton_;
-  RuleSegments& rule_segments_;
+  RuleWalkContext& context_;
+  RuleMaskMaker& maker_;
   Beginnings& beginnings_;
   CountedWork& work_;
   MaskMemo& memo_;

@@ -1,32 +1,41 @@
 #include "composition/rule_segments.hpp"
 
-#include "composition/rule_mask_maker.hpp"
+#include "composition/rule_sinks.hpp"
+#include "composition/rule_walk.hpp"
 
 namespace tokamata {
 
 RuleSegments::RuleSegments(Operands& operands, StateLoops& loops, Beginnings& beginnings, Segments& segments,
                            CountedWork& work)
-    : context_{operands, loops, beginnings, segments, *this, work} {}
-RuleSegments::~RuleSegments() = default;
+    : pool_(operands.arena(), beginnings, operands.vocabulary().words()),
+      context_{operands, loops, beginnings, segments, *this, work, pool_} {}
 
-RuleMaskMaker& RuleSegments::maker() {
-  if (!maker_) maker_ = std::make_unique<RuleMaskMaker>(context_);
-  return *maker_;
+std::optional<const RuleSegment*> RuleSegments::of(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                                   Budget& budget) {
+  const PartAt place{&trie, node, part, follow};
+  if (const auto known = known_.find(place); known != known_.end()) {
+    ++context_.work.counts.segments_found;
+    return known->second ? &*known->second : nullptr;
+  }
+  const TimeOfPart timed = context_.work.time_segment();
+  ++context_.work.counts.segments_made;
+  std::optional<std::shared_ptr<const RuleSegment>> segment = made(part, trie, node, follow, budget);
+  if (!segment) return std::nullopt;
+  const Kept<RuleSegment>& kept = known_.emplace(place, Kept(*std::move(segment))).first->second;
+  return kept ? &*kept : nullptr;
 }
 
-const RulesSegment* RuleSegments::of(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
-                                     Budget& budget) {
-  const PartAt place{&trie, node, part, follow};
-  auto known = known_.find(place);
-  if (known != known_.end()) {
-    ++context_.work.counts.segments_found;
-  } else {
-    const TimeOfPart timed = context_.work.time_segment();
-    ++context_.work.counts.segments_made;
-    std::shared_ptr<const RulesSegment> made = maker().make_segment(part, trie, node, follow, budget);
-    known = known_.emplace(place, Kept(std::move(made))).first;
-  }
-  return known->second ? &*known->second : nullptr;
+std::optional<std::shared_ptr<const RuleSegment>> RuleSegments::made(ExpressionId part, const TokenTrie& trie,
+                                                                     NodeId node, Follow follow, Budget& budget) {
+  const RuleWalkPool::Lease buffers(pool_);
+  SegmentSink sink(*buffers);
+  RuleWalk<SegmentSink> walk(context_, *buffers, sink, budget);
+  if (!walk.run_part(part, {&trie, node}, follow)) return std::nullopt;
+  // A choice was applied to all that follows as one expression, in which the end of the part does not show.
+  if (walk.has_walked() || walk.has_applied_choice() || sink.has_unverified())
+    return std::shared_ptr<const RuleSegment>();
+  const std::size_t much = Segment::much_for(context_.operands.vocabulary().words());
+  return std::make_shared<const RuleSegment>(sink.take(follow, much));
 }
 
 }  // namespace tokamata

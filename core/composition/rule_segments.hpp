@@ -14,27 +14,27 @@
 #include "composition/mask_work.hpp"
 #include "composition/operands.hpp"
 #include "composition/part_at.hpp"
+#include "composition/rule_walk_buffers.hpp"
 #include "composition/segment_payoff.hpp"
 #include "composition/segments.hpp"
 #include "composition/state_loops.hpp"
 
 namespace tokamata {
 
-class RuleMaskMaker;
 class RuleSegments;
 
 // What a part of a grammar does to the tokens below a node of a trie, whatever follows the part: what a Segment says of
 // a terminal.
 // Problem.  The operands of every operator are expressions, and so is what stands within brackets: without segments,
 // all that an expression may begin with is followed again at each node of the trie where one begins.
-struct RulesSegment {
+struct RuleSegment {
   MaskBits inside;                        // the tokens that stay inside the part or end it
   TokenTrie remainders;                   // of those that pass its end
   std::optional<TokenTrie::Place> trunk;  // of the remainders
   std::uint64_t most;  // the most bytes that any of the first leaves to be written inside; or RuleMask::kEndless
 
   std::size_t memory_bytes() const {
-    return shared_block_bytes<RulesSegment>() + inside.memory_bytes() + remainders.memory_bytes();
+    return shared_block_bytes<RuleSegment>() + inside.memory_bytes() + remainders.memory_bytes();
   }
 };
 
@@ -46,30 +46,34 @@ struct RuleWalkContext {
   Segments& segments;
   RuleSegments& rule_segments;
   CountedWork& work;
+  RuleWalkPool& pool;
 };
 
 class RuleSegments {
  public:
   // Of what outlives it.
   RuleSegments(Operands& operands, StateLoops& loops, Beginnings& beginnings, Segments& segments, CountedWork& work);
-  ~RuleSegments();
 
   // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be
-  // judged with what follows it.
-  const RulesSegment* of(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
+  // judged with what follows it.  Nothing if it was given up, since segments turned out not to pay (segment_payoff.hpp).
+  std::optional<const RuleSegment*> of(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
+                                       Budget& budget);
   SegmentPayoff& payoff() { return payoff_; }
   RuleWalkContext& context() { return context_; }
-  RuleMaskMaker& maker();
 
   // To be called when states get other numbers.
   void clear() { release(known_); }
 
  private:
+  // Nothing if it was given up; null if there is none.
+  std::optional<std::shared_ptr<const RuleSegment>> made(ExpressionId part, const TokenTrie& trie, NodeId node,
+                                                         Follow follow, Budget& budget);
+
+  RuleWalkPool pool_;
   RuleWalkContext context_;
   SegmentPayoff payoff_;
-  std::unique_ptr<RuleMaskMaker> maker_;  // made with the first mask of rules
   // before it, since keys point to the tries of remainders: the segments of terminals
-  counted::unordered_map<PartAt, Kept<RulesSegment>, PartAt::Hash> known_;
+  counted::unordered_map<PartAt, Kept<RuleSegment>, PartAt::Hash> known_;
 };
 
 }  // namespace tokamata

@@ -14,7 +14,6 @@ namespace tokamata {
 
 class SegmentPayoff {
  public:
-  struct DoNotPay {};
   // While a mask is made that can be made once more.
   class Trial {
    public:
@@ -30,11 +29,11 @@ class SegmentPayoff {
     SegmentPayoff& segments_;
   };
   bool pay() const { return pay_; }
-  // Throws DoNotPay.
-  void note_spot() {
-    if (!is_trial_ || --spots_left_ > 0) return;
+  // Counts a spot.  False if that is one too many for a mask that can be made once more: it is to be given up.
+  [[nodiscard]] bool may_open_spot() {
+    if (!is_trial_ || --spots_left_ > 0) return true;
     pay_ = false;
-    throw DoNotPay();
+    return false;
   }
 
  private:

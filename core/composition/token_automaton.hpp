@@ -184,8 +184,9 @@ class TokenAutomaton {
   RuleSegments rule_segments_{operands_, loops_, beginnings_, segments_, work_};
   MaskMemo memo_{operands_};
   MaskWriter writer_{operands_, memo_};
-  RegularMasks regular_masks_{steps_, rule_segments_, memo_, writer_};
-  RuleMasks rule_masks_{steps_, rule_segments_, memo_, writer_};
+  RuleMaskMaker mask_maker_{rule_segments_.context()};
+  RegularMasks regular_masks_{steps_, rule_segments_.context(), mask_maker_, memo_, writer_};
+  RuleMasks rule_masks_{steps_, rule_segments_.context(), mask_maker_, memo_, writer_};
   std::unique_ptr<LanguageMasks> language_masks_;  // made with the first state of rules within a regular language
   Kept<Mask> stop_mask_;
 };
