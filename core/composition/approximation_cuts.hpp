@@ -21,8 +21,8 @@ struct ApproximationCut {
   std::vector<TokenRange> refused, unverified;  // in the trie's order
 };
 
-// Of the tokens below a node of the trie, where what is left of them follows the state.  Over-approximations that refuse
-// and leave nothing are one.
+// Of the tokens below a node of the trie, where what is left of them follows the state.  Over-approximations that
+// refuse and leave nothing are one.
 std::vector<ApproximationCut> approximation_cuts(Operands& operands, StateId state, NodeId from, Budget& budget);
 
 // The tokens along a text that an over-approximation refuses or leaves unverified, or that may become like an earlier

@@ -1,7 +1,7 @@
 // What expressions with rules may begin with: a superset of the bytes, found once for each expression.
 //
-// Where a choice, a lookaround or an unverified text stands in front, any byte may come: to see further, the choice would
-// have to be applied.
+// Where a choice, a lookaround or an unverified text stands in front, any byte may come: to see further, the choice
+// would have to be applied.
 #pragma once
 
 #include <optional>

@@ -41,7 +41,7 @@ std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative
 }  // namespace
 
 Factors factors_of(Arena& arena, ExpressionId expression) {
-  constexpr std::size_t kMost = 8;  // alternatives that are taken apart
+  constexpr std::size_t kMostAlternatives = 8;  // so many are taken apart; the others stay whole
   Factors factors;
   const auto given = arena.alternatives(expression);
   std::vector<ExpressionId> open(given.begin(), given.end());
@@ -55,7 +55,7 @@ Factors factors_of(Arena& arena, ExpressionId expression) {
     const auto [first, tail] = arena.split(alternative);
     const ExpressionNode head = arena.node(first);  // a copy: nodes move when the arena grows
     if (tail != Arena::kEpsilon && head.kind == Kind::Repetition && head.minimum == 0 &&
-        open.size() + factors.others.size() < kMost) {
+        open.size() + factors.others.size() < kMostAlternatives) {
       factors.others.push_back(arena.concatenate(arena.repeat(head.body(), 1, head.maximum), tail));
       const auto rest = arena.alternatives(tail);
       open.insert(open.end(), rest.begin(), rest.end());

@@ -3,8 +3,8 @@
 // Problem.  A state of J & L holds a state of the rules J and one of the language L.  Rules keep what was written, so a
 // search of its successors has no end.
 // How.  By the closing text of J's state (closing_texts.hpp), made of the bytes that L can read: if L accepts it too,
-// the state is live.  Where L is an *alphabet*, C* for a set C of code points, a text is in it if all its parts are.  So
-// a state is dead if each way through its over-approximation has a part that needs another code point: a least fixed
+// the state is live.  Where L is an *alphabet*, C* for a set C of code points, a text is in it if all its parts are.
+// So a state is dead if each way through its over-approximation has a part that needs another code point: a least fixed
 // point over the parts that are found first; others are taken to be live.  Otherwise a search decides.
 // Example.  {"a": "x|  & ASCII: the text is  "} , which is ASCII.  With a required name  é  that must be written as it
 // is, no text is.
@@ -47,7 +47,7 @@ class LanguageLiveness : public CountedObject {
   bool accepts(StateId language, std::string_view text, Budget& budget);
 
  private:
-  static constexpr std::size_t kMostParts = 1 << 9;  // of an over-approximation, where it is asked whether it lives
+  static constexpr std::size_t kMostParts = 1 << 9;  // of an over-approximation; the others are taken to be live
 
   bool has_rules(ExpressionId expression, Budget& budget);
   // Whether the language is C*, for the code points C that it can read.

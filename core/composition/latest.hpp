@@ -21,12 +21,12 @@ class Latest {
   }
   void keep(const Key& key, std::shared_ptr<const Value> value) {
     kept_.emplace_back(key, Kept<Value>(std::move(value)));
-    if (kept_.size() > kMost) kept_.pop_front();
+    if (kept_.size() > kMostKept) kept_.pop_front();
   }
   void clear() { release(kept_); }
 
  private:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMostKept = 64;
   counted::deque<std::pair<Key, Kept<Value>>> kept_;  // oldest first
 };
 

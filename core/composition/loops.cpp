@@ -51,10 +51,10 @@ void add_loop(const Loop& loop, std::vector<Loop>& loops) {
 // As many code points as the phrase still has, whichever they are; any number of those that do not go on with it.
 void add_loops_of_phrase(const PhraseSearch& search, std::uint32_t position, bool whole_leads,
                          std::vector<Loop>& loops) {
-  constexpr std::uint32_t kMostBytes = 1024;  // longer than tokens are: what is left out costs time alone
+  constexpr std::uint32_t kLongestCounted = 1024;  // bytes: longer than tokens are; what is left out costs time alone
   if (!search.begun(position).empty()) return;
   const ByteSet leads = whole_leads ? kAscii | ByteSet::range(0xC2, 0xF4) : kAscii;
-  add_loop({leads, search.code_points_left(position, kMostBytes)}, loops);
+  add_loop({leads, search.code_points_left(position, kLongestCounted)}, loops);
   add_loop({leads.without(search.going_on(position)), kUnbounded}, loops);
 }
 

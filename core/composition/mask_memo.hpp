@@ -1,7 +1,7 @@
 // The masks of states that are kept, the oldest of which are dropped first.
 //
-// States share masks: one of them *holds* a mask, and others know whose it is.  So ten thousand positions of a JSON text
-// have a few hundred masks.
+// States share masks: one of them *holds* a mask, and others know whose it is.  So ten thousand positions of a JSON
+// text have a few hundred masks.
 #pragma once
 
 #include <atomic>

@@ -102,10 +102,10 @@ void RegularMasks::add_inside(const ClassLoop& loop, Mask& mask, Budget& budget)
 }
 
 std::optional<Factors> RegularMasks::factors(StateId state) {
-  constexpr std::size_t kMostParts = 8;
+  constexpr std::size_t kMostFactored = 8;  // alternatives
   const ExpressionId expression = automaton_.expression(state);
   if (!operands_.is_spelled_by_bytes() || automaton_.node(state).constrained || !operands_.controls().empty() ||
-      automaton_.arena().alternatives(expression).size() > kMostParts)
+      automaton_.arena().alternatives(expression).size() > kMostFactored)
     return std::nullopt;
   Factors factors = factors_of(automaton_.arena(), expression);
   if (factors.loops.empty()) return std::nullopt;

@@ -1,8 +1,8 @@
 // What may follow an alternative that a walk of rules follows: lists of expressions that share their ends, and forks.
 //
-// Problem.  An alternative of a grammar stands before the rest of its rule, before the rest of the rule around that, and
-// so on.  As expressions, each concatenation would be added to the arena; and where readings meet, a union of them would
-// be a node for each element of each stack (2 GB for a Java file).
+// Problem.  An alternative of a grammar stands before the rest of its rule, before the rest of the rule around that,
+// and so on.  As expressions, each concatenation would be added to the arena; and where readings meet, a union of them
+// would be a node for each element of each stack (2 GB for a Java file).
 // How.  A *rest* is an expression and the rest after it.  What several readings begin with is followed once, before a
 // *fork*: the list of what may follow it, which grows while readings are found.  A fork is *closed* where it was read
 // before all were known; what comes later gets another fork.  It is *passed* where what may follow was split already;

@@ -61,14 +61,14 @@ class RuleCompletions::Search {
     walk_classes(automaton_.steps(), approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
       ++classes_;
       std::size_t& count = followed[reached.value];
-      if (count == kAlike || !has_room()) return;
+      if (count == kMostAlike || !has_room()) return;
       const TokenId token{*std::ranges::min_element(token_class.tokens)};
       const std::optional<StateId> target =
           approximation.state == configuration.state ? reached : automaton_.step(configuration, token, budget_);
       if (!target) return;
       const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
       const bool is_kept = automaton_.automaton().node(*target).by_byte && rest > 1;
-      count = is_kept ? count + 1 : kAlike;
+      count = is_kept ? count + 1 : kMostAlike;
     });
   }
 
@@ -175,7 +175,7 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
 // ---- masks ------------------------------------------------------------------------------------
 
 // The tokens that fit by the over-approximation, and those that the exact state must judge.
-RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, Budget& budget) {
+RuleCompletions::Fitting RuleCompletions::fitting(StateId state, TokenCount left, Budget& budget) {
   const StateId approximation = automaton_.approximated({state, false}, budget).state;
   TokenCount spare = approximation == state ? 0 : kSpare;
   // Where the state needs more than that, it repeats what it reads: a name between tags of its own.  So may each byte
@@ -191,7 +191,7 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
   if (std::ranges::all_of(endings->all, [&](const Ending& ending) { return fits(ending, spare); }))
     return {{}, true, {}, {}};
   const std::size_t words = automaton_.vocabulary(false).words();
-  Within found{Words(words), false, Words(words), {}};
+  Fitting found{Words(words), false, Words(words), {}};
   Words judged(words);  // by the first ending of each
   std::optional<Words> is_ambiguous;
   for (const Ending& ending : endings->all) {
@@ -219,9 +219,10 @@ RuleCompletions::Within RuleCompletions::within(StateId state, TokenCount left, 
 
 // The same at the start of a text whose first token may have other bytes: by a walk, since there is one such mask for
 // each text.
-RuleCompletions::Within RuleCompletions::within_at_start(Configuration configuration, TokenCount left, Budget& budget) {
+RuleCompletions::Fitting RuleCompletions::fitting_at_start(Configuration configuration, TokenCount left,
+                                                           Budget& budget) {
   const std::size_t words = automaton_.vocabulary(true).words();
-  Within found{Words(words), false, Words(words), {}};
+  Fitting found{Words(words), false, Words(words), {}};
   const Configuration approximation = automaton_.approximated(configuration, budget);
   const bool is_exact = approximation.state == configuration.state;
   walk_classes(automaton_.steps(), approximation, budget, [&](StateId target, const TokenClass& token_class) {
@@ -277,8 +278,8 @@ MaskPtr RuleCompletions::mask_within(Configuration configuration, TokenCount lef
   const std::size_t words = automaton_.vocabulary(configuration.at_start).words();
   if (left == 0) return automaton_.mask_of_row(configuration, Words(words));
   const MaskPtr whole = automaton_.mask(configuration, budget);
-  Within found =
-      configuration.at_start ? within_at_start(configuration, left, budget) : within(configuration.state, left, budget);
+  Fitting found = configuration.at_start ? fitting_at_start(configuration, left, budget)
+                                         : fitting(configuration.state, left, budget);
   if (found.are_all) return whole;
   const Words allowed = whole->bits.row();
   const auto restrict_to = [words](Words& tokens, const Words& others) {

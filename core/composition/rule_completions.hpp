@@ -9,8 +9,8 @@
 // closing text of the state reached.  States are pruned if the length of their shortest text and of the longest token
 // show that they cannot beat the best so far.
 //   - Tokens are walked from the over-approximation of a state (Arena::approximations), in which all positions within a
-//     string are one state.  Of the tokens that lead to the same state, one is followed; up to kAlike inside a name or
-//     an element that must differ from others, because some of their texts may be taken.
+//     string are one state.  Of the tokens that lead to the same state, one is followed; up to kMostAlike inside a name
+//     or an element that must differ from others, because some of their texts may be taken.
 //   - If the search is exhausted, the result is exact.  This is so for two tokens, which one walk shows, unless that
 //     makes too many states.  It stops early after kMostStates new states or kMostClasses token classes, and returns
 //     the best number found.
@@ -85,9 +85,10 @@ class RuleCompletions {
   void clear();
 
  private:
-  static constexpr std::size_t kMostStates = 1 << 12, kMostClasses = 1 << 17;
-  static constexpr std::size_t kAlike = 64;
-  static constexpr TokenCount kNear = 64;
+  static constexpr std::size_t kMostStates = 1 << 12, kMostClasses = 1 << 17;  // of a search: new states; token classes
+  static constexpr std::size_t kMostAlike = 64;  // tokens to one state of the over-approximation that a search follows
+  static constexpr TokenCount kNear = 64;        // an end that is so near may be found nearer by one walk
+  // tokens that a mask reads one by one: along texts written before; before each closing text
   static constexpr std::size_t kMostAlong = 32, kMostBefore = 6;
 
   struct Step {
@@ -107,14 +108,15 @@ class RuleCompletions {
     bool are_alike;
     Words tokens;
   };
-  struct Within {
+  // What the over-approximation shows of the tokens that leave enough room.
+  struct Fitting {
     Words tokens;
-    bool are_all;  // that the over-approximation allows
+    bool are_all;  // that it allows
     Words along;   // those among them that go along a text written before, to be examined
     std::vector<Doubtful> doubtful;
   };
-  Within within(StateId state, TokenCount left, Budget& budget);
-  Within within_at_start(Configuration configuration, TokenCount left, Budget& budget);
+  Fitting fitting(StateId state, TokenCount left, Budget& budget);
+  Fitting fitting_at_start(Configuration configuration, TokenCount left, Budget& budget);
   void add_closed(Words& tokens, const Words& doubtful, std::size_t most, Configuration configuration, TokenCount left,
                   Budget& budget);
   bool are_closed(const Doubtful& alike, Configuration configuration, Budget& budget);

@@ -132,7 +132,7 @@ SpelledId RuleEndings::text_after(ExpressionId terminal, std::string_view bytes,
 // to be read.
 std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, NodeId node, Follow follow,
                                                        Budget& budget) {
-  constexpr std::size_t kManyJudged = 4000;
+  constexpr std::size_t kMostRead = 4000;  // tokens that are read one by one
   const TokenTrie& trie = vocabulary_.trie();
   Arena& arena = automaton_.arena();
   const std::shared_ptr<const Segment> segment = context_.segments.of(terminal, node, follow, budget);
@@ -146,7 +146,7 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
   if (const auto with = arena.with_strings(terminal)) {
     other = with->terminal;
     const std::optional<std::vector<std::uint32_t>> along =
-        context_.segments.tokens_along(*with, node, kManyJudged, budget);
+        context_.segments.tokens_along(*with, node, kMostRead, budget);
     if (!along) return std::nullopt;
     for (const std::uint32_t token : *along) set_bit(judged, token);
   } else if (const auto unbounded = node == TokenTrie::root() ? arena.without_bound(terminal) : std::nullopt) {
@@ -157,7 +157,7 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
     return std::nullopt;
   }
   for (std::size_t word = 0; word < judged.size(); ++word) judged[word] &= inside[word];
-  if (count_bits(judged) > kManyJudged) return std::nullopt;
+  if (count_bits(judged) > kMostRead) return std::nullopt;
   const std::size_t depth = segment->is_listed() && segment->few.empty() ? 0 : [&] {
     std::uint32_t some = 0;
     for_each_bit(inside, [&](std::uint32_t token) { some = token; });

@@ -2,9 +2,9 @@
 //
 // Problem.  What a text has written decides what it may write much later (expression/rules.hpp), so no two states need
 // be alike, though most of their masks are.
-// How.  A state has the masks of its over-approximations, each made once (rule_mask_maker.hpp).  Tokens that begin with a
-// text which an over-approximation refuses are taken out, as runs of the trie.  The state itself judges the tokens that
-// are unverified (unverified.hpp).
+// How.  A state has the masks of its over-approximations, each made once (rule_mask_maker.hpp).  Tokens that begin with
+// a text which an over-approximation refuses are taken out, as runs of the trie.  The state itself judges the tokens
+// that are unverified (unverified.hpp).
 // Example.  {"a": 1, "|  where any names may stand: the mask of any name, less the tokens that begin with  a" .
 // Cost.  A look-up for each over-approximation, a few words for each run, and what unverified tokens cost.
 #pragma once

@@ -55,7 +55,8 @@ class RuleSegments {
   RuleSegments(Operands& operands, StateLoops& loops, Beginnings& beginnings, Segments& segments, CountedWork& work);
 
   // The segment of a part of a grammar that begins at a node of a trie; null if it has none, because its tokens must be
-  // judged with what follows it.  Nothing if it was given up, since segments turned out not to pay (segment_payoff.hpp).
+  // judged with what follows it.  Nothing if it was given up, since segments turned out not to pay
+  // (segment_payoff.hpp).
   std::optional<const RuleSegment*> of(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,
                                        Budget& budget);
   SegmentPayoff& payoff() { return payoff_; }

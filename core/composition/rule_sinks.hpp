@@ -7,8 +7,8 @@
 //     add_terminal   those of the segment of a terminal
 //     add_part       those of the segment of a part of a grammar
 //     add_exit       a spot where the part may end whose segment is made
-// A sink that takes runs (kTakesRuns) also gets tokens by `set`, and bounds by `note`, from walks that take whole runs of
-// tokens.  To others, each token is given with the state that it leads to.
+// A sink that takes runs (kTakesRuns) also gets tokens by `set`, and bounds by `note`, from walks that take whole runs
+// of tokens.  To others, each token is given with the state that it leads to.
 #pragma once
 
 #include <cstdint>

@@ -309,8 +309,8 @@ bool RuleWalk<Sink>::may_begin(ExpressionId expression, RestId rest) {
   return false;
 }
 
-// Adds the tokens that end where a terminal ends.  Before something unverified, those after which the terminal may as well
-// go on are allowed for that alone: each digit may be the last of a number, and need not be.
+// Adds the tokens that end where a terminal ends.  Before something unverified, those after which the terminal may as
+// well go on are allowed for that alone: each digit may be the last of a number, and need not be.
 template <class Sink>
 void RuleWalk<Sink>::add_after(const Alternative& way, const TokenTrie& remainders, const Rest& rest,
                                bool inside_is_unverified) {

@@ -4,8 +4,8 @@
 // a hundred times as much as what is new in it.
 // How.  The expression is split into its alternatives, with the rules at the front unfolded.  Each alternative is
 // followed down the trie as long as some token continues with it; most end at their first byte.  A terminal is not
-// followed: its *segment* (vocabulary/segment.hpp) is computed once.  The segment contains the trie of what tokens spell
-// after the terminal, and whatever follows the terminal is followed down that trie in the same way.
+// followed: its *segment* (vocabulary/segment.hpp) is computed once.  The segment contains the trie of what tokens
+// spell after the terminal, and whatever follows the terminal is followed down that trie in the same way.
 // Grammars are ambiguous: a token of sixteen brackets may have 2^16 readings.  So with rules that are joined
 // (Rules::joins) all readings that reach one node of the trie are opened together.  What several of them begin with is
 // followed once, before a fork (rests.hpp).
@@ -101,8 +101,8 @@ class RuleWalk {
     if constexpr (Sink::kNotesReads)
       if (joins_) sink_.note_split(expression);
   }
-  // Notes that a rest begins with none of some bytes: the choice between segments depends on that, and what is opened at
-  // all.
+  // Notes that a rest begins with none of some bytes: the choice between segments depends on that, and what is opened
+  // at all.
   void note_none_of(RestId rest, const ByteSet& bytes) {
     if constexpr (Sink::kNotesReads)
       if (joins_) rests_.for_each_front(rest, [&](ExpressionId part) { sink_.note_avoided(part, bytes); });

@@ -78,8 +78,7 @@ struct RuleWalkBuffers : CountedObject {
   struct Part {
     ExpressionId expression;
     RestId after;
-    bool is_whole;  // what it begins with may be a segment, since it was not
-                    // unfolded at this spot
+    bool is_whole;  // what it begins with may be a segment, since it was not unfolded at this spot
   };
   struct Opened {
     Spot spot;

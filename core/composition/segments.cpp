@@ -13,8 +13,8 @@ namespace tokamata {
 namespace {
 
 // a segment of so few tokens is made sooner than it is found among those of others
-constexpr std::uint32_t kFewShared = 256;
-constexpr std::size_t kManyJudged = 1000;  // a walk takes no longer, mostly
+constexpr std::uint32_t kMostUnshared = 256;
+constexpr std::size_t kMostJudged = 1000;  // tokens read one by one; a walk takes no longer than more of them, mostly
 
 struct InTerminal {  // for MaskWalk
   using AllSpellable = void;
@@ -50,7 +50,7 @@ const std::shared_ptr<const Segment>& Segments::of(ExpressionId terminal, NodeId
   }
   const TimeOfPart timed = work_.time_segment();
   const TokenTrie::Node& below = vocabulary_.trie().node(node);
-  const bool is_shared = below.tokens_end - below.tokens_begin > kFewShared;
+  const bool is_shared = below.tokens_end - below.tokens_begin > kMostUnshared;
   std::string key = is_shared ? automaton_.arena().structure(automaton_.arena().node(terminal).body()) : std::string();
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
@@ -158,8 +158,8 @@ std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Ar
   Segment made = *of(unbounded.terminal, TokenTrie::root(), Follow::AnyByte, budget);
   if (made.has_trunk()) return std::nullopt;  // whose tokens would be judged as well
   // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
-  const std::size_t many =
-      automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kManyJudged;
+  const std::size_t most_judged =
+      automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kMostJudged;
   std::vector<std::uint32_t> judged;
   // Whether a token that may be too long stays for now.
   const auto is_kept = [&](std::uint32_t token) {
@@ -181,7 +181,7 @@ std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Ar
       const auto bit = static_cast<std::uint32_t>(std::countr_zero(open));
       if (!is_kept(static_cast<std::uint32_t>(32 * word) + bit)) made.inside[word] &= ~(1u << bit);
     }
-    if (judged.size() > many) return std::nullopt;
+    if (judged.size() > most_judged) return std::nullopt;
   }
   std::ranges::copy_if(made.remainders.order(), std::back_inserter(judged),
                        [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
@@ -244,7 +244,7 @@ std::optional<std::vector<std::uint32_t>> Segments::tokens_along(const Arena::Wi
 
 std::optional<Segment> Segments::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from,
                                                  Budget& budget) {
-  std::optional<std::vector<std::uint32_t>> judged = tokens_along(with, from, kManyJudged, budget);
+  std::optional<std::vector<std::uint32_t>> judged = tokens_along(with, from, kMostJudged, budget);
   if (!judged) return std::nullopt;
   const Segment& without = *of(with.terminal, from, Follow::AnyByte, budget);
   if (without.has_trunk()) return std::nullopt;
@@ -264,7 +264,7 @@ std::optional<Segment> Segments::judged_segment(Segment made, ExpressionId termi
   Words is_judged(vocabulary_.words());
   for (const std::uint32_t token : judged) set_bit(is_judged, token);
   std::vector<std::uint32_t> in_order = judged;  // of their bytes
-  if (judged.size() <= kManyJudged)
+  if (judged.size() <= kMostJudged)
     std::ranges::sort(in_order, {}, [&](std::uint32_t token) { return vocabulary_.bytes({token}); });
   else
     std::ranges::copy_if(vocabulary_.trie().order(), in_order.begin(),

@@ -141,7 +141,6 @@ class TokenAutomaton {
   Configuration approximated(Configuration configuration, Budget& budget) {
     return operands_.approximated(configuration, budget);
   }
-  Segments& segments() { return segments_; }
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
     return segments_.of(terminal, node, follow, budget);
   }

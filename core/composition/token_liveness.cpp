@@ -95,7 +95,7 @@ std::vector<StateId> TokenLiveness::token_targets(StateId state, const TokenTrie
 // first place where the part stands.  It is followed in the other conjuncts alone, whose states are few, and each of
 // which is reached from many parts.
 bool TokenLiveness::lives_along_text(StateId state, Budget& budget) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 14;
+  constexpr std::size_t kLongestFollowed = std::size_t{1} << 14;  // bytes of the text
   Arena& arena = automaton_.arena();
   const auto [head, tail] = arena.split(automaton_.expression(state));
   const ExpressionNode& node = arena.node(head);
@@ -113,7 +113,7 @@ bool TokenLiveness::lives_along_text(StateId state, Budget& budget) {
   }
   if (!rest) return false;
   StateId other = automaton_.state_of(arena.intersect(others), budget);
-  for (std::size_t i = 0; i <= std::min(rest->size(), kMostBytes) && other != ByteAutomaton::kDead; ++i) {
+  for (std::size_t i = 0; i <= std::min(rest->size(), kLongestFollowed) && other != ByteAutomaton::kDead; ++i) {
     budget.step();
     const bool is_between_code_points = i == rest->size() || !is_continuation((*rest)[i]);
     if (is_between_code_points && automaton_.accepting(other)) {
