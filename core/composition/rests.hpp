@@ -113,15 +113,15 @@ class Rests {
   Beginnings& beginnings_;
   counted::vector<Rest> rests_;
   VisitedMap<std::uint64_t, RestId, NumberHash> ids_;  // by first and next
-  std::vector<Fork> forks_;
-  std::vector<RestId> along_,
+  counted::vector<Fork> forks_;
+  counted::vector<RestId> along_,
       parts_of_;  // buffers of compute_along and for_each_part
   Met met_;       // of for_each_front
 };
 
 template <class Visit>
 void Rests::for_each_part(RestId rest, bool closes, Met& met, Visit&& visit) {
-  std::vector<RestId>& open = parts_of_;
+  counted::vector<RestId>& open = parts_of_;
   open.assign(1, rest);
   while (!open.empty()) {
     const RestId at = open.back();
@@ -159,7 +159,7 @@ void Rests::for_each_front(RestId rest, Visit&& visit) {
 
 template <class IsKnown, class Compute>
 void Rests::compute_along(RestId rest, IsKnown&& is_known, Compute&& compute) {
-  std::vector<RestId>& open = along_;
+  counted::vector<RestId>& open = along_;
   open.assign(1, rest);
   while (!open.empty()) {
     const RestId at = open.back();

@@ -230,7 +230,7 @@ void RuleWalk<Sink>::open_parts(Spot spot, RestId rest, bool is_whole) {
 
 template <class Sink>
 bool RuleWalk<Sink>::open_together(Spot spot) {
-  std::vector<RuleWalkBuffers::Waiting>& waiting = buffers_.waiting;
+  counted::vector<RuleWalkBuffers::Waiting>& waiting = buffers_.waiting;
   for (const Position here = waiting.front().position; !waiting.empty() && waiting.front().position == here;) {
     std::ranges::pop_heap(waiting, std::greater());
     const RestId rest = waiting.back().rest;

@@ -115,14 +115,14 @@ struct RuleWalkBuffers : CountedObject {
   Rests::Met met;                             // what a search along a rest has met
   counted::vector<Alternative> alternatives;  // to be followed
   counted::vector<Part> parts;                // of the expression that is being split
-  std::vector<std::string_view> names;
-  std::vector<const TokenTrie*> tries;  // in the order of positions
+  counted::vector<std::string_view> names;
+  counted::vector<const TokenTrie*> tries;  // in the order of positions
   std::map<Position, std::vector<ExpressionId>> walked;
   // Where readings are opened together: what waits at each position; and at the position that is being opened, the fork
   // after each head, and the heads to be followed.
-  std::vector<Waiting> waiting;  // a heap, the first position on top
+  counted::vector<Waiting> waiting;  // a heap, the first position on top
   VisitedMap<std::uint32_t, std::uint32_t, NumberHash> fork_after;
-  std::vector<Head> heads;
+  counted::vector<Head> heads;
 };
 
 // Lends buffers to walks.
