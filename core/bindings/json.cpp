@@ -11,8 +11,9 @@
 
 #include "bindings/parts.hpp"
 #include "json/canonical_value.hpp"
-#include "json/json_rules.hpp"
+#include "json/json_rule_set.hpp"
 #include "json/leaves.hpp"
+#include "json/tagged_members.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

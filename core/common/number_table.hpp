@@ -64,4 +64,15 @@ class NumberTable {
   std::size_t count_ = 0;
 };
 
+// The number of a thing among all of its sort; a new one is added to them and to their index.
+template <class T>
+std::uint32_t number_in(counted::vector<T>& all, NumberTable& index, const T& wanted, std::uint64_t hash) {
+  if (const auto known = index.find(hash, [&](std::uint32_t number) { return all[number] == wanted; })) return *known;
+  const auto number = static_cast<std::uint32_t>(all.size());
+  index.reserve(1);
+  all.push_back(wanted);
+  index.add(number, hash);
+  return number;
+}
+
 }  // namespace tokamata

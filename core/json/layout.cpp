@@ -46,4 +46,12 @@ ExpressionId Layout::after(Gap gap, Indent indent, ExpressionId what, const Work
   return work.arena.unite(ways);
 }
 
+ExpressionId Layout::before_closing(Indent indent, ExpressionId closing, bool is_empty, const Work& work) {
+  const ExpressionId usual = after(Gap::Line, indent.outer(), closing, work);
+  if (!is_empty) return usual;
+  // A line that was begun for what is inside may turn out to be the last one.
+  std::vector<ExpressionId> ways{usual, after_break(Gap::Line, indent, closing, work)};
+  return work.arena.unite(ways);
+}
+
 }  // namespace tokamata::json

@@ -47,6 +47,8 @@ class Layout {
   ExpressionId after_blank(Gap gap, ExpressionId what, const Work& work) const;
   // The alternatives of `what` after a line break; kEmpty where there are none.
   ExpressionId after_break(Gap gap, Indent indent, ExpressionId what, const Work& work);
+  // `closing` ends an array or an object whose elements or members are as deep as `indent`.
+  ExpressionId before_closing(Indent indent, ExpressionId closing, bool is_empty, const Work& work);
   // Whether a text at this depth may have chosen its width before.  At depth 0 it has not begun: what a text before it
   // has chosen is no matter of its own.
   bool waits(Indent indent) const {

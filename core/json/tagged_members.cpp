@@ -4,7 +4,6 @@
 
 #include "common/memoized.hpp"
 #include "common/within.hpp"
-#include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {
@@ -214,127 +213,6 @@ void TaggedMembers::forget_expressions() {
   release(parts_);
   release(writable_);
   strings_.forget_expressions();
-}
-
-// ---- rules ------------------------------------------------------------------------------------
-
-namespace {
-
-ExpressionId optional_if(bool is_optional, ExpressionId expression, const Work& work) {
-  std::vector<ExpressionId> ways{expression};
-  if (is_optional) ways.push_back(Arena::kEpsilon);
-  return work.arena.unite(ways);
-}
-
-}  // namespace
-
-// One more member, and all that follow it; where the object may end, or nothing.
-ExpressionId JsonRules::tagged_members(std::uint32_t number, Line line, const Work& work) {
-  const Object object = objects_[number];
-  ObjectFormulas& objects = sets_.objects();
-  const bool may_end = objects.accepts(object.rest);
-  const auto length = may_end ? objects.some_further_length(object.rest, room(object), work)
-                              : objects.some_length(object.rest, room(object), work);
-  if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
-  return optional_if(
-      may_end,
-      expression(rule({Form::Members, number, 0, 0, 0, line}, *length, least_of_members(number, false, line, work)),
-                 work),
-      work);
-}
-
-ExpressionId JsonRules::expand_tagged_members(const Rule& rule, const Work& work) {
-  const TaggedMembers::Pieces pieces = tags_->pieces(work);
-  std::vector<ExpressionId> next;
-  if (const ExpressionId all = names(rule.subject, rule.line, work); all != Arena::kEmpty)
-    next.push_back(work.arena.concatenate(pieces.opening, all));
-  if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified)
-    add_approximate_others(rule, next, work);
-  return work.arena.concatenate(pieces.between, work.arena.unite(next));
-}
-
-// The same for elements.
-ExpressionId JsonRules::tagged_elements(std::uint32_t number, Line line, const Work& work) {
-  const ArrayId rest = arrays_[number].rest;
-  ArrayFormulas& arrays = sets_.arrays();
-  const auto element_length = [&](SetId value) { return tags_->element_length(value, work); };
-  const bool may_end = arrays.accepts(rest);
-  std::optional<std::uint32_t> length;
-  if (!may_end) {
-    length = arrays.some_length(rest, element_length, work);
-  } else {
-    for (const auto branches = arrays.branches(rest, work); const Branch<ArrayTag>& way : *branches) {
-      const auto element = element_length(way.value);
-      const auto further = element ? arrays.some_length(way.rest, element_length, work) : std::nullopt;
-      if (further) length = std::min(length.value_or(kNoLength), capped_sum(*element, *further));
-    }
-  }
-  if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
-  return optional_if(may_end, expression(rule({Form::Elements, number, 0, 0, 0, line}, *length), work), work);
-}
-
-ExpressionId JsonRules::expand_tagged_elements(const Rule& rule, const Work& work) {
-  std::vector<ExpressionId> next;
-  for (const auto branches = sets_.arrays().branches(arrays_[rule.subject].rest, work);
-       const Branch<ArrayTag>& way : *branches) {
-    const ExpressionId element =
-        tagged_value(way.value, true, tags_->after_closing(TaggedMembers::kElement, work), rule.line, work);
-    const ExpressionId further =
-        element == Arena::kEmpty ? element : tagged_elements(array_number({way.rest, kNoTexts, true}), rule.line, work);
-    if (further != Arena::kEmpty) next.push_back(work.arena.concatenate(element, further));
-  }
-  return work.arena.concatenate(tags_->pieces(work).between, work.arena.unite(next));
-}
-
-// A value of a member after its name, or an element of an array; with the closing, and what comes after that.
-ExpressionId JsonRules::tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line,
-                                     const Work& work) {
-  const TaggedMembers::Pieces pieces = tags_->pieces(work);
-  const TaggedMembers::Parts parts = tags_->parts(set, work);
-  Arena& arena = work.arena;
-  const ExpressionId closing = arena.concatenate(pieces.closing, after_closing);
-  std::vector<ExpressionId> ways;
-  for (const TaggedMembers::Part& part : parts) {
-    ExpressionId way = Arena::kEmpty;
-    if (part.form == TagStyle::Form::Text) {
-      way = arena.concatenate(part.text, after_closing);
-    } else if (part.form == TagStyle::Form::Json) {
-      way = arena.concatenate(value(part.values, Gap::None, line, work), arena.concatenate(pieces.after, closing));
-      way = arena.concatenate(pieces.before, way);
-    } else {
-      const ValueSets::Parts values = sets_.parts(part.values, work);
-      const ExpressionId inside =
-          part.form == TagStyle::Form::Members
-              ? tagged_members(object_number({values.objects, order_number(sets_.order(part.values)), 0, {}, true}),
-                               line, work)
-              : tagged_elements(array_number({values.arrays, kNoTexts, true}), line, work);
-      if (inside != Arena::kEmpty) way = arena.concatenate(inside, arena.concatenate(pieces.between, closing));
-    }
-    const ExpressionId attributes = is_element ? pieces.of_elements[part.type] : pieces.attributes[part.type];
-    if (way != Arena::kEmpty) ways.push_back(arena.concatenate(attributes, way));
-  }
-  return arena.unite(ways);
-}
-
-ExpressionId JsonRules::after_tagged_name(const ObjectFormulas::Branches& ways, Object rest, ExpressionId after_closing,
-                                          Line line, const Work& work) {
-  std::vector<ExpressionId> next;
-  for (const Branch<ObjectTag>& way : *ways) {
-    rest.rest = way.rest;
-    if (!sets_.objects().some_length(way.rest, room(rest), work)) continue;
-    const ExpressionId value = tagged_value(way.value, false, after_closing, line, work);
-    if (value != Arena::kEmpty)
-      next.push_back(work.arena.concatenate(value, tagged_members(object_number(rest), line, work)));
-  }
-  return work.arena.unite(next);
-}
-
-ExpressionId JsonRules::tagged_start(const Work& work) {
-  const TaggedMembers::Pieces pieces = tags_->pieces(work);
-  const SetId root = sets_.set_of(root_);
-  const Object object{sets_.parts(root, work).objects, order_number(sets_.order(root)), 0, {}, true};
-  if (!sets_.objects().some_length(object.rest, room(object), work)) return Arena::kEmpty;
-  return work.arena.concatenate(tagged_members(object_number(object), {}, work), pieces.between);
 }
 
 }  // namespace tokamata::json

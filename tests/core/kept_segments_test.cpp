@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "amounts.hpp"
-#include "json/json_rules.hpp"
+#include "json/json_rule_set.hpp"
 #include "matching/matcher.hpp"
 #include "test.hpp"
 #include "vocabulary/segment_bytes.hpp"

@@ -7,7 +7,7 @@
 
 #include "choices.hpp"
 #include "engine.hpp"
-#include "json/json_rules.hpp"
+#include "json/json_rule_set.hpp"
 
 namespace engine {
 

@@ -1,21 +1,14 @@
-// Which of the elements seen one under way may become equal to.  Part of JsonRules.
-//
-// Elements are kept in canonical form (canonical_value.hpp): strings in plain spelling, numbers as digits and an
-// exponent, members of objects sorted.  A string or an array that is begun is the beginning of those that it may
-// become; of a number that holds for its digits.  Members come in any order: objects that have one of the members that
-// are complete are looked up by it.  It does no harm to find too many.
-// Example.  After 120 seen numbers are like it that begin with the digits 120, and 12 with an exponent.
+#include "json/seen_elements.hpp"
 
 #include <algorithm>
 
 #include "json/canonical_value.hpp"
 #include "json/element_place.hpp"
-#include "json/json_rules.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {
 
-JsonRules::BegunString JsonRules::begun_string(std::string_view begun) {
+BegunString begun_string(std::string_view begun) {
   std::size_t end = 1;
   bool is_complete = false;
   while (end < begun.size()) {
@@ -33,21 +26,21 @@ JsonRules::BegunString JsonRules::begun_string(std::string_view begun) {
   return {'"' + spelled_string(read_string(inside)), begun.substr(end)};
 }
 
-JsonRules::Like JsonRules::like(TextSetId seen, std::string_view begun) const {
+SeenElements::Alike SeenElements::alike(TextSetId seen, std::string_view begun) const {
   switch (begun.empty() ? ' ' : begun.front()) {
     case ' ': return {{seen}, {}};
     case '"': return {{text_sets_.below(seen, begun_string(begun).plain)}, {}};
     case '[':
-    case '{': return like_container(seen, begun);
+    case '{': return alike_container(seen, begun);
     case 't':
     case 'f':
     case 'n': return {{text_sets_.below(seen, begun)}, {}};
-    default: return like_number(text_sets_, seen, begun);
+    default: return alike_number(text_sets_, seen, begun);
   }
 }
 
-JsonRules::Like JsonRules::like_number(const TextSets& sets, TextSetId seen, std::string_view begun) {
-  Like found;
+SeenElements::Alike SeenElements::alike_number(const TextSets& sets, TextSetId seen, std::string_view begun) {
+  Alike found;
   const auto add = [&](const std::string& prefix) {
     if (const TextSetId below = sets.below(seen, prefix); below != kNoTexts) found.sets.push_back(below);
   };
@@ -72,7 +65,7 @@ JsonRules::Like JsonRules::like_number(const TextSets& sets, TextSetId seen, std
   return found;
 }
 
-JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun) const {
+SeenElements::Alike SeenElements::alike_container(TextSetId seen, std::string_view begun) const {
   // A string, a container or what stands before a blank is complete before its comma comes.
   const std::string text = std::string(begun) + (holds_complete_parts(begun) ? "," : "");
   const std::vector<std::string_view> parts = complete_parts(text);
@@ -82,13 +75,13 @@ JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun
     for (std::size_t i = 0; i < parts.size(); ++i) prefix += (i > 0 ? "," : "") + canonical_value(parts[i]);
     return {{text_sets_.below(seen, prefix)}, {}};
   }
-  Like found;
+  Alike found;
   const counted::vector<TextId>* fewest = nullptr;
   for (const std::string_view part : parts) {
     const std::string object = canonical_value("{" + std::string(part) + "}");
     const std::optional<TextId> member = texts_.find(std::string_view(object).substr(1, object.size() - 2));
-    const auto with = member ? objects_with_.find(member->value) : objects_with_.end();
-    if (with == objects_with_.end()) return {};
+    const auto with = member ? now_.objects_with.find(member->value) : now_.objects_with.end();
+    if (with == now_.objects_with.end()) return {};
     if (!fewest || with->second.size() < fewest->size()) fewest = &with->second;
   }
   for (const TextId object : *fewest)
@@ -96,9 +89,9 @@ JsonRules::Like JsonRules::like_container(TextSetId seen, std::string_view begun
   return found;
 }
 
-JsonRules::Like JsonRules::equal_to(TextSetId seen, std::string_view canonical) const {
+SeenElements::Alike SeenElements::equal_to(TextSetId seen, std::string_view canonical) const {
   const std::optional<TextId> text = texts_.find(canonical);
-  return text && text_sets_.contains(seen, *text) ? Like{{}, {*text}} : Like{};
+  return text && text_sets_.contains(seen, *text) ? Alike{{}, {*text}} : Alike{};
 }
 
 namespace {
@@ -133,7 +126,7 @@ bool has_parts(const std::vector<std::string>& wanted, std::string_view containe
 
 }  // namespace
 
-JsonRules::Like JsonRules::narrowed(const Like& like, std::string_view begun, bool is_last_digit) const {
+SeenElements::Alike SeenElements::narrowed(const Alike& alike, std::string_view begun, bool is_last_digit) const {
   const ElementPlace place = place_in(begun);
   const auto levels = parts_by_level(place, begun);
   const std::string plain =
@@ -144,7 +137,7 @@ JsonRules::Like JsonRules::narrowed(const Like& like, std::string_view begun, bo
     if (is_last_digit) return leaf == canonical_value(plain);
     Texts texts;
     TextSets sets(texts);
-    return size(like_number(sets, sets.with(kNoTexts, texts.extended(Texts::kEmpty, leaf)), place.begun)) > 0;
+    return size(alike_number(sets, sets.with(kNoTexts, texts.extended(Texts::kEmpty, leaf)), place.begun)) > 0;
   };
   const auto fits = [&](const std::string& element) {
     std::vector<std::string_view> found;
@@ -160,36 +153,59 @@ JsonRules::Like JsonRules::narrowed(const Like& like, std::string_view begun, bo
     place.add_from(element, found);
     return std::ranges::any_of(found, may_become);
   };
-  std::vector<TextId> texts = like.texts;
+  std::vector<TextId> texts = alike.texts;
   std::unordered_set<std::uint32_t> met;
-  for (const TextSetId set : like.sets) text_sets_.append(set, met, texts);
-  Like result;
+  for (const TextSetId set : alike.sets) text_sets_.append(set, met, texts);
+  Alike result;
   for (const TextId text : texts)
     if (fits(texts_.string(text))) result.texts.push_back(text);
   return result;
 }
 
-std::uint64_t JsonRules::size(const Like& like) const {
-  std::uint64_t count = like.texts.size();
-  for (const TextSetId set : like.sets) count += text_sets_.size(set);
+std::uint64_t SeenElements::size(const Alike& alike) const {
+  std::uint64_t count = alike.texts.size();
+  for (const TextSetId set : alike.sets) count += text_sets_.size(set);
   return count;
 }
 
-std::vector<std::string> JsonRules::strings(const Like& like) const {
+std::vector<std::string> SeenElements::strings(const Alike& alike) const {
   std::vector<std::string> found;
-  for (const TextSetId set : like.sets) std::ranges::move(text_sets_.strings(set), std::back_inserter(found));
-  for (const TextId text : like.texts) found.push_back(texts_.string(text));
+  for (const TextSetId set : alike.sets) std::ranges::move(text_sets_.strings(set), std::back_inserter(found));
+  for (const TextId text : alike.texts) found.push_back(texts_.string(text));
   return found;
 }
 
-// An object is to be found by each of its members.
-void JsonRules::note_members(TextId element) {
-  if (texts_.byte(element, 0) != '{' || !noted_.insert(element.value).second) return;
+void SeenElements::note(TextId element) {
+  if (texts_.byte(element, 0) != '{' || !now_.noted.insert(element.value).second) return;
   const std::string text = texts_.string(element);
   for (const std::string_view member : complete_parts(text)) {
-    counted::vector<TextId>& objects = objects_with_[texts_.extended(Texts::kEmpty, member).value];
+    counted::vector<TextId>& objects = now_.objects_with[texts_.extended(Texts::kEmpty, member).value];
     objects.push_back(element);
   }
+}
+
+// ---- compaction -------------------------------------------------------------------------------
+
+void SeenElements::begin_anew() {
+  before_ = std::make_unique<Members>();
+  std::swap(*before_, now_);
+}
+
+void SeenElements::note_kept(TextSetId seen) {
+  std::vector<TextId> elements;
+  text_sets_.append(seen, kept_, elements);
+  for (const TextId element : elements) note(element);
+}
+
+void SeenElements::all_kept() {
+  before_.reset();
+  kept_ = {};
+}
+
+void SeenElements::keep_all() {
+  if (!before_) return;
+  std::swap(*before_, now_);
+  all_kept();
 }
 
 }  // namespace tokamata::json
