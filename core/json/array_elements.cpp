@@ -52,7 +52,7 @@ ArrayId ArrayFormulas::with_none_equal(ArrayId f) {
 
 // No shortest array has more elements.
 Count ArrayFormulas::most_needed(ArrayId f) const {
-  constexpr Count kMany = Count{1} << 40;
+  constexpr Count kMostCounted = Count{1} << 40;  // more elements than any text holds; sums of these do not overflow
   Count needed = 0;
   formulas_.visit(f, [&](std::uint32_t number, bool wanted, bool denied) {
     const Atom& atom = atoms_[number];
@@ -62,7 +62,7 @@ Count ArrayFormulas::most_needed(ArrayId f) const {
             (denied ? 1 : 0);
     else if (atom.kind == Kind::Unique) own = denied ? 2 : 0;
     else own = std::max(wanted ? atom.minimum : 0, denied && atom.maximum != kNoMaximum ? atom.maximum + 1 : 0);
-    needed = std::min(kMany, needed + std::min(kMany, own));
+    needed = std::min(kMostCounted, needed + std::min(kMostCounted, own));
   });
   return needed;
 }
@@ -97,8 +97,8 @@ bool ArrayFormulas::takes_any_element(ArrayId f) const {
   });
 }
 
-// What is left behind an element of a kind.
-ArrayId ArrayFormulas::behind(ArrayId f, const Supply& supply, std::size_t kind) {
+// What is left after an element of a kind.
+ArrayId ArrayFormulas::after_kind(ArrayId f, const Supply& supply, std::size_t kind) {
   return decided(formulas_, conditioned(f), supply.conditions, (*supply.kinds)[kind]);
 }
 
@@ -134,7 +134,7 @@ ArrayFormulas::Supply ArrayFormulas::supply(ArrayId f, const WrittenTexts& seen,
 template <class Visit>
 void ArrayFormulas::visit_ways(ArrayId f, const Supply& supply, const std::vector<std::uint64_t>& left, Visit&& visit) {
   for (std::size_t kind = 0; kind < left.size(); ++kind) {
-    const ArrayId rest = behind(f, supply, kind);
+    const ArrayId rest = after_kind(f, supply, kind);
     if (rest == formulas_.kFalse) continue;
     const bool is_plenty = left[kind] >= kPlentyUsed;
     if (!tells_equal(rest)) {

@@ -70,7 +70,7 @@ ArrayId ArrayFormulas::after_element(const Atom& atom) {
     return formulas_.make_atom(condition_atom(set));
   };
   switch (atom.kind) {
-    case Kind::Unique: return make(atom);  // the state sees to that: json_rules.cpp
+    case Kind::Unique: return make(atom);  // rules compare the elements: distinct_elements.hpp
     case Kind::Length:
       return atom.maximum == 0 ? formulas_.kFalse : length(one_less(atom.minimum), one_less(atom.maximum));
     case Kind::Items: {

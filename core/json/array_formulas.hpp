@@ -96,7 +96,7 @@ class ArrayFormulas {
   ArrayId make(const Atom& atom);
   ArrayId with_none_equal(ArrayId f);
   ArrayId conditioned(ArrayId f);
-  ArrayId behind(ArrayId f, const Supply& supply, std::size_t kind);
+  ArrayId after_kind(ArrayId f, const Supply& supply, std::size_t kind);
   Count most_needed(ArrayId f) const;
   bool takes_any_element(ArrayId f) const;
   std::vector<SetId> conditions(ArrayId f);

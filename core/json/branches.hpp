@@ -89,7 +89,7 @@ class Brancher {
   };
 
   void split_by_lists(FormulaId f, SetId value) {
-    constexpr std::size_t kMany = 4;  // lists; fewer are as well decided one after the other
+    constexpr std::size_t kLeastLists = 4;  // fewer are as well decided one after the other
     std::unordered_map<std::uint32_t, Use> uses;
     std::vector<std::uint32_t> conditions;
     formulas_.visit(f, [&](std::uint32_t atom, bool wanted, bool denied) {
@@ -99,7 +99,7 @@ class Brancher {
       use->second.wanted |= wanted;
       use->second.denied |= denied;
     });
-    if (conditions.size() < kMany) return split(f, value);
+    if (conditions.size() < kLeastLists) return split(f, value);
     bool is_denied = false;
     std::vector<SetId> lists;
     std::vector<const typename Sets::Listed*> values;  // in the order in which they are met
@@ -115,7 +115,7 @@ class Brancher {
         holds.push_back(atom);
       }
     }
-    if (lists.size() < kMany) return split(f, value);
+    if (lists.size() < kLeastLists) return split(f, value);
     std::ranges::sort(lists);
 
     Variations<Tag> variations(
@@ -212,7 +212,7 @@ class Brancher {
 
   // An `any` in front that asks for many conditions, in a formula that denies none.
   std::optional<FormulaId> wide_choice(const FormulaId& f) const {
-    constexpr std::size_t kWide = 4;
+    constexpr std::size_t kMostTogether = 4;  // conditions that are met with and without each other: 2^4 branches
     for (const FormulaId part : formulas_.conjuncts(f)) {
       if (formulas_.operation(part) != Operation::Any) continue;
       std::vector<std::uint32_t> conditions;
@@ -224,7 +224,7 @@ class Brancher {
       });
       std::ranges::sort(conditions);
       conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
-      if (conditions.size() > kWide) return part;
+      if (conditions.size() > kMostTogether) return part;
     }
     return std::nullopt;
   }

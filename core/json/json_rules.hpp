@@ -1,6 +1,7 @@
 // The rules that write JSON texts of a set of values (rule_table.hpp), each given to the class that knows its kind.
 //
-// Each class calls only those above it; what a rule is followed by are references to rules, which are expanded later.
+// Each class calls only those above it.  Where members need values, and values members, it takes a reference to a rule,
+// which is expanded later.
 //
 //   OpenContainers     what may follow in each array and object under way, and what was written
 //   RuleTable          the rules and their numbers
@@ -10,6 +11,7 @@
 //   MemberValues       what follows a name
 //   UndeclaredNames, DeclaredNames, Members
 //   SeenElements       which earlier elements a text may become equal to
+//   UnverifiedElements which tokens of a mask may make an element like an earlier one
 //   DistinctElements, Elements
 //   JsonRules          values, and the contract of rules
 //

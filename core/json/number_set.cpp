@@ -8,7 +8,7 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::size_t kMostDigits = 400;
+constexpr std::size_t kMostDigits = 400;  // significant ones
 constexpr std::size_t kMostExponentDigits = 4;
 constexpr std::size_t kMostModulusDigits = 18;
 
@@ -187,8 +187,8 @@ std::optional<Modulus> Modulus::common(const Modulus& other) const {
   if (coarse.weight - fine.weight > static_cast<std::int64_t>(kMostModulusDigits)) return std::nullopt;
   std::uint64_t number = coarse.factor;
   const auto multiply = [&](std::uint64_t by) {
-    constexpr std::uint64_t kMost = 999'999'999'999'999'999;
-    if (number > kMost / by) return false;
+    constexpr std::uint64_t kMostFactor = 999'999'999'999'999'999;
+    if (number > kMostFactor / by) return false;
     number *= by;
     return true;
   };

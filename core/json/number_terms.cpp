@@ -200,7 +200,7 @@ NumberTerms NumberTerms::operator&(const NumberTerms& other) const {
       if (!term || term->not_multiples.size() > kMostNotMultiples) return unknown();
       if (!is_empty(*term)) add_term(found, std::move(*term));
     }
-  if (found.size() > kMost) return unknown();
+  if (found.size() > kMostTerms) return unknown();
   return NumberTerms(std::move(found));
 }
 
@@ -208,7 +208,7 @@ NumberTerms NumberTerms::operator|(const NumberTerms& other) const {
   if (!terms_ || !other.terms_) return unknown();
   counted::vector<NumberTerm> found = *terms_;
   for (const NumberTerm& term : *other.terms_) add_term(found, term);
-  if (found.size() > kMost) return unknown();
+  if (found.size() > kMostTerms) return unknown();
   return NumberTerms(std::move(found));
 }
 

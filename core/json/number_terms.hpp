@@ -6,7 +6,7 @@
 // So are numbers that are no multiples of some others, although no automaton of their own accepts them: that multiples
 // of 10 are multiples of 5 needs no search then, which would go through all spellings of numbers.
 // Not written so: the complement of integers in digits alone; there the engine's complement is taken.
-// Cost.  The product of the terms for an intersection, at most kMost.
+// Cost.  The product of the terms for an intersection, at most kMostTerms.
 #pragma once
 
 #include <optional>
@@ -46,7 +46,7 @@ class NumberTerms {
   NumberTerms operator~() const;
 
  private:
-  static constexpr std::size_t kMost = 64, kMostNotMultiples = 4;
+  static constexpr std::size_t kMostTerms = 64, kMostNotMultiples = 4;
   explicit NumberTerms(std::optional<counted::vector<NumberTerm>> terms) : terms_(std::move(terms)) {}
 
   std::optional<counted::vector<NumberTerm>> terms_;

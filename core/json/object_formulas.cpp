@@ -146,17 +146,17 @@ counted::vector<T> without(const counted::vector<T>& items, std::size_t place) {
 
 // Whether the most of its operands may have nothing to do with a name.
 bool ObjectFormulas::is_wide(ObjectId f) const {
-  constexpr std::size_t kWide = 16;
+  constexpr std::size_t kLeastWide = 16;  // operands
   const auto conjuncts = formulas_.conjuncts(f);
-  if (conjuncts.size() >= kWide) return true;
+  if (conjuncts.size() >= kLeastWide) return true;
   return std::ranges::any_of(conjuncts, [&](ObjectId part) {
     if (formulas_.operation(part) == Operation::Not) part = formulas_.body(part);
-    return (formulas_.operation(part) >= Operation::All) && formulas_.operands(part).size() >= kWide;
+    return (formulas_.operation(part) >= Operation::All) && formulas_.operands(part).size() >= kLeastWide;
   });
 }
 
 ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
-  constexpr std::size_t kMost = 8;  // names come one after the other, for a few formulas
+  constexpr std::size_t kMostByName = 8;  // formulas: names come one after the other, for a few of them
   if (const auto known = by_name_.find(f.value); known != by_name_.end()) return known->second;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> atoms;
   counted::vector<std::uint32_t> of_languages;
@@ -177,7 +177,7 @@ ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
     return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
   };
   Variations<ObjectTag> variations(formulas_, f, usual, work);
-  if (by_name_.size() >= kMost) by_name_.clear();
+  if (by_name_.size() >= kMostByName) by_name_.clear();
   return by_name_.emplace(f.value, ByName{std::move(variations), std::move(atoms), std::move(of_languages)})
       .first->second;
 }

@@ -105,7 +105,7 @@ class ObjectFormulas {
   // it and undeclared ones are *late*.  Example.  Order a, b, c, required b: after `{` a and b may come, c is late;
   // after {"b":1 all of a, c and undeclared names may come.  So no value is lost: the members that it has and that are
   // required can always be written first, and the others in any order after them.  What is late is given only where
-  // some name but the due one may come, since it may begin as that name does (JsonRules::Choice).
+  // some name but the due one may come, since it may begin as that name does (NameChoice).
   // Required means: the formula says so by its structure, whatever the values are (`required_names`).  To find out
   // whether a name is required for other reasons, such as the number of members, would need a search for each name.
   struct Next {
@@ -206,7 +206,7 @@ class ObjectFormulas {
     NameId name;
   };
   std::vector<Candidate> candidates(const Help& help, bool are_required, const Room& room, std::uint32_t next);
-  static constexpr std::uint32_t kMany = 1 << 24;
+  static constexpr std::uint32_t kMostMissing = 1 << 24;  // members that are counted: sums of these do not overflow
   std::uint32_t missing(ObjectId f, bool wanted) const;
   ObjectId without_passed(ObjectId f, const Room& room, std::uint32_t next);
   std::optional<std::string> name_left(const NameClass& other, const Room& room,

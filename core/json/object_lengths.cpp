@@ -194,7 +194,7 @@ std::uint32_t ObjectFormulas::further_among_conjuncts(ObjectId f, std::size_t re
   Count least = 0;
   for (const ObjectId part : formulas_.conjuncts(f))
     if (const Atom* atom = atom_of(part); atom && atom->kind == Kind::Count) least = std::max(least, atom->minimum);
-  return static_cast<std::uint32_t>(std::min<Count>(least - std::min<Count>(least, required), kMany));
+  return static_cast<std::uint32_t>(std::min<Count>(least - std::min<Count>(least, required), kMostMissing));
 }
 
 // Of a conjunction what its atoms ask for, of other formulas nothing.
@@ -311,11 +311,11 @@ std::optional<std::uint32_t> ObjectFormulas::some_length(ObjectId f, const Room&
 std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
   const auto sum = [&](bool as_wanted) {
     std::uint32_t total = 0;
-    for (const ObjectId part : formulas_.operands(f)) total = std::min(kMany, total + missing(part, as_wanted));
+    for (const ObjectId part : formulas_.operands(f)) total = std::min(kMostMissing, total + missing(part, as_wanted));
     return total;
   };
   const auto least = [&](bool as_wanted) {
-    std::uint32_t fewest = kMany;
+    std::uint32_t fewest = kMostMissing;
     for (const ObjectId part : formulas_.operands(f)) fewest = std::min(fewest, missing(part, as_wanted));
     return fewest;
   };
@@ -327,7 +327,7 @@ std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
         return static_cast<std::uint32_t>(std::min<Count>(wanted             ? atom.minimum
                                                           : atom.minimum > 0 ? 0
                                                                              : atom.maximum,
-                                                          kMany));
+                                                          kMostMissing));
       return wanted ? 0 : 1;
     }
     case Operation::Not: return missing(formulas_.body(f), !wanted);
@@ -336,7 +336,7 @@ std::uint32_t ObjectFormulas::missing(ObjectId f, bool wanted) const {
     case Operation::One: {  // one is had, and no other
       const std::uint32_t denied = sum(false);
       if (!wanted) return denied;
-      std::uint32_t fewest = kMany;
+      std::uint32_t fewest = kMostMissing;
       for (const ObjectId part : formulas_.operands(f))
         fewest = std::min(fewest, denied - std::min(denied, missing(part, false)) + missing(part, true));
       return fewest;

@@ -177,9 +177,10 @@ std::optional<std::uint32_t> TaggedMembers::length(NameId name, SetId value, con
 }
 
 std::optional<std::uint32_t> TaggedMembers::length_of_other(SetId value, const Work& work) {
-  constexpr std::uint32_t kName = 10;  // bytes of a name that is not declared, and of what ends it
+  constexpr std::uint32_t kUndeclaredName = 10;  // bytes of such a name, and of what ends it
   const std::optional<std::uint32_t> length = value_length(value, false, work);
-  return length ? std::optional(capped_sum(opening_length(work), kName, *length, closes_by_name() ? kName : 0))
+  return length ? std::optional(capped_sum(opening_length(work), kUndeclaredName, *length,
+                                           closes_by_name() ? kUndeclaredName : 0))
                 : std::nullopt;
 }
 

@@ -1,4 +1,5 @@
-// Members between tags: the texts of their values, and how long these are.  See tag_style.hpp and json_rules.hpp.
+// Members between tags: the texts of their values, and how long these are.  The style: tag_style.hpp.  Their rules:
+// member_values.hpp.
 //
 // A value of a member falls into parts by type.  Each part has attributes, which follow the name; a string is its own
 // text with the closing, any other value is JSON, or stands between tags of its own.

@@ -1,4 +1,4 @@
-// How many values a set has, and what kinds of them: the part of ValueSets for elements that must differ.
+// How many values a set has, and of which kinds (ValueSets::count, kinds): elements that must differ need both.
 //
 // Problem.  {"items": S, "uniqueItems": true, "minItems": 3} has an array if S has three values: which may be strings
 // of some pattern, numbers, arrays and objects, and arrays of S itself.
@@ -22,7 +22,7 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::size_t kMostKinds = 1024;
+constexpr std::size_t kMostKinds = 1024;  // of values: n sets distinguish up to 2^n
 
 }  // namespace
 
@@ -31,8 +31,8 @@ std::uint64_t ValueSets::count(SetId set, std::uint64_t most, const Work& work) 
   if (set == Formulas<SetTag>::kTrue) return most;
   if (most == 1) return lives(set, work) ? 1 : 0;
   // Elements that differ ask for one more each time: counted further than that, it is counted a few times in all.
-  constexpr std::uint64_t kMostDoubled = std::uint64_t{1} << 40;
-  return std::min(most, count_up_to(set, most <= kMostDoubled ? std::bit_ceil(most) : most, work));
+  constexpr std::uint64_t kMostRounded = std::uint64_t{1} << 40;
+  return std::min(most, count_up_to(set, most <= kMostRounded ? std::bit_ceil(most) : most, work));
 }
 
 std::uint64_t ValueSets::count_up_to(SetId set, std::uint64_t most, const Work& work) {
@@ -115,12 +115,12 @@ std::uint64_t ValueSets::find_count(SetId set, std::uint64_t most, const Work& w
 // Cost.  A derivative for each of so many beginnings as there are wanted values, times a constant; where thousands are
 // wanted, nothing is found so, since Arena::count_texts counts ways and not texts.
 std::uint64_t ValueSets::count_integers(ExpressionId numbers, std::uint64_t most, const Work& work) {
-  constexpr std::uint64_t kBeginnings = 16;  // for each value: multiples of 7 are one of seven integers
+  constexpr std::uint64_t kBeginningsForEach = 16;  // value: multiples of 7 are one of seven integers
   constexpr std::uint64_t kMostWanted = 256;
   if (most > kMostWanted) return 0;
   std::uint64_t found = 0, steps = 0;
   std::vector<ExpressionId> open{numbers};
-  for (std::size_t at = 0; at < open.size() && found < most && steps < kBeginnings * most; ++at)
+  for (std::size_t at = 0; at < open.size() && found < most && steps < kBeginningsForEach * most; ++at)
     for (const char digit : std::string_view("0123456789")) {
       work.budget.step();
       ++steps;

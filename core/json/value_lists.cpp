@@ -1,4 +1,4 @@
-// Sets whose values a schema lists one by one: the part of ValueSets that tells them apart by looking at them.
+// Sets whose values a schema lists one by one (ValueSets::listed).  Values are compared by their canonical forms.
 //
 // Problem.  Of 1,000 constants no two are equal, which the engine would find out by 500,000 intersections of automata.
 // Example.  {"type": "string", "enum": ["a", "b"]} is  all(types(string), "a" or "b"),  and lists both.
@@ -15,7 +15,7 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::size_t kMostListed = 1000;
+constexpr std::size_t kMostListed = 1000;  // values of a set
 
 std::uint8_t type_of(const std::string& canonical) {
   switch (canonical[0]) {

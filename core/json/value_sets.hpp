@@ -82,7 +82,7 @@ class ValueSets {
   // The number of values of a set, at most `most`.  Equal values are one, however they may be written.
   std::uint64_t count(SetId set, std::uint64_t most, const Work& work);
   using Kinds = std::shared_ptr<const counted::vector<ValueKind>>;
-  // The kinds of values by some sets; without that which is in none of them, unless it is requested.
+  // The kinds of values that some sets distinguish.  Values in none of the sets are a kind too, if `with_outside`.
   Kinds kinds(const std::vector<SetId>& sets, bool with_outside, const Work& work);
   // Whether a value, in canonical form, is in the set.
   bool has(SetId set, const std::string& canonical, const Work& work);

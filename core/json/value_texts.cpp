@@ -1,4 +1,4 @@
-// The texts that strings and names are spelled with: the part of ValueSets that speaks with the arena.
+// The languages of strings and names as they are spelled (ValueSets::spelled and its like).
 
 #include <algorithm>
 
