@@ -121,7 +121,10 @@ def check_command(command: list[str]) -> None:
     program, *rest = command
     if program == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-        assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in rest), command
+        for target in rest:
+            variable, is_set, _ = target.partition("=")
+            place = rf"\$\({variable}\)" if is_set else rf"^{target}:"
+            assert re.search(place, makefile, re.MULTILINE), command
     elif program == "pip":
         declared = extras()
         assert rest[0] in ("install", "wheel"), command

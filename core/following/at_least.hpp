@@ -18,6 +18,7 @@ class AtLeastFollower final : public Follower {
   Start start(std::span<const TokenId> context) const override { return inner_.start(context); }
   Step first_step(CanonicalState canonical) const override { return inner_.first_step(std::move(canonical)); }
   bool may_begin(Budget& budget) override { return inner_.may_begin(budget); }
+  bool begins_everywhere() const override { return inner_.begins_everywhere(); }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
   bool is_known_ample(const Place& place, TokenCount left) const override;

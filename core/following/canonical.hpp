@@ -26,6 +26,7 @@ class CanonicalFollower final : public Follower {
     return {{}, pattern_.start().state, std::move(canonical)};
   }
   bool may_begin(Budget& budget) override;
+  bool begins_everywhere() const override { return false; }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;

@@ -117,6 +117,8 @@ class Follower {
   virtual Step first_step(CanonicalState canonical) const = 0;
   // Whether some text may begin, at the start or after some context.
   virtual bool may_begin(Budget& budget) = 0;
+  // Whether `may_begin` shows that a text begins after every context, so that nothing is left to ask at a start.
+  virtual bool begins_everywhere() const = 0;
 
   virtual MaskPtr known_mask(const Place& place, TokenCount left) const = 0;
   virtual MaskPtr mask(const Place& place, TokenCount left, Budget& budget) = 0;

@@ -14,6 +14,7 @@ class PlainFollower final : public Follower {
   Start start(std::span<const TokenId>) const override { return {{}, automaton_.has_start_rule()}; }
   Step first_step(CanonicalState) const override { return {{}, automaton_.start().state}; }
   bool may_begin(Budget& budget) override { return automaton_.spellable(automaton_.start(), budget); }
+  bool begins_everywhere() const override { return true; }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
   bool is_known_ample(const Place& place, TokenCount left) const override;

@@ -13,6 +13,7 @@ class ThinkingFollower final : public Follower {
   Start start(std::span<const TokenId> context) const override { return inner_.start(context); }
   Step first_step(CanonicalState canonical) const override;
   bool may_begin(Budget& budget) override { return inner_.may_begin(budget); }
+  bool begins_everywhere() const override { return inner_.begins_everywhere(); }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;

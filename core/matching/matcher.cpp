@@ -18,6 +18,7 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint) : Matcher(constraint, c
 
 Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context)
     : Matcher(constraint, constraint->states(), context) {
+  if (follower().begins_everywhere()) return;
   if (!work([this](Budget& budget) { return follower().lives(here(), budget); })) throw NotCanonical(!context.empty());
 }
 
