@@ -1,4 +1,4 @@
-// How the tokens of a mask segment are judged.  Part of mask_segments.cpp.
+// How the tokens of a mask segment are judged, one after another (mask_segments.hpp).
 #pragma once
 
 #include <algorithm>
