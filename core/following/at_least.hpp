@@ -1,24 +1,20 @@
 // Texts of at least so many tokens (composition/long_completions.hpp).
 //
 // Once a text has that many tokens, it is followed as by the inner follower.  Before, no stop token is allowed, and each
-// token that is allowed leads to a text that is long enough.
+// token that is allowed leads to a text that is long enough.  Forced text is that of texts of any length.
 #pragma once
 
 #include "composition/long_completions.hpp"
-#include "following/follower.hpp"
+#include "following/narrowed.hpp"
 
 namespace tokamata {
 
-class AtLeastFollower final : public Follower {
+class AtLeastFollower final : public NarrowedFollower {
  public:
   // `long_completions` are those of the pattern that `inner` follows, with any tokenization.
   AtLeastFollower(Follower& inner, LongCompletions& long_completions, TokenCount least)
-      : inner_(inner), long_(long_completions), least_(least) {}
+      : NarrowedFollower(inner), long_(long_completions), least_(least) {}
 
-  Start start(std::span<const TokenId> context) const override { return inner_.start(context); }
-  Step first_step(CanonicalState canonical) const override { return inner_.first_step(std::move(canonical)); }
-  bool may_begin(Budget& budget) override { return inner_.may_begin(budget); }
-  bool begins_everywhere() const override { return inner_.begins_everywhere(); }
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
   bool is_known_ample(const Place& place, TokenCount left) const override;
@@ -32,12 +28,6 @@ class AtLeastFollower final : public Follower {
   TokenCount needed(const Place& place, Budget& budget) override;
   TokenCount sufficient(const Place& place, Budget& budget) override;
   TokenCount closing(const Place& place, Budget& budget) override;
-  // Of texts of any length.
-  std::string forced(const Place& place, Budget& budget) override { return inner_.forced(place, budget); }
-  std::unique_ptr<Transitions> transitions() override { return inner_.transitions(); }
-  std::string show(const Place& place) override { return inner_.show(place); }
-  void trim_masks(std::size_t limit) override { inner_.trim_masks(limit); }
-  std::uint64_t oldest_serial() const override { return inner_.oldest_serial(); }
 
  private:
   TokenBounds bounds_at(const Place& place, TokenCount left = kNoTokens) const {
@@ -45,7 +35,6 @@ class AtLeastFollower final : public Follower {
   }
   bool is_long_enough(const Place& place) const { return place.written >= least_; }
 
-  Follower& inner_;
   LongCompletions& long_;
   const TokenCount least_;
 };
