@@ -671,7 +671,8 @@ class Constraint(Denotation[_T_co]):
             theirs = frozenset()
         if operator == "+" and not mine.isdisjoint(theirs):
             raise ArgumentError("name", repr(min(mine & theirs)), "one that no other part is captured under")
-        return _chained(operator, operands, mine | theirs)
+        # Of the two, not of all operands: a chain of n parts that is made part by part looks at n, not at n².
+        return _chained(operator, operands, mine | theirs, self._is_spelled or other._is_spelled)
 
     def _call(self) -> Call:
         """The call that makes it; a chain keeps none, since its operands say it all."""
@@ -738,11 +739,16 @@ def _nothing(_: str) -> None:
     """The value of an optional part that was left out."""
 
 
-def _chained(operator: str, operands: tuple[Denotation[Any], ...], names: frozenset[str]) -> Constraint[Any]:
+def _chained(
+    operator: str,
+    operands: tuple[Denotation[Any], ...],
+    names: frozenset[str],
+    is_spelled: bool | None = None,
+) -> Constraint[Any]:
     """A chain of one operator, whose expression is made when it is first needed."""
     make = Concatenation if operator == "+" else Constraint
     shown = _described(f" {operator} ", operands)
-    return make(None, shown, made_by=operator, operands=operands, names=names)
+    return make(None, shown, made_by=operator, operands=operands, names=names, is_spelled=is_spelled)
 
 
 def _joined(operator: str, *operands: Constraint[Any]) -> Constraint[Any]:

@@ -124,7 +124,7 @@ class Denotation(Remade, Generic[_T_co]):
         operands: tuple[Denotation[Any], ...] = (),
         form: Form | None = None,
         names: frozenset[str] = frozenset(),
-        is_spelled: bool = False,
+        is_spelled: bool | None = None,
     ) -> None:
         """Creates a constraint from an expression, or from an operator and its operands.
 
@@ -137,8 +137,8 @@ class Denotation(Remade, Generic[_T_co]):
             operands: the operands.
             form: how its texts are read; ``None``: made of those of the operands when it is first needed.
             names: the names of its captured parts.
-            is_spelled: control tokens may stand in its texts for their names; so they may if those of an
-                operand are.
+            is_spelled: control tokens may stand in its texts for their names; ``None``: if they may in those of
+                an operand.
         """
         self._made = expression
         self.pattern = pattern
@@ -147,7 +147,9 @@ class Denotation(Remade, Generic[_T_co]):
         self._operands = operands
         self._kept_form = form
         self._names = names
-        self._is_spelled: bool = is_spelled or any(operand._is_spelled for operand in operands)
+        if is_spelled is None:
+            is_spelled = any(operand._is_spelled for operand in operands)
+        self._is_spelled = is_spelled
         self._kept_automata = {}
 
     def accepts(
