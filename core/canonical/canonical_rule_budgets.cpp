@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <queue>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -198,12 +197,11 @@ class CanonicalRuleBudgets::Search {
   Found run(Configuration place, const CanonicalState& state) {
     nodes_.push_back({place, state, 0, 0, {}});
     best_ = place.at_start ? kNoTokens : budgets_.known(place.state, state, budget_);
-    open_.push({best_, 0, 0});
+    open_.add({best_, 0, 0});
     const std::size_t most_states = budgets_.pattern_.automaton().state_count() + kMostStates;
     while (!open_.empty() && best_ > enough_ && pairs_ < most_pairs_ && kinds_ < kMostClasses &&
            budgets_.pattern_.automaton().state_count() < most_states) {
-      const std::size_t next = open_.top().node;
-      open_.pop();
+      const std::size_t next = open_.take().node;
       if (may_be_better(nodes_[next])) expand(next);
     }
     Found found{{}, best_};
@@ -249,17 +247,14 @@ class CanonicalRuleBudgets::Search {
   }
 
   void add(Node node) {
-    const auto [known, is_new] =
-        written_.try_emplace(ConfigurationKey{node.place.state, false, node.canonical}, node.written);
-    if (!is_new && known->second <= node.written) return;
-    known->second = node.written;
+    if (!lowers(written_, ConfigurationKey{node.place.state, false, node.canonical}, node.written)) return;
     if (best_ != kNoTokens && !may_be_better(node)) return;
     ++pairs_;
     const TokenCount rest = budgets_.known(node.place.state, node.canonical, budget_);
     const TokenCount all = rest == kNoTokens ? kNoTokens : node.written + rest;
     // Where the closing text is not canonical, what is near the end of the pattern comes first.
     const TokenCount near = node.written + budgets_.completions_.texts().tokens(node.place.state, budget_);
-    open_.push({all == kNoTokens ? near + kSpare : all, node.written, nodes_.size()});
+    open_.add({all == kNoTokens ? near + kSpare : all, node.written, nodes_.size()});
     nodes_.push_back(std::move(node));
     if (all < best_) {
       best_ = all;
@@ -272,7 +267,7 @@ class CanonicalRuleBudgets::Search {
   TokenCount enough_;
   std::size_t most_pairs_;
   std::vector<Node> nodes_;
-  std::priority_queue<OpenText> open_;
+  Frontier<OpenText> open_;
   ConfigurationMap<TokenCount> written_;
   TokenCount best_ = kNoTokens;
   std::size_t best_node_ = 0;

@@ -83,9 +83,7 @@ class Liveness::Search {
 
   TokenCount run() {
     while (!open_.empty()) {
-      std::pop_heap(open_.begin(), open_.end());
-      const Entry entry = open_.back();
-      open_.pop_back();
+      const Below entry = open_.take().item;
       budget_.step();
       if (entry.place == TokenTrie::root()) {
         if (const TokenCount count = known(entry.from); count != kDead) return found(entry.from, count);
@@ -122,8 +120,7 @@ class Liveness::Search {
   }
 
   void push(std::uint32_t from, NodeId place, StateId state, const TextState& text) {
-    open_.push_back({bytes_.node(state).shortest, order_++, from, place, state, text});
-    std::push_heap(open_.begin(), open_.end());
+    open_.add({bytes_.node(state).shortest, order_++, {from, place, state, text}});
   }
 
   void reach(const Node& node, std::uint32_t from) {
@@ -212,7 +209,7 @@ class Liveness::Search {
   Budget& budget_;
   counted::vector<std::pair<Node, std::uint32_t>>& nodes_;
   Visited<Node, NodeHash>& met_;
-  counted::vector<Entry>& open_;  // a heap
+  Open& open_;
   std::uint64_t order_ = 0;
   bool is_settled_ = false;
 };

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "canonical/text_liveness.hpp"
+#include "common/best_first.hpp"
 #include "common/memory_account.hpp"
 
 namespace tokamata {
@@ -64,22 +65,19 @@ class Liveness {
     std::size_t operator()(const Node& node) const;
   };
   class Search;
-  struct Entry {
-    std::uint64_t estimate;  // bytes that the pattern still needs
-    std::uint64_t order;     // of two with one estimate, the later entry comes first
-    std::uint32_t from;      // index of the node
-    NodeId place;            // in the trie
+  struct Below {
+    std::uint32_t from;  // index of the node
+    NodeId place;        // in the trie
     StateId state;
     TextState text;  // after the bytes down to `place`
-    bool operator<(const Entry& other) const {
-      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
-    }
   };
+  // By the bytes that the pattern still needs; of equals the latest first.
+  using Open = Frontier<Estimated<Below>, counted::vector<Estimated<Below>>>;
   // Buffers that searches reuse: most end after a step.
   struct Scratch {
     counted::vector<std::pair<Node, std::uint32_t>> nodes;  // with the index of the node before
     Visited<Node, NodeHash> met;
-    counted::vector<Entry> open;
+    Open open;
   };
   TokenCount search_border(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);

@@ -1,8 +1,6 @@
 #include "canonical/merge_rules.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <functional>
 
 namespace tokamata {
 
@@ -17,8 +15,7 @@ void MergeEncoder::offer(const std::vector<std::uint32_t>& parts, std::uint32_t 
   if (at == MergeRules::kNone || next_[at] == MergeRules::kNone) return;
   const Merge* merge = rules_.find(parts[at], parts[next_[at]]);
   if (!merge) return;
-  heap_.push_back({merge->rank, at, merge->left, merge->right, merge->result});
-  std::ranges::push_heap(heap_, std::greater<>());
+  possible_.add({merge->rank, at, merge->left, merge->right, merge->result});
 }
 
 void MergeEncoder::encode(std::vector<std::uint32_t>& parts, std::size_t until) {
@@ -30,12 +27,10 @@ void MergeEncoder::encode(std::vector<std::uint32_t>& parts, std::size_t until) 
     next_[i] = i + 1 < size ? i + 1 : kNone;
     previous_[i] = i > 0 ? i - 1 : kNone;
   }
-  heap_.clear();
+  possible_.clear();
   for (std::uint32_t i = 0; i < size; ++i) offer(parts, i);
-  for (std::size_t left = size; left > until && !heap_.empty();) {
-    std::ranges::pop_heap(heap_, std::greater<>());
-    const Possible merge = heap_.back();
-    heap_.pop_back();
+  for (std::size_t left = size; left > until && !possible_.empty();) {
+    const Possible merge = possible_.take();
     if (parts[merge.at] != merge.left || next_[merge.at] == kNone || parts[next_[merge.at]] != merge.right) continue;
     const std::uint32_t gone = next_[merge.at];
     parts[merge.at] = merge.result;

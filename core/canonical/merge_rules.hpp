@@ -14,6 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "common/best_first.hpp"
+
 namespace tokamata {
 
 struct Merge {
@@ -66,13 +68,13 @@ class MergeEncoder {
   struct Possible {
     std::uint32_t rank, at;
     std::uint32_t left, right, result;
-    bool operator>(const Possible& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
+    bool operator<(const Possible& other) const { return rank != other.rank ? rank < other.rank : at < other.at; }
   };
   void offer(const std::vector<std::uint32_t>& parts, std::uint32_t at);
 
   const MergeRules& rules_;
   std::vector<std::uint32_t> next_, previous_;  // of each part that is left, kNone at the ends
-  std::vector<Possible> heap_;
+  Frontier<Possible> possible_;
 };
 
 }  // namespace tokamata

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <optional>
-#include <queue>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/best_first.hpp"
 #include "common/memoized.hpp"
 #include "composition/trie_walk.hpp"
 
@@ -366,19 +366,12 @@ class TerminalExitsMaker::Maker {
       TextLiveness::Pair pair;
       std::size_t came_from, length;
     };
-    struct Open {
-      std::uint64_t estimate;
-      std::size_t number;  // of what was met
-      bool operator<(const Open& other) const {
-        return estimate != other.estimate ? estimate > other.estimate : number > other.number;
-      }
-    };
     std::vector<Met> met;
     std::unordered_set<TextLiveness::Pair, TextLiveness::PairHash> numbers;
-    std::priority_queue<Open> open;
+    Frontier<std::pair<std::uint64_t, std::size_t>> open;  // estimate, and the number of what was met
     const auto offer = [&](StateId state, const TextState& text, std::size_t came_from, std::size_t length) {
       if (!numbers.emplace(state, text).second) return;
-      open.push({length + kGreed * rest_of(state), met.size()});
+      open.add({length + kGreed * rest_of(state), met.size()});
       met.push_back({{state, text}, came_from, length});
     };
     const auto offer_ends = [&](StateId state, const TextState& text, std::size_t came_from, std::size_t length) {
@@ -396,10 +389,9 @@ class TerminalExitsMaker::Maker {
     };
     offer_ends(start, from, kNone, 0);
     for (std::size_t opened = 0; !open.empty() && opened < kMostOpened; ++opened) {
-      const std::size_t number = open.top().number;
+      const std::size_t number = open.take().second;
       const auto [state, text] = met[number].pair;
       const std::size_t length = met[number].length;
-      open.pop();
       budget_.step();
       if (const auto known = all_.arrivals_.find(met[number].pair); known != all_.arrivals_.end()) {
         if (known->second) return found(number, known->second->text, known->second->length);

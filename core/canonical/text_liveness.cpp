@@ -189,11 +189,9 @@ class TextLiveness::Search {
         const std::uint32_t here = late_[next_late_++];
         if (const TokenCount count = by_added(here); count != kDead) return found(here, count);
       } else {
-        std::pop_heap(open_.begin(), open_.end());
-        const Entry entry = open_.back();
-        open_.pop_back();
-        const TokenCount count = entry.turn == kWhole ? by_text(entry.number) : by_bytes(entry.number, entry.turn);
-        if (count != kDead) return found(entry.number, count);
+        const auto [number, next] = open_.take().item;
+        const TokenCount count = next == kWhole ? by_text(number) : by_bytes(number, next);
+        if (count != kDead) return found(number, count);
       }
     }
     const std::size_t reached = met_.size() + below_dead_;
@@ -212,17 +210,13 @@ class TextLiveness::Search {
     const auto number = static_cast<std::uint32_t>(met_.size());
     met_.push_back({pair, from, by, so_far});
     is_free_met_ = is_free_met_ || all_.is_free(pair.first, pair.second);
-    push({estimate(pair.first, so_far), met_.size(), number, kWhole});
+    open_.add({estimate(pair.first, so_far), met_.size(), {number, kWhole}});
     return true;
   }
   // Of rules it is known how long some text is, and not always how short one may be: that one is gone after.
   std::uint64_t estimate(StateId state, std::uint64_t so_far) const {
     const ExpressionNode& node = bytes_.node(state);
     return node.rules ? std::uint64_t{node.spelled} : so_far + node.shortest;
-  }
-  void push(const Entry& entry) {
-    open_.push_back(entry);
-    std::push_heap(open_.begin(), open_.end());
   }
 
   TokenCount suppose() {
@@ -299,7 +293,7 @@ class TextLiveness::Search {
       if (target == ByteAutomaton::kDead || bytes_.node(target).spelled >= bytes_.node(state).spelled) continue;
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
       offer({target, after}, here, 1, at.so_far + 1);
-      push({estimate(state, at.so_far), 0, here, 0});
+      open_.add({estimate(state, at.so_far), 0, {here, 0}});
       return kDead;
     }
     return by_bytes(here, 0);
@@ -321,7 +315,7 @@ class TextLiveness::Search {
       if (bytes_.accepting(target) && rules_.may_end(after)) return 1;
       if (all_.is_unbound(target, after, budget_)) return more(all_.shortest_of(target), 1);
       if (!offer({target, after}, here, 1, at.so_far + 1)) continue;
-      push({estimate(state, at.so_far), 0, here, turn + 1});
+      open_.add({estimate(state, at.so_far), 0, {here, turn + 1}});
       break;
     }
     return kDead;
@@ -334,7 +328,7 @@ class TextLiveness::Search {
   Budget& budget_;
   counted::vector<Met>& met_;  // the start first
   Visited<Pair, PairHash>& numbers_;
-  counted::vector<Entry>& open_;          // a heap
+  Open& open_;
   counted::vector<std::uint32_t>& late_;  // those that wait for added tokens
   std::size_t next_late_ = 0;
   bool is_free_met_ = false;

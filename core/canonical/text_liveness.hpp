@@ -43,6 +43,7 @@
 
 #include "canonical/added_transitions.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/best_first.hpp"
 #include "common/memory_account.hpp"
 #include "common/visited.hpp"
 #include "composition/closing_texts.hpp"
@@ -87,20 +88,17 @@ class TextLiveness {
     TokenCount by;         // tokens from there, at most
     std::uint64_t so_far;  // bytes and added tokens from the start
   };
-  struct Entry {
-    std::uint64_t estimate;  // of a whole text
-    std::uint64_t order;     // the last one offered comes first
+  struct Turn {
     std::uint32_t number;
     unsigned turn;  // of its bytes, or kWhole
-    bool operator<(const Entry& other) const {
-      return estimate != other.estimate ? estimate > other.estimate : order < other.order;
-    }
   };
+  // By the length of a whole text; of equals the last one offered first.
+  using Open = Frontier<Estimated<Turn>, counted::vector<Estimated<Turn>>>;
   // The lists of one search after another: most meet a pair or two, and would allocate more than they look at.
   struct Scratch {
     counted::vector<Met> met;
     Visited<Pair, PairHash> numbers;
-    counted::vector<Entry> open;
+    Open open;
     counted::vector<std::uint32_t> late;
   };
 

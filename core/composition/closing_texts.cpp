@@ -1,7 +1,8 @@
 #include "composition/closing_texts.hpp"
 
 #include <algorithm>
-#include <queue>
+
+#include "common/best_first.hpp"
 
 namespace tokamata {
 
@@ -64,35 +65,23 @@ bool ClosingTexts::descend(std::vector<Byte>& text, StateId from, Budget& budget
 // The bytes to the nearest state that is nearer to its end, or is known: best first by the length of the whole.  A name
 // that is kept has one length at every byte; that of its over-approximation says how far its end is, as after `\u`.
 bool ClosingTexts::detour(std::vector<Byte>& text, StateId from, Budget& budget) {
-  struct Open {
-    std::uint64_t estimate, length;
-    StateId state;
-    bool operator<(const Open& other) const {  // the best on top; of equals the longest
-      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
-    }
-  };
   const std::uint32_t least = automaton_.node(from).spelled;
   const auto length = [&](StateId state) {
     const bool is_kept = operands_.is_approximated(state);
     return automaton_.node(is_kept ? operands_.approximated({state, false}, budget).state : state).spelled;
   };
-  std::unordered_map<std::uint32_t, Byte> arrivals;
-  std::priority_queue<Open> open;
-  open.push({0, 0, from});
+  Arrivals<StateId, std::uint8_t> arrivals(from);
+  Frontier<Estimated<StateId>> open;
+  open.add({0, 0, from});
   std::size_t left = bytes_ ? kMostDetours : ~std::size_t{0};
   for (; !open.empty() && left > 0; --left) {
-    const Open best = open.top();
-    open.pop();
-    const bool is_end = best.state != from && (automaton_.node(best.state).spelled < least || is_known(best.state));
-    if (is_end) {
-      const std::size_t begin = text.size();
-      for (StateId at = best.state; at != from; at = text.back().from) text.push_back(arrivals.at(at.value));
-      std::reverse(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end());
+    const auto [estimate, so_far, state] = open.take();
+    if (state != from && (automaton_.node(state).spelled < least || is_known(state))) {
+      for (const auto& [before, byte, after] : arrivals.path_to(state)) text.push_back({before, byte, after});
       return true;
     }
-    for_each_byte(best.state, budget, [&](std::uint8_t byte, StateId target) {
-      if (target != from && arrivals.try_emplace(target.value, Byte{best.state, byte, target}).second)
-        open.push({best.length + 1 + length(target), best.length + 1, target});
+    for_each_byte(state, budget, [&](std::uint8_t byte, StateId target) {
+      if (arrivals.reach(state, byte, target)) open.add({so_far + 1 + length(target), so_far + 1, target});
       return true;
     });
   }

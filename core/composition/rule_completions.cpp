@@ -1,7 +1,6 @@
 #include "composition/rule_completions.hpp"
 
 #include <algorithm>
-#include <queue>
 #include <unordered_set>
 
 #include "composition/class_walk.hpp"
@@ -25,11 +24,10 @@ class RuleCompletions::Search {
     nodes_.push_back({configuration, 0, 0, {}});
     best_ = configuration.at_start ? kNoTokens : completions_.known(configuration.state, budget_);
     most_states_ = automaton_.automaton().state_count() + kMostStates;
-    open_.push({best_, 0, 0});
+    open_.add({best_, 0, 0});
     while (!open_.empty() && has_room()) {
-      const OpenText next = open_.top();
-      open_.pop();
-      if (may_be_better(nodes_[next.node])) expand(next.node);
+      const std::size_t next = open_.take().node;
+      if (may_be_better(nodes_[next])) expand(next);
     }
     Found found{{}, best_};
     for (std::size_t at = best_node_; at != 0; at = nodes_[at].before)
@@ -75,13 +73,11 @@ class RuleCompletions::Search {
   // Returns how many tokens are known to suffice from there.
   TokenCount add(const Node& node) {
     const TokenCount rest = completions_.known(node.configuration.state, budget_);
-    const auto [known, is_new] = written_.try_emplace(node.configuration.state.value, node.written);
-    if (!is_new && known->second <= node.written) return rest;
-    known->second = node.written;
+    if (!lowers(written_, node.configuration.state.value, node.written)) return rest;
     const TokenCount all = rest == kNoTokens ? kNoTokens : node.written + rest;
     if (all >= best_ && !may_be_better(node)) return rest;
     nodes_.push_back(node);
-    open_.push({all, node.written, nodes_.size() - 1});
+    open_.add({all, node.written, nodes_.size() - 1});
     if (all < best_) {
       best_ = all;
       best_node_ = nodes_.size() - 1;
@@ -93,7 +89,7 @@ class RuleCompletions::Search {
   RuleCompletions& completions_;
   Budget& budget_;
   std::vector<Node> nodes_;
-  std::priority_queue<OpenText> open_;
+  Frontier<OpenText> open_;
   std::unordered_map<std::uint32_t, TokenCount> written_;  // by state
   TokenCount best_ = kNoTokens;
   std::size_t best_node_ = 0;

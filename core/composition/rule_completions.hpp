@@ -34,6 +34,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/best_first.hpp"
 #include "common/memory_account.hpp"
 #include "composition/closing_texts.hpp"
 #include "composition/rule_endings.hpp"
@@ -46,10 +47,10 @@ struct OpenText {
   TokenCount estimate, written;
   std::size_t node;  // where the search keeps it
 
-  // The best on top; of equal ones the one with more tokens so far, then the first.
+  // The least estimate first; of equal ones the one with more tokens so far, then the first.
   bool operator<(const OpenText& other) const {
-    if (estimate != other.estimate) return estimate > other.estimate;
-    return written != other.written ? written < other.written : node > other.node;
+    if (estimate != other.estimate) return estimate < other.estimate;
+    return written != other.written ? written > other.written : node < other.node;
   }
 };
 

@@ -1,7 +1,6 @@
 #include "composition/rule_walk.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +65,7 @@ bool RuleWalk<Sink>::follow_all() {
       budget_.step();
       if (!follow(alternative)) return false;
     } else if (!buffers_.waiting.empty()) {
-      const Position first = buffers_.waiting.front().position;
+      const Position first = buffers_.waiting.first().position;
       if (!open_together({buffers_.tries[first.trie], first.node})) return false;
     } else {
       return true;
@@ -89,8 +88,7 @@ template <class Sink>
 void RuleWalk<Sink>::open(Spot spot, RestId rest) {
   if (rest == Rests::kNothing || spot.is_last()) return;
   if (joins_) {
-    buffers_.waiting.push_back({position(spot), rest});
-    std::ranges::push_heap(buffers_.waiting, std::greater());
+    buffers_.waiting.add({position(spot), rest});
     return;
   }
   const Rest& at = rests_[rest];
@@ -230,13 +228,9 @@ void RuleWalk<Sink>::open_parts(Spot spot, RestId rest, bool is_whole) {
 
 template <class Sink>
 bool RuleWalk<Sink>::open_together(Spot spot) {
-  counted::vector<RuleWalkBuffers::Waiting>& waiting = buffers_.waiting;
-  for (const Position here = waiting.front().position; !waiting.empty() && waiting.front().position == here;) {
-    std::ranges::pop_heap(waiting, std::greater());
-    const RestId rest = waiting.back().rest;
-    waiting.pop_back();
-    open_parts(spot, rest, true);
-  }
+  auto& waiting = buffers_.waiting;
+  for (const Position here = waiting.first().position; !waiting.empty() && waiting.first().position == here;)
+    open_parts(spot, waiting.take().rest, true);
   return open_split(spot);
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/best_first.hpp"
 #include "common/hash.hpp"
 #include "common/memory_account.hpp"
 #include "common/visited.hpp"
@@ -120,7 +121,7 @@ struct RuleWalkBuffers : CountedObject {
   std::map<Position, std::vector<ExpressionId>> walked;
   // Where readings are opened together: what waits at each position; and at the position that is being opened, the fork
   // after each head, and the heads to be followed.
-  counted::vector<Waiting> waiting;  // a heap, the first position on top
+  Frontier<Waiting, counted::vector<Waiting>> waiting;  // by position
   VisitedMap<std::uint32_t, std::uint32_t, NumberHash> fork_after;
   counted::vector<Head> heads;
 };

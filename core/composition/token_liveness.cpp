@@ -1,9 +1,8 @@
 #include "composition/token_liveness.hpp"
 
 #include <algorithm>
-#include <queue>
-#include <unordered_map>
 
+#include "common/best_first.hpp"
 #include "composition/language_liveness.hpp"
 #include "composition/trie_walk.hpp"
 #include "expression/shortest_text.hpp"
@@ -149,20 +148,13 @@ std::optional<bool> TokenLiveness::lives_in_language(StateId state, Budget& budg
 bool TokenLiveness::search_spelling(StateId state, Budget& budget) {
   if (const std::optional<bool> lives = lives_in_language(state, budget)) return *lives;
   if (lives_along_text(state, budget)) return true;
-  struct Open {
-    std::uint64_t estimate, steps;
-    StateId state;
-    bool operator<(const Open& other) const {  // the best on top; of equals the one that has come further
-      return estimate != other.estimate ? estimate > other.estimate : steps < other.steps;
-    }
-  };
-  std::unordered_map<std::uint32_t, StateId> found_from;  // by state: the one that led to it
-  std::priority_queue<Open> open;
-  open.push({0, 0, state});
-  found_from.emplace(state.value, state);
+  struct NoEdge {};
+  Arrivals<StateId, NoEdge> arrivals(state);
+  Frontier<Estimated<StateId>> open;
+  open.add({0, 0, state});
   std::size_t searched = 0;
   const auto note_way_to = [&](StateId alive, std::uint64_t needed) {
-    for (StateId back = alive;; back = found_from.at(back.value)) {
+    for (StateId back = alive;; back = arrivals.steps().at(back).from) {
       known_[back].spelling = Spelling::Yes;
       known_[back].at_most = std::min(known_[back].at_most, needed);
       if (back == state) return;
@@ -173,8 +165,7 @@ bool TokenLiveness::search_spelling(StateId state, Budget& budget) {
     budget.step();
     if (++searched == kSearchedBeforeMeasuring)
       if (const auto lives = measured_spelling(state, budget)) return *lives;
-    const auto [estimate, steps, current] = open.top();
-    open.pop();
+    const auto [estimate, steps, current] = open.take();
     if (current != state)
       if (const std::optional<bool> lives = lives_in_language(current, budget)) {
         if (!*lives) continue;
@@ -190,13 +181,13 @@ bool TokenLiveness::search_spelling(StateId state, Budget& budget) {
         note_way_to(current, needed == kEndless ? kEndless : needed + 1);
         return true;
       }
-      if (known != Spelling::Unknown || !found_from.emplace(target.value, current).second) continue;
+      if (known != Spelling::Unknown || !arrivals.reach(current, {}, target)) continue;
       const std::uint64_t least =
           operands_.is_spelled_by_bytes() ? automaton_.node(target).shortest : room(target).at_least;
-      open.push({steps + 1 + least, steps + 1, target});
+      open.add({steps + 1 + least, steps + 1, target});
     }
   }
-  for (const auto& [dead, from] : found_from) known_[StateId{dead}].spelling = Spelling::No;
+  for (const auto& [dead, step] : arrivals.steps()) known_[dead].spelling = Spelling::No;
   return false;
 }
 

@@ -1,8 +1,8 @@
 #include "expression/expression_rules.hpp"
 
 #include <algorithm>
-#include <queue>
 
+#include "common/best_first.hpp"
 #include "common/check.hpp"
 
 namespace tokamata {
@@ -457,21 +457,19 @@ std::vector<std::uint32_t> ExpressionRules::lengths(OfLeaf&& of_leaf, Budget& bu
   std::vector<std::size_t> missing(count, 0);  // items of concatenations
   std::vector<std::uint64_t> sums(count, 0);
   std::vector<std::uint32_t> lengths(count, kEndless);
-  using Entry = std::pair<std::uint32_t, std::uint32_t>;  // length and part
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+  Frontier<std::pair<std::uint32_t, std::uint32_t>> open;  // length and part
   for (std::uint32_t part = 0; part < count; ++part) {
     budget.step();
     const Part& n = parts_->parts[part];
     for (const PartId item : n.items) users[item.value].push_back(part);
     missing[part] = n.items.size();
     if (n.kind == Part::Kind::Reference) users[parts_->bodies[n.rule].value].push_back(part);
-    if (n.kind == Part::Kind::Repetition && n.minimum == 0) open.emplace(0, part);
+    if (n.kind == Part::Kind::Repetition && n.minimum == 0) open.add({0, part});
     if (n.kind != Part::Kind::Leaf) continue;
-    if (const std::uint32_t length = of_leaf(PartId{part}); length != kEndless) open.emplace(length, part);
+    if (const std::uint32_t length = of_leaf(PartId{part}); length != kEndless) open.add({length, part});
   }
   while (!open.empty()) {
-    const auto [length, settled] = open.top();
-    open.pop();
+    const auto [length, settled] = open.take();
     if (lengths[settled] != kEndless) continue;
     lengths[settled] = length;
     for (const std::uint32_t user : users[settled]) {
@@ -479,10 +477,10 @@ std::vector<std::uint32_t> ExpressionRules::lengths(OfLeaf&& of_leaf, Budget& bu
       const Part& n = parts_->parts[user];
       if (n.kind == Part::Kind::Concatenation) {
         sums[user] += length;
-        if (--missing[user] == 0) open.emplace(finite(sums[user]), user);
+        if (--missing[user] == 0) open.add({finite(sums[user]), user});
       } else {
         const std::uint64_t rounds = n.kind == Part::Kind::Repetition ? std::min<Count>(n.minimum, kEndless) : 1;
-        open.emplace(finite(rounds * length), user);
+        open.add({finite(rounds * length), user});
       }
     }
   }

@@ -15,8 +15,8 @@
 // reached.  Not taken: any text at hand, whatever its length.  Lengths would depend on earlier calls.
 
 #include <algorithm>
-#include <queue>
 
+#include "common/best_first.hpp"
 #include "expression/derivatives.hpp"
 
 namespace tokamata {
@@ -85,14 +85,6 @@ std::uint32_t Derivatives::least_length(ExpressionId expression) const {
 }
 
 Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& budget) {
-  struct Open {
-    std::uint32_t estimate;  // of a whole text through here, in bytes
-    std::uint32_t length;    // so far
-    ExpressionId at;
-    bool operator<(const Open& other) const {  // the best on top; of equals the longest
-      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
-    }
-  };
   struct Arrival {
     ExpressionId from;
     std::uint8_t byte;
@@ -100,17 +92,17 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
     std::optional<ByteSet> untried = {};  // a byte of each class
   };
   std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0, 0}}};
-  std::priority_queue<Open> open;
-  if (expression != kEmpty) open.push({least_length(expression), 0, expression});
+  Frontier<Estimated<ExpressionId>> open;  // by the bytes of a whole text; of equals the longest so far
+  if (expression != kEmpty) open.add({least_length(expression), 0, expression});
   while (!open.empty()) {
-    const Open best = open.top();
-    open.pop();
-    Arrival& here = arrivals.at(best.at.value);
-    if (here.length < best.length) continue;
-    if (node(best.at).nullable) texts_.emplace(best.at.value, TextStep{0, 0, best.at});
-    if (const auto known = texts_.find(best.at.value); known != texts_.end()) {
+    const auto best = open.take();
+    const ExpressionId from = best.item;
+    Arrival& here = arrivals.at(from.value);
+    if (here.length < best.rank) continue;
+    if (node(from).nullable) texts_.emplace(from.value, TextStep{0, 0, from});
+    if (const auto known = texts_.find(from.value); known != texts_.end()) {
       std::uint32_t length = known->second.length;
-      for (ExpressionId at = best.at; at != expression;) {
+      for (ExpressionId at = from; at != expression;) {
         const Arrival& arrival = arrivals.at(at.value);
         texts_.emplace(arrival.from.value, TextStep{++length, arrival.byte, at});
         at = arrival.from;
@@ -120,22 +112,22 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
           least_lengths_[reached] = length - arrival.length;
       return texts_.at(expression.value);
     }
-    if (!here.untried) here.untried = first_byte_classes(best.at).representatives();
+    if (!here.untried) here.untried = first_byte_classes(from).representatives();
     for (unsigned value = here.untried->next_member(0); value < 256; value = here.untried->next_member(value + 1)) {
       const auto byte = static_cast<std::uint8_t>(value);
       budget.step();
-      const ExpressionId target = derivative(best.at, byte, budget);
+      const ExpressionId target = derivative(from, byte, budget);
       if (target == kEmpty) continue;
-      const std::uint32_t rest = least_length(target), length = best.length + 1;
-      if (const auto [arrival, is_new] = arrivals.try_emplace(target.value, Arrival{best.at, byte, length}); !is_new) {
+      const std::uint32_t rest = least_length(target), length = here.length + 1;
+      if (const auto [arrival, is_new] = arrivals.try_emplace(target.value, Arrival{from, byte, length}); !is_new) {
         if (arrival->second.length <= length) continue;
-        arrival->second = {best.at, byte, length};
+        arrival->second = {from, byte, length};
       }
       if (rest == kNoText) continue;
-      open.push({length + rest, length, target});
+      open.add({length + rest, length, target});
       if (length + rest <= best.estimate) {
         here.untried = here.untried->from(value + 1);
-        open.push(best);
+        open.add(best);
         break;
       }
     }

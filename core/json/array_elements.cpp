@@ -191,15 +191,11 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
     question.second.insert(question.second.end(), more.begin(), more.end());
   if (const auto known = distinct_lengths_.find(question); known != distinct_lengths_.end()) return known->second;
   const std::uint64_t taints = sets_.taints();
-  using Open = std::pair<std::uint32_t, Place>;
-  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-  std::map<Place, std::uint32_t> best{{start, 0}};
-  open.emplace(0, start);
+  CheapestFirst<std::map<Place, std::uint32_t>> open;
+  open.reach(start, 0);
   std::optional<std::uint32_t> found;
-  while (!open.empty() && !found) {
-    const auto [so_far, at] = open.top();
-    open.pop();
-    if (best.at(at) < so_far) continue;
+  while (const auto next_open = open.take()) {
+    const auto& [so_far, at] = *next_open;
     work.budget.step();
     const ArrayId here{at.first};
     if (accepts(here) || at.second.empty()) {  // its length was added when it was reached
@@ -215,11 +211,7 @@ std::optional<std::uint32_t> ArrayFormulas::distinct_length(ArrayId f, const Sup
           // One that the search itself took is as short as they come.
           const bool is_seen = is_repeated && supply.repeated[kind] != kEndless && at.second[kind] == supply.left[kind];
           const std::uint32_t length = capped_sum(so_far, is_seen ? supply.repeated[kind] : *shortest, 1, *further);
-          Place place{rest.value, std::move(left)};
-          const auto [known, is_new] = best.try_emplace(place, length);
-          if (!is_new && known->second <= length) return;
-          known->second = length;
-          open.emplace(length, std::move(place));
+          open.reach({rest.value, std::move(left)}, length);
         });
   }
   if (found || sets_.taints() == taints) distinct_lengths_.insert_or_assign(std::move(question), found);

@@ -13,8 +13,8 @@
 #include <array>
 #include <bit>
 #include <map>
-#include <queue>
 
+#include "common/best_first.hpp"
 #include "json/leaves.hpp"
 #include "json/object_formulas.hpp"
 #include "json/value_sets.hpp"
@@ -392,21 +392,17 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
     Stage stage;
     auto operator<=>(const At&) const = default;
   };
-  std::priority_queue<At, std::vector<At>, std::greater<>> open;
+  Frontier<At> open;
   std::map<std::array<std::uint32_t, 4>, std::uint32_t> best;
   std::vector<std::vector<std::string>> names{{}};  // that are not declared, and were taken on the way
   const auto reach = [&](std::uint32_t length, ObjectId behind, std::uint32_t next, std::uint32_t others, Stage stage) {
     if (behind == formulas_.kFalse) return;
-    const auto [known, is_new] =
-        best.try_emplace({behind.value, next, others, static_cast<std::uint32_t>(stage)}, length);
-    if (!is_new && known->second <= length) return;
-    known->second = length;
-    open.push({missing(behind, true), length, behind.value, next, others, stage});
+    if (lowers(best, std::array{behind.value, next, others, static_cast<std::uint32_t>(stage)}, length))
+      open.add({missing(behind, true), length, behind.value, next, others, stage});
   };
   reach(0, f, room.next, 0, Stage::Reached);
   while (!open.empty()) {
-    At at = open.top();
-    open.pop();
+    At at = open.take();
     work.budget.step();
     if (at.stage == Stage::Reached) {
       reach(at.length, without_passed({at.formula}, room, at.next), at.next, at.others, Stage::Required);
@@ -418,7 +414,7 @@ std::optional<std::uint32_t> ObjectFormulas::search_length(ObjectId f, const Roo
     const bool are_required = at.stage == Stage::Required;
     if (are_required) {
       at.stage = Stage::Others;
-      open.push(at);
+      open.add(at);
     }
     std::optional<std::uint32_t> ended;  // the length of the shortest text so far
     for (const Candidate& candidate : candidates(help, are_required, room, at.next)) {

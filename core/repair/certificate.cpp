@@ -1,11 +1,10 @@
 #include "repair/certificate.hpp"
 
-#include <functional>
 #include <optional>
-#include <queue>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
+
+#include "common/best_first.hpp"
 
 namespace tokamata {
 
@@ -18,9 +17,9 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// Keys of places with their distances, the nearest on top.
-using Distance = std::pair<std::uint64_t, std::uint64_t>;
-using Nearest = std::priority_queue<Distance, counted::vector<Distance>, std::greater<>>;
+// Costs by the keys of places.
+using Distances = counted::unordered_map<std::uint64_t, std::uint64_t>;
+using Nearest = CheapestFirst<Distances, counted::vector<std::pair<std::uint64_t, std::uint64_t>>>;
 
 class BoundCheck {
  public:
@@ -93,46 +92,33 @@ class BoundCheck {
   }
 
   // What is left to pay in the over-approximation, of all places that repairs below the bound lead through.
-  counted::unordered_map<std::uint64_t, std::uint64_t> distances(std::uint64_t bound) {
+  Distances distances(std::uint64_t bound) {
     struct Edge {
       std::uint64_t from, price;
     };
-    counted::unordered_map<std::uint64_t, std::uint64_t> reached;
     counted::unordered_multimap<std::uint64_t, Edge> into;
-    Nearest open;
-    const std::uint64_t begin = key_of({0, relaxed_, kStartMode});
-    if (estimate_(0, automaton_, relaxed_).cost < bound) open.emplace(reached[begin] = 0, begin);
-    while (!open.empty()) {
-      const auto [cost, key] = open.top();
-      open.pop();
-      if (cost != reached[key]) continue;
+    Nearest reached;
+    if (estimate_(0, automaton_, relaxed_).cost < bound) reached.reach(key_of({0, relaxed_, kStartMode}), 0);
+    while (const auto next = reached.take()) {
+      const auto [cost, key] = *next;
       all_edges(place_of(key), bound - cost, [&](const Place& to, std::uint64_t price, std::string_view) {
         if (to.state == ByteAutomaton::kDead ||
             cost + price + estimate_(to.position, automaton_, to.state).cost >= bound)
           return true;
         into.emplace(key_of(to), Edge{key, price});
-        const auto [known, is_new] = reached.try_emplace(key_of(to), cost + price);
-        if (!is_new && known->second <= cost + price) return true;
-        open.emplace(known->second = cost + price, key_of(to));
+        reached.reach(key_of(to), cost + price);
         return true;
       });
     }
-    counted::unordered_map<std::uint64_t, std::uint64_t> left;
-    for (const auto& [key, cost] : reached)
-      if (is_end(place_of(key))) open.emplace(left[key] = 0, key);
-    while (!open.empty()) {
-      const auto [cost, key] = open.top();
-      open.pop();
+    Nearest left;
+    for (const auto& [key, cost] : reached.costs())
+      if (is_end(place_of(key))) left.reach(key, 0);
+    while (const auto next = left.take()) {
       budget_.step();
-      if (cost != left[key]) continue;
-      const auto [first, last] = into.equal_range(key);
-      for (auto edge = first; edge != last; ++edge) {
-        const auto [known, is_new] = left.try_emplace(edge->second.from, cost + edge->second.price);
-        if (!is_new && known->second <= cost + edge->second.price) continue;
-        open.emplace(known->second = cost + edge->second.price, edge->second.from);
-      }
+      const auto [first, last] = into.equal_range(next->second);
+      for (auto edge = first; edge != last; ++edge) left.reach(edge->second.from, next->first + edge->second.price);
     }
-    return left;
+    return left.costs();
   }
 
   StateId after(StateId state, std::string_view bytes) {

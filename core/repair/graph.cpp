@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <queue>
 
+#include "common/best_first.hpp"
 #include "repair/search.hpp"
 
 namespace tokamata {
@@ -24,7 +24,7 @@ class RepairSearch::GraphMaker {
     forwards(start, most);
     const counted::vector<std::uint64_t> left = backwards();
     Guide guide;
-    guide.elsewhere = open_.empty() ? bound_ + 1 : open_.top().cost;
+    guide.elsewhere = open_.empty() ? bound_ + 1 : open_.first().first;
     for (NodeNumber number = 0; number < places_.size(); ++number) {
       if (!places_[number].is_settled) continue;
       const auto& [position, state, mode] =
@@ -45,14 +45,8 @@ class RepairSearch::GraphMaker {
     bool is_settled = false;
     NodeNumber inserted_from = kNoNode, replaced_from = kNoNode;  // the last node with such an edge to this one
   };
-  struct Open {
-    std::uint64_t cost;
-    NodeNumber node;
-    bool operator<(const Open& other) const {  // the cheapest on top
-      return cost != other.cost ? cost > other.cost : node > other.node;
-    }
-  };
-  using Queue = std::priority_queue<Open, counted::vector<Open>>;
+  using Open = std::pair<std::uint64_t, NodeNumber>;  // cost, and node
+  using Queue = Frontier<Open, counted::vector<Open>>;
   static constexpr std::uint64_t kUnreached = ~std::uint64_t{0};
 
   std::size_t length() const { return search_.text_.size(); }
@@ -64,8 +58,7 @@ class RepairSearch::GraphMaker {
   void forwards(StateId start, std::size_t most) {
     lead(kNoNode, 0, kStartMode, start, {EditKind::Keep, 0}, 0, 0);
     for (std::size_t settled = 0; !open_.empty() && settled < most;) {
-      const auto [cost, number] = open_.top();
-      open_.pop();
+      const auto [cost, number] = open_.take();
       budget_.step();
       if (cost != places_[number].reached || places_[number].is_settled) continue;
       settle(number);
@@ -102,7 +95,7 @@ class RepairSearch::GraphMaker {
     if (reached >= place.reached) return;
     place.reached = reached;
     place.is_settled = false;
-    open_.push({reached, number});
+    open_.add({reached, number});
   }
 
   void settle(NodeNumber number) {
@@ -229,16 +222,15 @@ class RepairSearch::GraphMaker {
     counted::vector<std::uint64_t> left(places_.size(), kUnreached);
     Queue open;
     for (NodeNumber number = 0; number < places_.size(); ++number)
-      if (is_end(number)) open.push({left[number] = 0, number});
+      if (is_end(number)) open.add({left[number] = 0, number});
     while (!open.empty()) {
-      const auto [cost, number] = open.top();
-      open.pop();
+      const auto [cost, number] = open.take();
       budget_.step();
       if (cost != left[number]) continue;
       for (std::uint32_t at = first[number]; at < first[number + 1]; ++at) {
         const RepairGraph::Edge& edge = edges_[into[at]];
         if (cost + edge.cost >= left[edge.from]) continue;
-        open.push({left[edge.from] = cost + edge.cost, edge.from});
+        open.add({left[edge.from] = cost + edge.cost, edge.from});
       }
     }
     return left;

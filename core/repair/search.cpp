@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <new>
-#include <queue>
 #include <tuple>
-#include <unordered_map>
+
+#include "common/best_first.hpp"
 
 namespace tokamata {
 
@@ -144,32 +144,19 @@ std::optional<std::string> RepairSearch::some_text(StateId start, Budget& budget
 }
 
 bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
-  struct Open {
-    std::uint64_t estimate, length;
-    StateId state;
-    bool operator<(const Open& other) const {  // the best on top; of equals the longest
-      return estimate != other.estimate ? estimate > other.estimate : length < other.length;
-    }
-  };
-  struct Arrival {
-    StateId from;
-    std::uint8_t byte;
-  };
   const StateId begin = at;
   const std::uint32_t least = automaton().node(begin).spelled;
-  std::unordered_map<std::uint32_t, Arrival> arrivals;
-  std::priority_queue<Open> open;
-  open.push({0, 0, begin});
+  Arrivals<StateId, std::uint8_t> arrivals(begin);
+  Frontier<Estimated<StateId>> open;
+  open.add({0, 0, begin});
   while (!open.empty()) {
-    const Open best = open.top();
-    open.pop();
-    const ByteSet readable = automaton().may_read(best.state, budget);
-    for (const Writing& writing : writings_at(Where::End, kStartMode, best.state)) {
+    const auto [estimate, length, state] = open.take();
+    const ByteSet readable = automaton().may_read(state, budget);
+    for (const Writing& writing : writings_at(Where::End, kStartMode, state)) {
       if (!readable.contains(writing.byte)) continue;
       budget.step();
-      const StateId target = automaton().next(best.state, writing.byte, budget);
-      if (target == ByteAutomaton::kDead || target == begin) continue;
-      if (!arrivals.try_emplace(target.value, Arrival{best.state, writing.byte}).second) continue;
+      const StateId target = automaton().next(state, writing.byte, budget);
+      if (target == ByteAutomaton::kDead || !arrivals.reach(state, writing.byte, target)) continue;
       const ExpressionNode node = automaton().node(target);
       if (!automaton().accepting(target) && (node.spelled >= least || node.constrained)) {
         // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
@@ -177,13 +164,10 @@ bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
         const std::uint64_t left =
             (is_exact ? automaton().node(target) : automaton().arena().node(approximated(automaton(), target, budget)))
                 .spelled;
-        open.push({best.length + 1 + left, best.length + 1, target});
+        open.add({length + 1 + left, length + 1, target});
         continue;
       }
-      const std::size_t before = text.size();
-      for (StateId step = target; step != begin; step = arrivals.at(step.value).from)
-        text.push_back(static_cast<char>(arrivals.at(step.value).byte));
-      std::reverse(text.begin() + static_cast<std::ptrdiff_t>(before), text.end());
+      for (const auto& step : arrivals.path_to(target)) text.push_back(static_cast<char>(step.edge));
       at = target;
       return true;
     }

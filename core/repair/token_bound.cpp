@@ -8,10 +8,9 @@
 // largest.  Not taken.  A set of nodes that the search hands over, as in certificate.hpp: here the rows take the time,
 // and a check makes them as well.
 #include <algorithm>
-#include <queue>
-#include <unordered_map>
 #include <utility>
 
+#include "common/best_first.hpp"
 #include "repair/token_search.hpp"
 
 namespace tokamata {
@@ -30,33 +29,23 @@ class TokenBoundCheck {
 
   std::string flaw(TokenPlaces::Place start) {
     reach(0, start, 0);
-    while (!open_.empty() && flaw_.empty()) {
-      const auto [cost, position, place] = open_.top();
-      open_.pop();
-      if (cost > costs_.at(key(position, place))) continue;
-      expand(cost, position, place);
+    while (flaw_.empty()) {
+      const auto next = open_.take();
+      if (!next) break;
+      expand(next->first, static_cast<std::uint32_t>(next->second >> 32), static_cast<Place>(next->second));
     }
     return flaw_;
   }
 
  private:
   using Place = TokenPlaces::Place;
-  struct Open {
-    std::uint64_t cost;
-    std::uint32_t position;
-    Place place;
-    bool operator>(const Open& other) const { return cost > other.cost; }
-  };
   static std::uint64_t key(std::uint32_t position, Place place) { return (std::uint64_t{position} << 32) | place; }
 
   void reach(std::uint32_t position, Place place, std::uint64_t cost) {
     budget_.step();
     if (cost >= bound_ || !flaw_.empty()) return;
     if (cost + cheapest_ < bound_) {
-      const auto [known, is_new] = costs_.try_emplace(key(position, place), cost);
-      if (!is_new && known->second <= cost) return;
-      known->second = cost;
-      open_.push({cost, position, place});
+      open_.reach(key(position, place), cost);
       return;
     }
     for (; position < tokens_.size() && place != TokenPlaces::kNone; ++position) {
@@ -92,8 +81,10 @@ class TokenBoundCheck {
   std::uint64_t bound_;
   Budget& budget_;
   EditCost cheapest_, least_written_ = kNoEdit;
-  counted::unordered_map<std::uint64_t, std::uint64_t> costs_;
-  std::priority_queue<Open, counted::vector<Open>, std::greater<>> open_;
+  // by position and place
+  CheapestFirst<counted::unordered_map<std::uint64_t, std::uint64_t>,
+                counted::vector<std::pair<std::uint64_t, std::uint64_t>>>
+      open_;
   std::string flaw_;
 };
 
