@@ -118,7 +118,8 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
   ByteAutomaton& bytes = pattern_.automaton();
   const Vocabulary& vocabulary = pattern_.vocabulary(approximation.at_start);
   const TokenTrie& trie = vocabulary.trie();
-  std::vector<std::uint32_t> group_of(vocabulary.token_count(), Groups::kNone);
+  constexpr std::uint32_t kNoGroup = ~std::uint32_t{0};
+  std::vector<std::uint32_t> group_of(vocabulary.token_count(), kNoGroup);
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;  // by state
   std::size_t classes = 0;
   const auto add = [&](StateId reached, std::span<const std::uint32_t> tokens) {
@@ -131,9 +132,18 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
     ++classes;
     add(reached, token_class.tokens);
   };
+  const auto grouped = [&] {
+    std::vector<std::vector<std::uint32_t>> lists(numbers.size());
+    for (std::uint32_t token = 0; token < group_of.size(); ++token)
+      if (group_of[token] != kNoGroup) lists[group_of[token]].push_back(token);
+    Groups groups{{}, classes};
+    for (std::vector<std::uint32_t>& list : lists)
+      groups.all.push_back(TokenSet::of(std::move(list), vocabulary.words()));
+    return groups;
+  };
   if (bytes.byte_classes().size() < kManyByteClasses) {
     walk_class_trie(pattern_.steps(), approximation, budget, visit_class);
-    return Groups(group_of, numbers.size(), classes);
+    return grouped();
   }
   std::unordered_map<std::uint32_t, ByteSet> loops;  // by state
   const auto returns = [&](StateId state, const ByteSet& leads) {
@@ -164,7 +174,7 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
     return false;
   });
   walk_controls(pattern_.steps(), approximation, budget, visit_class);
-  return Groups(group_of, numbers.size(), classes);
+  return grouped();
 }
 
 CanonicalRuleBudgets::GroupsPtr CanonicalRuleBudgets::groups(Configuration place, Budget& budget) {
@@ -232,10 +242,10 @@ class CanonicalRuleBudgets::Search {
   void expand(std::size_t from) {
     const Configuration place = nodes_[from].place;
     const GroupsPtr groups = budgets_.groups(place, budget_);
-    kinds_ += groups->classes();
-    for (std::size_t number = 0; number < groups->count(); ++number) {
+    kinds_ += groups->classes;
+    for (const TokenSet& group : groups->all) {
       std::size_t followed = 0;
-      groups->visit(number, budgets_.tokenization_.possible(), [&](std::uint32_t token) {
+      Groups::visit(group, budgets_.tokenization_.possible(), [&](std::uint32_t token) {
         if (followed == kAlike || best_ <= enough_) return false;
         auto reached = budgets_.target(place, nodes_[from].canonical, {token}, budget_);
         if (!reached) return true;
@@ -338,14 +348,14 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
   std::vector<std::uint32_t> tokens;
   if (left == 0) return tokens;
   const GroupsPtr groups = this->groups(place, budget);
-  std::vector<std::uint32_t> group;  // of its tokens, those that are examined
-  for (std::size_t number = 0; number < groups->count(); ++number) {
-    group.clear();
-    groups->visit(number, allowed, [&](std::uint32_t token) {
-      group.push_back(token);
-      return group.size() < kAlike;
+  std::vector<std::uint32_t> first;  // of a group's tokens, those that are examined
+  for (const TokenSet& group : groups->all) {
+    first.clear();
+    Groups::visit(group, allowed, [&](std::uint32_t token) {
+      first.push_back(token);
+      return first.size() < kAlike;
     });
-    const std::size_t asked = group.size();
+    const std::size_t asked = first.size();
     TokenCount most = 0;
     std::size_t closed = 0;
     const std::size_t before = tokens.size();
@@ -357,11 +367,11 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
     };
     std::vector<std::pair<std::uint32_t, std::pair<StateId, CanonicalState>>> unclosed;
     for (std::size_t i = 0; i < asked; ++i) {
-      auto reached = target(place, state, {group[i]}, budget);
+      auto reached = target(place, state, {first[i]}, budget);
       if (!reached) continue;
       const TokenCount needed = known(reached->first, reached->second, budget);
-      count(group[i], needed);
-      if (needed == kNoTokens) unclosed.emplace_back(group[i], *std::move(reached));
+      count(first[i], needed);
+      if (needed == kNoTokens) unclosed.emplace_back(first[i], *std::move(reached));
     }
     for (const auto& [token, reached] : unclosed) {
       if (2 * closed >= asked) break;
@@ -369,7 +379,7 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
     }
     if (2 * closed < asked || most + kSpare > left - 1) continue;
     tokens.resize(before);
-    groups->visit(number, allowed, [&](std::uint32_t token) {
+    Groups::visit(group, allowed, [&](std::uint32_t token) {
       tokens.push_back(token);
       return true;
     });

@@ -69,63 +69,26 @@ class CanonicalRuleBudgets {
   struct Level;
   class Search;
   // Tokens that lead to one over-approximated state each, in the order of their numbers.
-  class Groups {
-   public:
-    // By token, the number of its group, or kNone; groups are numbered from 0.
-    Groups(std::span<const std::uint32_t> group_of, std::size_t count, std::size_t classes)
-        : groups_(count), classes_(classes) {
-      constexpr std::uint32_t kMany = 2048;  // tokens that are kept as bits
-      std::vector<std::uint32_t> sizes(count, 0);
-      for (const std::uint32_t group : group_of)
-        if (group != kNone) ++sizes[group];
-      std::uint32_t begin = 0;
-      for (std::size_t i = 0; i < count; ++i) {
-        groups_[i] = {begin, begin, kNone};
-        if (sizes[i] < kMany) {
-          begin += sizes[i];
-        } else {
-          groups_[i].row = static_cast<std::uint32_t>(rows_.size());
-          rows_.emplace_back((group_of.size() + 31) / 32, 0);
-        }
-      }
-      listed_.resize(begin);
-      for (std::uint32_t token = 0; token < group_of.size(); ++token) {
-        if (group_of[token] == kNone) continue;
-        Group& group = groups_[group_of[token]];
-        if (group.row == kNone) listed_[group.end++] = token;
-        else set_bit(rows_[group.row], token);
-      }
-    }
-    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Groups {
+    std::vector<TokenSet> all;
+    std::size_t classes;  // token classes in them
 
-    std::size_t count() const { return groups_.size(); }
-    std::size_t classes() const { return classes_; }  // token classes in them
     // Calls `visit` with the tokens of a group that are allowed, in order, until it returns false.
     template <class Visit>
-    void visit(std::size_t number, const Words& allowed, Visit&& visit) const {
-      const Group& group = groups_[number];
-      for (std::uint32_t i = group.begin; i < group.end; ++i)
-        if (has_bit(allowed, listed_[i]) && !visit(listed_[i])) return;
-      if (group.row == kNone) return;
-      const Words& row = rows_[group.row];
+    static void visit(const TokenSet& group, const Words& allowed, Visit&& visit) {
+      for (const std::uint32_t token : group.listed)
+        if (has_bit(allowed, token) && !visit(token)) return;
+      if (group.is_listed()) return;
+      const Words& row = *group.bits;
       for (std::size_t i = 0; i < std::min(row.size(), allowed.size()); ++i)
         for (std::uint32_t open = row[i] & allowed[i]; open != 0; open &= open - 1)
           if (!visit(static_cast<std::uint32_t>(32 * i) + static_cast<std::uint32_t>(std::countr_zero(open)))) return;
     }
     std::size_t memory_bytes() const {
-      return shared_block_bytes<Groups>() + block_bytes_of(groups_) + block_bytes_of(listed_) +
-             rows_.size() * (rows_.empty() ? 0 : block_bytes_of(rows_.front()) + sizeof(Words));
+      std::size_t bytes = shared_block_bytes<Groups>() + block_bytes_of(all);
+      for (const TokenSet& group : all) bytes += group.memory_bytes();
+      return bytes;
     }
-
-   private:
-    struct Group {
-      std::uint32_t begin, end;  // in the list
-      std::uint32_t row;         // or bits
-    };
-    std::vector<Group> groups_;
-    std::vector<std::uint32_t> listed_;
-    std::vector<Words> rows_;
-    std::size_t classes_;
   };
   using GroupsPtr = std::shared_ptr<const Groups>;
   bool accepts(StateId state, const CanonicalState& canonical) const {

@@ -138,6 +138,17 @@ void MaskSegments::clear() {
 // ---- how segments are made -------------------------------------------------------------------------
 
 MaskSegments::MaskSegment MaskSegments::make(const Key& key, Budget& budget) {
+  MaskSegment segment = made(key, budget);
+  const std::size_t words = tokenization_.vocabulary().words();
+  if (segment.listed.size() > TokenSet::most_listed(words)) {
+    segment.words.resize(words, 0);
+    for (const std::uint32_t token : segment.listed) set_bit(segment.words, token);
+    release(segment.listed);
+  }
+  return segment;
+}
+
+MaskSegments::MaskSegment MaskSegments::made(const Key& key, Budget& budget) {
   MaskSegment segment;
   Judge judge(tokenization_, liveness_, segment, key, budget);
   if (pattern_.is_approximated(key.state)) {
@@ -190,24 +201,22 @@ void MaskSegments::add_loop(MaskSegment& segment, Judge& judge, const Key& key, 
     const auto length_of = [&](std::uint32_t token) -> std::size_t {
       return rests.is_endless() ? 1 : vocabulary.code_points_begun({token});
     };
-    if (group.words.empty()) {
-      for (const std::uint32_t token : group.listed) {
-        const std::size_t length = length_of(token);
-        if (length > lengths) continue;
-        if (length > 0 && needed[length - 1] != kDead) segment.listed.push_back(token);
-        else judge_alone(judge, key, {token}, budget);
-      }
-      continue;
+    for (const std::uint32_t token : group.tokens.listed) {
+      const std::size_t length = length_of(token);
+      if (length > lengths) continue;
+      if (length > 0 && needed[length - 1] != kDead) segment.listed.push_back(token);
+      else judge_alone(judge, key, {token}, budget);
     }
+    if (group.tokens.is_listed()) continue;
     if (all_live) {
-      segment.shared.emplace_back(inside, &group.words);
+      segment.shared.push_back(group.tokens.bits);
       continue;
     }
     // Lengths that live alike are taken together.
     for (std::size_t begin = 0, end = 1; begin < lengths; begin = end, ++end) {
       const bool lives = needed[begin] != kDead;
       while (lives && end < lengths && needed[end] != kDead) ++end;
-      scratch = group.words;
+      scratch = *group.tokens.bits;
       if (!rests.is_endless()) {
         const MaskCache::TokensPtr fitting = vocabulary.short_tokens(end), shorter = vocabulary.short_tokens(begin);
         for (std::size_t i = 0; i < scratch.size(); ++i) scratch[i] &= fitting->words[i] & ~shorter->words[i];
@@ -335,13 +344,12 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
                               : group.kind == Exit::Text ? liveness_.text().bound(behind, group.exit, budget)
                                                          : liveness_.bound({behind, group.last, 0, group.exit}, budget);
     if (needed == kDead) {
-      for_each_bit(group.words, ask);
-      std::ranges::for_each(group.listed, ask);
+      group.tokens.for_each(ask);
       continue;
     }
     segment.most = std::max(segment.most, more(needed, group.length));
-    segment.listed.insert(segment.listed.end(), group.listed.begin(), group.listed.end());
-    if (!group.words.empty()) segment.shared.emplace_back(ways, &group.words);
+    segment.listed.insert(segment.listed.end(), group.tokens.listed.begin(), group.tokens.listed.end());
+    if (group.tokens.bits) segment.shared.push_back(group.tokens.bits);
   }
   std::ranges::for_each(ways->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
@@ -442,19 +450,14 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
   for (std::size_t number = 0; number < plain.size(); ++number)
     if (!plain[number].empty())
       groups[{judge.landing().targets()[number].guess, AddedTokens::kNothing, true}] = std::move(plain[number]);
-  constexpr std::size_t kFew = 512;  // tokens that are listed rather than kept as bits
   for (auto& [where, tokens] : groups) {
     const auto [guess, open, is_between] = where;
     Tokenization::Within::Group group;
     group.text = {guess, CodePoints::kBetween, tokenization_.rules().any_starter(), 0, open};
     const auto is_meeting = [&](std::uint32_t token) { return has_bit(tokenization_.meeting(), token); };
     group.has_meeting = std::ranges::any_of(tokens, is_meeting);
-    if (is_between && tokens.size() > kFew) {
-      group.words.assign(inside->words.size(), 0);
-      for (const std::uint32_t token : tokens) set_bit(group.words, token);
-    } else {
-      group.listed = std::move(tokens);
-    }
+    if (is_between) group.tokens = TokenSet::of(std::move(tokens), inside->words.size());
+    else group.tokens.listed = std::move(tokens);
     result->groups.push_back(std::move(group));
   }
   tokenization_.keep_within(name, result);

@@ -68,7 +68,7 @@ class MaskSegments {
  private:
   // Tokens as sets that others share, or as a list.
   struct MaskSegment {
-    counted::vector<std::shared_ptr<const Words>> shared;
+    counted::vector<SharedWords> shared;
     counted::vector<std::uint32_t> words;  // empty where there are none
     counted::vector<std::uint32_t> listed;
     counted::vector<std::uint32_t> asked;  // of which it must be asked each time
@@ -86,6 +86,7 @@ class MaskSegments {
   class Judge;
   const MaskSegment& segment(const Key& key, Budget& budget);
   MaskSegment make(const Key& key, Budget& budget);
+  MaskSegment made(const Key& key, Budget& budget);  // all but what the judge takes as a list
   const Touched& touched(const Key& key, const Touch& touch, Budget& budget);
   const std::optional<Factors>& factors(StateId state);
   const TokenTransitions& leaving(StateId state, const Factors& factors, Budget& budget);

@@ -18,7 +18,7 @@ class MaskSegments::Judge {
   Judge(const Tokenization& tokenization, Liveness& liveness, MaskSegment& segment, const Key& key, Budget& budget)
       : tokenization_(tokenization),
         liveness_(liveness),
-        part_(segment),
+        segment_(segment),
         key_(key),
         budget_(budget),
         landing_(tokenization_.landing(key.guess, key.place)),
@@ -60,7 +60,7 @@ class MaskSegments::Judge {
       if (count != kDead) return take(token, count, is_meeting);
     }
     if (is_meeting) {
-      part_.asked.push_back(token.value);
+      segment_.asked.push_back(token.value);
       return;
     }
     TextState text{.guess = key_.guess, .place = key_.place};
@@ -71,7 +71,6 @@ class MaskSegments::Judge {
 
  private:
   static constexpr TokenCount kNotAsked = kEndless - 1;
-  static constexpr std::size_t kFew = 1024;  // tokens that are listed rather than kept as bits
 
   // How many tokens suffice after those that land there in a state of the pattern.
   TokenCount at_border(StateId target, std::uint16_t number) {
@@ -90,16 +89,14 @@ class MaskSegments::Judge {
   }
 
   void take(TokenId token, TokenCount count, bool is_meeting) {
-    if (part_.words.empty() && part_.listed.size() >= kFew) part_.words.assign(tokenization_.vocabulary().words(), 0);
-    if (part_.words.empty()) part_.listed.push_back(token.value);
-    else set_bit(part_.words, token.value);
-    part_.most = std::max(part_.most, count);
-    part_.has_meeting |= is_meeting;
+    segment_.listed.push_back(token.value);
+    segment_.most = std::max(segment_.most, count);
+    segment_.has_meeting |= is_meeting;
   }
 
   const Tokenization& tokenization_;
   Liveness& liveness_;
-  MaskSegment& part_;
+  MaskSegment& segment_;
   Key key_;
   Budget& budget_;
   LandingPtr landing_;

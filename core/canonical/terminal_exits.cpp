@@ -13,7 +13,6 @@
 namespace tokamata {
 
 namespace {
-constexpr std::size_t kFew = 512;          // tokens that are listed rather than kept as bits
 constexpr std::size_t kMostOpened = 4096;  // pairs of one search for an exit
 constexpr std::uint64_t kGreed = 4;        // what a byte to come counts for one that is read, in a search
 constexpr std::size_t kManyJudged = 1000;  // tokens that are near to a bound: more are no less work than all
@@ -103,7 +102,7 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
   for (std::uint32_t number = 0; number < runs.size(); ++number) {
     std::size_t count = 0;
     for (const auto& [begin, end] : runs[number]) count += end - begin;
-    if (count <= kFew) {
+    if (count <= TokenSet::most_listed(vocabulary.words())) {
       for (const auto& [begin, end] : runs[number])
         take(begin, end, [&](std::uint32_t token) {
           if (has_bit(tokenization_.possible(), token)) made.tokens.emplace_back(token, number);
@@ -186,11 +185,9 @@ class TerminalExitsMaker::Maker {
       const Tokenization::LandingSetsPtr sets = tokenization_.landing_sets(guess_, is_border_);
       for (const auto& [number, words] : steps.many) add_many(number, words, *sets);
     }
-    for (auto& group : exits_.groups) {
-      if (group.listed.size() <= kFew) continue;
-      group.words.resize(tokenization_.vocabulary().words(), 0);
-      for (const std::uint32_t token : group.listed) set_bit(group.words, token);
-      group.listed = {};
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      TokenSet& tokens = exits_.groups[i].tokens;
+      tokens = TokenSet::of(std::move(tokens.listed), tokenization_.vocabulary().words(), std::move(rows_[i]));
     }
     return std::move(exits_);
   }
@@ -240,7 +237,7 @@ class TerminalExitsMaker::Maker {
     for (const auto& [landed, there] : sets.many) {
       for (std::size_t i = 0; i < words.size(); ++i) left[i] = words[i] & there[i];
       for (const Exit& exit : slot(number, landed, AddedTokens::kNothing)) {
-        Words& own = exits_.groups[exit.group].words;
+        Words& own = rows_[exit.group];
         own.resize(words.size(), 0);
         if (!exit.first) {
           unite_bits(own, left);
@@ -266,7 +263,7 @@ class TerminalExitsMaker::Maker {
 
   void add(std::uint32_t token, const Exits& exits) {
     const auto exit = std::ranges::find_if(exits, [&](const Exit& some) { return may_take(some, token); });
-    (exit == exits.end() ? exits_.doubtful : exits_.groups[exit->group].listed).push_back(token);
+    (exit == exits.end() ? exits_.doubtful : exits_.groups[exit->group].tokens.listed).push_back(token);
   }
 
   // The exits out of tokens that leave this of the terminal, and land there.
@@ -311,7 +308,10 @@ class TerminalExitsMaker::Maker {
   std::uint32_t group_number(const TextState& text, Kind kind, TokenId last, std::size_t length) {
     const auto [known, is_new] =
         group_numbers_.try_emplace(std::tuple(text, kind, last), static_cast<std::uint32_t>(exits_.groups.size()));
-    if (is_new) exits_.groups.push_back({text, kind, last, 0, {}, {}});
+    if (is_new) {
+      exits_.groups.push_back({text, kind, last, 0, {}});
+      rows_.emplace_back();
+    }
     exits_.groups[known->second].length = std::max(exits_.groups[known->second].length, length);
     return known->second;
   }
@@ -426,6 +426,7 @@ class TerminalExitsMaker::Maker {
   LandingPtr landing_;
   std::vector<StateId> states_;
   Tokenization::TerminalExits exits_;
+  std::vector<Words> rows_;  // by group: its tokens that come many at once; mostly empty
   std::map<std::tuple<std::uint32_t, std::uint16_t, AddedTokens::Open>, Exits> slots_;
   std::map<std::tuple<StateId, std::uint16_t, TokenId>, Exits> ended_;
   std::map<std::tuple<TextState, Kind, TokenId>, std::uint32_t> group_numbers_;
@@ -481,14 +482,8 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId term
   std::vector<std::uint32_t> judged;
   for_each_bit(is_judged, [&](std::uint32_t token) { judged.push_back(token); });
   Tokenization::TerminalExits made = *exits(with.terminal, guess, edge, budget);
-  const auto remove = [&](std::vector<std::uint32_t>& tokens) {
-    std::erase_if(tokens, [&](std::uint32_t token) { return has_bit(is_judged, token); });
-  };
-  for (Tokenization::TerminalExits::Group& group : made.groups) {
-    remove(group.listed);
-    for (std::size_t i = 0; i < group.words.size(); ++i) group.words[i] &= ~is_judged[i];
-  }
-  remove(made.doubtful);
+  for (Tokenization::TerminalExits::Group& group : made.groups) group.tokens.remove(is_judged);
+  std::erase_if(made.doubtful, [&](std::uint32_t token) { return has_bit(is_judged, token); });
   return judged_exits(std::move(made), terminal, judged, guess, edge, budget);
 }
 
@@ -510,16 +505,18 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId term
   Tokenization::TerminalExits made;
   for (const Tokenization::TerminalExits::Group& group : all->groups) {
     const std::uint64_t most = unbounded.sure > group.length ? unbounded.sure - group.length : 0;
-    Tokenization::TerminalExits::Group& own = made.groups.emplace_back(group);
+    TokenSet& own = made.groups.emplace_back(group).tokens;
     std::erase_if(own.listed, [&](std::uint32_t token) {
       const bool is_far = vocabulary.code_points_begun({token}) > most;
       if (is_far) judge(token);
       return is_far;
     });
-    if (!group.words.empty()) {
+    if (!own.is_listed()) {
+      Words far = *own.bits;
       const MaskCache::TokensPtr near = vocabulary.short_tokens(most);
-      for (std::size_t i = 0; i < group.words.size(); ++i) own.words[i] &= near->words[i];
-      for_each_bit_of(group.words.size(), [&](std::size_t i) { return group.words[i] & ~near->words[i]; }, judge);
+      for (std::size_t i = 0; i < far.size(); ++i) far[i] &= ~near->words[i];
+      for_each_bit(far, judge);
+      own.remove(far);
     }
     if (judged.size() > kManyJudged) return nullptr;
   }

@@ -279,7 +279,6 @@ LandingPtr Tokenization::landing(std::uint16_t guess, std::uint16_t place) const
 
 Tokenization::LandingSetsPtr Tokenization::landing_sets(std::uint16_t guess, bool begins) const {
   return landing_sets_.get((std::uint32_t{guess} << 1) | begins, [&] {
-    constexpr std::size_t kFew = 512;  // tokens that are listed
     const LandingPtr all = landing(guess, CodePoints::kBetween);
     const Words& allowed = begins ? pieces_->beginning() : pieces_->following();
     LandingSets sets;
@@ -297,7 +296,7 @@ Tokenization::LandingSetsPtr Tokenization::landing_sets(std::uint16_t guess, boo
         });
     for (std::size_t i = 0; i < by_target.size(); ++i) {
       const auto number = static_cast<std::uint16_t>(i + 1);
-      if (by_target[i].size() <= kFew) {
+      if (by_target[i].size() <= TokenSet::most_listed(possible_.size())) {
         for (const std::uint32_t token : by_target[i]) sets.few.emplace_back(token, number);
       } else {
         Words& words = sets.many.emplace_back(number, Words(possible_.size(), 0)).second;
@@ -315,7 +314,7 @@ template <class Segments>
 std::size_t bytes_of_groups(const Segments& segments) {
   std::size_t bytes =
       shared_block_bytes<Segments>() + block_bytes_of(segments.doubtful) + block_bytes_of(segments.groups);
-  for (const auto& group : segments.groups) bytes += block_bytes_of(group.words) + block_bytes_of(group.listed);
+  for (const auto& group : segments.groups) bytes += group.tokens.memory_bytes();
   return bytes;
 }
 

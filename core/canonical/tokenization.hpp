@@ -181,8 +181,7 @@ class Tokenization {
   struct Within {
     struct Group {
       TextState text;
-      Words words;  // of tokens that end between code points; empty where they are listed
-      std::vector<std::uint32_t> listed;
+      TokenSet tokens;  // those of its bits end between code points
       bool has_meeting = false;
     };
     std::vector<Group> groups;
@@ -210,8 +209,7 @@ class Tokenization {
       Kind kind;
       TokenId last;        // Inside: the last of these tokens
       std::size_t length;  // of the longest text that leads there from the end of a token, in bytes
-      Words words;         // empty where there are few
-      std::vector<std::uint32_t> listed;
+      TokenSet tokens;
     };
     std::vector<Group> groups;
     std::vector<std::uint32_t> doubtful;  // tokens for which none was found, or it depends on the text before

@@ -94,8 +94,7 @@ std::optional<StateId> LanguageMasks::mask_state(StateId state, Budget& budget) 
       }
       set_bit(sure, token);
     };
-    std::ranges::for_each(ending.few, add);
-    if (ending.many) for_each_bit(*ending.many, add);
+    ending.tokens.for_each(add);
   }
   std::vector<std::uint32_t> doubtful;
   for_each_bit(row, [&](std::uint32_t token) {

@@ -14,12 +14,10 @@
 #include "common/bits.hpp"
 #include "common/check.hpp"
 #include "common/memory_account.hpp"
+#include "common/token_set.hpp"
 #include "vocabulary/vocabulary.hpp"
 
 namespace tokamata {
-
-// Words of a row that many masks share; whoever holds them keeps what they are of.
-using SharedWords = std::shared_ptr<const Words>;
 
 // The bits of a mask: a row of its own, or what differs from a row that many masks share.
 //

@@ -206,9 +206,9 @@ RuleCompletions::Fitting RuleCompletions::fitting(StateId state, TokenCount left
       found.along[word] |= along;
       (doubtful ? *doubtful : found.tokens)[word] |= bits & ~along;
     };
-    for (const std::uint32_t token : ending.few) judge(token / 32, 1u << (token % 32));
-    if (ending.many)
-      for (std::size_t word = 0; word < words; ++word) judge(word, (*ending.many)[word]);
+    for (const std::uint32_t token : ending.tokens.listed) judge(token / 32, 1u << (token % 32));
+    if (!ending.tokens.is_listed())
+      for (std::size_t word = 0; word < words; ++word) judge(word, (*ending.tokens.bits)[word]);
   }
   return found;
 }

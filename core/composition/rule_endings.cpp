@@ -55,7 +55,7 @@ const Endings& RuleEndings::of_terminal(ExpressionId terminal, const TokenTrie& 
   auto made = std::make_shared<Endings>();
   const std::shared_ptr<const TerminalEndings> found = terminal_endings(terminal, trie, node, follow, budget);
   for (const TerminalEnding& ending : found->all)
-    made->all.push_back({texts_.spelled().prepend(ending.text, SpelledTexts::kEmpty), false, ending.few, ending.many});
+    made->all.push_back({texts_.spelled().prepend(ending.text, SpelledTexts::kEmpty), false, ending.tokens});
   return *of_terminals_.emplace(place, Kept<Endings>(std::move(made))).first->second;
 }
 
@@ -80,18 +80,9 @@ std::shared_ptr<const TerminalEndings> RuleEndings::terminal_endings(ExpressionI
 
 namespace {
 
-// Tokens by texts; where they are many, as bits.
 TerminalEndings by_text(std::map<std::string, std::vector<std::uint32_t>> tokens, std::size_t words) {
   TerminalEndings made;
-  for (auto& [text, few] : tokens) {
-    if (few.size() <= Segment::few_for(words)) {
-      made.all.push_back({text, std::move(few), nullptr});
-      continue;
-    }
-    auto many = std::make_shared<Words>(words);
-    for (const std::uint32_t token : few) set_bit(*many, token);
-    made.all.push_back({text, {}, std::move(many)});
-  }
+  for (auto& [text, listed] : tokens) made.all.push_back({text, TokenSet::of(std::move(listed), words)});
   return made;
 }
 
@@ -136,11 +127,7 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
   const TokenTrie& trie = vocabulary_.trie();
   Arena& arena = automaton_.arena();
   const std::shared_ptr<const Segment> segment = context_.segments.of(terminal, node, follow, budget);
-  Words inside = segment->inside;
-  if (segment->is_listed()) {
-    inside.assign(vocabulary_.words(), 0);
-    for (const std::uint32_t token : segment->few) set_bit(inside, token);
-  }
+  const Words inside = segment->inside.row(vocabulary_.words());
   Words judged(vocabulary_.words());
   ExpressionId other = terminal;
   if (const auto with = arena.with_strings(terminal)) {
@@ -158,7 +145,7 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
   }
   for (std::size_t word = 0; word < judged.size(); ++word) judged[word] &= inside[word];
   if (count_bits(judged) > kMostRead) return std::nullopt;
-  const std::size_t depth = segment->is_listed() && segment->few.empty() ? 0 : [&] {
+  const std::size_t depth = segment->inside.is_listed() && segment->inside.listed.empty() ? 0 : [&] {
     std::uint32_t some = 0;
     for_each_bit(inside, [&](std::uint32_t token) { some = token; });
     return trie.depth(node, vocabulary_.bytes({some}));
@@ -168,19 +155,10 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
     const SpelledId text = text_after(terminal, vocabulary_.bytes({token}).substr(depth), budget);
     if (text != SpelledTexts::kNone) tokens[texts_.spelled().string(text)].push_back(token);
   });
-  TerminalEndings made;
-  const std::shared_ptr<const TerminalEndings> all = terminal_endings(other, trie, node, follow, budget);
-  for (const TerminalEnding& ending : all->all) {
-    const auto is_kept = [&](std::uint32_t token) { return has_bit(inside, token) && !has_bit(judged, token); };
-    TerminalEnding kept{ending.text, {}, nullptr};
-    std::ranges::copy_if(ending.few, std::back_inserter(kept.few), is_kept);
-    if (ending.many) {
-      auto many = std::make_shared<Words>(*ending.many);
-      for (std::size_t word = 0; word < many->size(); ++word) (*many)[word] &= inside[word] & ~judged[word];
-      kept.many = std::move(many);
-    }
-    made.all.push_back(std::move(kept));
-  }
+  Words gone(judged.size());
+  for (std::size_t word = 0; word < gone.size(); ++word) gone[word] = ~inside[word] | judged[word];
+  TerminalEndings made = *terminal_endings(other, trie, node, follow, budget);
+  for (TerminalEnding& ending : made.all) ending.tokens.remove(gone);
   TerminalEndings of_judged = by_text(std::move(tokens), vocabulary_.words());
   std::ranges::move(of_judged.all, std::back_inserter(made.all));
   return made;

@@ -36,9 +36,8 @@ namespace tokamata {
 // Tokens after which the closing text is the same.
 struct Ending {
   SpelledId text;
-  bool is_unverified;              // an over-approximation says so, and the exact state may not
-  std::vector<std::uint32_t> few;  // tokens
-  SharedWords many = nullptr;      // more tokens, as bits; or null
+  bool is_unverified;  // an over-approximation says so, and the exact state may not
+  TokenSet tokens;
   // 0; or the terminal that all of them stay inside, before an end in which no other text begins that must differ from
   // what they are a part of.  Of these tokens, those that no earlier text goes along are all allowed, or none is.
   std::uint32_t inside = 0;
@@ -49,7 +48,7 @@ struct Endings {
 
   std::size_t memory_bytes() const {
     std::size_t bytes = shared_block_bytes<Endings>() + block_bytes_of(all);
-    for (const Ending& ending : all) bytes += block_bytes_of(ending.few);
+    for (const Ending& ending : all) bytes += block_bytes_of(ending.tokens.listed);
     return bytes;  // rows belong to the vocabulary, mostly
   }
 };

@@ -10,11 +10,11 @@ namespace tokamata {
 
 void TokenSink::add_terminal(const Alternative&, const std::shared_ptr<const Segment>& segment, Follow,
                              bool is_unverified, std::uint64_t most) {
-  for (const std::uint32_t token : segment->few) set(token, is_unverified);
-  if (!segment->is_listed()) {
-    builder_.add(SharedWords(segment, &segment->inside));
-    if (is_unverified)
-      for_each_bit(segment->inside, [this](std::uint32_t token) { made_.unverified.push_back(token); });
+  const TokenSet& inside = segment->inside;
+  for (const std::uint32_t token : inside.listed) set(token, is_unverified);
+  if (!inside.is_listed()) {
+    builder_.add(inside.bits);
+    if (is_unverified) for_each_bit(*inside.bits, [this](std::uint32_t token) { made_.unverified.push_back(token); });
   }
   note(most);
 }
@@ -122,15 +122,15 @@ void EndingSink::add(std::span<const std::uint32_t> tokens, ClosingText text, bo
   const auto number = static_cast<std::uint32_t>(made_.size());
   const auto [known, is_new] =
       number_of_.insert((std::uint64_t{text.id.value} << 32) | (std::uint64_t{inside} << 1) | is_unverified, number);
-  if (is_new) made_.push_back({text.id, is_unverified, {}, nullptr, inside});
-  std::vector<std::uint32_t>& few = made_[known].few;
+  if (is_new) made_.push_back({text.id, is_unverified, {}, inside});
+  std::vector<std::uint32_t>& listed = made_[known].tokens.listed;
   // A token comes once for each reading, so lists may double with each part around a part; they are counted when they
   // are kept.
-  const std::size_t size = few.size() + tokens.size();
+  const std::size_t size = listed.size() + tokens.size();
   const std::size_t most = budget_.limits().memory_bytes;
-  if (size > few.capacity() && Charge::bytes() + size * sizeof(std::uint32_t) > most)
+  if (size > listed.capacity() && Charge::bytes() + size * sizeof(std::uint32_t) > most)
     throw LimitExceeded("memory_bytes", static_cast<double>(most));
-  few.insert(few.end(), tokens.begin(), tokens.end());
+  listed.insert(listed.end(), tokens.begin(), tokens.end());
 }
 
 // The tokens inside a part, which the rest follows.  `is_front`: the part is a terminal in front.
@@ -142,8 +142,9 @@ void EndingSink::add_inside(const Endings& inside, RestId rest, bool is_unverifi
   const std::uint32_t number = ends_all ? ++insides_ : 0;
   for (const Ending& ending : inside.all) {
     const ClosingText text = texts_.concatenated({ending.text, ending.is_unverified}, end);
-    add(ending.few, text, is_unverified, number);
-    if (ending.many) made_.push_back({text.id, is_unverified || text.is_unverified, {}, ending.many, number});
+    add(ending.tokens.listed, text, is_unverified, number);
+    if (const SharedWords& bits = ending.tokens.bits)
+      made_.push_back({text.id, is_unverified || text.is_unverified, {{}, bits}, number});
   }
 }
 

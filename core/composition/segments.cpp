@@ -128,14 +128,15 @@ Segment Segments::walked_segment(ExpressionId terminal, const TokenTrie& trie, N
   std::size_t count = 0;
   for (const TokenRange& range : walk.ranges()) count += range.end - range.begin;
   const std::span<const std::uint32_t> order = trie.order();
-  if (count <= Segment::few_for(vocabulary_.words())) {
-    made.few.reserve(count);
+  if (count <= TokenSet::most_listed(vocabulary_.words())) {
+    made.inside.listed.reserve(count);
     for (const TokenRange& range : walk.ranges())
-      made.few.insert(made.few.end(), order.begin() + range.begin, order.begin() + range.end);
+      made.inside.listed.insert(made.inside.listed.end(), order.begin() + range.begin, order.begin() + range.end);
   } else {
-    made.inside.assign(vocabulary_.words(), 0);
+    Words inside(vocabulary_.words(), 0);
     for (const TokenRange& range : walk.ranges())
-      for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(made.inside, token);
+      for (const std::uint32_t token : order.subspan(range.begin, range.end - range.begin)) set_bit(inside, token);
+    made.inside.bits = std::make_shared<const Words>(std::move(inside));
   }
   const std::optional<TokenTrie::Place> trunk =
       TokenTrie::trunk_of(ends, bytes_of(follow), Segment::much_for(vocabulary_.words()));
@@ -159,7 +160,7 @@ std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Ar
   if (made.has_trunk()) return std::nullopt;  // whose tokens would be judged as well
   // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
   const std::size_t most_judged =
-      automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? made.inside.size() * 32 : kMostJudged;
+      automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? 32 * vocabulary_.words() : kMostJudged;
   std::vector<std::uint32_t> judged;
   // Whether a token that may be too long stays for now.
   const auto is_kept = [&](std::uint32_t token) {
@@ -169,20 +170,22 @@ std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Ar
     judged.push_back(token);
     return true;
   };
-  std::erase_if(made.few, [&](std::uint32_t token) { return !is_kept(token); });
-  for (std::size_t word = 0; word < made.inside.size(); ++word) {
-    std::uint32_t open = made.inside[word] & ~sure[word];
+  std::erase_if(made.inside.listed, [&](std::uint32_t token) { return !is_kept(token); });
+  Words inside = made.inside.is_listed() ? Words() : *made.inside.bits;
+  for (std::size_t word = 0; word < inside.size(); ++word) {
+    std::uint32_t open = inside[word] & ~sure[word];
     if (is_most_at_hand) {
       const std::uint32_t out = open & ~most[word] & ~special[word];
-      made.inside[word] &= ~out;
+      inside[word] &= ~out;
       open &= unbounded.sure_plain == unbounded.most ? special[word] : ~out;
     }
     for (; open; open &= open - 1) {
       const auto bit = static_cast<std::uint32_t>(std::countr_zero(open));
-      if (!is_kept(static_cast<std::uint32_t>(32 * word) + bit)) made.inside[word] &= ~(1u << bit);
+      if (!is_kept(static_cast<std::uint32_t>(32 * word) + bit)) inside[word] &= ~(1u << bit);
     }
     if (judged.size() > most_judged) return std::nullopt;
   }
+  if (!inside.empty()) made.inside.bits = std::make_shared<const Words>(std::move(inside));
   std::ranges::copy_if(made.remainders.order(), std::back_inserter(judged),
                        [&](std::uint32_t token) { return begun(token) > unbounded.sure; });
   return judged_segment(std::move(made), terminal, TokenTrie::root(), std::move(judged), budget);
@@ -270,7 +273,7 @@ std::optional<Segment> Segments::judged_segment(Segment made, ExpressionId termi
     std::ranges::copy_if(vocabulary_.trie().order(), in_order.begin(),
                          [&](std::uint32_t token) { return has_bit(is_judged, token); });
   std::vector<EndOfTerminal> ends;
-  std::vector<std::uint32_t> dead;
+  Words dead(vocabulary_.words());
   std::vector<StateId> states{automaton_.state_of(terminal, budget)};  // after each byte, as far as they live
   std::string_view before;
   for (const std::uint32_t token : in_order) {
@@ -288,12 +291,9 @@ std::optional<Segment> Segments::judged_segment(Segment made, ExpressionId termi
     }
     for (std::uint32_t length = 1; length < states.size(); ++length)
       if (automaton_.accepting(states[length])) ends.push_back({token, static_cast<std::uint32_t>(depth) + length});
-    if (states.size() <= bytes.size()) dead.push_back(token);
+    if (states.size() <= bytes.size()) set_bit(dead, token);
   }
-  std::ranges::sort(dead);
-  std::erase_if(made.few, [&](std::uint32_t token) { return std::ranges::binary_search(dead, token); });
-  if (!made.is_listed())
-    for (const std::uint32_t token : dead) clear_bit(made.inside, token);
+  made.inside.remove(dead);
   std::ranges::sort(ends);
   if (!keep_ends(vocabulary_, is_judged, ends, made)) return std::nullopt;
   return made;

@@ -17,10 +17,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "common/bits.hpp"
 #include "common/memory_account.hpp"
+#include "common/token_set.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
@@ -39,9 +38,7 @@ inline ByteSet bytes_of(Follow follow) {
 }
 
 struct Segment {
-  // The tokens inside: as bits; or, if they are few, as ids in `few`, and then `inside` is empty.
-  Words inside;
-  std::vector<std::uint32_t> few;
+  TokenSet inside;  // either listed or bits
   TokenTrie remainders;
   // Where else tokens go on after the terminal: the trunk of the remainders, a node of the trie that the segment is of.
   // The root stands for none.
@@ -50,20 +47,12 @@ struct Segment {
   static constexpr std::uint32_t kNotKnown = ~std::uint32_t{0};
   std::uint32_t most = kNotKnown;
 
-  // Up to so many tokens are kept as ids.
-  static std::size_t few_for(std::size_t words) { return words / 8; }
   // So many tokens are copied sooner than what follows is opened at a second node, in each mask.
   static std::size_t much_for(std::size_t words) { return 2 * words; }
 
-  bool is_listed() const { return inside.empty(); }
   bool has_trunk() const { return trunk != TokenTrie::root(); }
-  template <class Visit>
-  void for_each_inside(Visit&& visit) const {
-    for (const std::uint32_t token : few) visit(token);
-    for_each_bit(inside, visit);
-  }
   std::size_t memory_bytes() const {
-    return shared_block_bytes<Segment>() + block_bytes_of(inside) + block_bytes_of(few) + remainders.memory_bytes();
+    return shared_block_bytes<Segment>() + inside.memory_bytes() + remainders.memory_bytes();
   }
 };
 

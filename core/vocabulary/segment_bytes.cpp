@@ -78,10 +78,11 @@ std::string bytes_of_segment(std::string_view structure, const Segment& segment)
   std::string body;
   append(std::uint64_t{structure.size()}, body);
   body += structure;
-  append(std::uint64_t{segment.inside.size()}, body);
-  append(segment.inside, body);
-  append(std::uint64_t{segment.few.size()}, body);
-  append(segment.few, body);
+  const Words inside = segment.inside.is_listed() ? Words() : *segment.inside.bits;
+  append(std::uint64_t{inside.size()}, body);
+  append(inside, body);
+  append(std::uint64_t{segment.inside.listed.size()}, body);
+  append(segment.inside.listed, body);
   append(segment.trunk.value, body);
   append(segment.most, body);
   const TokenTrie::Numbers numbers = segment.remainders.numbers();
@@ -114,8 +115,8 @@ std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view
 
   if (reader.text(reader.number<std::uint64_t>()) != structure) return std::nullopt;
   Segment segment;
-  segment.inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
-  segment.few = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  Words inside = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
+  segment.inside.listed = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
   segment.trunk = {reader.number<std::uint32_t>()};
   segment.most = reader.number<std::uint32_t>();
   TokenTrie::Numbers numbers;
@@ -126,13 +127,15 @@ std::optional<Segment> segment_of_bytes(std::string_view bytes, std::string_view
   numbers.tokens = reader.numbers<std::uint32_t>(reader.number<std::uint64_t>());
   if (!reader.is_good() || !reader.rest().empty() || segment.trunk.value >= nodes) return std::nullopt;
 
-  if (!segment.is_listed() && (segment.inside.size() != text.size() || !segment.few.empty())) return std::nullopt;
-  for (std::size_t i = 0; i < segment.inside.size(); ++i)
-    if ((segment.inside[i] & ~text[i]) != 0) return std::nullopt;
+  const std::vector<std::uint32_t>& listed = segment.inside.listed;
+  if (!inside.empty() && (inside.size() != text.size() || !listed.empty())) return std::nullopt;
+  for (std::size_t i = 0; i < inside.size(); ++i)
+    if ((inside[i] & ~text[i]) != 0) return std::nullopt;
   const auto is_none = [&](std::uint32_t token) { return token / 32 >= text.size() || !has_bit(text, token); };
-  if (std::ranges::any_of(segment.few, is_none) || std::ranges::any_of(numbers.tokens, is_none)) return std::nullopt;
+  if (std::ranges::any_of(listed, is_none) || std::ranges::any_of(numbers.tokens, is_none)) return std::nullopt;
   std::optional<TokenTrie> remainders = TokenTrie::of(numbers);
   if (!remainders) return std::nullopt;
+  if (!inside.empty()) segment.inside.bits = std::make_shared<const Words>(std::move(inside));
   segment.remainders = *std::move(remainders);
   return segment;
 }

@@ -30,9 +30,7 @@ std::string show_tokens(const Words& tokens, const Vocabulary& vocabulary, std::
 }
 
 std::string show(const Segment& segment, const Vocabulary& vocabulary, std::size_t most) {
-  Words inside(vocabulary.words(), 0);
-  segment.for_each_inside([&](std::uint32_t token) { set_bit(inside, token); });
-  std::string text = "inside " + show_tokens(inside, vocabulary, most);
+  std::string text = "inside " + show_tokens(segment.inside.row(vocabulary.words()), vocabulary, most);
   const TokenTrie& remainders = segment.remainders;
   text += "; remainders of " + std::to_string(remainders.order().size()) + " tokens";
   std::size_t shown = 0;

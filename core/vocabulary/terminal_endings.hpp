@@ -7,20 +7,17 @@
 // and the vocabulary, as segments do (segment.hpp), and all constraints share them.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "common/bits.hpp"
 #include "common/memory_account.hpp"
+#include "common/token_set.hpp"
 
 namespace tokamata {
 
 struct TerminalEnding {
   std::string text;
-  std::vector<std::uint32_t> few;     // tokens
-  std::shared_ptr<const Words> many;  // more tokens, as bits; or null
+  TokenSet tokens;
 };
 
 struct TerminalEndings {
@@ -28,9 +25,7 @@ struct TerminalEndings {
 
   std::size_t memory_bytes() const {
     std::size_t bytes = shared_block_bytes<TerminalEndings>() + block_bytes_of(all);
-    for (const TerminalEnding& ending : all)
-      bytes += ending.text.capacity() + block_bytes_of(ending.few) +
-               (ending.many ? shared_block_bytes<Words>() + block_bytes_of(*ending.many) : 0);
+    for (const TerminalEnding& ending : all) bytes += ending.text.capacity() + ending.tokens.memory_bytes();
     return bytes;
   }
 };

@@ -177,8 +177,8 @@ class Vocabulary {
   bool is_of_text(const Segment& segment) const {
     const auto is_text = [&](std::uint32_t token) { return token < width_ && has_bit(text_words_, token); };
     bool are_all = std::ranges::all_of(segment.remainders.order(), is_text) &&
-                   (segment.is_listed() || segment.inside.size() == words());
-    segment.for_each_inside([&](std::uint32_t token) { are_all = are_all && is_text(token); });
+                   (segment.inside.is_listed() || segment.inside.bits->size() == words());
+    segment.inside.for_each([&](std::uint32_t token) { are_all = are_all && is_text(token); });
     return are_all;
   }
 

@@ -52,12 +52,13 @@ Case random_case(std::mt19937& random) {
   for (std::uint32_t length = below(random, 30); length > 0; --length)
     made.structure.push_back(static_cast<char>(below(random, 256)));
   const bool is_listed = below(random, 3) == 0;
-  if (!is_listed) made.segment.inside.assign((made.width + 31) / 32, 0);
+  tokamata::Words inside((made.width + 31) / 32, 0);
   for (std::uint32_t token = 0; token < made.width; ++token) {
     if (!tokamata::has_bit(made.text, token) || below(random, 2) == 0) continue;
-    if (is_listed) made.segment.few.push_back(token);
-    else tokamata::set_bit(made.segment.inside, token);
+    if (is_listed) made.segment.inside.listed.push_back(token);
+    else tokamata::set_bit(inside, token);
   }
+  if (!is_listed) made.segment.inside.bits = std::make_shared<const tokamata::Words>(std::move(inside));
   std::vector<TokenTrie::Place> ends;  // a part has read something
   for (std::uint32_t node = 1; node < trie.node_count(); ++node)
     if (below(random, 3) == 0) ends.push_back({&trie, {node}});
@@ -76,7 +77,7 @@ tokamata::Words longer(tokamata::Words text) {
 
 bool same(const Segment& a, const Segment& b) {
   const TokenTrie::Numbers x = a.remainders.numbers(), y = b.remainders.numbers();
-  return a.inside == b.inside && a.few == b.few && a.trunk == b.trunk && a.most == b.most && x.bytes == y.bytes &&
+  return a.inside == b.inside && a.trunk == b.trunk && a.most == b.most && x.bytes == y.bytes &&
          x.children == y.children && x.own == y.own && x.tokens == y.tokens;
 }
 
@@ -97,9 +98,9 @@ Remainders remainders_of(const TokenTrie& trie) {
 void check_walkable(const Segment& segment, const tokamata::Words& text, std::size_t nodes) {
   CHECK(segment.trunk.value < nodes);
   const auto is_text = [&](std::uint32_t token) { return token < 32 * text.size() && tokamata::has_bit(text, token); };
-  if (!segment.is_listed()) CHECK_EQUAL(segment.inside.size(), text.size());
-  CHECK(segment.is_listed() || segment.few.empty());
-  segment.for_each_inside([&](std::uint32_t token) { CHECK(is_text(token)); });
+  if (!segment.inside.is_listed()) CHECK_EQUAL(segment.inside.bits->size(), text.size());
+  CHECK(segment.inside.is_listed() || segment.inside.listed.empty());
+  segment.inside.for_each([&](std::uint32_t token) { CHECK(is_text(token)); });
   const TokenTrie& trie = segment.remainders;
   const std::size_t count = trie.node_count(), tokens = trie.order().size();
   std::vector<unsigned> parents(count, 0);
@@ -264,7 +265,7 @@ TEST(what_is_damaged_is_refused) {
       CHECK(!segment_of_bytes(std::string_view(bytes).substr(0, length), one.structure, one.text, one.nodes));
     CHECK(!segment_of_bytes(bytes + '\0', one.structure, one.text, one.nodes));
     CHECK(!segment_of_bytes(bytes, one.structure + "x", one.text, one.nodes));
-    if (!one.segment.is_listed()) CHECK(!segment_of_bytes(bytes, one.structure, longer(one.text), one.nodes));
+    if (!one.segment.inside.is_listed()) CHECK(!segment_of_bytes(bytes, one.structure, longer(one.text), one.nodes));
     CHECK(!segment_of_bytes(bytes, one.structure, one.text, one.segment.trunk.value));
     for (int flip = 0; flip < 100; ++flip) {
       std::string damaged = bytes;
@@ -321,7 +322,7 @@ TEST(files_are_found_by_those_who_come_after) {
   const auto found = second.find(one.structure);
   CHECK(found && same(*found, one.segment));
   CHECK(!second.find(one.structure + "x"));
-  if (!one.segment.is_listed())
+  if (!one.segment.inside.is_listed())
     CHECK(!SegmentFiles(folder.path(), longer(one.text), one.nodes, kNone, kMuch).find(one.structure));
 }
 
@@ -336,8 +337,7 @@ TEST(the_newest_are_read_first) {
     Case one;
     do one = random_case(random);
     while (one.width > 64);
-    one.segment.few.clear();
-    one.segment.inside.assign(2, 0);
+    one.segment.inside = {{}, std::make_shared<const tokamata::Words>(2, 0)};
     one.structure += std::to_string(i);
     files.keep(one.structure, one.segment, kSome);
     for (const auto& file : folder.files())  // the clock of the disk may be coarse
@@ -416,9 +416,13 @@ TEST(tokens_of_the_padding_are_in_no_part) {
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     const std::string structure(*tokamata::structure_of(bytes));
     Segment segment = *segment_of_bytes(bytes, structure, all, 1 << 16);
-    if (!segment.is_listed()) tokamata::set_bit(segment.inside, tokens.width() - 1);
+    if (!segment.inside.is_listed()) {
+      tokamata::Words inside = *segment.inside.bits;
+      tokamata::set_bit(inside, tokens.width() - 1);
+      segment.inside.bits = std::make_shared<const tokamata::Words>(std::move(inside));
+    }
     TokenTrie::Numbers numbers = segment.remainders.numbers();
-    for (auto* list : {&segment.few, &numbers.tokens})
+    for (auto* list : {&segment.inside.listed, &numbers.tokens})
       for (std::uint32_t& token : *list) token = tokens.width() - 1 - token % 8;
     segment.remainders = *TokenTrie::of(numbers);
     write(place, bytes_of_segment(structure, segment));

@@ -50,7 +50,7 @@ TEST(bytes_show_as_ranges) {
 TEST(segments_show_what_stays_and_what_remains) {
   const auto vocabulary = vocabulary_of(plain({"a", "b\"", "\":", "\",x"}));
   Segment segment;
-  segment.few = {0};
+  segment.inside.listed = {0};
   segment.remainders = TokenTrie(std::vector<std::string_view>{":", ",x"});
   CHECK_EQUAL(show(segment, *vocabulary), "inside 1 tokens: \"a\"; remainders of 2 tokens: \",x\" \":\"");
 }
