@@ -209,7 +209,8 @@ MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalStat
   const MaskPtr all = whole.mask.shared();
   const TokenCount most = whole.most;
   if (budgets_.of_rules().serves(place, budget)) {
-    std::vector<std::uint32_t> tokens = budgets_.of_rules().tokens_within(place, state, left, all->bits.row(), budget);
+    std::vector<std::uint32_t> tokens =
+        budgets_.of_rules().tokens_within({place.state, place.at_start, state}, left, all->bits.row(), budget);
     if (tokens.empty() && left > 0 && !accepting(place, state)) {
       const std::vector<TokenId> route = shortest(place, state, budget);
       if (route.size() <= left) tokens.push_back(route.front().value);
@@ -236,7 +237,8 @@ MaskPtr CanonicalAutomaton::mask_within(Configuration place, const CanonicalStat
 
 std::vector<TokenId> CanonicalAutomaton::shortest(Configuration place, const CanonicalState& state, Budget& budget) {
   if (budgets_.of_rules().serves(place, budget))
-    if (std::optional<std::vector<TokenId>> found = budgets_.of_rules().shortest(place, state, budget))
+    if (std::optional<std::vector<TokenId>> found =
+            budgets_.of_rules().shortest({place.state, place.at_start, state}, budget))
       return *std::move(found);
   std::vector<TokenId> route;
   TokenCount tokens = accepting(place, state) ? 0 : std::max<TokenCount>(budgets_.at_least(place, budget), 1);

@@ -16,17 +16,16 @@ namespace tokamata {
 // ---- closing texts ------------------------------------------------------------------------------
 
 struct CanonicalRuleBudgets::Level {
-  StateId state;
-  CanonicalState canonical;
+  ConfigurationKey place;
   std::vector<std::pair<TokenId, StateId>> choices;  // the shortest first
 };
 
 // The tokens that the closing text of a state begins with.
-CanonicalRuleBudgets::Level CanonicalRuleBudgets::level(StateId state, CanonicalState canonical, Budget& budget) {
-  Level level{state, std::move(canonical), {}};
+CanonicalRuleBudgets::Level CanonicalRuleBudgets::level(ConfigurationKey place, Budget& budget) {
+  Level level{std::move(place), {}};
   const TokenTrie& trie = pattern_.vocabulary(false).trie();
   NodeId node = TokenTrie::root();
-  for (StateId at = state; !pattern_.automaton().accepting(at);) {
+  for (StateId at = level.place.state; !pattern_.automaton().accepting(at);) {
     const ClosingTexts::Step& step = completions_.texts().step(at, budget);
     if (step.tokens == kNoTokens) break;
     node = trie.child(node, step.byte);
@@ -38,63 +37,60 @@ CanonicalRuleBudgets::Level CanonicalRuleBudgets::level(StateId state, Canonical
   return level;
 }
 
-TokenCount CanonicalRuleBudgets::closing(StateId state, const CanonicalState& canonical, Budget& budget) {
-  if (accepts(state, canonical)) return 0;
-  if (const auto known = closed_.find(ConfigurationView{state, false, canonical}); known != closed_.end())
-    return known->second.tokens;
-  std::vector<Level> levels{level(state, canonical, budget)};
+TokenCount CanonicalRuleBudgets::closing(const ConfigurationKey& place, Budget& budget) {
+  if (accepts(place)) return 0;
+  if (const auto known = closed_.find(place); known != closed_.end()) return known->second.tokens;
+  std::vector<Level> levels{level(place, budget)};
   std::vector<TokenId> written;
   std::size_t dead_ends = 0;
   TokenCount tokens = kNoTokens;
   while (!levels.empty() && dead_ends < kMostTries) {
     budget.step();
     if (levels.back().choices.empty()) {
-      const Level& dead = levels.back();
-      closed_.insert_or_assign(ConfigurationKey{dead.state, false, dead.canonical}, Step{{}, {}, {}, kNoTokens});
+      closed_.insert_or_assign(std::move(levels.back().place), Step{{}, {}, kNoTokens});
       ++dead_ends;
       levels.pop_back();
       if (!written.empty()) written.pop_back();
       continue;
     }
-    const auto [token, target] = levels.back().choices.back();
+    const auto [token, state] = levels.back().choices.back();
     levels.back().choices.pop_back();
-    std::optional<CanonicalState> after = tokenization_.step(levels.back().canonical, token);
+    std::optional<CanonicalState> after = tokenization_.step(levels.back().place.canonical, token);
     if (!after) continue;
-    const auto known = closed_.find(ConfigurationView{target, false, *after});
+    ConfigurationKey target{state, false, *std::move(after)};
+    const auto known = closed_.find(target);
     if (known != closed_.end() && known->second.tokens == kNoTokens) continue;
     written.push_back(token);
-    const bool is_end = accepts(target, *after);
-    levels.push_back(is_end || known != closed_.end() ? Level{target, *std::move(after), {}}
-                                                      : level(target, *std::move(after), budget));
-    if (!is_end && known == closed_.end()) continue;
+    const bool is_end = accepts(target);
+    const bool is_closed = is_end || known != closed_.end();
+    levels.push_back(is_closed ? Level{std::move(target), {}} : level(std::move(target), budget));
+    if (!is_closed) continue;
     tokens = is_end ? 0 : known->second.tokens;
     break;
   }
   if (tokens == kNoTokens) {
-    closed_.insert_or_assign(ConfigurationKey{state, false, canonical}, Step{{}, {}, {}, kNoTokens});
+    closed_.insert_or_assign(place, Step{{}, {}, kNoTokens});
     return tokens;
   }
   for (std::size_t i = levels.size() - 1; i-- > 0;)
-    closed_.insert_or_assign(ConfigurationKey{levels[i].state, false, levels[i].canonical},
-                             Step{written[i], levels[i + 1].state, levels[i + 1].canonical, ++tokens});
+    closed_.insert_or_assign(levels[i].place, Step{written[i], levels[i + 1].place, ++tokens});
   return tokens;
 }
 
-TokenCount CanonicalRuleBudgets::known(StateId state, const CanonicalState& canonical, Budget& budget) {
-  const auto found = found_.find(ConfigurationView{state, false, canonical});
-  return found == found_.end() ? closing(state, canonical, budget) : found->second.tokens;
+TokenCount CanonicalRuleBudgets::known(const ConfigurationKey& place, Budget& budget) {
+  const auto found = found_.find(place);
+  return found == found_.end() ? closing(place, budget) : found->second.tokens;
 }
 
 // ---- where tokens lead --------------------------------------------------------------------------
 
-std::optional<std::pair<StateId, CanonicalState>> CanonicalRuleBudgets::target(Configuration place,
-                                                                               const CanonicalState& state,
-                                                                               TokenId token, Budget& budget) {
-  std::optional<CanonicalState> after = tokenization_.step(state, token);
+std::optional<ConfigurationKey> CanonicalRuleBudgets::target(const ConfigurationKey& place, TokenId token,
+                                                             Budget& budget) {
+  std::optional<CanonicalState> after = tokenization_.step(place.canonical, token);
   if (!after) return std::nullopt;
-  const std::optional<StateId> reached = pattern_step(pattern_, place, token, budget);
+  const std::optional<StateId> reached = pattern_step(pattern_, {place.state, place.at_start}, token, budget);
   if (!reached) return std::nullopt;
-  return std::pair(*reached, *std::move(after));
+  return ConfigurationKey{*reached, false, *std::move(after)};
 }
 
 namespace {
@@ -177,8 +173,8 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
   return grouped();
 }
 
-CanonicalRuleBudgets::GroupsPtr CanonicalRuleBudgets::groups(Configuration place, Budget& budget) {
-  const Configuration approximation = pattern_.approximated(place, budget);
+CanonicalRuleBudgets::GroupsPtr CanonicalRuleBudgets::groups(const ConfigurationKey& place, Budget& budget) {
+  const Configuration approximation = pattern_.approximated({place.state, place.at_start}, budget);
   const std::pair key(approximation.state, approximation.at_start);
   for (const auto& [known, groups] : recent_)
     if (known == key) return groups.shared();
@@ -194,157 +190,110 @@ CanonicalRuleBudgets::GroupsPtr CanonicalRuleBudgets::groups(Configuration place
 
 // ---- the search ---------------------------------------------------------------------------------
 
-class CanonicalRuleBudgets::Search {
+// Of pairs of states, for the search.
+class CanonicalRuleBudgets::Graph {
  public:
-  // Ends early with `enough` tokens, or after `most_pairs`.
-  Search(CanonicalRuleBudgets& budgets, Budget& budget, TokenCount enough = 0, std::size_t most_pairs = kMostPairs)
-      : budgets_(budgets), budget_(budget), enough_(enough), most_pairs_(most_pairs) {}
+  Graph(CanonicalRuleBudgets& budgets, std::size_t most_pairs, Budget& budget)
+      : budgets_(budgets),
+        budget_(budget),
+        most_pairs_(most_pairs),
+        most_states_(budgets_.pattern_.automaton().state_count() + kMostStates) {}
 
-  struct Found {
-    std::vector<Step> way;  // up to a pair of states whose rest is known
-    TokenCount tokens;
-  };
-  Found run(Configuration place, const CanonicalState& state) {
-    nodes_.push_back({place, state, 0, 0, {}});
-    best_ = place.at_start ? kNoTokens : budgets_.known(place.state, state, budget_);
-    open_.add({best_, 0, 0});
-    const std::size_t most_states = budgets_.pattern_.automaton().state_count() + kMostStates;
-    while (!open_.empty() && best_ > enough_ && pairs_ < most_pairs_ && kinds_ < kMostClasses &&
-           budgets_.pattern_.automaton().state_count() < most_states) {
-      const std::size_t next = open_.take().node;
-      if (may_be_better(nodes_[next])) expand(next);
-    }
-    Found found{{}, best_};
-    TokenCount rest = best_ == kNoTokens ? 0 : best_ - nodes_[best_node_].written;
-    for (std::size_t at = best_node_; at != 0; at = nodes_[at].before)
-      found.way.push_back({nodes_[at].token, nodes_[at].place.state, nodes_[at].canonical, ++rest});
-    std::ranges::reverse(found.way);
-    return found;
+  bool has_room() const {
+    return pairs_ < most_pairs_ && classes_ < kMostClasses &&
+           budgets_.pattern_.automaton().state_count() < most_states_;
+  }
+  TokenCount known(const ConfigurationKey& place) {
+    ++pairs_;
+    return budgets_.known(place, budget_);
+  }
+  TokenCount at_least(const ConfigurationKey& place) const {
+    if (place.at_start) return 1;
+    return budgets_.accepts(place) ? 0 : std::max<TokenCount>(budgets_.pattern_.room(place.state).at_least, 1);
+  }
+  // Where the closing text is not canonical, what is near the end of the pattern comes first.
+  TokenCount estimate(const ConfigurationKey& place, TokenCount written) {
+    return written + budgets_.completions_.texts().tokens(place.state, budget_) + kSpare;
   }
 
- private:
-  struct Node {
-    Configuration place;
-    CanonicalState canonical;
-    TokenCount written;
-    std::size_t before;
-    TokenId token;
-  };
-
-  bool may_be_better(const Node& node) const {
-    const bool accepts = !node.place.at_start && budgets_.accepts(node.place.state, node.canonical);
-    const TokenCount least =
-        accepts ? 0
-                : std::max<TokenCount>(node.place.at_start ? 1 : budgets_.pattern_.room(node.place.state).at_least, 1);
-    return node.written + least < best_;
-  }
-
-  void expand(std::size_t from) {
-    const Configuration place = nodes_[from].place;
+  template <class Offer>
+  void expand(const ConfigurationKey& place, Offer&& offer) {
     const GroupsPtr groups = budgets_.groups(place, budget_);
-    kinds_ += groups->classes;
+    classes_ += groups->classes;
+    bool goes_on = true;
     for (const TokenSet& group : groups->all) {
       std::size_t followed = 0;
       Groups::visit(group, budgets_.tokenization_.possible(), [&](std::uint32_t token) {
-        if (followed == kAlike || best_ <= enough_) return false;
-        auto reached = budgets_.target(place, nodes_[from].canonical, {token}, budget_);
-        if (!reached) return true;
-        ++followed;
-        add({{reached->first, false}, std::move(reached->second), nodes_[from].written + 1, from, {token}});
+        if (followed == kAlike || !goes_on) return false;
+        if (std::optional<ConfigurationKey> reached = budgets_.target(place, {token}, budget_)) {
+          ++followed;
+          goes_on = offer({token}, *std::move(reached));
+        }
         return true;
       });
     }
   }
 
-  void add(Node node) {
-    if (!lowers(written_, ConfigurationKey{node.place.state, false, node.canonical}, node.written)) return;
-    if (best_ != kNoTokens && !may_be_better(node)) return;
-    ++pairs_;
-    const TokenCount rest = budgets_.known(node.place.state, node.canonical, budget_);
-    const TokenCount all = rest == kNoTokens ? kNoTokens : node.written + rest;
-    // Where the closing text is not canonical, what is near the end of the pattern comes first.
-    const TokenCount near = node.written + budgets_.completions_.texts().tokens(node.place.state, budget_);
-    open_.add({all == kNoTokens ? near + kSpare : all, node.written, nodes_.size()});
-    nodes_.push_back(std::move(node));
-    if (all < best_) {
-      best_ = all;
-      best_node_ = nodes_.size() - 1;
-    }
-  }
-
+ private:
   CanonicalRuleBudgets& budgets_;
   Budget& budget_;
-  TokenCount enough_;
-  std::size_t most_pairs_;
-  std::vector<Node> nodes_;
-  Frontier<OpenText> open_;
-  ConfigurationMap<TokenCount> written_;
-  TokenCount best_ = kNoTokens;
-  std::size_t best_node_ = 0;
-  std::size_t pairs_ = 0, kinds_ = 0;
+  std::size_t most_pairs_, most_states_;
+  std::size_t pairs_ = 0, classes_ = 0;
 };
 
-std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(Configuration place, const CanonicalState& state,
-                                                                   Budget& budget) {
+std::optional<std::vector<TokenId>> CanonicalRuleBudgets::shortest(ConfigurationKey place, Budget& budget) {
   std::vector<TokenId> tokens;
-  if (!place.at_start && accepts(place.state, state)) return tokens;
-  StateId at = place.state;
-  CanonicalState canonical = state;
-  if (place.at_start || !found_.contains(ConfigurationView{at, false, canonical})) {
-    const Search::Found found = Search(*this, budget).run(place, state);
+  if (!place.at_start && accepts(place)) return tokens;
+  if (!found_.contains(place)) {
+    Search search(place, place.at_start ? kNoTokens : known(place, budget));
+    Graph graph(*this, kMostPairs, budget);
+    Search::Found found = search.run(graph);
     if (found.tokens == kNoTokens) return std::nullopt;
-    for (const Step& step : found.way) {
+    for (Step& step : found.path) {
       // What was found before is kept, unless this is shorter: a caller has that number.
-      const bool is_found =
-          (tokens.size() > 0 || !place.at_start) && found_.contains(ConfigurationView{at, false, canonical});
-      if (is_found && rest_of(at, canonical).size() <= step.tokens) break;
-      if (tokens.size() > 0 || !place.at_start) found_.insert_or_assign(ConfigurationKey{at, false, canonical}, step);
+      if (found_.contains(place) && rest_of(place).size() <= step.tokens) break;
+      if (!place.at_start) found_.insert_or_assign(place, step);
       tokens.push_back(step.token);
-      at = step.target;
-      canonical = step.after;
+      place = std::move(step.target);
     }
   }
-  std::ranges::copy(rest_of(at, canonical), std::back_inserter(tokens));
+  std::ranges::copy(rest_of(std::move(place)), std::back_inserter(tokens));
   return tokens;
 }
 
-TokenCount CanonicalRuleBudgets::searched(StateId state, const CanonicalState& canonical, TokenCount enough,
-                                          Budget& budget) {
-  const auto closed = closed_.find(ConfigurationView{state, false, canonical});
+TokenCount CanonicalRuleBudgets::searched(const ConfigurationKey& place, TokenCount enough, Budget& budget) {
+  const auto closed = closed_.find(place);
   if (closed != closed_.end() && closed->second.token == kSearched) return kNoTokens;
-  const Search::Found found = Search(*this, budget, enough, kFewPairs).run({state, false}, canonical);
+  Search search(place, known(place, budget), enough);
+  Graph graph(*this, kFewPairs, budget);
+  const Search::Found found = search.run(graph);
   if (found.tokens == kNoTokens) {
-    closed_.insert_or_assign(ConfigurationKey{state, false, canonical}, Step{kSearched, {}, {}, kNoTokens});
+    closed_.insert_or_assign(place, Step{kSearched, {}, kNoTokens});
     return kNoTokens;
   }
-  StateId at = state;
-  CanonicalState reached = canonical;
-  for (const Step& step : found.way) {
-    if (!found_.try_emplace(ConfigurationKey{at, false, reached}, step).second) break;  // a caller has that number
-    at = step.target;
-    reached = step.after;
+  const ConfigurationKey* at = &place;
+  for (const Step& step : found.path) {
+    if (!found_.try_emplace(*at, step).second) break;  // a caller has that number
+    at = &step.target;
   }
-  return known(state, canonical, budget);
+  return known(place, budget);
 }
 
-std::vector<TokenId> CanonicalRuleBudgets::rest_of(StateId at, CanonicalState canonical) const {
+std::vector<TokenId> CanonicalRuleBudgets::rest_of(ConfigurationKey place) const {
   std::vector<TokenId> tokens;
-  while (!accepts(at, canonical)) {
-    const ConfigurationView view{at, false, canonical};
-    const auto found = found_.find(view);
-    const Step& step = found != found_.end() ? found->second : closed_.find(view)->second;
+  while (!accepts(place)) {
+    const auto found = found_.find(place);
+    const Step& step = found != found_.end() ? found->second : closed_.find(place)->second;
     tokens.push_back(step.token);
-    at = step.target;
-    CanonicalState after = step.after;
-    canonical = std::move(after);
+    place = ConfigurationKey(step.target);
   }
   return tokens;
 }
 
 // ---- masks --------------------------------------------------------------------------------------
 
-std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration place, const CanonicalState& state,
-                                                               TokenCount left, const Words& allowed, Budget& budget) {
+std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(const ConfigurationKey& place, TokenCount left,
+                                                               const Words& allowed, Budget& budget) {
   std::vector<std::uint32_t> tokens;
   if (left == 0) return tokens;
   const GroupsPtr groups = this->groups(place, budget);
@@ -365,17 +314,17 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(Configuration pla
       most = std::max(most, needed);
       if (needed <= left - 1) tokens.push_back(token);
     };
-    std::vector<std::pair<std::uint32_t, std::pair<StateId, CanonicalState>>> unclosed;
+    std::vector<std::pair<std::uint32_t, ConfigurationKey>> unclosed;
     for (std::size_t i = 0; i < asked; ++i) {
-      auto reached = target(place, state, {first[i]}, budget);
+      std::optional<ConfigurationKey> reached = target(place, {first[i]}, budget);
       if (!reached) continue;
-      const TokenCount needed = known(reached->first, reached->second, budget);
+      const TokenCount needed = known(*reached, budget);
       count(first[i], needed);
       if (needed == kNoTokens) unclosed.emplace_back(first[i], *std::move(reached));
     }
     for (const auto& [token, reached] : unclosed) {
       if (2 * closed >= asked) break;
-      count(token, searched(reached.first, reached.second, left - 1, budget));
+      count(token, searched(reached, left - 1, budget));
     }
     if (2 * closed < asked || most + kSpare > left - 1) continue;
     tokens.resize(before);

@@ -3,16 +3,16 @@
 // Problem.  That of composition/rule_completions.hpp, for canonical sequences.  After the tokens so far, the closing
 // text of a state has at most one canonical tokenization, and may have none: after `["c":[` no canonical sequence of
 // Llama 3.1 continues with `]}`, since `[]` is a token; with a line break before the `]`, one does.
-// How.  Branch and bound again, over pairs of a state of the pattern and one of the tokenizer.  The upper bound is the
-// canonical tokenization of the closing text.  A search down that text, longest tokens first, finds it, and keeps each
-// pair of states.  Tokens are followed in the groups of the over-approximation; of each group, those with the least
-// ids.  For masks, each token of a small group is tested.  Of a large group those with the least ids are tested.  The
-// whole group is allowed if each of them leaves kSpare tokens of room, which is enough for the tokens that close less
-// well.  Where the closing text has no canonical tokens after most of a group, a short search after each of its tokens
-// follows:  after `{"a":`, where `":` is a token, none continues with `""}`, since `":"` is a token, but some do with a
-// space.  Groups are those of the over-approximation, so that all positions within a string have the same, which are
-// kept for a while.  Where a state takes every code point below a node of the trie as a loop, all tokens there are of
-// one group, and no state is made for each.
+// How.  The same branch and bound (composition/fewest_tokens.hpp), over pairs of a state of the pattern and one of the
+// tokenizer.  The upper bound is the canonical tokenization of the closing text.  A search down that text, longest
+// tokens first, finds it, and keeps each pair of states.  Tokens are followed in the groups of the over-approximation;
+// of each group, those with the least ids.  For masks, each token of a small group is tested.  Of a large group those
+// with the least ids are tested.  The whole group is allowed if each of them leaves kSpare tokens of room, which is
+// enough for the tokens that close less well.  Where the closing text has no canonical tokens after most of a group, a
+// short search after each of its tokens follows:  after `{"a":`, where `":` is a token, none continues with `""}`,
+// since `":"` is a token, but some do with a space.  Groups are those of the over-approximation, so that all positions
+// within a string have the same, which are kept for a while.  Where a state takes every code point below a node of the
+// trie as a loop, all tokens there are of one group, and no state is made for each.
 // Cost.  A step of the tokenizer for each token of a closing text, once for each pair of states; of a search,
 // kMostPairs such texts at most.  Rejected: the exact search of canonical_budgets.hpp, which does not end with
 // recursion.
@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,6 +29,7 @@
 #include "canonical/tokenization.hpp"
 #include "common/bits.hpp"
 #include "common/memory_account.hpp"
+#include "common/token_set.hpp"
 #include "composition/rule_completions.hpp"
 
 namespace tokamata {
@@ -43,10 +43,10 @@ class CanonicalRuleBudgets {
 
   bool serves(Configuration place, Budget& budget) { return completions_.serves(place.state, budget); }
   // The fewest tokens found that lead to an accepted text; nothing if the search stopped early without one.
-  std::optional<std::vector<TokenId>> shortest(Configuration place, const CanonicalState& state, Budget& budget);
+  std::optional<std::vector<TokenId>> shortest(ConfigurationKey place, Budget& budget);
   // Of the tokens of a mask, those after which at most `left` - 1 more suffice.
-  std::vector<std::uint32_t> tokens_within(Configuration place, const CanonicalState& state, TokenCount left,
-                                           const Words& allowed, Budget& budget);
+  std::vector<std::uint32_t> tokens_within(const ConfigurationKey& place, TokenCount left, const Words& allowed,
+                                           Budget& budget);
 
   void clear();
 
@@ -59,15 +59,10 @@ class CanonicalRuleBudgets {
   // In place of the first token of a closing text that has no canonical tokens: a search has found nothing either.
   static constexpr TokenId kSearched{1};
 
-  // What goes on from a pair of states.
-  struct Step {
-    TokenId token;
-    StateId target;
-    CanonicalState after;
-    TokenCount tokens;  // at most, since what follows may have been found to be shorter
-  };
+  using Search = FewestTokens<ConfigurationKey, ConfigurationMap<TokenCount>>;
+  using Step = Search::Step;
   struct Level;
-  class Search;
+  class Graph;
   // Tokens that lead to one over-approximated state each, in the order of their numbers.
   struct Groups {
     std::vector<TokenSet> all;
@@ -91,21 +86,20 @@ class CanonicalRuleBudgets {
     }
   };
   using GroupsPtr = std::shared_ptr<const Groups>;
-  bool accepts(StateId state, const CanonicalState& canonical) const {
-    return pattern_.automaton().accepting(state) && tokenization_.may_end(canonical);
+  bool accepts(const ConfigurationKey& place) const {
+    return pattern_.automaton().accepting(place.state) && tokenization_.may_end(place.canonical);
   }
-  GroupsPtr groups(Configuration place, Budget& budget);
+  GroupsPtr groups(const ConfigurationKey& place, Budget& budget);
   Groups make_groups(Configuration approximation, Budget& budget);
   // The canonical tokens of the closing text; kNoTokens if there are none.
-  TokenCount closing(StateId state, const CanonicalState& canonical, Budget& budget);
-  TokenCount known(StateId state, const CanonicalState& canonical, Budget& budget);
+  TokenCount closing(const ConfigurationKey& place, Budget& budget);
+  TokenCount known(const ConfigurationKey& place, Budget& budget);
   // The same where the closing text has no canonical tokens, by a search that ends with `enough` tokens.
-  TokenCount searched(StateId state, const CanonicalState& canonical, TokenCount enough, Budget& budget);
+  TokenCount searched(const ConfigurationKey& place, TokenCount enough, Budget& budget);
   // The completion that is known for a pair of states.
-  std::vector<TokenId> rest_of(StateId state, CanonicalState canonical) const;
-  Level level(StateId state, CanonicalState canonical, Budget& budget);
-  std::optional<std::pair<StateId, CanonicalState>> target(Configuration place, const CanonicalState& state,
-                                                           TokenId token, Budget& budget);
+  std::vector<TokenId> rest_of(ConfigurationKey place) const;
+  Level level(ConfigurationKey place, Budget& budget);
+  std::optional<ConfigurationKey> target(const ConfigurationKey& place, TokenId token, Budget& budget);
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;

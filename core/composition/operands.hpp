@@ -5,6 +5,8 @@
 // lives over bytes can be spelled.  Without the token  q  it cannot, after a text that only  q  can end.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +25,11 @@ struct TokenConfiguration {
   StateId state;
   bool at_start;
   bool operator==(const TokenConfiguration&) const = default;
+  struct Hash {
+    std::size_t operator()(TokenConfiguration configuration) const {
+      return std::hash<std::uint64_t>()((std::uint64_t{configuration.state.value} << 1) | configuration.at_start);
+    }
+  };
 };
 
 class Operands {

@@ -9,52 +9,24 @@ namespace tokamata {
 
 // ---- the search -------------------------------------------------------------------------------
 
-class RuleCompletions::Search {
+// Of the states of rules, for the search.
+class RuleCompletions::Graph {
  public:
-  Search(RuleCompletions& completions, Budget& budget)
-      : automaton_(completions.automaton_), completions_(completions), budget_(budget) {}
-
-  // The tokens of the best way from a configuration, each with the state that it leads to, up to one whose rest is
-  // known; how many tokens it has in all.
-  struct Found {
-    std::vector<std::pair<TokenId, StateId>> way;
-    TokenCount tokens;
-  };
-  Found run(Configuration configuration) {
-    nodes_.push_back({configuration, 0, 0, {}});
-    best_ = configuration.at_start ? kNoTokens : completions_.known(configuration.state, budget_);
-    most_states_ = automaton_.automaton().state_count() + kMostStates;
-    open_.add({best_, 0, 0});
-    while (!open_.empty() && has_room()) {
-      const std::size_t next = open_.take().node;
-      if (may_be_better(nodes_[next])) expand(next);
-    }
-    Found found{{}, best_};
-    for (std::size_t at = best_node_; at != 0; at = nodes_[at].before)
-      found.way.emplace_back(nodes_[at].token, nodes_[at].configuration.state);
-    std::ranges::reverse(found.way);
-    return found;
-  }
-
- private:
-  struct Node {
-    Configuration configuration;
-    TokenCount written;
-    std::size_t before;
-    TokenId token;
-  };
+  Graph(RuleCompletions& completions, Budget& budget)
+      : completions_(completions),
+        automaton_(completions.automaton_),
+        budget_(budget),
+        most_states_(automaton_.automaton().state_count() + kMostStates) {}
 
   bool has_room() const { return classes_ < kMostClasses && automaton_.automaton().state_count() < most_states_; }
-
+  TokenCount known(Configuration place) { return completions_.known(place, budget_); }
   // No token finishes a text that does not accept in less than one.
-  bool may_be_better(const Node& node) const {
-    const TokenCount least = node.configuration.at_start ? 1 : automaton_.room(node.configuration.state).at_least;
-    return node.written + least < best_;
-  }
+  TokenCount at_least(Configuration place) const { return place.at_start ? 1 : automaton_.room(place.state).at_least; }
+  TokenCount estimate(Configuration, TokenCount) const { return kNoTokens; }
 
-  void expand(std::size_t from) {
-    const Configuration configuration = nodes_[from].configuration;
-    const Configuration approximation = automaton_.approximated(configuration, budget_);
+  template <class Offer>
+  void expand(Configuration place, Offer&& offer) {
+    const Configuration approximation = automaton_.approximated(place, budget_);
     std::unordered_map<std::uint32_t, std::size_t> followed;  // by state of the over-approximation
     walk_classes(automaton_.steps(), approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
       ++classes_;
@@ -62,80 +34,57 @@ class RuleCompletions::Search {
       if (count == kMostAlike || !has_room()) return;
       const TokenId token{*std::ranges::min_element(token_class.tokens)};
       const std::optional<StateId> target =
-          approximation.state == configuration.state ? reached : automaton_.step(configuration, token, budget_);
+          approximation.state == place.state ? reached : automaton_.step(place, token, budget_);
       if (!target) return;
-      const TokenCount rest = add({{*target, false}, nodes_[from].written + 1, from, token});
+      const TokenCount rest = known({*target, false});
+      offer(token, {*target, false});
       const bool is_kept = automaton_.automaton().node(*target).by_byte && rest > 1;
       count = is_kept ? count + 1 : kMostAlike;
     });
   }
 
-  // Returns how many tokens are known to suffice from there.
-  TokenCount add(const Node& node) {
-    const TokenCount rest = completions_.known(node.configuration.state, budget_);
-    if (!lowers(written_, node.configuration.state.value, node.written)) return rest;
-    const TokenCount all = rest == kNoTokens ? kNoTokens : node.written + rest;
-    if (all >= best_ && !may_be_better(node)) return rest;
-    nodes_.push_back(node);
-    open_.add({all, node.written, nodes_.size() - 1});
-    if (all < best_) {
-      best_ = all;
-      best_node_ = nodes_.size() - 1;
-    }
-    return rest;
-  }
-
-  TokenAutomaton& automaton_;
+ private:
   RuleCompletions& completions_;
+  TokenAutomaton& automaton_;
   Budget& budget_;
-  std::vector<Node> nodes_;
-  Frontier<OpenText> open_;
-  std::unordered_map<std::uint32_t, TokenCount> written_;  // by state
-  TokenCount best_ = kNoTokens;
-  std::size_t best_node_ = 0;
   std::size_t classes_ = 0;
-  std::size_t most_states_ = 0;
+  std::size_t most_states_;
 };
 
 // ---- few tokens -------------------------------------------------------------------------------
 
-TokenCount RuleCompletions::known(StateId state, Budget& budget) {
-  const auto found = found_.find(state.value);
-  return found == found_.end() ? texts_.tokens(state, budget) : found->second.tokens;
+TokenCount RuleCompletions::known(Configuration configuration, Budget& budget) {
+  if (const auto found = found_.find(configuration); found != found_.end()) return found->second.tokens;
+  return configuration.at_start ? kNoTokens : texts_.tokens(configuration.state, budget);
 }
 
 RuleCompletions::Step RuleCompletions::first_step(Configuration configuration, Budget& budget) {
-  if (configuration.at_start && found_at_start_) return *found_at_start_;
-  if (!configuration.at_start)
-    if (const auto known = found_.find(configuration.state.value); known != found_.end()) return known->second;
-  const Search::Found found = Search(*this, budget).run(configuration);
-  std::vector<std::pair<StateId, Step>> steps;
-  TokenCount tokens = found.tokens;
-  StateId at = configuration.state;
-  // What was found before from a state is kept, unless this is shorter: a caller has that number.
-  const auto is_kept = [&] {
-    return found_.contains(at.value) && length(at) <= tokens && (!steps.empty() || !configuration.at_start);
-  };
-  for (const auto& [token, target] : found.way) {
-    if (is_kept()) break;
-    steps.emplace_back(at, Step{token, target, tokens--});
-    at = target;
+  if (const auto known = found_.find(configuration); known != found_.end()) return known->second;
+  Search search(configuration, known(configuration, budget));
+  Graph graph(*this, budget);
+  auto [path, tokens] = search.run(graph);
+  // What was found before from a place is kept, unless this is shorter: a caller has that number.
+  std::vector<std::pair<Configuration, Step>> steps;
+  Configuration at = configuration;
+  for (const Step& step : path) {
+    if (found_.contains(at) && length(at) <= step.tokens) break;
+    steps.emplace_back(at, step);
+    at = step.target;
+    --tokens;
   }
-  for (; !automaton_.automaton().accepting(at) && !found_.contains(at.value); at = steps.back().second.target) {
-    const ClosingTexts::Step& step = texts_.step(at, budget);
-    steps.emplace_back(at, Step{step.token, step.target, tokens--});
+  while (!automaton_.automaton().accepting(at.state) && !found_.contains(at)) {
+    const ClosingTexts::Step& step = texts_.step(at.state, budget);
+    steps.emplace_back(at, Step{step.token, {step.target, false}, tokens--});
+    at = steps.back().second.target;
   }
-  const Step first = steps.front().second;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i == 0 && configuration.at_start) found_at_start_ = first;
-    else found_.insert_or_assign(steps[i].first.value, steps[i].second);
-  }
-  return first;
+  for (const auto& [place, step] : steps) found_.insert_or_assign(place, step);
+  return steps.front().second;
 }
 
-TokenCount RuleCompletions::length(StateId state) const {
+TokenCount RuleCompletions::length(Configuration configuration) const {
   TokenCount tokens = 0;
-  for (; !automaton_.automaton().accepting(state); ++tokens) state = found_.at(state.value).target;
+  for (; !automaton_.automaton().accepting(configuration.state); ++tokens)
+    configuration = found_.at(configuration).target;
   return tokens;
 }
 
@@ -144,7 +93,7 @@ std::vector<TokenId> RuleCompletions::shortest(Configuration configuration, Budg
   while (!automaton_.automaton().accepting(configuration.state)) {
     const Step step = first_step(configuration, budget);
     tokens.push_back(step.token);
-    configuration = {step.target, false};
+    configuration = step.target;
   }
   return tokens;
 }
@@ -311,7 +260,6 @@ void RuleCompletions::clear() {
   endings_.clear();
   release(found_);
   release(to_close_);
-  found_at_start_.reset();
   beginning_tokens_.reset();
 }
 

@@ -4,10 +4,8 @@
 // many: values nest, and names and elements that must differ are kept in the state.
 // Example.  Llama 3.1, `{"b`: the shortest text that closes it is `":0}`, of three tokens; `":{}}` has two, `":{` and
 // `}}`, and no token does it alone.
-// How.  Branch and bound.  Every state has a closing text (closing_texts.hpp), so an upper bound is known from the
-// start, at any depth.  A search by tokens looks for fewer.  It is best first, by the tokens so far plus those of the
-// closing text of the state reached.  States are pruned if the length of their shortest text and of the longest token
-// show that they cannot beat the best so far.
+// How.  Branch and bound (fewest_tokens.hpp).  Every state has a closing text (closing_texts.hpp), so an upper bound is
+// known from the start, at any depth.  The lower bound is the length of its shortest text over that of the longest token.
 //   - Tokens are walked from the over-approximation of a state (Arena::approximations), in which all positions within a
 //     string are one state.  Of the tokens that lead to the same state, one is followed; up to kMostAlike inside a name
 //     or an element that must differ from others, because some of their texts may be taken.
@@ -23,10 +21,7 @@
 // a text written before, and kMostBefore of those before each closing text; the rest need room for the bytes that make
 // the text differ.  So a mask may lack tokens, but it never contains a dead end.
 //
-// Source.  Land and Doig, 1960.  Cost.  The closing text, linear in the depth and made once; at most a few walks of the
-// token classes.  Rejected: A* alone, whose bounds are weak for strings and useless for tokens of several
-// brackets; weighted push-down systems (Reps, Schwoon, Jha and Melski, 2005), which are exact at any depth, but need a
-// table for each rule and node of the vocabulary's trie.
+// Cost.  The closing text, linear in the depth and made once; at most a few walks of the token classes.
 #pragma once
 
 #include <cstdint>
@@ -34,25 +29,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/best_first.hpp"
 #include "common/memory_account.hpp"
 #include "composition/closing_texts.hpp"
+#include "composition/fewest_tokens.hpp"
 #include "composition/rule_endings.hpp"
 #include "composition/token_automaton.hpp"
 
 namespace tokamata {
-
-// A text within a search by tokens: an estimate of its tokens in all, and its tokens so far.
-struct OpenText {
-  TokenCount estimate, written;
-  std::size_t node;  // where the search keeps it
-
-  // The least estimate first; of equal ones the one with more tokens so far, then the first.
-  bool operator<(const OpenText& other) const {
-    if (estimate != other.estimate) return estimate < other.estimate;
-    return written != other.written ? written > other.written : node < other.node;
-  }
-};
 
 class RuleCompletions {
  public:
@@ -92,17 +75,14 @@ class RuleCompletions {
   // tokens that a mask reads one by one: along texts written before; before each closing text
   static constexpr std::size_t kMostAlong = 32, kMostBefore = 6;
 
-  struct Step {
-    TokenId token;
-    StateId target;
-    TokenCount tokens;  // at most, since what follows may have been found to be shorter
-  };
-  class Search;
+  using Search = FewestTokens<Configuration, std::unordered_map<Configuration, TokenCount, Configuration::Hash>>;
+  using Step = Search::Step;
+  class Graph;
   // A number of tokens that suffices, without a search.
-  TokenCount known(StateId state, Budget& budget);
+  TokenCount known(Configuration configuration, Budget& budget);
   Step first_step(Configuration configuration, Budget& budget);
-  // The tokens of the completion that was found for a state.
-  TokenCount length(StateId state) const;
+  // The tokens of the completion that was found for a configuration.
+  TokenCount length(Configuration configuration) const;
   // Tokens before a closing text, all of which it closes or none, if they are alike.
   struct Doubtful {
     SpelledId text;
@@ -126,9 +106,8 @@ class RuleCompletions {
   TokenAutomaton& automaton_;
   ClosingTexts texts_;
   RuleEndings endings_;
-  counted::unordered_map<std::uint32_t, Step> found_;
+  counted::unordered_map<Configuration, Step, Configuration::Hash> found_;
   counted::unordered_map<std::uint32_t, TokenCount> to_close_;  // by state
-  std::optional<Step> found_at_start_;
   std::optional<Words> beginning_tokens_;
 };
 
