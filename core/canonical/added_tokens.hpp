@@ -23,8 +23,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/bounded_memo.hpp"
 #include "common/ids.hpp"
-#include "common/memo.hpp"
 #include "common/mutex.hpp"
 
 namespace tokamata {
@@ -67,7 +67,7 @@ class AddedTokens {
   mutable std::vector<std::vector<std::uint32_t>> sets_;  // by number
   mutable std::map<std::vector<std::uint32_t>, Open> numbers_;
   mutable std::unordered_map<std::uint64_t, Open> steps_;
-  mutable Memo<Open, std::vector<Open>> behind_{128};  // of 25 kB each, for 6,400 added tokens
+  mutable SharedMemo<Open, std::vector<Open>> behind_{128};  // of 25 kB each, for 6,400 added tokens
 };
 
 }  // namespace tokamata

@@ -14,7 +14,7 @@
 
 #include "canonical/merges.hpp"
 #include "canonical/pieces.hpp"
-#include "common/memo.hpp"
+#include "common/bounded_memo.hpp"
 
 namespace tokamata {
 
@@ -63,7 +63,7 @@ class BytePairPieces final : public Pieces {
   std::vector<bool> begins_path_;  // by token: whether the trie has it at its root
   using WordsPtr = std::shared_ptr<const Words>;
   WordsPtr allowed_behind(TokenId last) const;
-  mutable Memo<std::uint32_t, Words> allowed_{kMostAllowed};  // for sets that are large, by number
+  mutable SharedMemo<std::uint32_t, Words> allowed_{kMostAllowed};  // for sets that are large, by number
 };
 
 }  // namespace tokamata

@@ -32,7 +32,7 @@ const CanonicalAutomaton::Made& CanonicalAutomaton::made_mask(Configuration plac
   mask->set_bits = mask->open_tokens + own->stop_tokens;
   TOKAMATA_CHECK(is_counted(tokenization_->vocabulary(), *mask), "a mask that is kept knows how many tokens it allows");
   budget.check();
-  while (masks_.size() >= kMostMasks) drop_oldest_mask();
+  if (masks_.size() == kMostMasks) drop_oldest_mask();
   return masks_.keep(ConfigurationKey{place.state, place.at_start, state}, Made{Kept<Mask>(std::move(mask)), most});
 }
 
@@ -64,7 +64,6 @@ CanonicalAutomaton::MaskBasePtr CanonicalAutomaton::base(Configuration place, co
   ConfigurationKey key = ConfigurationKey::without_last(place, state, tokenization_->pieces());
   if (const Kept<MaskBase>* known = bases_.find(key)) return known->shared();
   auto made = std::make_shared<const MaskBase>(make_base(key, budget));
-  while (bases_.size() >= kMostBases) bases_.drop_oldest();
   return bases_.keep(std::move(key), Kept(std::move(made))).shared();
 }
 

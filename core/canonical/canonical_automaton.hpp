@@ -32,6 +32,7 @@
 #include "canonical/canonical_configuration.hpp"
 #include "canonical/mask_segments.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/bounded_memo.hpp"
 #include "common/memory_account.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -138,9 +139,9 @@ class CanonicalAutomaton {
   CanonicalBudgets budgets_;
   static constexpr std::size_t kFew = 256;  // tokens that are not kept as a row
   static constexpr std::size_t kMostBases = 128;
-  RecentConfigurations<Kept<MaskBase>> bases_;
+  BoundedMemo<ConfigurationMap<Kept<MaskBase>>> bases_{kMostBases};
   static constexpr std::size_t kMostMasks = 8;  // places are hardly met again
-  RecentConfigurations<Made> masks_;
+  BoundedMemo<ConfigurationMap<Made>> masks_{kMostMasks};
   std::atomic<std::uint64_t> oldest_serial_ = 0;  // read without the lock
 };
 

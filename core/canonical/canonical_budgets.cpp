@@ -6,8 +6,7 @@
 namespace tokamata {
 
 namespace {
-constexpr std::size_t kMostFound = 8;              // for one place
-constexpr std::size_t kMostTransitions = 4 << 20;  // of all places: 64 MB
+constexpr std::size_t kMostFound = 8;  // for one place
 }  // namespace
 
 // The distance for tokens of any kind.  At the start of a text a token may be all space, which is none there.
@@ -17,8 +16,7 @@ TokenCount CanonicalBudgets::at_least(Configuration place, Budget& budget) {
 }
 
 CanonicalBudgets::TransitionsPtr CanonicalBudgets::transitions(Configuration place, Budget& budget) {
-  const std::uint32_t key = 2 * place.state.value + place.at_start;
-  if (const auto known = transitions_.find(key); known != transitions_.end()) return known->second;
+  if (const TransitionsPtr* const known = transitions_.find(place)) return *known;
   std::vector<Transition> found;
   for (const TokenTransitions::Run& run : segments_.transitions(place, budget).runs())
     for (const std::uint32_t token : run.tokens)
@@ -32,12 +30,8 @@ CanonicalBudgets::TransitionsPtr CanonicalBudgets::transitions(Configuration pla
         memoized(by_target, transition.target.value, [&] { return at_least({transition.target, false}, budget); });
   }
   std::ranges::stable_sort(found, {}, &Transition::needed);
-  if (transitions_kept_ > kMostTransitions) {  // who uses a list holds it
-    release(transitions_);
-    transitions_kept_ = 0;
-  }
-  transitions_kept_ += found.size();
-  return transitions_.emplace(key, make_counted<counted::vector<Transition>>(found.begin(), found.end())).first->second;
+  const std::size_t count = found.size();
+  return transitions_.keep(place, make_counted<counted::vector<Transition>>(found.begin(), found.end()), count);
 }
 
 struct CanonicalBudgets::Level {
@@ -104,8 +98,7 @@ void CanonicalBudgets::clear() {
   of_rules_.clear();
   release(at_least_);
   release(found_);
-  release(transitions_);
-  transitions_kept_ = 0;
+  transitions_.clear();
 }
 
 }  // namespace tokamata

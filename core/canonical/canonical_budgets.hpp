@@ -20,6 +20,7 @@
 #include "canonical/canonical_configuration.hpp"
 #include "canonical/canonical_rule_budgets.hpp"
 #include "canonical/mask_segments.hpp"
+#include "common/bounded_memo.hpp"
 #include "common/memory_account.hpp"
 #include "composition/completions.hpp"
 
@@ -73,10 +74,11 @@ class CanonicalBudgets {
   AddedTransitions& added_;
   Completions distances_;
   CanonicalRuleBudgets of_rules_;
-  ConfigurationMap<TokenCount> at_least_;           // where a search has failed
-  ConfigurationMap<counted::vector<Found>> found_;  // by what is not the last token
-  counted::unordered_map<std::uint32_t, TransitionsPtr> transitions_;
-  std::size_t transitions_kept_ = 0;  // in all of these lists
+  ConfigurationMap<TokenCount> at_least_;                   // where a search has failed
+  ConfigurationMap<counted::vector<Found>> found_;          // by what is not the last token
+  static constexpr std::size_t kMostTransitions = 4 << 20;  // of all places: 64 MB
+  BoundedMemo<counted::unordered_map<Configuration, TransitionsPtr, Configuration::Hash>> transitions_{
+      kMostTransitions};
 };
 
 }  // namespace tokamata

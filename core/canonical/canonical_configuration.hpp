@@ -61,41 +61,4 @@ struct ConfigurationEqual {
 template <class Value>
 using ConfigurationMap = counted::unordered_map<ConfigurationKey, Value, ConfigurationHash, ConfigurationEqual>;
 
-// The values of the places that were kept last.
-template <class Value>
-class RecentConfigurations {
- public:
-  // Null where the place is not among them.
-  const Value* find(const ConfigurationView& place) const {
-    const auto known = values_.find(place);
-    return known == values_.end() ? nullptr : &known->second;
-  }
-  // Of a place that is not among them.  Where this throws, nothing is kept.
-  const Value& keep(ConfigurationKey key, Value value) {
-    order_.push_back(nullptr);
-    try {
-      const auto made = values_.emplace(std::move(key), std::move(value)).first;
-      order_.back() = &made->first;  // keys of a map stay where they are
-      return made->second;
-    } catch (...) {
-      order_.pop_back();
-      throw;
-    }
-  }
-  void drop_oldest() {
-    values_.erase(values_.find(*order_.front()));
-    order_.pop_front();
-  }
-  const Value& oldest() const { return values_.find(*order_.front())->second; }
-  std::size_t size() const { return values_.size(); }
-  void clear() {
-    release(values_);
-    release(order_);
-  }
-
- private:
-  ConfigurationMap<Value> values_;
-  counted::deque<const ConfigurationKey*> order_;
-};
-
 }  // namespace tokamata

@@ -175,17 +175,9 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
 
 CanonicalRuleBudgets::GroupsPtr CanonicalRuleBudgets::groups(const ConfigurationKey& place, Budget& budget) {
   const Configuration approximation = pattern_.approximated({place.state, place.at_start}, budget);
-  const std::pair key(approximation.state, approximation.at_start);
-  for (const auto& [known, groups] : recent_)
-    if (known == key) return groups.shared();
-  auto made = std::make_shared<const Groups>(make_groups(approximation, budget));
-  recent_.emplace_back(key, Kept<Groups>(made));
-  recent_bytes_ += made->memory_bytes();
-  while (recent_bytes_ > kMostGroupBytes && recent_.size() > 1) {
-    recent_bytes_ -= recent_.front().second->memory_bytes();
-    recent_.pop_front();
-  }
-  return made;
+  if (const Kept<Groups>* const known = groups_.find(approximation)) return known->shared();
+  const auto made = std::make_shared<const Groups>(make_groups(approximation, budget));
+  return groups_.keep(approximation, Kept<Groups>(made), made->memory_bytes()).shared();
 }
 
 // ---- the search ---------------------------------------------------------------------------------
@@ -339,8 +331,7 @@ std::vector<std::uint32_t> CanonicalRuleBudgets::tokens_within(const Configurati
 void CanonicalRuleBudgets::clear() {
   release(closed_);
   release(found_);
-  release(recent_);
-  recent_bytes_ = 0;
+  groups_.clear();
 }
 
 }  // namespace tokamata

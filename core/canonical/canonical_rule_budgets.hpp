@@ -28,6 +28,7 @@
 #include "canonical/canonical_configuration.hpp"
 #include "canonical/tokenization.hpp"
 #include "common/bits.hpp"
+#include "common/bounded_memo.hpp"
 #include "common/memory_account.hpp"
 #include "common/token_set.hpp"
 #include "composition/rule_completions.hpp"
@@ -107,8 +108,7 @@ class CanonicalRuleBudgets {
   ConfigurationMap<Step> closed_;  // of closing texts
   ConfigurationMap<Step> found_;   // on ways that a search has found
   static constexpr std::size_t kMostGroupBytes = 8 << 20;
-  counted::deque<std::pair<std::pair<StateId, bool>, Kept<Groups>>> recent_;  // groups, oldest first
-  std::size_t recent_bytes_ = 0;
+  BoundedMemo<counted::unordered_map<Configuration, Kept<Groups>, Configuration::Hash>> groups_{kMostGroupBytes};
 };
 
 }  // namespace tokamata

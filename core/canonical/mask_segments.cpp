@@ -392,7 +392,7 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
   std::string name = loop.key;
   for (const std::uint32_t number : {std::uint32_t{key.guess}, std::uint32_t{key.edge == Hypothesis::Edge::Border}})
     name.append(reinterpret_cast<const char*>(&number), sizeof number);
-  if (Tokenization::WithinPtr known = tokenization_.find_within(name)) return known;
+  if (Tokenization::WithinPtr known = tokenization_.within().find(name)) return known;
   auto result = std::make_shared<Tokenization::Within>();
   const MaskCache::TokensPtr inside = pattern_.inside(loop, budget);
   MaskSegment unused;
@@ -460,8 +460,7 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
     else group.tokens.listed = std::move(tokens);
     result->groups.push_back(std::move(group));
   }
-  tokenization_.keep_within(name, result);
-  return result;
+  return tokenization_.within().keep(name, result, result->memory_bytes());
 }
 
 }  // namespace tokamata

@@ -308,8 +308,6 @@ Tokenization::LandingSetsPtr Tokenization::landing_sets(std::uint16_t guess, boo
 }
 
 namespace {
-constexpr std::size_t kMostWithinBytes = 16 << 20;
-
 template <class Segments>
 std::size_t bytes_of_groups(const Segments& segments) {
   std::size_t bytes =
@@ -331,22 +329,6 @@ std::size_t Tokenization::TerminalSteps::memory_bytes() const {
   for (const std::string& sample : samples)
     if (sample.capacity() > std::string().capacity()) bytes += block_bytes(sample.capacity() + 1);
   return bytes;
-}
-
-Tokenization::WithinPtr Tokenization::find_within(const std::string& key) const {
-  const std::lock_guard lock(mutex_);
-  const auto known = within_.find(key);
-  return known == within_.end() ? nullptr : known->second;
-}
-
-void Tokenization::keep_within(const std::string& key, WithinPtr within) const {
-  const std::lock_guard lock(mutex_);
-  if (within_bytes_ > kMostWithinBytes) {
-    within_.clear();
-    within_bytes_ = 0;
-  }
-  const std::size_t bytes = within->memory_bytes();
-  if (within_.emplace(key, std::move(within)).second) within_bytes_ += bytes;
 }
 
 Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& key, const Words& inside) const {
@@ -409,7 +391,7 @@ std::size_t Tokenization::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t landings = 0;
   for (const auto& [key, landing] : landings_) landings += landing->memory_bytes();
-  landings += within_bytes_ + before_.size() * possible_.size() * sizeof(std::uint32_t);
+  landings += within_.weight() + before_.size() * possible_.size() * sizeof(std::uint32_t);
   return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
          fitting_.size() * possible_.size() * sizeof(std::uint32_t) + 5 * possible_.size() * sizeof(std::uint32_t) +
          spellings_.size() * sizeof(Spelling) + symbol_nodes_.size() * sizeof(SymbolNode);

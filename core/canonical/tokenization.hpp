@@ -219,12 +219,11 @@ class Tokenization {
     std::size_t memory_bytes() const;
   };
   using TerminalExitsPtr = std::shared_ptr<const TerminalExits>;
-  Memo<std::string, TerminalSteps>& terminal_steps() const { return terminal_steps_; }
-  Memo<std::string, TerminalExits>& terminal_exits() const { return terminal_exits_; }
+  SharedMemo<std::string, Within>& within() const { return within_; }
+  SharedMemo<std::string, TerminalSteps>& terminal_steps() const { return terminal_steps_; }
+  SharedMemo<std::string, TerminalExits>& terminal_exits() const { return terminal_exits_; }
 
   using WithinPtr = std::shared_ptr<const Within>;
-  WithinPtr find_within(const std::string& key) const;
-  void keep_within(const std::string& key, WithinPtr within) const;
   // Pieces::before, kept.
   std::shared_ptr<const Words> before(TokenId token) const;
 
@@ -271,14 +270,14 @@ class Tokenization {
   mutable Mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
   mutable std::map<std::uint32_t, Words> fitting_;        // by starter and marks
-  mutable std::map<std::string, WithinPtr> within_;
-  mutable std::size_t within_bytes_ = 0;
-  mutable Memo<std::string, AddedWithin> added_within_{256};
-  mutable Memo<AddedTokens::Open, std::vector<std::uint32_t>> distinguished_{256};
-  mutable Memo<std::uint32_t, Words> before_{64};
-  mutable Memo<std::string, TerminalSteps> terminal_steps_{256};
-  mutable Memo<std::uint32_t, LandingSets> landing_sets_{64};
-  mutable Memo<std::string, TerminalExits> terminal_exits_{512};
+  static constexpr std::size_t kMostWithinBytes = 16 << 20;
+  mutable SharedMemo<std::string, Within> within_{kMostWithinBytes};
+  mutable SharedMemo<std::string, AddedWithin> added_within_{256};
+  mutable SharedMemo<AddedTokens::Open, std::vector<std::uint32_t>> distinguished_{256};
+  mutable SharedMemo<std::uint32_t, Words> before_{64};
+  mutable SharedMemo<std::string, TerminalSteps> terminal_steps_{256};
+  mutable SharedMemo<std::uint32_t, LandingSets> landing_sets_{64};
+  mutable SharedMemo<std::string, TerminalExits> terminal_exits_{512};
 };
 
 }  // namespace tokamata

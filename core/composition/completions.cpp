@@ -146,14 +146,15 @@ MaskPtr Completions::try_mask(Configuration configuration, TokenCount left) cons
     const MaskPtr* mask = automaton_.known_mask(configuration);
     return mask ? *mask : nullptr;
   }
-  return narrow_.find({configuration, left});
+  const Kept<Mask>* const known = narrow_.find(std::pair(configuration, left));
+  return known ? known->shared() : nullptr;
 }
 
 MaskPtr Completions::mask(Configuration configuration, TokenCount left, Budget& budget) {
   if (MaskPtr known = try_mask(configuration, left)) return known;
   if (is_ample(configuration, left, budget)) return automaton_.mask(configuration, budget);
   MaskPtr mask = build_mask(configuration, left, budget);
-  narrow_.keep({configuration, left}, mask);
+  narrow_.keep({configuration, left}, Kept(mask));
   return mask;
 }
 

@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/bounded_memo.hpp"
 #include "common/memory_account.hpp"
-#include "composition/latest.hpp"
 #include "composition/rule_completions.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -88,7 +88,9 @@ class Completions {
   counted::unordered_map<std::uint32_t, Known> known_;
   counted::unordered_map<std::uint32_t, counted::vector<StateId>> targets_;
 
-  Latest<std::pair<Configuration, TokenCount>, Mask> narrow_;  // masks in narrow room
+  static constexpr std::size_t kMostNarrow = 64;
+  // masks in narrow room
+  BoundedMemo<counted::map<std::pair<Configuration, TokenCount>, Kept<Mask>>> narrow_{kMostNarrow};
 };
 
 }  // namespace tokamata

@@ -17,7 +17,7 @@ LanguageMasks::LanguageMasks(TokenSteps& steps, RuleMasks& rule_masks)
 
 // Null where a token leads to too many states.
 std::shared_ptr<const LanguageMasks::Targets> LanguageMasks::targets(StateId language, Budget& budget) {
-  if (auto known = targets_.find(language)) return known;
+  if (const Kept<Targets>* const known = targets_.find(language)) return known->shared();
   if (has_many_targets_.contains(language.value)) return nullptr;
   const TokenTrie& trie = operands_.vocabulary().trie();
   auto made = std::make_shared<Targets>();
@@ -37,8 +37,7 @@ std::shared_ptr<const LanguageMasks::Targets> LanguageMasks::targets(StateId lan
     has_many_targets_.emplace(language.value, true);
     return nullptr;
   }
-  targets_.keep(language, made);
-  return made;
+  return targets_.keep(language, Kept<Targets>(std::move(made))).shared();
 }
 
 RuleEndings& LanguageMasks::endings(ClosingTexts& texts) {

@@ -24,9 +24,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/bounded_memo.hpp"
 #include "common/memory_account.hpp"
 #include "composition/language_liveness.hpp"
-#include "composition/latest.hpp"
 #include "composition/rule_endings.hpp"
 #include "composition/rule_masks.hpp"
 
@@ -69,7 +69,8 @@ class LanguageMasks : public CountedObject {
   LanguageLiveness& languages_;
   RuleMasks& rule_masks_;
   counted::unordered_map<std::uint32_t, bool> has_many_targets_;  // languages
-  Latest<StateId, Targets> targets_;
+  static constexpr std::size_t kMostLanguages = 64;
+  BoundedMemo<counted::unordered_map<StateId, Kept<Targets>>> targets_{kMostLanguages};
   counted::map<Shared, StateId> shared_;                                 // whose mask it is
   std::map<const ClosingTexts*, std::unique_ptr<RuleEndings>> endings_;  // by their texts
 };

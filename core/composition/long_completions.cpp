@@ -203,7 +203,7 @@ bool LongCompletions::lasts(StateId state, TokenBounds bounds, Budget& budget) {
 MaskPtr LongCompletions::mask(Configuration configuration, TokenBounds bounds, Budget& budget) {
   if (MaskPtr known = try_mask(configuration, bounds)) return known;
   MaskPtr mask = automaton_.mask_of(configuration, tokens_within(configuration, bounds, budget), false);
-  masks_.keep({configuration, bounds}, mask);
+  masks_.keep({configuration, bounds}, Kept(mask));
   return mask;
 }
 

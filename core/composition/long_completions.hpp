@@ -28,10 +28,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/bounded_memo.hpp"
 #include "common/hash.hpp"
 #include "common/memory_account.hpp"
 #include "composition/completions.hpp"
-#include "composition/latest.hpp"
 #include "composition/long_texts.hpp"
 #include "composition/token_automaton.hpp"
 
@@ -43,7 +43,7 @@ struct TokenBounds {
   TokenCount most = kNoTokens;
 
   TokenBounds after_one() const { return {least - (least > 0), most - (most != kNoTokens)}; }
-  bool operator==(const TokenBounds&) const = default;
+  auto operator<=>(const TokenBounds&) const = default;
 };
 
 class LongCompletions {
@@ -56,7 +56,8 @@ class LongCompletions {
   // The tokens after which a text can be completed within the bounds, of which `least` is at least 1.  try_mask returns
   // null if the mask is not known yet.
   MaskPtr try_mask(Configuration configuration, TokenBounds bounds) const {
-    return masks_.find({configuration, bounds});
+    const Kept<Mask>* const known = masks_.find(std::pair(configuration, bounds));
+    return known ? known->shared() : nullptr;
   }
   MaskPtr mask(Configuration configuration, TokenBounds bounds, Budget& budget);
   // Whether there are such tokens.
@@ -131,7 +132,8 @@ class LongCompletions {
   counted::unordered_map<Place, std::optional<Next>, PlaceHash> known_;  // what leads on; nothing if nothing does
   counted::unordered_set<std::uint32_t> endless_;  // states from which texts go on as long as one likes
   counted::unordered_map<std::uint32_t, counted::vector<Next>> next_;  // of next_by_bytes, by state
-  Latest<std::pair<Configuration, TokenBounds>, Mask> masks_;
+  static constexpr std::size_t kMostMasks = 64;
+  BoundedMemo<counted::map<std::pair<Configuration, TokenBounds>, Kept<Mask>>> masks_{kMostMasks};
 };
 
 }  // namespace tokamata

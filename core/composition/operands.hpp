@@ -5,6 +5,7 @@
 // lives over bytes can be spelled.  Without the token  q  it cannot, after a text that only  q  can end.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,7 +25,7 @@ namespace tokamata {
 struct TokenConfiguration {
   StateId state;
   bool at_start;
-  bool operator==(const TokenConfiguration&) const = default;
+  auto operator<=>(const TokenConfiguration&) const = default;
   struct Hash {
     std::size_t operator()(TokenConfiguration configuration) const {
       return std::hash<std::uint64_t>()((std::uint64_t{configuration.state.value} << 1) | configuration.at_start);

@@ -26,15 +26,14 @@ std::shared_ptr<Endings> RuleEndings::collected(Budget& budget, Run&& run) {
 }
 
 std::shared_ptr<const Endings> RuleEndings::of(StateId approximation, Budget& budget) {
-  if (std::shared_ptr<const Endings> known = of_states_.find(approximation)) return known;
+  if (const Kept<Endings>* const known = of_states_.find(approximation)) return known->shared();
   std::shared_ptr<Endings> made =
       collected(budget, [&](auto& walk) { return walk.run(automaton_.expression(approximation), TokenTrie::root()); });
   const SpelledTexts& spelled = texts_.spelled();
   std::ranges::sort(made->all, [&](const Ending& a, const Ending& b) {
     return a.text == b.text ? a.is_unverified > b.is_unverified : spelled.is_before(a.text, b.text);
   });
-  of_states_.keep(approximation, made);
-  return made;
+  return of_states_.keep(approximation, Kept<Endings>(std::move(made))).shared();
 }
 
 const Endings& RuleEndings::of_part(ExpressionId part, const TokenTrie& trie, NodeId node, Follow follow,

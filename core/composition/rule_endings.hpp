@@ -23,9 +23,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/bounded_memo.hpp"
 #include "common/memory_account.hpp"
 #include "composition/closing_texts.hpp"
-#include "composition/latest.hpp"
 #include "composition/mask.hpp"
 #include "composition/part_at.hpp"
 #include "composition/rule_segments.hpp"
@@ -84,7 +84,8 @@ class RuleEndings {
   const Vocabulary& vocabulary_;
   ClosingTexts& texts_;
   counted::unordered_map<PartAt, Kept<Endings>, PartAt::Hash> of_terminals_, of_parts_;
-  Latest<StateId, Endings> of_states_;
+  static constexpr std::size_t kMostStates = 64;
+  BoundedMemo<counted::unordered_map<StateId, Kept<Endings>>> of_states_{kMostStates};
 };
 
 }  // namespace tokamata

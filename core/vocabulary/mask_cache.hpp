@@ -1,7 +1,7 @@
 // Masks that belong to a vocabulary, and not to one constraint: which tokens stay inside a class of code
 // points.  The patterns of a server, or of one schema, use the same few classes again and again.
 //
-// Safe to use from many threads (common/memo.hpp).
+// Safe to use from many threads (common/bounded_memo.hpp).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/bits.hpp"
-#include "common/memo.hpp"
+#include "common/bounded_memo.hpp"
 
 namespace tokamata {
 
@@ -19,12 +19,12 @@ struct CachedTokens {
   std::size_t count;  // of set bits
 };
 
-class MaskCache : public Memo<std::string, CachedTokens> {
+class MaskCache : public SharedMemo<std::string, CachedTokens> {
  public:
   using Tokens = CachedTokens;
   using TokensPtr = Ptr;
 
-  MaskCache() : Memo(256) {}  // of 33 kB each, for 262,144 tokens
+  MaskCache() : SharedMemo(256) {}  // of 33 kB each, for 262,144 tokens
 };
 
 // Set bits; by the processor's own instruction, where it has one and the build does not take it for

@@ -222,12 +222,12 @@ class Vocabulary {
   std::vector<std::uint32_t> code_points_begun_;  // by token
   ByteSet single_bytes_;
   mutable MaskCache shared_masks_;
-  mutable Memo<std::string, Segment> segments_{std::size_t{1} << 26};         // bytes
-  mutable Memo<std::string, TerminalEndings> endings_{std::size_t{1} << 24};  // bytes
-  std::unique_ptr<SegmentFiles> segment_files_;                               // null where none are kept
-  std::vector<MaskCache::TokensPtr> short_tokens_;                            // by the number of code points
-  mutable MaskCache longer_tokens_;                                           // the same, past the end of those
-  mutable MaskCache tokens_with_;                                             // by the bytes of the set
+  mutable SharedMemo<std::string, Segment> segments_{std::size_t{1} << 26};         // bytes
+  mutable SharedMemo<std::string, TerminalEndings> endings_{std::size_t{1} << 24};  // bytes
+  std::unique_ptr<SegmentFiles> segment_files_;                                     // null where none are kept
+  std::vector<MaskCache::TokensPtr> short_tokens_;                                  // by the number of code points
+  mutable MaskCache longer_tokens_;                                                 // the same, past the end of those
+  mutable MaskCache tokens_with_;                                                   // by the bytes of the set
   TokenTrie trie_;
 };
 
