@@ -1,5 +1,7 @@
 #include "expression/show.hpp"
 
+#include "common/hexadecimal.hpp"
+#include "expression/byte_automaton.hpp"
 #include "expression/phrase_search.hpp"
 #include "expression/pool.hpp"
 #include "expression/string_automaton.hpp"
@@ -10,15 +12,8 @@ namespace tokamata {
 namespace {
 
 std::string shown_byte(unsigned byte) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  switch (byte) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    default: break;
-  }
-  if (byte > 0x20 && byte < 0x7F) return {static_cast<char>(byte)};
-  return byte == 0x20 ? " " : std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
+  if (byte >= 0x20 && byte < 0x7F) return {static_cast<char>(byte)};
+  return escaped_byte(static_cast<std::uint8_t>(byte));
 }
 
 class Shown {
@@ -160,6 +155,11 @@ std::string show(Pool& pool, ExpressionId expression, std::size_t most_bytes) {
   Shown shown(pool, most_bytes);
   shown.add(expression);
   return std::move(shown).take();
+}
+
+std::string show_state(ByteAutomaton& automaton, StateId state, std::string_view about) {
+  return "state " + std::to_string(state.value) + std::string(about) + ": " +
+         show(automaton.arena(), automaton.expression(state));
 }
 
 }  // namespace tokamata

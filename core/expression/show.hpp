@@ -10,15 +10,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
 
 namespace tokamata {
 
+class ByteAutomaton;
 class Pool;
 
 std::string show(const ByteSet& bytes);
 std::string show(Pool& pool, ExpressionId expression, std::size_t most_bytes = 2000);
+// Its number, what else is known of it, and its expression.
+std::string show_state(ByteAutomaton& automaton, StateId state, std::string_view about);
 
 }  // namespace tokamata

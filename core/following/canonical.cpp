@@ -58,8 +58,7 @@ std::string CanonicalFollower::forced(const Place& place, Budget& budget) {
 }
 
 std::string CanonicalFollower::show(const Place& place) {
-  return "state " + std::to_string(place.at.state.value) + (accepts(place) ? ", accepting: " : ": ") +
-         tokamata::show(pattern_.automaton().arena(), pattern_.automaton().expression(place.at.state)) + "\n" +
+  return show_state(pattern_.automaton(), place.at.state, accepts(place) ? ", accepting" : "") + "\n" +
          tokamata::show(place.canonical, automaton_.tokenization());
 }
 

@@ -63,10 +63,8 @@ std::string PlainFollower::forced(const Place& place, Budget& budget) {
 }
 
 std::string PlainFollower::show(const Place& place) {
-  ByteAutomaton& automaton = automaton_.automaton();
-  return "state " + std::to_string(place.at.state.value) + (place.at.at_start ? ", at the start" : "") +
-         (accepts(place) ? ", accepting: " : ": ") +
-         tokamata::show(automaton.arena(), automaton.expression(place.at.state));
+  const std::string about = place.at.at_start ? ", at the start" : "";
+  return show_state(automaton_.automaton(), place.at.state, about + (accepts(place) ? ", accepting" : ""));
 }
 
 // ---- transitions ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "common/hexadecimal.hpp"
 #include "json/json_spelling.hpp"
 #include "json/leaves.hpp"
 
@@ -9,16 +10,11 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::string_view kDigitsOfEscapes = "0123456789abcdef";
-
 char lower(char digit) { return digit >= 'A' && digit <= 'F' ? static_cast<char>(digit | 0x20) : digit; }
 
 bool is_digit_place(std::size_t place) { return place % 6 >= 2; }  // of \uXXXX\uXXXX
 
-void push_unit(std::uint32_t unit, std::string& escape) {
-  escape += "\\u";
-  for (unsigned shift = 16; shift > 0;) escape.push_back(kDigitsOfEscapes[(unit >> (shift -= 4)) & 15]);
-}
+std::string spelled_unit(std::uint32_t unit) { return "\\u" + hexadecimal(unit, 4); }
 
 struct Spellings {
   std::string digits;        // in lower case
@@ -28,10 +24,10 @@ struct Spellings {
 Spellings spellings_of(std::uint32_t code_point) {
   Spellings all;
   if (code_point < 0x10000) {
-    push_unit(code_point, all.digits);
+    all.digits = spelled_unit(code_point);
   } else {
-    push_unit(0xD800 + ((code_point - 0x10000) >> 10), all.digits);
-    push_unit(0xDC00 + ((code_point - 0x10000) & 0x3FF), all.digits);
+    all.digits = spelled_unit(0xD800 + ((code_point - 0x10000) >> 10));
+    all.digits += spelled_unit(0xDC00 + ((code_point - 0x10000) & 0x3FF));
   }
   if (const char escape = json_short_escape(code_point, true)) all.short_escape = {'\\', escape};
   return all;
@@ -51,12 +47,7 @@ std::optional<SpelledCodePoint> code_point_at(std::string_view spelled, std::siz
   if (lead == '"' || (lead >= 0x80 && lead < 0xC0)) return std::nullopt;
   if (lead == '\\') {
     const char kind = spelled[at + 1];
-    if (kind == 'u') {
-      std::uint32_t value = 0;
-      for (const char digit : spelled.substr(at + 2, 4))
-        value = 16 * value + static_cast<std::uint32_t>(kDigitsOfEscapes.find(lower(digit)));
-      return SpelledCodePoint{value, 6};
-    }
+    if (kind == 'u') return SpelledCodePoint{hexadecimal_value(spelled.substr(at + 2, 4)), 6};
     constexpr std::string_view kShort = "\"\\\b\f\n\r\t";
     for (const char code_point : kShort)
       if (json_short_escape(static_cast<std::uint8_t>(code_point), false) == kind)
@@ -80,7 +71,7 @@ std::optional<std::size_t> bytes_left_of_escape(std::uint32_t code_point, std::s
 std::optional<std::uint32_t> code_point_of_escape(std::string_view escape) {
   if (escape.size() < 2) return std::nullopt;
   if (escape[1] == 'u') {
-    const bool is_pair = escape.size() > 3 && lower(escape[2]) == 'd' && kDigitsOfEscapes.find(lower(escape[3])) >= 8;
+    const bool is_pair = escape.size() > 3 && lower(escape[2]) == 'd' && hexadecimal_value(escape.substr(3, 1)) >= 8;
     if (escape.size() < (is_pair ? 12u : 6u)) return std::nullopt;
   }
   return code_point_at(spelled_string(read_string(escape)), 0)->value;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "common/hexadecimal.hpp"
 #include "json/json_spelling.hpp"
 #include "json/number_automaton.hpp"
 #include "json/number_set.hpp"
@@ -26,15 +27,6 @@ const ExpressionPtr& string_texts(bool any_spelling) {
 
 namespace {
 
-constexpr std::string_view kHexDigits = "0123456789abcdef";
-
-std::uint32_t hex_value(std::string_view digits) {
-  std::uint32_t value = 0;
-  for (const char digit : digits)
-    value = 16 * value + static_cast<std::uint32_t>(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-  return value;
-}
-
 void push_utf8(std::uint32_t point, std::string& out) {
   if (point < 0x80) {
     out.push_back(static_cast<char>(point));
@@ -58,9 +50,7 @@ std::string spelled_string(std::string_view value) {
       text.push_back('\\');
       text.push_back(escape);
     } else {
-      text += "\\u00";
-      text.push_back(kHexDigits[byte >> 4]);
-      text.push_back(kHexDigits[byte & 15]);
+      text += "\\u" + hexadecimal(byte, 4);
     }
   }
   return text;
@@ -81,10 +71,10 @@ std::string read_string(std::string_view spelled) {
       case 'r': value.push_back('\r'); break;
       case 't': value.push_back('\t'); break;
       case 'u': {
-        std::uint32_t point = hex_value(spelled.substr(at + 1, 4));
+        std::uint32_t point = hexadecimal_value(spelled.substr(at + 1, 4));
         at += 4;
         if (point >= 0xD800 && point < 0xDC00) {
-          point = 0x10000 + ((point - 0xD800) << 10) + (hex_value(spelled.substr(at + 3, 4)) - 0xDC00);
+          point = 0x10000 + ((point - 0xD800) << 10) + (hexadecimal_value(spelled.substr(at + 3, 4)) - 0xDC00);
           at += 6;
         }
         push_utf8(point, value);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "common/hash.hpp"
+#include "common/hexadecimal.hpp"
 #include "vocabulary/segment_bytes.hpp"
 
 namespace tokamata {
@@ -17,12 +18,6 @@ namespace {
 constexpr std::uintmax_t kMostBytes = 1 << 25;  // of a file
 constexpr const char* kExtension = ".segment";
 constexpr auto kUsedLately = std::chrono::hours(24);
-
-std::string hexadecimal(std::uint64_t number) {
-  std::string text(16, '0');
-  for (std::size_t i = text.size(); i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
-  return text;
-}
 
 std::optional<std::string> content_of(const std::filesystem::path& place) {
   std::error_code none;
@@ -58,7 +53,7 @@ SegmentFiles::SegmentFiles(std::filesystem::path folder, Words text, std::size_t
 }
 
 std::filesystem::path SegmentFiles::place_of(const std::string& structure) const {
-  return folder_ / (hexadecimal(hash_of(structure, 1)) + hexadecimal(hash_of(structure, 2)) + kExtension);
+  return folder_ / (hexadecimal(hash_of(structure, 1), 16) + hexadecimal(hash_of(structure, 2), 16) + kExtension);
 }
 
 std::shared_ptr<const Segment> SegmentFiles::find(const std::string& structure) const {
@@ -106,7 +101,7 @@ void SegmentFiles::keep(const std::string& structure, const Segment& segment, Du
   std::error_code none;
   std::filesystem::create_directories(folder_, none);
   const std::filesystem::path unfinished =
-      folder_ / (hexadecimal(own_name_) + "-" + std::to_string(begun_++) + ".unfinished");
+      folder_ / (hexadecimal(own_name_, 16) + "-" + std::to_string(begun_++) + ".unfinished");
   {
     std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -3,18 +3,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/hexadecimal.hpp"
+
 namespace tokamata {
 
 std::string show(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   static constexpr std::string_view kEscaped = "\"\\";
   std::string text = "\"";
   for (const char one : bytes) {
     const auto byte = static_cast<std::uint8_t>(one);
     if (kEscaped.find(one) != kEscaped.npos) text += std::string("\\") + one;
-    else if (one == '\n') text += "\\n";
     else if (byte >= 0x20 && byte != 0x7F) text += one;
-    else text += std::string("\\x") + kDigits[byte / 16] + kDigits[byte % 16];
+    else text += escaped_byte(byte);
   }
   return text + "\"";
 }
