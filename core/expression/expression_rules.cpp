@@ -36,10 +36,102 @@ RuleSetError::RuleSetError(Problem what, std::uint32_t where)
 
 namespace {
 
+[[noreturn]] void refuse_depth() { throw LimitExceeded("depth", Expression::kMaximumDepth); }
+
+// What a tree without references is, as far as its form shows.
+struct Facts {
+  bool nullable, text, open;
+};
+
+// The facts of trees, each found once; also what their texts must be told apart by.
+class TreeFacts {
+ public:
+  // `rule`: the one that is being read.
+  TreeFacts(ByteSet& distinguished, const std::uint32_t& rule) : distinguished_(distinguished), rule_(rule) {}
+
+  Facts of(const Expression& tree) {
+    if (const auto known = known_.find(&tree); known != known_.end()) return known->second;
+    note_distinguished(tree);
+    const Facts facts = std::visit([&](const auto& n) { return in(n); }, tree.node());
+    known_.emplace(&tree, facts);
+    return facts;
+  }
+
+ private:
+  Facts in(const Expression::Empty&) { return {false, true, false}; }
+  Facts in(const Expression::Literal& n) { return {n.bytes.empty(), true, false}; }
+  Facts in(const Expression::CodePoints&) { return {false, true, false}; }
+  Facts in(const Expression::Strings& n) { return {n.automaton->accepting(StringAutomaton::start()), true, false}; }
+  Facts in(const Expression::Until&) { return {false, true, false}; }
+  Facts in(const Expression::Language&) { return {false, true, false}; }
+  Facts in(const Expression::Everything&) { return {true, false, false}; }
+  Facts in(const Expression::Concatenation& n) {
+    return over(n.items, {true, true, false}, [](const Facts& all, const Facts& one) {
+      return Facts{all.nullable && one.nullable, all.text && one.text, all.open || one.open};
+    });
+  }
+  Facts in(const Expression::Union& n) {
+    return over(n.items, {false, true, false}, [](const Facts& any, const Facts& one) {
+      return Facts{any.nullable || one.nullable, any.text && one.text, any.open || one.open};
+    });
+  }
+  Facts in(const Expression::Intersection& n) {
+    return over(n.items, {true, false, false}, [](const Facts& all, const Facts& one) {
+      return Facts{all.nullable && one.nullable, all.text || one.text, all.open || one.open};
+    });
+  }
+  Facts in(const Expression::Repetition& n) {
+    const Facts body = of(*n.body);
+    return {n.minimum == 0 || body.nullable, body.text, body.open};
+  }
+  Facts in(const Expression::Complement& n) {
+    const Facts body = of(*n.body);
+    return {!body.nullable, false, body.open};
+  }
+  Facts in(const Expression::LookAhead& n) { return {of(*n.rest).nullable, true, true}; }
+  Facts in(const Expression::LookBehind& n) { return {of(*n.prefix).nullable, true, true}; }
+  Facts in(const Expression::Scope& n) {
+    const Facts body = of(*n.body);
+    return {body.nullable, body.text, false};
+  }
+  Facts in(const Expression::Terminal& n) { return of(*n.body); }
+  Facts in(const Expression::TooDeep&) { refuse_depth(); }
+  template <class Other>
+  Facts in(const Other&) {  // control tokens, edges, and other rules
+    throw RuleSetError(Problem::NotText, rule_);
+  }
+
+  template <class Combine>
+  Facts over(const std::vector<ExpressionPtr>& items, Facts facts, Combine&& combine) {
+    for (const ExpressionPtr& item : items) facts = combine(facts, of(*item));
+    return facts;
+  }
+
+  // What wide classes do beyond ASCII distinguishes nothing that texts need.
+  void note_distinguished(const Expression& tree) {
+    constexpr ByteSet kLeads = ByteSet::range(0xC2, 0xF4);
+    constexpr ByteSet kToAscii = ByteSet::range(0x00, 0x80);
+    if (const auto* const set = std::get_if<Expression::CodePoints>(&tree.node())) {
+      const bool is_wide = kLeads.is_subset_of(set->automaton->full_blocks());
+      distinguished_ |= is_wide ? tree.class_borders() & kToAscii : tree.class_borders();
+    } else if (std::holds_alternative<Expression::Literal>(tree.node()) ||
+               std::holds_alternative<Expression::Strings>(tree.node())) {
+      distinguished_ |= tree.class_borders();
+    } else if (const auto* const until = std::get_if<Expression::Until>(&tree.node())) {
+      distinguished_ |= Expression::literal(until->search->phrase())->class_borders();
+    }
+  }
+
+  ByteSet& distinguished_;
+  const std::uint32_t& rule_;
+  std::unordered_map<const Expression*, Facts> known_;
+};
+
 // Trees into parts; what trees share, parts share.
 class Cutter {
  public:
-  explicit Cutter(RuleParts& result, std::size_t rule_count) : result_(result), rule_count_(rule_count) {}
+  Cutter(RuleParts& result, std::size_t rule_count)
+      : result_(result), rule_count_(rule_count), facts_(result.distinguished, rule_) {}
 
   PartId cut(const ExpressionPtr& tree, std::uint32_t rule) {
     rule_ = rule;
@@ -51,14 +143,7 @@ class Cutter {
   const std::vector<PartId>& rules_of_sets() const { return rules_of_sets_; }
 
  private:
-  // What a tree without references is, as far as its form shows.
-  struct Facts {
-    bool nullable, text, open;
-  };
-
   [[noreturn]] void refuse(Problem problem) const { throw RuleSetError(problem, rule_); }
-
-  [[noreturn]] static void refuse_depth() { throw LimitExceeded("depth", Expression::kMaximumDepth); }
 
   PartId part_of(const ExpressionPtr& tree) {
     if (const auto known = known_.find(tree.get()); known != known_.end()) return known->second;
@@ -75,7 +160,7 @@ class Cutter {
 
   PartId leaf(const ExpressionPtr& tree) {
     if (!tree->control_tokens().empty() || tree->sees_edges()) refuse(Problem::NotText);
-    const Facts facts = facts_of(*tree);
+    const Facts facts = facts_.of(*tree);
     if (facts.open) refuse(Problem::Open);
     if (!facts.text) refuse(Problem::NotText);
     return add({.kind = Part::Kind::Leaf, .nullable = facts.nullable, .tree = tree});
@@ -222,91 +307,12 @@ class Cutter {
     return parts;
   }
 
-  // ---- without ----
-
-  Facts facts_of(const Expression& tree) {
-    if (const auto known = facts_.find(&tree); known != facts_.end()) return known->second;
-    note_distinguished(tree);
-    const Facts facts = std::visit([&](const auto& n) { return facts_in(n); }, tree.node());
-    facts_.emplace(&tree, facts);
-    return facts;
-  }
-
-  Facts facts_in(const Expression::Empty&) { return {false, true, false}; }
-  Facts facts_in(const Expression::Literal& n) { return {n.bytes.empty(), true, false}; }
-  Facts facts_in(const Expression::CodePoints&) { return {false, true, false}; }
-  Facts facts_in(const Expression::Strings& n) {
-    return {n.automaton->accepting(StringAutomaton::start()), true, false};
-  }
-  Facts facts_in(const Expression::Until&) { return {false, true, false}; }
-  Facts facts_in(const Expression::Language&) { return {false, true, false}; }
-  Facts facts_in(const Expression::Everything&) { return {true, false, false}; }
-  Facts facts_in(const Expression::Concatenation& n) {
-    Facts all{true, true, false};
-    for (const ExpressionPtr& item : n.items) {
-      const Facts one = facts_of(*item);
-      all = {all.nullable && one.nullable, all.text && one.text, all.open || one.open};
-    }
-    return all;
-  }
-  Facts facts_in(const Expression::Union& n) {
-    Facts any{false, true, false};
-    for (const ExpressionPtr& item : n.items) {
-      const Facts one = facts_of(*item);
-      any = {any.nullable || one.nullable, any.text && one.text, any.open || one.open};
-    }
-    return any;
-  }
-  Facts facts_in(const Expression::Intersection& n) {
-    Facts all{true, false, false};
-    for (const ExpressionPtr& item : n.items) {
-      const Facts one = facts_of(*item);
-      all = {all.nullable && one.nullable, all.text || one.text, all.open || one.open};
-    }
-    return all;
-  }
-  Facts facts_in(const Expression::Repetition& n) {
-    const Facts body = facts_of(*n.body);
-    return {n.minimum == 0 || body.nullable, body.text, body.open};
-  }
-  Facts facts_in(const Expression::Complement& n) {
-    const Facts body = facts_of(*n.body);
-    return {!body.nullable, false, body.open};
-  }
-  Facts facts_in(const Expression::LookAhead& n) { return {facts_of(*n.rest).nullable, true, true}; }
-  Facts facts_in(const Expression::LookBehind& n) { return {facts_of(*n.prefix).nullable, true, true}; }
-  Facts facts_in(const Expression::Scope& n) {
-    const Facts body = facts_of(*n.body);
-    return {body.nullable, body.text, false};
-  }
-  Facts facts_in(const Expression::Terminal& n) { return facts_of(*n.body); }
-  Facts facts_in(const Expression::TooDeep&) { refuse_depth(); }
-  template <class Other>
-  Facts facts_in(const Other&) {  // control tokens, edges, and other rules
-    refuse(Problem::NotText);
-  }
-
-  // What wide classes do beyond ASCII distinguishes nothing that texts need.
-  void note_distinguished(const Expression& tree) {
-    constexpr ByteSet kLeads = ByteSet::range(0xC2, 0xF4);
-    constexpr ByteSet kToAscii = ByteSet::range(0x00, 0x80);
-    if (const auto* const set = std::get_if<Expression::CodePoints>(&tree.node())) {
-      const bool is_wide = kLeads.is_subset_of(set->automaton->full_blocks());
-      result_.distinguished |= is_wide ? tree.class_borders() & kToAscii : tree.class_borders();
-    } else if (std::holds_alternative<Expression::Literal>(tree.node()) ||
-               std::holds_alternative<Expression::Strings>(tree.node())) {
-      result_.distinguished |= tree.class_borders();
-    } else if (const auto* const until = std::get_if<Expression::Until>(&tree.node())) {
-      result_.distinguished |= Expression::literal(until->search->phrase())->class_borders();
-    }
-  }
-
   RuleParts& result_;
   std::size_t rule_count_;
   std::uint32_t rule_ = 0;
   std::unordered_map<const Expression*, PartId> known_;
   std::unordered_map<std::uint32_t, PartId> some_;
-  std::unordered_map<const Expression*, Facts> facts_;
+  TreeFacts facts_;
   std::unordered_map<const Expression*, bool> has_sets_;
   std::unordered_map<const RuleParts*, PartId> starts_;
   std::vector<PartId> rules_of_sets_;
