@@ -77,10 +77,10 @@ const counted::vector<AddedTransition>& AddedTransitions::of(TokenAutomaton::Con
 
 // Those inside the class lead to what is left of the loop after so many code points.
 void AddedTransitions::add_loop(Gathered& gathered, const ClassLoop& loop, Budget& budget) {
-  Tokenization::AddedWithinPtr inside = tokenization_.find_added_within(loop.key);
-  if (!inside) inside = tokenization_.make_added_within(loop.key, pattern_.inside(loop, budget)->words);
+  Tokenization::AddedInsideClassPtr inside = tokenization_.find_added_inside_class(loop.key);
+  if (!inside) inside = tokenization_.make_added_inside_class(loop.key, pattern_.inside(loop, budget)->words);
   const LoopRests rests(pattern_.automaton(), loop, inside->longest, budget);
-  for (const Tokenization::AddedWithin::Group& group : inside->groups)
+  for (const Tokenization::AddedInsideClass::Group& group : inside->groups)
     if (group.length <= rests.lengths() || rests.is_endless())
       gathered.add({rests.after(group.length), group.after, group.numbers});
 }

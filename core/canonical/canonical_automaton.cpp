@@ -100,7 +100,7 @@ CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKe
     base.stop_tokens = vocabulary.stop().size();
   }
   const std::size_t tokens = base.open_tokens + base.stop_tokens;
-  base.bits = tokens <= kFew ? MaskBits::few_of(words) : MaskBits(std::move(words));
+  base.bits = tokens <= kMostSparse ? MaskBits::few_of(words) : MaskBits(std::move(words));
   return base;
 }
 

@@ -137,7 +137,7 @@ class CanonicalAutomaton {
   Liveness liveness_;
   MaskSegments segments_;
   CanonicalBudgets budgets_;
-  static constexpr std::size_t kFew = 256;  // tokens that are not kept as a row
+  static constexpr std::size_t kMostSparse = 256;  // tokens of a base that is kept as words with their places
   static constexpr std::size_t kMostBases = 128;
   BoundedMemo<ConfigurationMap<Kept<MaskBase>>> bases_{kMostBases};
   static constexpr std::size_t kMostMasks = 8;  // places are hardly met again

@@ -110,7 +110,7 @@ std::string_view open_code_point(std::string_view bytes) {
 }  // namespace
 
 CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration approximation, Budget& budget) {
-  constexpr std::uint32_t kFew = 16;  // tokens that are walked instead of looking for a loop
+  constexpr std::uint32_t kLeastForALoop = 16;  // fewer tokens are walked instead of looking for a loop
   ByteAutomaton& bytes = pattern_.automaton();
   const Vocabulary& vocabulary = pattern_.vocabulary(approximation.at_start);
   const TokenTrie& trie = vocabulary.trie();
@@ -160,7 +160,7 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
   walk_trie(trie, TokenTrie::root(), bytes, approximation.state, budget, [&](NodeId node, StateId state) {
     const std::uint32_t own_end = trie.own_end(node), end = trie.node(node).tokens_end;
     if (node != TokenTrie::root() && trie.node(node).tokens_begin != own_end) add_reached(state, trie.own(node));
-    if (end - own_end < kFew || !returns(state, trie.below(trie.node(node)))) return true;
+    if (end - own_end < kLeastForALoop || !returns(state, trie.below(trie.node(node)))) return true;
     for (std::uint32_t i = own_end; i < end; ++i) {
       StateId reached = state;
       for (const char byte : open_code_point(vocabulary.bytes({trie.order()[i]})))

@@ -127,7 +127,7 @@ const TokenTransitions& MaskSegments::leaving(StateId state, const Factors& fact
 void MaskSegments::clear() {
   release(segments_);
   release(touched_);
-  release(within_);
+  release(inside_class_);
   release(added_);
   terminals_.clear();
   transitions_of_.reset();
@@ -182,14 +182,14 @@ void MaskSegments::judge_alone(Judge& judge, const Key& key, TokenId token, Budg
 // The tokens inside the class that land alike live together if the loop, after them, can go on at a border.
 // Where it cannot, those that some token may follow are sought, and the rest are judged one by one.
 void MaskSegments::add_loop(MaskSegment& segment, Judge& judge, const Key& key, const ClassLoop& loop, Budget& budget) {
-  const Tokenization::WithinPtr inside = within(key, loop, budget);
-  within_.try_emplace(inside.get(), inside);
+  const Tokenization::InsideClassPtr inside = inside_class(key, loop, budget);
+  inside_class_.try_emplace(inside.get(), inside);
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const LoopRests rests(pattern_.automaton(), loop, inside->longest, budget);
   const std::size_t lengths = rests.lengths();
   std::vector<TokenCount> needed(lengths);
   Words scratch;
-  for (const Tokenization::Within::Group& group : inside->groups) {
+  for (const Tokenization::InsideClass::Group& group : inside->groups) {
     bool all_live = rests.is_endless() || lengths == inside->longest;
     for (std::size_t i = 0; i < lengths; ++i) {
       needed[i] = liveness_.bound_at_border(rests.after(i + 1), group.text, budget);
@@ -336,9 +336,9 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
                                 ExpressionId tail, Budget& budget) {
   ByteAutomaton& bytes = pattern_.automaton();
   StateId behind = bytes.state_of(tail, budget);
-  const Tokenization::TerminalExitsPtr ways = terminals_.exits(terminal, key.guess, key.edge, budget);
+  const Tokenization::TerminalExitsPtr exits = terminals_.exits(terminal, key.guess, key.edge, budget);
   const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
-  for (const Tokenization::TerminalExits::Group& group : ways->groups) {
+  for (const Tokenization::TerminalExits::Group& group : exits->groups) {
     using Exit = Tokenization::TerminalExits::Group::Kind;
     const TokenCount needed = group.kind == Exit::Token  ? liveness_.bound_at_border(behind, group.exit, budget)
                               : group.kind == Exit::Text ? liveness_.text().bound(behind, group.exit, budget)
@@ -351,7 +351,7 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
     segment.listed.insert(segment.listed.end(), group.tokens.listed.begin(), group.tokens.listed.end());
     if (group.tokens.bits) segment.shared.push_back(group.tokens.bits);
   }
-  std::ranges::for_each(ways->doubtful, ask);
+  std::ranges::for_each(exits->doubtful, ask);
   if (tail == Arena::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
   const Follow follow = pattern_.follow_of(tail);
@@ -388,12 +388,12 @@ std::vector<ExpressionId> MaskSegments::without_joined(MaskSegment& segment, Jud
 
 // The tokens of a class after a hypothesis, by where they land: those that end between code points, and of the
 // others those that some bytes end inside the class.
-Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& loop, Budget& budget) {
+Tokenization::InsideClassPtr MaskSegments::inside_class(const Key& key, const ClassLoop& loop, Budget& budget) {
   std::string name = loop.key;
   for (const std::uint32_t number : {std::uint32_t{key.guess}, std::uint32_t{key.edge == Hypothesis::Edge::Border}})
     name.append(reinterpret_cast<const char*>(&number), sizeof number);
-  if (Tokenization::WithinPtr known = tokenization_.within().find(name)) return known;
-  auto result = std::make_shared<Tokenization::Within>();
+  if (Tokenization::InsideClassPtr known = tokenization_.inside_class().find(name)) return known;
+  auto result = std::make_shared<Tokenization::InsideClass>();
   const MaskCache::TokensPtr inside = pattern_.inside(loop, budget);
   MaskSegment unused;
   const Judge judge(tokenization_, liveness_, unused, key, budget);
@@ -435,10 +435,10 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
       return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value();
     };
     if (state) {
-      const auto& ways = terminals_.endings(*state, target.guess, target.place, 3, known_endings, budget);
-      const auto way = std::ranges::find_if(ways, follows, &TerminalExitsMaker::Ending::token);
-      if (way != ways.end()) {
-        groups[{way->guess, AddedTokens::kNothing, false}].push_back(token);
+      const auto& endings = terminals_.endings(*state, target.guess, target.place, 3, known_endings, budget);
+      const auto ending = std::ranges::find_if(endings, follows, &TerminalExitsMaker::Ending::token);
+      if (ending != endings.end()) {
+        groups[{ending->guess, AddedTokens::kNothing, false}].push_back(token);
         return;
       }
     }
@@ -452,7 +452,7 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
       groups[{judge.landing().targets()[number].guess, AddedTokens::kNothing, true}] = std::move(plain[number]);
   for (auto& [where, tokens] : groups) {
     const auto [guess, open, is_between] = where;
-    Tokenization::Within::Group group;
+    Tokenization::InsideClass::Group group;
     group.text = {guess, CodePoints::kBetween, tokenization_.rules().any_starter(), 0, open};
     const auto is_meeting = [&](std::uint32_t token) { return has_bit(tokenization_.meeting(), token); };
     group.has_meeting = std::ranges::any_of(tokens, is_meeting);
@@ -460,7 +460,7 @@ Tokenization::WithinPtr MaskSegments::within(const Key& key, const ClassLoop& lo
     else group.tokens.listed = std::move(tokens);
     result->groups.push_back(std::move(group));
   }
-  return tokenization_.within().keep(name, result, result->memory_bytes());
+  return tokenization_.inside_class().keep(name, result, result->memory_bytes());
 }
 
 }  // namespace tokamata

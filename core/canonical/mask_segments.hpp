@@ -94,7 +94,7 @@ class MaskSegments {
   void judge_alone(Judge& judge, const Key& key, TokenId token, Budget& budget);
   void judge_group(MaskSegment& segment, Judge& judge, const Key& key, StateId state, const TextState& text,
                    Words& group, Budget& budget);
-  Tokenization::WithinPtr within(const Key& key, const ClassLoop& loop, Budget& budget);
+  Tokenization::InsideClassPtr inside_class(const Key& key, const ClassLoop& loop, Budget& budget);
   template <class Visit>
   std::vector<ExpressionId> for_each_terminal(ExpressionId expression, Budget& budget, Visit&& visit);
   void add_rules(MaskSegment& segment, Judge& judge, const Key& key, Budget& budget);
@@ -109,7 +109,7 @@ class MaskSegments {
   TerminalExitsMaker terminals_;
   counted::map<Key, MaskSegment> segments_;
   // those that segments share words of
-  counted::unordered_map<const Tokenization::Within*, Kept<Tokenization::Within>> within_;
+  counted::unordered_map<const Tokenization::InsideClass*, Kept<Tokenization::InsideClass>> inside_class_;
   counted::map<std::pair<Key, Touch>, Touched> touched_;
   counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedSegment> added_;
   Words scratch_;

@@ -59,7 +59,7 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
   ByteAutomaton& bytes = pattern_.automaton();
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const TokenTrie& trie = vocabulary.trie();
-  constexpr std::uint32_t kShort = 16;  // tokens that are walked instead of computing a loop
+  constexpr std::uint32_t kLeastForALoop = 16;  // fewer tokens are walked instead of computing a loop
   Tokenization::TerminalSteps made;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> runs;  // by number: of the trie's order
@@ -90,7 +90,7 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
                         end = trie.node(node).tokens_end;
     add(begin, own_end, state);
     // A terminal at its root may be met once; where it is a loop, so is what stands below each byte.
-    if (node == TokenTrie::root() || end - own_end < kShort ||
+    if (node == TokenTrie::root() || end - own_end < kLeastForALoop ||
         !trie.below(trie.node(node)).is_subset_of(loop(state, budget)))
       return true;
     add(own_end, end, state);

@@ -85,7 +85,7 @@ class TokenTransitions::Below {
       const std::uint32_t begin = trie_.node(node).tokens_begin, own_end = trie_.own_end(node),
                           end = trie_.node(node).tokens_end;
       transitions_.add(state, trie_.order().subspan(begin, own_end - begin));
-      if (end - own_end < kFew) return true;
+      if (end - own_end < kLeastForALoop) return true;
       for (const Endless& loop : endless(state)) {
         if (!trie_.below(trie_.node(node)).is_subset_of(loop.whole)) continue;
         transitions_.add(loop.target, trie_.order().subspan(own_end, end - own_end), true);
@@ -97,7 +97,7 @@ class TokenTransitions::Below {
   void count_node() {}
 
  private:
-  static constexpr std::uint32_t kFew = 16;  // tokens that are walked at once
+  static constexpr std::uint32_t kLeastForALoop = 16;  // fewer tokens are walked at once
   struct Endless {
     ByteSet whole;
     StateId target;

@@ -35,7 +35,7 @@ Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRul
     is_byte_[token] = !vocabulary_->bytes({token}).empty();
   }
   find_possible();
-  find_spellings();
+  find_symbol_paths();
   single_.fill(kNoToken);
   for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
     const std::string_view bytes = vocabulary_->bytes({token});
@@ -154,31 +154,31 @@ void Tokenization::find_possible() {
 }
 
 // Tokens whose code points are of the same symbols land alike: the hypotheses are followed down the trie of symbols.
-void Tokenization::find_spellings() {
-  spellings_.assign(vocabulary_->token_count(), {kNoToken, 0});
+void Tokenization::find_symbol_paths() {
+  symbol_paths_.assign(vocabulary_->token_count(), {kNoToken, 0});
   symbol_nodes_.assign(1, {0, 0});
   std::unordered_map<std::uint64_t, std::uint32_t> children;
   struct Under {
     NodeId node;
-    Spelling spelling;
+    SymbolPath path;
   };
   const TokenTrie& trie = vocabulary_->trie();
   std::vector<Under> open{{TokenTrie::root(), {0, CodePoints::kBetween}}};
   while (!open.empty()) {
-    const auto [node, spelling] = open.back();
+    const auto [node, path] = open.back();
     open.pop_back();
     for (std::uint32_t i = trie.node(node).tokens_begin; i < trie.own_end(node); ++i)
       if (const std::uint32_t token = trie.order()[i]; has_bit(possible_, token) && !is_byte_[token])
-        spellings_[token] = spelling;
+        symbol_paths_[token] = path;
     for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child) {
-      const std::uint16_t reached = rules_.next_place(spelling.place, trie.byte({child}));
+      const std::uint16_t reached = rules_.next_place(path.place, trie.byte({child}));
       if (reached == CodePoints::kDead) continue;
-      Spelling after{spelling.node, reached};
+      SymbolPath after{path.node, reached};
       if (reached & CodePoints::kComplete) {
         const std::uint16_t symbol = rules_.symbol_of(reached & static_cast<std::uint16_t>(~CodePoints::kComplete));
-        const auto [known, is_new] = children.try_emplace((std::uint64_t{spelling.node} << 16) | symbol,
+        const auto [known, is_new] = children.try_emplace((std::uint64_t{path.node} << 16) | symbol,
                                                           static_cast<std::uint32_t>(symbol_nodes_.size()));
-        if (is_new) symbol_nodes_.push_back({spelling.node, symbol});
+        if (is_new) symbol_nodes_.push_back({path.node, symbol});
         after = {known->second, CodePoints::kBetween};
       }
       open.push_back({{child}, after});
@@ -215,8 +215,8 @@ void Tokenization::land_from_between(std::uint16_t guess, Landing& landing) cons
   Landing::Numbering number(landing);
   std::vector<std::uint16_t> between(rules_.guess_count(), 0);  // the numbers of most targets
   landing.by_token_.assign(vocabulary_->token_count(), 0);
-  for (std::uint32_t token = 0; token < spellings_.size(); ++token) {
-    const auto [node, place] = spellings_[token];
+  for (std::uint32_t token = 0; token < symbol_paths_.size(); ++token) {
+    const auto [node, place] = symbol_paths_[token];
     if (node == kNoToken || guesses[node] == TextRules::kDeadGuess) continue;
     const std::uint16_t reached = guesses[node];
     if (place == CodePoints::kBetween) {
@@ -308,17 +308,16 @@ Tokenization::LandingSetsPtr Tokenization::landing_sets(std::uint16_t guess, boo
 }
 
 namespace {
-template <class Segments>
-std::size_t bytes_of_groups(const Segments& segments) {
-  std::size_t bytes =
-      shared_block_bytes<Segments>() + block_bytes_of(segments.doubtful) + block_bytes_of(segments.groups);
-  for (const auto& group : segments.groups) bytes += group.tokens.memory_bytes();
+template <class Exits>
+std::size_t bytes_of_groups(const Exits& exits) {
+  std::size_t bytes = shared_block_bytes<Exits>() + block_bytes_of(exits.doubtful) + block_bytes_of(exits.groups);
+  for (const auto& group : exits.groups) bytes += group.tokens.memory_bytes();
   return bytes;
 }
 
 }  // namespace
 
-std::size_t Tokenization::Within::memory_bytes() const { return bytes_of_groups(*this); }
+std::size_t Tokenization::InsideClass::memory_bytes() const { return bytes_of_groups(*this); }
 
 std::size_t Tokenization::TerminalExits::memory_bytes() const { return bytes_of_groups(*this); }
 
@@ -331,18 +330,19 @@ std::size_t Tokenization::TerminalSteps::memory_bytes() const {
   return bytes;
 }
 
-Tokenization::AddedWithinPtr Tokenization::make_added_within(const std::string& key, const Words& inside) const {
+Tokenization::AddedInsideClassPtr Tokenization::make_added_inside_class(const std::string& key,
+                                                                        const Words& inside) const {
   std::map<std::pair<AddedTokens::Open, std::size_t>, std::vector<std::uint32_t>> groups;
   for (std::uint32_t number = 0; number < added_.size(); ++number)
     if (has_bit(inside, added_[number]))
       groups[{behind_added(number), vocabulary_->code_points_begun({added_[number]})}].push_back(number);
-  auto result = std::make_shared<AddedWithin>();
+  auto result = std::make_shared<AddedInsideClass>();
   for (auto& [where, numbers] : groups) {
     result->longest = std::max(result->longest, where.second);
     result->groups.push_back(
         {where.first, where.second, std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
   }
-  return added_within_.keep(key, std::move(result));
+  return added_inside_class_.keep(key, std::move(result));
 }
 
 // Down the trie, as long as matches that were under way make a difference.
@@ -391,10 +391,10 @@ std::size_t Tokenization::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t landings = 0;
   for (const auto& [key, landing] : landings_) landings += landing->memory_bytes();
-  landings += within_.weight() + before_.size() * possible_.size() * sizeof(std::uint32_t);
+  landings += inside_class_.weight() + before_.size() * possible_.size() * sizeof(std::uint32_t);
   return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
          fitting_.size() * possible_.size() * sizeof(std::uint32_t) + 5 * possible_.size() * sizeof(std::uint32_t) +
-         spellings_.size() * sizeof(Spelling) + symbol_nodes_.size() * sizeof(SymbolNode);
+         symbol_paths_.size() * sizeof(SymbolPath) + symbol_nodes_.size() * sizeof(SymbolNode);
 }
 
 }  // namespace tokamata

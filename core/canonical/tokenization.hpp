@@ -7,8 +7,8 @@
 // them.  So the sequence is refused alone, and right before `1`.
 // How.  A *hypothesis* is a guess about what was read (text_rules.hpp), and about the token edge just
 // reached: either a pre-token ends here, or it goes on and its pieces are followed (pieces.hpp).  A state is
-// the set of hypotheses that still stand, two to six of them.  A token that was added stands between
-// segments: it ends the text before it, and a new one begins after it.
+// the set of hypotheses that still stand, two to six of them.  A token that was added cuts the
+// text: it ends the stretch before it, and a new one begins after it.
 //
 // What is here belongs to a tokenizer, and is shared by all constraints; it is immutable except for
 // memos, which have a lock.
@@ -134,7 +134,7 @@ class Tokenization {
   const TokenTrie& added_trie() const { return *added_trie_; }
   // Those that stay inside a class of code points, whose tokens are given: by what they leave under way, and how many
   // code points they have.
-  struct AddedWithin {
+  struct AddedInsideClass {
     struct Group {
       AddedTokens::Open after;
       std::size_t length;
@@ -143,9 +143,9 @@ class Tokenization {
     std::vector<Group> groups;
     std::size_t longest = 0;
   };
-  using AddedWithinPtr = std::shared_ptr<const AddedWithin>;
-  AddedWithinPtr find_added_within(const std::string& key) const { return added_within_.find(key); }
-  AddedWithinPtr make_added_within(const std::string& key, const Words& inside) const;
+  using AddedInsideClassPtr = std::shared_ptr<const AddedInsideClass>;
+  AddedInsideClassPtr find_added_inside_class(const std::string& key) const { return added_inside_class_.find(key); }
+  AddedInsideClassPtr make_added_inside_class(const std::string& key, const Words& inside) const;
   bool is_control(TokenId token) const { return vocabulary_->bytes(token).empty(); }
   // Whether the token is no first token of a text, since the decoder takes too much of it away.
   bool is_never_first(TokenId token) const { return std::ranges::binary_search(never_first_, token.value); }
@@ -178,7 +178,7 @@ class Tokenization {
 
   // What stays inside a class of code points, after one hypothesis, for all constraints: the tokens by where
   // they land, from where a text must be able to go on at a border for all of them to live.
-  struct Within {
+  struct InsideClass {
     struct Group {
       TextState text;
       TokenSet tokens;  // those of its bits end between code points
@@ -219,11 +219,11 @@ class Tokenization {
     std::size_t memory_bytes() const;
   };
   using TerminalExitsPtr = std::shared_ptr<const TerminalExits>;
-  SharedMemo<std::string, Within>& within() const { return within_; }
+  SharedMemo<std::string, InsideClass>& inside_class() const { return inside_class_; }
   SharedMemo<std::string, TerminalSteps>& terminal_steps() const { return terminal_steps_; }
   SharedMemo<std::string, TerminalExits>& terminal_exits() const { return terminal_exits_; }
 
-  using WithinPtr = std::shared_ptr<const Within>;
+  using InsideClassPtr = std::shared_ptr<const InsideClass>;
   // Pieces::before, kept.
   std::shared_ptr<const Words> before(TokenId token) const;
 
@@ -235,7 +235,7 @@ class Tokenization {
  private:
   CanonicalState begun(std::span<const std::uint16_t> guesses, AddedTokens::Open open) const;
   void find_possible();
-  void find_spellings();
+  void find_symbol_paths();
   void land_from_between(std::uint16_t guess, Landing& landing) const;
   void land_from_within(std::uint16_t guess, std::uint16_t place, Landing& landing) const;
   template <class Visit>
@@ -257,7 +257,7 @@ class Tokenization {
   std::vector<std::uint32_t> meeting_tokens_;
   // What tokens are to the hypotheses, from between code points: a node of the trie of their symbols, and the place
   // in the code point that is left open.
-  struct Spelling {
+  struct SymbolPath {
     std::uint32_t node;  // kNoToken where the token is not possible there
     std::uint16_t place;
   };
@@ -265,14 +265,14 @@ class Tokenization {
     std::uint32_t parent;  // one that comes before
     std::uint16_t symbol;
   };
-  std::vector<Spelling> spellings_;
+  std::vector<SymbolPath> symbol_paths_;
   std::vector<SymbolNode> symbol_nodes_;
   mutable Mutex mutex_;
   mutable std::map<std::uint32_t, LandingPtr> landings_;  // by guess and place
   mutable std::map<std::uint32_t, Words> fitting_;        // by starter and marks
-  static constexpr std::size_t kMostWithinBytes = 16 << 20;
-  mutable SharedMemo<std::string, Within> within_{kMostWithinBytes};
-  mutable SharedMemo<std::string, AddedWithin> added_within_{256};
+  static constexpr std::size_t kMostInsideClassBytes = 16 << 20;
+  mutable SharedMemo<std::string, InsideClass> inside_class_{kMostInsideClassBytes};
+  mutable SharedMemo<std::string, AddedInsideClass> added_inside_class_{256};
   mutable SharedMemo<AddedTokens::Open, std::vector<std::uint32_t>> distinguished_{256};
   mutable SharedMemo<std::uint32_t, Words> before_{64};
   mutable SharedMemo<std::string, TerminalSteps> terminal_steps_{256};

@@ -5,7 +5,7 @@
 // positions differ only in what may follow.
 // Example.  Terminal "…", vocabulary  a  b"  ":  ",x  :  a stays inside;  b"  ends the string and leaves nothing,  ":
 // leaves the remainder `:`, and  ",x  the remainder `,x`.
-// How.  A segment holds the tokens that stay inside the part or end it, and the trie of the remainders of the tokens
+// How.  A segment holds the tokens that stay inside the terminal or end it, and the trie of the remainders of the tokens
 // that pass its end.  The mask of `terminal · tail` is the first, and the tokens of all remainders that are live in the
 // tail.  The remainders are a trie like the vocabulary's, so that one cursor walks both.  What nearly all of them have
 // in common stays where it is: after blanks, the tokens that begin with one space are walked in the trie that they are
@@ -24,7 +24,7 @@
 
 namespace tokamata {
 
-// What the text after a part may begin with.  After a name that stands before an operator, remainders that begin with a
+// What the text after a terminal may begin with.  After a name that stands before an operator, remainders that begin with a
 // letter lead nowhere, and they are nearly all: each token of letters has one for each of its letters.  After free text
 // that ends the whole text, none leads anywhere.
 enum class Follow : std::uint8_t { AnyByte, NoWord, Nothing };
