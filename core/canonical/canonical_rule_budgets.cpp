@@ -110,7 +110,6 @@ std::string_view open_code_point(std::string_view bytes) {
 }  // namespace
 
 CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration approximation, Budget& budget) {
-  constexpr std::uint32_t kLeastForALoop = 16;  // fewer tokens are walked instead of looking for a loop
   ByteAutomaton& bytes = pattern_.automaton();
   const Vocabulary& vocabulary = pattern_.vocabulary(approximation.at_start);
   const TokenTrie& trie = vocabulary.trie();

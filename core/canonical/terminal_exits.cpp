@@ -59,7 +59,6 @@ TerminalExitsMaker::StepsPtr TerminalExitsMaker::steps(ExpressionId terminal, co
   ByteAutomaton& bytes = pattern_.automaton();
   const Vocabulary& vocabulary = tokenization_.vocabulary();
   const TokenTrie& trie = vocabulary.trie();
-  constexpr std::uint32_t kLeastForALoop = 16;  // fewer tokens are walked instead of computing a loop
   Tokenization::TerminalSteps made;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> runs;  // by number: of the trie's order

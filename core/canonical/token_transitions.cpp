@@ -97,7 +97,6 @@ class TokenTransitions::Below {
   void count_node() {}
 
  private:
-  static constexpr std::uint32_t kLeastForALoop = 16;  // fewer tokens are walked at once
   struct Endless {
     ByteSet whole;
     StateId target;

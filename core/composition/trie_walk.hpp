@@ -5,12 +5,16 @@
 // be as long as a stranger's file makes them.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "expression/byte_automaton.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
+
+// Tokens below a node; fewer are walked sooner than it is found out whether all of them lead back to a state.
+inline constexpr std::uint32_t kLeastForALoop = 16;
 
 template <class Enter>
 void walk_trie(const TokenTrie& trie, NodeId from, ByteAutomaton& automaton, StateId start, Budget& budget,
