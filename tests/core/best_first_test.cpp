@@ -11,6 +11,7 @@
 #include "choices.hpp"
 #include "common/best_first.hpp"
 #include "common/ids.hpp"
+#include "composition/fewest_tokens.hpp"
 #include "test.hpp"
 
 namespace {
@@ -159,6 +160,66 @@ TEST(equal_entries_come_as_in_a_priority_queue) {
       judge.pop();
       CHECK_EQUAL(open.empty(), judge.empty());
     }
+  }
+}
+
+// What the search for the fewest tokens is told of a graph in which every edge is a token: bounds that hold.
+struct BoundedGraph {
+  const Graph& graph;
+  const std::vector<std::uint32_t>& left;  // edges to the end
+  Choices& choices;
+  std::map<std::uint32_t, TokenCount> told = {};
+  std::size_t expanded = 0;
+
+  TokenCount known(std::uint32_t node) {
+    if (left[node] == kUnreachable) return kNoTokens;
+    return told.try_emplace(node, choices.one_in(3) ? kNoTokens : left[node] + choices.below(3)).first->second;
+  }
+  TokenCount at_least(std::uint32_t node) const { return left[node] == kUnreachable ? 1 : left[node] / 2; }
+  TokenCount estimate(std::uint32_t, TokenCount) const { return kNoTokens; }
+  bool has_room() const { return true; }
+  template <class Offer>
+  void expand(std::uint32_t node, Offer&& offer) {
+    ++expanded;
+    for (std::uint32_t edge = 0; edge < graph.edges.size(); ++edge)
+      if (graph.edges[edge].from == node) offer(TokenId{edge}, graph.edges[edge].to);
+  }
+};
+
+// As long as there is room, the fewest are found where some number is known of an end; and the path is one of the graph.
+TEST(the_fewest_tokens_are_found) {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    Choices choices(seed);
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    const Graph graph = random_graph(choices);
+    const std::uint32_t end = graph.nodes - 1;
+    Graph back{graph.nodes, {}};  // from the end, which is node 0 there
+    const auto renamed = [&](std::uint32_t node) { return node == end ? 0 : node == 0 ? end : node; };
+    for (const GraphEdge& edge : graph.edges) back.edges.push_back({renamed(edge.to), renamed(edge.from), 1});
+    const std::vector<std::uint32_t> from_end = costs_of(back);
+    std::vector<std::uint32_t> left(graph.nodes);
+    for (std::uint32_t node = 0; node < graph.nodes; ++node) left[node] = from_end[renamed(node)];
+    BoundedGraph bounds{graph, left, choices};
+    bounds.told.emplace(end, 0);
+    const auto found = FewestTokens<std::uint32_t>(0, bounds.known(0)).run(bounds);
+    if (left[0] == kUnreachable) {
+      CHECK_EQUAL(found.tokens, kNoTokens);
+      continue;
+    }
+    CHECK_EQUAL(found.tokens, left[0]);
+    std::uint32_t at = 0;
+    for (std::size_t i = 0; i < found.path.size(); ++i) {
+      const auto& [token, target, tokens] = found.path[i];
+      CHECK_EQUAL(graph.edges[token.value].from, at);
+      CHECK_EQUAL(graph.edges[token.value].to, target);
+      CHECK_EQUAL(tokens, found.tokens - i);
+      at = target;
+    }
+    CHECK_EQUAL(bounds.known(at), found.tokens - found.path.size());
+    BoundedGraph again{graph, left, choices, bounds.told};
+    const auto enough = FewestTokens<std::uint32_t>(0, again.known(0), kNoTokens - 1).run(again);
+    CHECK(enough.tokens >= left[0]);
+    if (bounds.told.at(0) != kNoTokens) CHECK_EQUAL(again.expanded, 0u);
   }
 }
 

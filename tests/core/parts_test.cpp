@@ -1,6 +1,9 @@
 // The parts by themselves: UTF-8 automata, normal forms, the trie, loops, the vocabulary.
 
+#include <set>
+
 #include "amounts.hpp"
+#include "common/token_set.hpp"
 #include "composition/loops.hpp"
 #include "engine.hpp"
 #include "expression/arena.hpp"
@@ -493,6 +496,45 @@ TEST(vocabulary_knows_its_tokens) {
   CHECK_THROWS(std::invalid_argument, engine::vocabulary_of(tokens));
   tokens.width = 9;
   CHECK_THROWS(std::invalid_argument, engine::vocabulary_of(tokens));
+}
+
+// ---- sets of tokens ---------------------------------------------------------------------------
+
+TEST(few_tokens_are_listed_and_many_are_bits) {
+  constexpr std::size_t kWords = 40;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Choices choices(seed);
+    const test::Note note([&] { return "seed " + std::to_string(seed); });
+    std::set<std::uint32_t> expected;
+    for (std::uint32_t count = choices.below(choices.one_in(2) ? 8 : 200); count > 0; --count)
+      expected.insert(choices.below(32 * kWords));
+    tokamata::Words row;
+    if (choices.one_in(4)) {
+      row.assign(kWords, 0);
+      tokamata::set_bit(row, 77);
+    }
+    tokamata::TokenSet set = tokamata::TokenSet::of({expected.begin(), expected.end()}, kWords, row);
+    CHECK_EQUAL(set.is_listed(), row.empty() && expected.size() <= tokamata::TokenSet::most_listed(kWords));
+    if (!row.empty()) expected.insert(77);
+    const tokamata::TokenSet copy = set;
+    const auto check = [&] {
+      std::set<std::uint32_t> found;
+      set.for_each([&](std::uint32_t token) { found.insert(token); });
+      CHECK(found == expected);
+      const tokamata::Words all = set.row(kWords);
+      for (std::uint32_t token = 0; token < 32 * kWords; ++token)
+        CHECK_EQUAL(tokamata::has_bit(all, token), expected.contains(token));
+    };
+    check();
+    tokamata::Words gone(kWords, 0);
+    for (std::uint32_t token = 0; token < 32 * kWords; token += choices.between(1, 5)) {
+      tokamata::set_bit(gone, token);
+      expected.erase(token);
+    }
+    set.remove(gone);
+    check();
+    CHECK(copy == tokamata::TokenSet::of(copy.listed, kWords, copy.bits ? *copy.bits : tokamata::Words()));
+  }
 }
 
 }  // namespace
