@@ -134,6 +134,18 @@ class Reader {
 
 std::string canonical_value(std::string_view text) { return Reader(text).read(); }
 
+Type type_of(std::string_view canonical) {
+  switch (canonical[0]) {
+    case 'n': return kNull;
+    case 'f': return kFalse;
+    case 't': return kTrue;
+    case '"': return kString;
+    case '[': return kArray;
+    case '{': return kObject;
+    default: return kNumber;
+  }
+}
+
 std::vector<std::string_view> complete_parts(std::string_view begun) {
   std::vector<std::string_view> parts;
   std::size_t depth = 0, begin = 1;
@@ -158,26 +170,27 @@ std::vector<std::string_view> complete_parts(std::string_view begun) {
 namespace {
 
 ValueNode add_value(std::string_view canonical, ValueTable& table) {
-  const auto of_type = [&](Type type, std::vector<ValueNode> nodes) {
-    nodes.push_back(table.add(ValueTable::Types{static_cast<std::uint8_t>(type)}));
+  const Type type = type_of(canonical);
+  const auto of_type = [&](std::vector<ValueNode> nodes) {
+    nodes.push_back(table.add(ValueTable::Types{type}));
     return table.add(ValueTable::AllOf{std::move(nodes)});
   };
-  switch (canonical[0]) {
-    case 'n': return table.add(ValueTable::Types{kNull});
-    case 'f': return table.add(ValueTable::Types{kFalse});
-    case 't': return table.add(ValueTable::Types{kTrue});
-    case '"': {
+  switch (type) {
+    case kNull:
+    case kFalse:
+    case kTrue: return table.add(ValueTable::Types{type});
+    case kString: {
       const std::string text = read_string(canonical.substr(1, canonical.size() - 2));
-      return of_type(kString, {table.add(ValueTable::String{table.language(Expression::literal(text))})});
+      return of_type({table.add(ValueTable::String{table.language(Expression::literal(text))})});
     }
-    case '[': {
+    case kArray: {
       std::vector<ValueNode> elements;
       for (const std::string_view part : complete_parts(canonical)) elements.push_back(add_constant(part, table));
       const Count count = elements.size();
-      return of_type(kArray, {table.add(ValueTable::Items{std::move(elements), ValueTable::kNone}),
-                              table.add(ValueTable::ArrayLength{count, count})});
+      return of_type({table.add(ValueTable::Items{std::move(elements), ValueTable::kNone}),
+                      table.add(ValueTable::ArrayLength{count, count})});
     }
-    case '{': {
+    case kObject: {
       std::vector<ValueNode> members;
       const auto parts = complete_parts(canonical);
       for (const std::string_view part : parts) {
@@ -188,14 +201,13 @@ ValueNode add_value(std::string_view canonical, ValueTable& table) {
         members.push_back(table.add(ValueTable::Has{name}));
       }
       members.push_back(table.add(ValueTable::PropertyCount{parts.size(), parts.size()}));
-      return of_type(kObject, std::move(members));
+      return of_type(std::move(members));
     }
-    default: {
-      NumberRange range;
-      range.minimum = range.maximum = std::string(canonical);
-      return of_type(kNumber, {table.add(ValueTable::Number{std::move(range)})});
-    }
+    case kNumber: break;
   }
+  NumberRange range;
+  range.minimum = range.maximum = std::string(canonical);
+  return of_type({table.add(ValueTable::Number{std::move(range)})});
 }
 
 }  // namespace

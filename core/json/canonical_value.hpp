@@ -15,6 +15,9 @@ namespace tokamata::json {
 // Of a text that is JSON, with white space around it or not.
 std::string canonical_value(std::string_view text);
 
+// The type of a value in this form.
+Type type_of(std::string_view canonical);
+
 // The elements or members of a container, or of the beginning of one, that are complete: none that may still grow.
 std::vector<std::string_view> complete_parts(std::string_view begun);
 

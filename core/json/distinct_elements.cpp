@@ -20,11 +20,11 @@ constexpr std::uint32_t kLongestExponent = 6;  // e, a sign, four digits
 
 std::uint64_t DistinctElements::bytes_after(OpenArrayId number, SetId set, std::uint64_t element, const Work& work) {
   const OpenArray array = open_[number];
-  const ArrayFormulas::After& after = memoized(afters_, (std::uint64_t{number.value} << 32) | set.value, [&] {
-    return sets_.arrays().after(array.rest, set, open_.seen(array), work);
+  const ArrayEnds::After& after = memoized(afters_, (std::uint64_t{number.value} << 32) | set.value, [&] {
+    return sets_.array_ends().after(array.rest, set, open_.seen(array), work);
   });
   const std::uint64_t length = after.length(element);
-  return length == ArrayFormulas::kEndless ? kNoLength : std::min<std::uint64_t>(length + 1, kLongestLength);
+  return length == ArrayEnds::kEndless ? kNoLength : std::min<std::uint64_t>(length + 1, kLongestLength);
 }
 
 // Where nothing may be added to the element, the array goes on; elsewhere the rule stands for both.
@@ -174,7 +174,7 @@ std::vector<Approximation> DistinctElements::approximations(RuleId id, const Wor
     const std::uint64_t known = std::uint64_t{open_.text_sets().size(array.seen)} + 1;
     const auto ways = sets_.arrays().branches(array.rest, work);
     return sets_.arrays().accepts(array.rest) && std::ranges::any_of(*ways, [&](const Branch<ArrayTag>& way) {
-             return way.rest == array.rest && sets_.count(way.value, 2 * std::bit_ceil(known + 1), work) > known;
+             return way.rest == array.rest && sets_.counts().of(way.value, 2 * std::bit_ceil(known + 1), work) > known;
            });
   };
   const bool is_sure = !is_endless && !has_width && goes_on();

@@ -68,7 +68,7 @@ class DistinctElements {
   ValuesLeft& values_left_;
   SeenElements seen_elements_;
   // by array and the set of the element under way
-  counted::unordered_map<std::uint64_t, ArrayFormulas::After> afters_;
+  counted::unordered_map<std::uint64_t, ArrayEnds::After> afters_;
   std::optional<std::pair<RuleId, ExpressionId>> ended_;  // the element that ended last, and what follows it
 };
 

@@ -12,7 +12,7 @@ ExpressionId Elements::expand(const ElementsRule& rule, const Work& work) {
     ways.push_back(layout_.before_closing(rule.line.indent, literal("]", work), rule.is_first, work));
   std::vector<ExpressionId> next;
   const auto add = [&](SetId set, ArrayId left) {
-    if (sets_.lives(set, work) && arrays.some_length(left, work))
+    if (sets_.lives(set, work) && sets_.array_ends().some_length(left, work))
       next.push_back(arena.concatenate(refer_.value(set, Gap::Line, rule.line, work),
                                        refer_.elements(open_.add(OpenArray{left}), false, rule.line, work)));
   };
@@ -26,7 +26,7 @@ ExpressionId Elements::expand(const ElementsRule& rule, const Work& work) {
       continue;
     }
     // An element like none before it, or like one of them.
-    const ArrayFormulas::Fresh fresh = arrays.fresh(way, open_.seen(array), work);
+    const ArrayEnds::Fresh fresh = sets_.array_ends().fresh(way, open_.seen(array), work);
     if (sets_.lives(fresh.values, work)) {
       const BegunElement element{refer_.value(fresh.values, Gap::Line, rule.line, work), fresh.values,
                                  ElementKind::Blank, fresh.is_settled};
@@ -67,7 +67,7 @@ ExpressionId Elements::approximate_element(const Branch<ArrayTag>& way, bool is_
   };
   std::vector<ExpressionId> further;
   SetId set = way.value;
-  if (is_first) set = sets_.arrays().fresh(way, {}, work).values;
+  if (is_first) set = sets_.array_ends().fresh(way, {}, work).values;
   if (!sets_.lives(set, work)) return Arena::kEmpty;
   further.push_back(refer_.elements(open_.add(OpenArray{way.rest}), false, line, work));
   if (const ArrayId equal = sets_.arrays().with_equal(way.rest); equal != Formulas<ArrayTag>::kFalse && !is_first)

@@ -34,7 +34,7 @@ ExpressionId JsonRules::start(Arena& arena, Budget& budget) {
   const ExpressionId between = context_.tags->pieces(work).between;
   OpenContainers& open = context_.open;
   const OpenObject object = open.begun(root, sets.parts(root, work).objects, true);
-  if (!sets.objects().some_length(object.rest, open.room(object), work)) return Arena::kEmpty;
+  if (!sets.object_ends().some_length(object.rest, open.room(object), work)) return Arena::kEmpty;
   return arena.concatenate(refer_.members(open.add(object), true, {}, work), between);
 }
 
@@ -210,21 +210,21 @@ ExpressionId JsonRules::expand(const ValueRule& rule, const Work& work) {
   Layout& layout = context_.layout;
   ValueSets& sets = context_.sets;
   OpenContainers& open = context_.open;
-  const ValueSets::Parts parts = sets.parts(rule.set, work);
+  const ValueParts parts = sets.parts(rule.set, work);
   Arena& arena = work.arena;
   std::vector<ExpressionId> ways;
   const auto add = [&](ExpressionId way) { ways.push_back(layout.after_blank(rule.gap, way, work)); };
   if (parts.simple & kNull) add(literal("null", work));
   if (parts.simple & kFalse) add(literal("false", work));
   if (parts.simple & kTrue) add(literal("true", work));
-  if (parts.strings != Arena::kEmpty) add(quoted(parts.strings, work));
-  if (parts.numbers != Arena::kEmpty) add(arena.terminal(parts.numbers, work.budget));
-  if (sets.arrays().some_length(parts.arrays, work)) {
+  if (parts.strings.language != Arena::kEmpty) add(quoted(parts.strings.language, work));
+  if (parts.numbers.language != Arena::kEmpty) add(arena.terminal(parts.numbers.language, work.budget));
+  if (sets.array_ends().some_length(parts.arrays, work)) {
     const ExpressionId inside = refer_.elements(open.add(OpenArray{parts.arrays}), true, rule.line.deeper(), work);
     add(arena.concatenate(literal("[", work), inside));
   }
   const OpenObject object = open.begun(rule.set, parts.objects, false);
-  if (sets.objects().some_length(parts.objects, open.room(object), work)) {
+  if (sets.object_ends().some_length(parts.objects, open.room(object), work)) {
     const ExpressionId inside = refer_.members(open.add(object), true, rule.line.deeper(), work);
     add(arena.concatenate(literal("{", work), inside));
   }

@@ -27,7 +27,7 @@ ExpressionId MemberValues::in_json(const ObjectFormulas::Branches& ways, OpenObj
   std::vector<ExpressionId> next;
   for (const Branch<ObjectTag>& way : *ways) {
     rest.rest = way.rest;
-    if (!sets_.objects().some_length(way.rest, open_.room(rest), work)) continue;
+    if (!sets_.object_ends().some_length(way.rest, open_.room(rest), work)) continue;
     next.push_back(arena.concatenate(refer_.value(way.value, Gap::Space, line, work),
                                      refer_.members(open_.add(rest), false, line, work)));
   }
@@ -39,7 +39,7 @@ ExpressionId MemberValues::between_tags(const ObjectFormulas::Branches& ways, Op
   std::vector<ExpressionId> next;
   for (const Branch<ObjectTag>& way : *ways) {
     rest.rest = way.rest;
-    if (!sets_.objects().some_length(way.rest, open_.room(rest), work)) continue;
+    if (!sets_.object_ends().some_length(way.rest, open_.room(rest), work)) continue;
     const ExpressionId value = tagged_value(way.value, false, after_closing, line, work);
     if (value != Arena::kEmpty)
       next.push_back(work.arena.concatenate(value, refer_.members(open_.add(rest), false, line, work)));
@@ -50,27 +50,27 @@ ExpressionId MemberValues::between_tags(const ObjectFormulas::Branches& ways, Op
 ExpressionId MemberValues::tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line,
                                         const Work& work) {
   const TaggedMembers::Pieces pieces = tags_->pieces(work);
-  const TaggedMembers::Parts parts = tags_->parts(set, work);
+  const TaggedMembers::Alternatives alternatives = tags_->alternatives(set, work);
   Arena& arena = work.arena;
   const ExpressionId closing = arena.concatenate(pieces.closing, after_closing);
   std::vector<ExpressionId> ways;
-  for (const TaggedMembers::Part& part : parts) {
+  for (const TaggedMembers::Alternative& one : alternatives) {
     ExpressionId way = Arena::kEmpty;
-    if (part.form == TagStyle::Form::Text) {
-      way = arena.concatenate(part.text, after_closing);
-    } else if (part.form == TagStyle::Form::Json) {
+    if (one.form == TagStyle::Form::Text) {
+      way = arena.concatenate(one.text, after_closing);
+    } else if (one.form == TagStyle::Form::Json) {
       way =
-          arena.concatenate(refer_.value(part.values, Gap::None, line, work), arena.concatenate(pieces.after, closing));
+          arena.concatenate(refer_.value(one.values, Gap::None, line, work), arena.concatenate(pieces.after, closing));
       way = arena.concatenate(pieces.before, way);
     } else {
-      const ValueSets::Parts values = sets_.parts(part.values, work);
+      const ValueParts values = sets_.parts(one.values, work);
       const ExpressionId inside =
-          part.form == TagStyle::Form::Members
-              ? refer_.members(open_.add(open_.begun(part.values, values.objects, true)), true, line, work)
+          one.form == TagStyle::Form::Members
+              ? refer_.members(open_.add(open_.begun(one.values, values.objects, true)), true, line, work)
               : refer_.elements(open_.add(OpenArray{values.arrays, kNoTexts, true}), true, line, work);
       if (inside != Arena::kEmpty) way = arena.concatenate(inside, arena.concatenate(pieces.between, closing));
     }
-    const ExpressionId attributes = is_element ? pieces.of_elements[part.type] : pieces.attributes[part.type];
+    const ExpressionId attributes = is_element ? pieces.of_elements[one.type] : pieces.attributes[one.type];
     if (way != Arena::kEmpty) ways.push_back(arena.concatenate(attributes, way));
   }
   return arena.unite(ways);

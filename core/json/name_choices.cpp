@@ -12,14 +12,14 @@ const NameChoice& NameChoices::of(OpenObjectId object, const Work& work) {
 }
 
 NameChoice NameChoices::find(const OpenObject& object, const Work& work) {
-  const ObjectFormulas::Next next =
-      sets_.objects().next(object.rest, open_.room(object), style_.order == PropertyOrder::Schema, work);
+  const ObjectEnds::Next next =
+      sets_.object_ends().next(object.rest, open_.room(object), style_.order == PropertyOrder::Schema, work);
   NameChoice found;
   found.others.assign(next.others.begin(), next.others.end());
   for (const auto& [place, length, is_late] : next.declared) {
     const NameId name = open_.order(object).names[place];
-    found.names.push_back(
-        {object.is_tagged ? tags_->written(name).value() : sets_.spelled_name(name), name, place, length, is_late});
+    found.names.push_back({object.is_tagged ? tags_->written(name).value() : sets_.texts().spelled_name(name), name,
+                           place, length, is_late});
   }
   if (object.is_tagged) {  // lengths are those after what opens a member
     const std::uint32_t opening = tags_->opening_length(work);
@@ -36,7 +36,7 @@ NameChoice NameChoices::find(const OpenObject& object, const Work& work) {
 bool NameChoices::are_escaped(const OpenObject& object, const NameChoice& next, const Work& work) {
   if (object.is_tagged) return false;
   if (style_.spelling != Spelling::Natural) return style_.spelling == Spelling::Any;
-  const auto is_escaped = [&](const NameChoice::Name& name) { return sets_.is_escaped(name.name); };
+  const auto is_escaped = [&](const NameChoice::Name& name) { return sets_.texts().is_escaped(name.name); };
   if (std::ranges::any_of(next.names, is_escaped)) return true;
   if (next.others.empty()) return false;
   const auto classes = sets_.objects().name_classes(object.rest, work);

@@ -12,7 +12,7 @@ namespace tokamata::json {
 
 // The declared names as they are spelled, sorted; and the least text that follows each.
 //
-// Where a required name is due (ObjectFormulas::Next), a late name is refused at the byte where it leaves the due one:
+// Where a required name is due (ObjectEnds::Next), a late name is refused at the byte where it leaves the due one:
 // the text that is accepted then may still become the due name, which every value has.  But where a name that may come
 // has that byte too, the text could become that name alone, and a value without it would be lost.  So after that byte
 // late names and undeclared ones may come as well.

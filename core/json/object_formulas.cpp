@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include "common/memoized.hpp"
-#include "json/value_sets.hpp"
+#include "json/brancher.hpp"
 
 namespace tokamata::json {
 
-ObjectFormulas::ObjectFormulas(ValueSets& sets)
-    : sets_(sets), formulas_([this](std::vector<ObjectId>& conjuncts) { merge(conjuncts); }) {}
-
-std::size_t ObjectFormulas::AtomHash::operator()(const Atom& atom) const {
+std::size_t ObjectAtomHash::operator()(const ObjectAtom& atom) const {
   std::uint64_t hash = static_cast<std::uint64_t>(atom.kind) + 1;
-  const auto add = [&](std::uint64_t part) { hash = mix(hash, part); };
+  const auto add = [&](std::uint64_t field) { hash = mix(hash, field); };
   add(atom.subject);
   add(atom.value.value);
   add(atom.minimum);
@@ -22,48 +19,44 @@ std::size_t ObjectFormulas::AtomHash::operator()(const Atom& atom) const {
   return hash;
 }
 
-ObjectId ObjectFormulas::make(Atom atom) {
-  return formulas_.make_atom(numbered(atom_index_, atom, [&](std::uint32_t number) { put_at(atoms_, number, atom); }));
-}
+ObjectFormulas::ObjectFormulas(ValueSets& sets, StringTexts& texts)
+    : ContainerFormulas([this](std::vector<ObjectId>& conjuncts) { merge(conjuncts); }), sets_(sets), texts_(texts) {}
 
-const ObjectFormulas::Atom* ObjectFormulas::atom_of(ObjectId f) const {
-  if (formulas_.operation(f) != Operation::Atom || is_condition(formulas_.atom(f))) return nullptr;
-  return &atoms_[formulas_.atom(f)];
+const ValueTable::Others& ObjectFormulas::others_of(const ObjectAtom& atom) const {
+  return std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
 }
 
 // ---- atoms ------------------------------------------------------------------------------------
 
 ObjectId ObjectFormulas::properties(counted::vector<NameId> names, counted::vector<SetId> values) {
-  if (names.empty()) return formulas_.kTrue;
+  if (names.empty()) return kTrue;
   return make({.kind = Kind::Properties, .names = std::move(names), .values = std::move(values)});
 }
 
 ObjectId ObjectFormulas::required(counted::vector<NameId> names) {
-  if (names.empty()) return formulas_.kTrue;
+  if (names.empty()) return kTrue;
   return make({.kind = Kind::Required, .names = std::move(names)});
 }
 
 ObjectId ObjectFormulas::property(NameId name, SetId value) {
-  if (value == Formulas<SetTag>::kTrue) return formulas_.kTrue;
+  if (value == Formulas<SetTag>::kTrue) return kTrue;
   return properties({name}, {value});
 }
 
 ObjectId ObjectFormulas::matching(LanguageId names, SetId value) {
-  if (value == Formulas<SetTag>::kTrue) return formulas_.kTrue;
+  if (value == Formulas<SetTag>::kTrue) return kTrue;
   return make({.kind = Kind::Matching, .subject = names.value, .value = value});
 }
 
 ObjectId ObjectFormulas::others(ValueNode others) {
   const SetId value = sets_.set_of(std::get<ValueTable::Others>(sets_.table().node(others)).value);
-  if (value == Formulas<SetTag>::kTrue) return formulas_.kTrue;
+  if (value == Formulas<SetTag>::kTrue) return kTrue;
   return make({.kind = Kind::Others, .subject = others.value, .value = value});
 }
 
-ObjectId ObjectFormulas::has(NameId name) { return required({name}); }
-
 ObjectId ObjectFormulas::count(Count minimum, Count maximum) {
-  if (minimum > maximum) return formulas_.kFalse;
-  if (minimum == 0 && maximum == kNoMaximum) return formulas_.kTrue;
+  if (minimum > maximum) return kFalse;
+  if (minimum == 0 && maximum == kNoMaximum) return kTrue;
   return make({.kind = Kind::Count, .minimum = minimum, .maximum = maximum});
 }
 
@@ -71,7 +64,7 @@ ObjectId ObjectFormulas::count(Count minimum, Count maximum) {
 void ObjectFormulas::merge(std::vector<ObjectId>& conjuncts) {
   unsigned kinds[5] = {};
   for (const ObjectId f : conjuncts)
-    if (const Atom* atom = atom_of(f)) ++kinds[static_cast<unsigned>(atom->kind)];
+    if (const ObjectAtom* atom = atom_of(f)) ++kinds[static_cast<unsigned>(atom->kind)];
   const auto several = [&](Kind kind) { return kinds[static_cast<unsigned>(kind)] > 1; };
   if (!several(Kind::Properties) && !several(Kind::Required) && !several(Kind::Count)) return;
 
@@ -79,7 +72,7 @@ void ObjectFormulas::merge(std::vector<ObjectId>& conjuncts) {
   counted::vector<NameId> names;
   Count minimum = 0, maximum = kNoMaximum;
   std::erase_if(conjuncts, [&](ObjectId f) {
-    const Atom* atom = atom_of(f);
+    const ObjectAtom* atom = atom_of(f);
     if (!atom) return false;
     if (atom->kind == Kind::Properties) {
       for (std::size_t i = 0; i < atom->names.size(); ++i) declared.emplace_back(atom->names[i], atom->values[i]);
@@ -112,20 +105,13 @@ void ObjectFormulas::merge(std::vector<ObjectId>& conjuncts) {
 }
 
 bool ObjectFormulas::accepts(ObjectId f) const {
-  return formulas_.holds(f, [&](std::uint32_t number) {
-    const Atom& atom = atoms_[number];
+  return holds(f, [&](std::uint32_t number) {
+    const ObjectAtom& atom = atom_at(number);
     return atom.kind == Kind::Count ? atom.minimum == 0 : atom.kind != Kind::Required;
   });
 }
 
 // ---- members ----------------------------------------------------------------------------------
-
-// The value is in the set, and then the rest holds.
-ObjectId ObjectFormulas::conditioned(SetId value, ObjectId rest) {
-  if (value == Formulas<SetTag>::kTrue) return rest;
-  if (value == Formulas<SetTag>::kFalse) return formulas_.kFalse;
-  return formulas_.all({formulas_.make_atom(condition_atom(value)), rest});
-}
 
 namespace {
 
@@ -147,11 +133,11 @@ counted::vector<T> without(const counted::vector<T>& items, std::size_t place) {
 // Whether the most of its operands may have nothing to do with a name.
 bool ObjectFormulas::is_wide(ObjectId f) const {
   constexpr std::size_t kLeastWide = 16;  // operands
-  const auto conjuncts = formulas_.conjuncts(f);
-  if (conjuncts.size() >= kLeastWide) return true;
-  return std::ranges::any_of(conjuncts, [&](ObjectId part) {
-    if (formulas_.operation(part) == Operation::Not) part = formulas_.body(part);
-    return (formulas_.operation(part) >= Operation::All) && formulas_.operands(part).size() >= kLeastWide;
+  const auto all = conjuncts(f);
+  if (all.size() >= kLeastWide) return true;
+  return std::ranges::any_of(all, [&](ObjectId conjunct) {
+    if (operation(conjunct) == Operation::Not) conjunct = body(conjunct);
+    return operation(conjunct) >= Operation::All && operands(conjunct).size() >= kLeastWide;
   });
 }
 
@@ -161,9 +147,8 @@ ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> atoms;
   counted::vector<std::uint32_t> of_languages;
   const auto usual = [&](ObjectId whole, std::uint32_t number) {  // after a name of which no atom speaks by itself
-    const Atom atom = atoms_[number];
-    const auto* const others =
-        atom.kind == Kind::Others ? &std::get<ValueTable::Others>(sets_.table().node({atom.subject})) : nullptr;
+    const ObjectAtom atom = atom_at(number);
+    const auto* const others = atom.kind == Kind::Others ? &others_of(atom) : nullptr;
     if (atom.kind == Kind::Matching || (others && !others->languages.empty())) {
       of_languages.push_back(number);
       return whole;
@@ -173,10 +158,9 @@ ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
       return conditioned(atom.value, whole);
     }
     for (const NameId name : atom.names) atoms[name.value].push_back(number);
-    if (atom.kind != Kind::Count) return whole;
-    return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
+    return atom.kind == Kind::Count ? after_one(atom) : whole;
   };
-  Variations<ObjectTag> variations(formulas_, f, usual, work);
+  Variations<ObjectTag> variations(*this, f, usual, work);
   if (by_name_.size() >= kMostByName) by_name_.clear();
   return by_name_.emplace(f.value, ByName{std::move(variations), std::move(atoms), std::move(of_languages)})
       .first->second;
@@ -187,27 +171,25 @@ ObjectId ObjectFormulas::after_name(ObjectId f, NameId name, const Work& work) {
     ByName& known = by_name(f, work);
     std::vector<Variations<ObjectTag>::Change> changes;
     const auto add = [&](std::uint32_t number) {
-      changes.push_back({number, atom_after_name(formulas_.make_atom(number), atoms_[number], name, work)});
+      changes.push_back({number, atom_after_name(make_atom(number), atom_at(number), name, work)});
     };
     if (const auto speaking = known.atoms.find(name.value); speaking != known.atoms.end())
       std::ranges::for_each(speaking->second, add);
     std::ranges::for_each(known.of_languages, add);
     return known.variations.with(changes, work);
   }
-  return formulas_.map(
-      f, [&](ObjectId atom, std::uint32_t number) { return atom_after_name(atom, atoms_[number], name, work); });
+  return map(f,
+             [&](ObjectId atom, std::uint32_t number) { return atom_after_name(atom, atom_at(number), name, work); });
 }
 
 ObjectId ObjectFormulas::after_other(ObjectId f, const NameClass& other) {
-  return formulas_.map(
-      f, [&](ObjectId atom, std::uint32_t number) { return atom_after_other(atom, atoms_[number], other); });
+  return map(f, [&](ObjectId atom, std::uint32_t number) { return atom_after_other(atom, atom_at(number), other); });
 }
 
 // Making an atom moves the others: nothing of `atom` is read after that.
-ObjectId ObjectFormulas::atom_after_name(ObjectId f, const Atom& atom, NameId name, const Work& work) {
+ObjectId ObjectFormulas::atom_after_name(ObjectId f, const ObjectAtom& atom, NameId name, const Work& work) {
   switch (atom.kind) {
-    case Kind::Count:
-      return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
+    case Kind::Count: return after_one(atom);
     case Kind::Required: {
       const auto place = place_of(atom.names, name);
       return place ? required(without(atom.names, *place)) : f;
@@ -224,68 +206,81 @@ ObjectId ObjectFormulas::atom_after_name(ObjectId f, const Atom& atom, NameId na
       return is_about(atom, name, work) ? conditioned(value, f) : f;
     }
   }
-  return formulas_.kFalse;
+  return kFalse;
 }
 
-ObjectId ObjectFormulas::atom_after_other(ObjectId f, const Atom& atom, const NameClass& other) {
+ObjectId ObjectFormulas::atom_after_other(ObjectId f, const ObjectAtom& atom, const NameClass& other) {
   const auto in = [&](LanguageId language) { return std::ranges::find(other.in, language) != other.in.end(); };
   switch (atom.kind) {
-    case Kind::Count:
-      return atom.maximum == 0 ? formulas_.kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
+    case Kind::Count: return after_one(atom);
     case Kind::Matching: return in({atom.subject}) ? conditioned(atom.value, f) : f;
     case Kind::Others: {
-      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+      const ValueTable::Others& others = others_of(atom);
       return std::ranges::any_of(others.languages, in) ? f : conditioned(atom.value, f);
     }
     default: return f;
   }
 }
 
+ObjectId ObjectFormulas::after_one(const ObjectAtom& atom) {
+  return atom.maximum == 0 ? kFalse : count(one_less(atom.minimum), one_less(atom.maximum));
+}
+
 // Whether a Matching or Others speaks of the name.
-bool ObjectFormulas::is_about(const Atom& atom, NameId name, const Work& work) {
+bool ObjectFormulas::is_about(const ObjectAtom& atom, NameId name, const Work& work) {
   if (atom.kind == Kind::Matching) return is_in(name, {atom.subject}, work);
-  const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+  const ValueTable::Others& others = others_of(atom);
   return std::ranges::find(others.names, name) == others.names.end() &&
          std::ranges::none_of(others.languages, [&](LanguageId language) { return is_in(name, language, work); });
 }
 
 bool ObjectFormulas::is_in(NameId name, LanguageId language, const Work& work) {
-  const std::uint64_t key = (std::uint64_t{name.value} << 32) | language.value;
-  if (const auto known = is_in_.find(key); known != is_in_.end()) return known->second;
-  ExpressionId rest = sets_.unspelled(language, work);
-  for (const char byte : sets_.table().text(name))
-    rest = work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget);
-  return is_in_.emplace(key, work.arena.node(rest).nullable).first->second;
+  return memoized(is_in_, (std::uint64_t{name.value} << 32) | language.value,
+                  [&] { return has_text(texts_.unspelled(language, work), sets_.table().text(name), work); });
 }
 
-ObjectFormulas::Branches ObjectFormulas::branch(ObjectId conditioned_formula, const Work& work) {
-  Brancher<ObjectTag, ValueSets> brancher(formulas_, sets_, work);
-  auto found = brancher.branches(conditioned_formula, Formulas<SetTag>::kTrue);
-  std::erase_if(found, [&](const auto& b) { return !sets_.lives(b.value, work); });
-  return make_counted<counted::vector<Branch<ObjectTag>>>(found.begin(), found.end());
+ObjectFormulas::Branches ObjectFormulas::branches(ObjectId conditioned, const Work& work) {
+  return Brancher<ObjectTag>(*this, sets_, work).branches(conditioned);
 }
 
 ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, NameId name, const Work& work) {
-  const std::uint64_t key = (std::uint64_t{f.value} << 32) | name.value;
-  if (const auto known = branches_.find(key); known != branches_.end()) return known->second;
-  const std::uint64_t taints = sets_.taints();
-  Branches found = branch(after_name(f, name, work), work);
-  if (sets_.taints() == taints) branches_.emplace(key, found);
-  return found;
+  return memoized_if_untainted(sets_.recursion(), branches_, (std::uint64_t{f.value} << 32) | name.value,
+                               [&] { return branches(after_name(f, name, work), work); });
 }
 
 ObjectFormulas::Branches ObjectFormulas::branches(ObjectId f, const NameClass& other, const Work& work) {
-  return branch(after_other(f, other), work);
+  return branches(after_other(f, other), work);
 }
 
-ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work& work) {
+SetId ObjectFormulas::value_among_conjuncts(ObjectId f, NameId name, const Work& work) {
+  std::vector<SetId> values;
+  const auto given = conjuncts(f);
+  for (const ObjectId conjunct : std::vector<ObjectId>(given.begin(), given.end())) {
+    const ObjectAtom* const atom = atom_of(conjunct);
+    if (!atom || atom->kind == Kind::Required || atom->kind == Kind::Count) continue;
+    if (atom->kind != Kind::Properties) {
+      if (is_about(*atom, name, work)) values.push_back(atom->value);
+    } else if (const auto place = place_of(atom->names, name)) {
+      values.push_back(atom->values[*place]);
+    }
+  }
+  return sets_.all(std::move(values));
+}
+
+counted::vector<NameId> ObjectFormulas::required_among_conjuncts(ObjectId f) const {
+  for (const ObjectId conjunct : conjuncts(f))
+    if (const ObjectAtom* const atom = atom_of(conjunct); atom && atom->kind == Kind::Required) return atom->names;
+  return {};
+}
+
+NameClasses ObjectFormulas::name_classes(ObjectId f, const Work& work) {
   return memoized(name_classes_, f.value, [&] {
     counted::vector<LanguageId> languages;
-    formulas_.visit(f, [&](std::uint32_t number, bool, bool) {
-      const Atom& atom = atoms_[number];
+    visit(f, [&](std::uint32_t number, bool, bool) {
+      const ObjectAtom& atom = atom_at(number);
       if (atom.kind == Kind::Matching) languages.push_back({atom.subject});
       if (atom.kind != Kind::Others) return;
-      const auto& others = std::get<ValueTable::Others>(sets_.table().node({atom.subject}));
+      const ValueTable::Others& others = others_of(atom);
       languages.insert(languages.end(), others.languages.begin(), others.languages.end());
     });
     std::ranges::sort(languages);
@@ -294,18 +289,19 @@ ObjectFormulas::NameClasses ObjectFormulas::name_classes(ObjectId f, const Work&
   });
 }
 
-ObjectFormulas::NameClasses ObjectFormulas::classes_of(const counted::vector<LanguageId>& languages, const Work& work) {
-  std::vector<NameClass> classes{{{}, sets_.all_texts(work), true}};
+NameClasses ObjectFormulas::classes_of(const counted::vector<LanguageId>& languages, const Work& work) {
+  const Languages texts = texts_.languages(work);
+  std::vector<NameClass> classes{{{}, texts_.writable(work), true}};
   for (const LanguageId language : languages) {
     std::vector<NameClass> next;
-    const ExpressionId spelled = sets_.spelled(language, true, work), denied = sets_.spelled(language, false, work);
+    const ExpressionId spelled = texts_.spelled(language, true, work), denied = texts_.spelled(language, false, work);
     for (const NameClass& before : classes) {
       NameClass inside = before, outside = before;
       inside.in.push_back(language);
       inside.is_any = outside.is_any = false;
-      inside.is_escaped = inside.is_escaped && sets_.is_escaped(language);
-      inside.names = sets_.intersect_texts({before.names, spelled}, work);
-      outside.names = sets_.intersect_texts({before.names, sets_.complement_texts(denied, work)}, work);
+      inside.is_escaped = inside.is_escaped && texts_.is_escaped(language);
+      inside.names = texts.intersect({before.names, spelled});
+      outside.names = texts.intersect({before.names, texts.complement(denied)});
       if (work.arena.terminal(inside.names, work.budget) == Arena::kEmpty) {
         next.push_back(before);
         continue;
@@ -321,8 +317,6 @@ ObjectFormulas::NameClasses ObjectFormulas::classes_of(const counted::vector<Lan
 void ObjectFormulas::forget_expressions() {
   release(name_classes_);
   release(classes_of_languages_);
-  release(names_counted_);
-  release(names_known_);
   release(by_name_);
 }
 

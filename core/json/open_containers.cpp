@@ -22,11 +22,11 @@ OpenObjectId OpenContainers::add(const OpenObject& object) {
   return {number_in(now_.objects, now_.object_index, object, hash)};
 }
 
-NameOrderId OpenContainers::add(const ValueSets::Order& order) {
+NameOrderId OpenContainers::add(const NameOrderPtr& order) {
   return numbered(order_index_, order.get(), [&](NameOrderId number) {
     TextSetId spelled;
     for (const NameId name : order->names) {
-      std::string_view text = sets_.spelled_name(name);
+      std::string_view text = sets_.texts().spelled_name(name);
       text.remove_suffix(1);  // its quote
       spelled = text_sets_.with(spelled, texts_.extended(Texts::kEmpty, text));
     }
@@ -51,7 +51,7 @@ OpenObject OpenContainers::after_undeclared(OpenObject object, TextId name) {
   return object;
 }
 
-ObjectFormulas::Room OpenContainers::room(const OpenObject& object) const {
+Room OpenContainers::room(const OpenObject& object) const {
   return {&order(object),
           0,
           &place_sets_[object.written.value],

@@ -61,7 +61,7 @@ class OpenContainers {
   OpenObject after_declared(OpenObject object, std::uint32_t place);
   OpenObject after_undeclared(OpenObject object, TextId name);
   // The names that may still follow.
-  ObjectFormulas::Room room(const OpenObject& object) const;
+  Room room(const OpenObject& object) const;
 
   // ---- the names that an undeclared one must not become ----
   std::array<TextSetId, 2> taken(const OpenObject& object) const {
@@ -87,7 +87,7 @@ class OpenContainers {
 
  private:
   struct Order {
-    ValueSets::Order names;
+    NameOrderPtr names;
     TextSetId spelled;
   };
   struct Contents {
@@ -104,7 +104,7 @@ class OpenContainers {
     Texts::Moved moved_texts = {};
     TextSets::Moved moved_sets = {};
   };
-  NameOrderId add(const ValueSets::Order& order);
+  NameOrderId add(const NameOrderPtr& order);
   TextSetId moved(TextSetId before);
   void swap_with_before();
 

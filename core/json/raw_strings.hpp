@@ -1,48 +1,68 @@
 // The strings of sets of values, each as its own text: without quotes, in no spelling but its characters.
 //
 // Problem.  ValueSets keeps strings as they are spelled in JSON.  Between tags a string is its own text.
-// How.  The formula of a set is evaluated over languages of texts, node by node: what speaks of other types holds of
-// every string.
-// Example.  all(types(string or number), not(string of [a-z]*)) is: all texts but those of [a-z]*.
-// Cost.  Linear in the nodes that speak of the value itself, once for each set.
+// How.  The set is worked out over languages of texts (set_evaluation.hpp): what speaks of other types holds of every
+// string.
 #pragma once
 
 #include <unordered_map>
 #include <vector>
 
-#include "common/memory_account.hpp"
 #include "json/value_sets.hpp"
 
 namespace tokamata::json {
 
+// The algebra of SetEvaluation.
+class RawTexts {
+ public:
+  using Result = ExpressionId;
+  static constexpr bool kDeniesMore = false;
+
+  RawTexts(const SetFormulas& formulas, StringTexts& texts) : formulas_(formulas), texts_(texts) {}
+
+  ExpressionId everything(const Work& work) { return languages(work).all(); }
+  ExpressionId nothing() const { return Arena::kEmpty; }
+  ExpressionId all(const std::vector<ExpressionId>& texts, const Work& work) {
+    return languages(work).intersect(texts);
+  }
+  ExpressionId any(const std::vector<ExpressionId>& texts, const Work& work) { return languages(work).unite(texts); }
+  ExpressionId one(const std::vector<ExpressionId>& wanted, const std::vector<ExpressionId>& denied, const Work& work) {
+    return languages(work).one(wanted, denied);
+  }
+  ExpressionId complement(ExpressionId texts, const Work& work) { return languages(work).complement(texts); }
+  ExpressionId of_leaf(ValueNode node, bool wanted, const Work& work);
+
+  void forget_expressions() { all_.reset(); }
+
+ private:
+  Languages languages(const Work& work);
+
+  const SetFormulas& formulas_;
+  StringTexts& texts_;
+  std::optional<ExpressionId> all_;
+};
+
 class RawStrings {
  public:
-  explicit RawStrings(ValueSets& sets) : sets_(sets) {}
+  explicit RawStrings(ValueSets& sets)
+      : evaluation_(sets.formulas(), RawTexts(sets.formulas(), sets.texts()), depth_) {}
 
   // kEmpty where it shows that there are none; `all` where it shows that there are all.
-  ExpressionId texts(SetId set, const Work& work);
-  ExpressionId all(const Work& work);
+  ExpressionId texts(SetId set, const Work& work) {
+    return memoized(texts_, set.value, [&] { return evaluation_.of(set, work); });
+  }
+  ExpressionId all(const Work& work) { return evaluation_.algebra().everything(work); }
 
   void forget_expressions() {
-    release(sets_texts_);
-    release(node_texts_);
-    all_.reset();
+    release(texts_);
+    evaluation_.forget();
+    evaluation_.algebra().forget_expressions();
   }
 
  private:
-  ExpressionId of_set(SetId set, const Work& work);
-  ExpressionId of_node(ValueNode node, const Work& work);
-  ExpressionId make(ValueNode node, const Work& work);
-  ExpressionId intersect(std::vector<ExpressionId> texts, const Work& work);
-  ExpressionId unite(std::vector<ExpressionId> texts, const Work& work);
-  ExpressionId complement(ExpressionId texts, const Work& work);
-  ExpressionId one(const std::vector<ExpressionId>& texts, const Work& work);
-
-  ValueSets& sets_;
   std::uint32_t depth_ = 0;
-  std::optional<ExpressionId> all_;
-  counted::unordered_map<std::uint32_t, ExpressionId> sets_texts_;  // by set
-  counted::unordered_map<std::uint32_t, ExpressionId> node_texts_;  // by node
+  SetEvaluation<RawTexts> evaluation_;
+  counted::unordered_map<std::uint32_t, ExpressionId> texts_;  // by set
 };
 
 }  // namespace tokamata::json

@@ -31,7 +31,7 @@ ExpressionId RuleReferences::value(SetId set, Gap gap, Line line, const Work& wo
 
 ExpressionId RuleReferences::elements(OpenArrayId array, bool is_first, Line line, const Work& work) {
   if (open_[array].is_tagged) return tagged_elements(array, line, work);
-  const auto length = sets_.arrays().some_length(open_[array].rest, open_.seen(open_[array]), work);
+  const auto length = sets_.array_ends().some_length(open_[array].rest, open_.seen(open_[array]), work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
   return rules_.expression(ElementsRule{array, is_first, line}, spelled, work);
 }
@@ -39,7 +39,7 @@ ExpressionId RuleReferences::elements(OpenArrayId array, bool is_first, Line lin
 ExpressionId RuleReferences::members(OpenObjectId number, bool is_first, Line line, const Work& work) {
   if (open_[number].is_tagged) return tagged_members(number, line, work);
   const OpenObject object = open_[number];
-  const auto length = sets_.objects().some_length(object.rest, open_.room(object), work);
+  const auto length = sets_.object_ends().some_length(object.rest, open_.room(object), work);
   const std::uint32_t spelled = capped_sum(length.value_or(ExpressionNode::kUnspelled), 1);
   return rules_.expression(MembersRule{number, is_first, line}, spelled, shortest_members(number, is_first, line, work),
                            work);
@@ -47,10 +47,10 @@ ExpressionId RuleReferences::members(OpenObjectId number, bool is_first, Line li
 
 ExpressionId RuleReferences::tagged_members(OpenObjectId number, Line line, const Work& work) {
   const OpenObject object = open_[number];
-  ObjectFormulas& objects = sets_.objects();
-  const bool may_end = objects.accepts(object.rest);
-  const auto length = may_end ? objects.some_further_length(object.rest, open_.room(object), work)
-                              : objects.some_length(object.rest, open_.room(object), work);
+  const bool may_end = sets_.objects().accepts(object.rest);
+  ObjectEnds& ends = sets_.object_ends();
+  const auto length = may_end ? ends.some_further_length(object.rest, open_.room(object), work)
+                              : ends.some_length(object.rest, open_.room(object), work);
   if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
   const std::uint32_t shortest = shortest_members(number, false, line, work);
   return optional_if(may_end, rules_.expression(MembersRule{number, false, line}, *length, shortest, work), work);
@@ -63,11 +63,11 @@ ExpressionId RuleReferences::tagged_elements(OpenArrayId number, Line line, cons
   const bool may_end = arrays.accepts(rest);
   std::optional<std::uint32_t> length;
   if (!may_end) {
-    length = arrays.some_length(rest, element_length, work);
+    length = sets_.array_ends().some_length(rest, element_length, work);
   } else {
     for (const auto branches = arrays.branches(rest, work); const Branch<ArrayTag>& way : *branches) {
       const auto element = element_length(way.value);
-      const auto further = element ? arrays.some_length(way.rest, element_length, work) : std::nullopt;
+      const auto further = element ? sets_.array_ends().some_length(way.rest, element_length, work) : std::nullopt;
       if (further) length = std::min(length.value_or(kNoLength), capped_sum(*element, *further));
     }
   }
@@ -79,23 +79,24 @@ ExpressionId RuleReferences::tagged_elements(OpenArrayId number, Line line, cons
 std::uint32_t RuleReferences::shortest_members(OpenObjectId object, bool is_first, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
   if (open_[object].is_tagged)
-    return std::max(sets_.objects().least_length(open_[object].rest, *tags_, std::nullopt, work),
+    return std::max(sets_.object_ends().least_length(open_[object].rest, *tags_, std::nullopt, work),
                     tags_->least_length(std::nullopt, work));
-  const std::uint32_t members = sets_.objects().least_length(open_[object].rest, kMostLevels, work);
+  const std::uint32_t members = sets_.object_ends().least_length(open_[object].rest, kMostLevels, work);
   return capped_sum(members, is_first && members > 0 ? 0 : 1);
 }
 
 std::uint32_t RuleReferences::shortest_after(OpenObjectId object, NameId name, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
   if (open_[object].is_tagged)
-    return capped_sum(sets_.objects().least_length(open_[object].rest, *tags_, name, work), tags_->least_closing(work));
-  return capped_sum(sets_.objects().least_length_with(open_[object].rest, name, kMostLevels, work), 2);
+    return capped_sum(sets_.object_ends().least_length(open_[object].rest, *tags_, name, work),
+                      tags_->least_closing(work));
+  return capped_sum(sets_.object_ends().least_length_with(open_[object].rest, name, kMostLevels, work), 2);
 }
 
 std::uint32_t RuleReferences::shortest_after_undeclared(OpenObjectId object, const Line& line, const Work& work) {
   if (line.mode != Mode::Relaxed) return 1;
   if (!open_[object].is_tagged) return capped_sum(shortest_members(object, false, line, work), 2);
-  return capped_sum(sets_.objects().least_length(open_[object].rest, *tags_, std::nullopt, work),
+  return capped_sum(sets_.object_ends().least_length(open_[object].rest, *tags_, std::nullopt, work),
                     tags_->least_closing(work));
 }
 

@@ -105,12 +105,6 @@ auto& line_of(Rule& rule) {
   return std::visit([](auto& each) -> auto& { return each.line; }, rule);
 }
 
-// Functions for the alternatives of a variant.
-template <class... Cases>
-struct Overloaded : Cases... {
-  using Cases::operator()...;
-};
-
 class RuleTable {
  public:
   RuleTable(std::uint32_t source, const Layout& layout, const TaggedMembers* tags, const OpenContainers& open)

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/memoized.hpp"
-#include "common/within.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {
@@ -47,15 +46,15 @@ std::optional<std::string_view> TaggedMembers::written(NameId name) {
 
 // ---- values -----------------------------------------------------------------------------------
 
-const TaggedMembers::Parts& TaggedMembers::parts(SetId set, const Work& work) {
-  return memoized(parts_, set.value, [&] {
-    const ValueSets::Parts values = sets_.parts(set, work);
+const TaggedMembers::Alternatives& TaggedMembers::alternatives(SetId set, const Work& work) {
+  return memoized(alternatives_, set.value, [&] {
+    const ValueParts values = sets_.parts(set, work);
     std::uint8_t present = values.simple;
-    if (values.numbers != Arena::kEmpty) present |= kNumber;
+    if (values.numbers.language != Arena::kEmpty) present |= kNumber;
     if (values.arrays != Formulas<ArrayTag>::kFalse) present |= kArray;
     if (values.objects != Formulas<ObjectTag>::kFalse) present |= kObject;
     const bool has_text = strings_.texts(set, work) != Arena::kEmpty;
-    Parts found;
+    Alternatives found;
     for (std::uint32_t i = 0; i < style_->types.size(); ++i) {
       const TagStyle::Type& type = style_->types[i];
       if (type.form == TagStyle::Form::Text) {
@@ -119,32 +118,32 @@ ExpressionId TaggedMembers::text(SetId set, std::uint8_t present, const Work& wo
 }
 
 // Of a value without its attributes; where it is not text, with the closing.
-std::optional<std::uint32_t> TaggedMembers::part_length(const Part& part, const Work& work) {
+std::optional<std::uint32_t> TaggedMembers::length_of(const Alternative& one, const Work& work) {
   const std::uint32_t closing = work.arena.node(pieces(work).closing).spelled;
   std::optional<std::uint32_t> length;
-  switch (part.form) {
-    case TagStyle::Form::Text: return work.arena.node(part.text).spelled;
-    case TagStyle::Form::Json: length = sets_.some_length(part.values, work); break;
+  switch (one.form) {
+    case TagStyle::Form::Text: return work.arena.node(one.text).spelled;
+    case TagStyle::Form::Json: length = sets_.some_length(one.values, work); break;
     case TagStyle::Form::Members: {
-      const ValueSets::Order order = sets_.order(part.values);
-      length = sets_.objects().some_length(sets_.parts(part.values, work).objects, {order.get(), 0, nullptr, {}, this},
-                                           work);
+      const NameOrderPtr order = sets_.order(one.values);
+      length = sets_.object_ends().some_length(sets_.parts(one.values, work).objects,
+                                               {order.get(), 0, nullptr, {}, this}, work);
       break;
     }
     case TagStyle::Form::Elements:
-      length = sets_.arrays().some_length(
-          sets_.parts(part.values, work).arrays, [&](SetId value) { return element_length(value, work); }, work);
+      length = sets_.array_ends().some_length(
+          sets_.parts(one.values, work).arrays, [&](SetId value) { return element_length(value, work); }, work);
   }
   return length ? std::optional(capped_sum(*length, closing)) : std::nullopt;
 }
 
 std::optional<std::uint32_t> TaggedMembers::find_length(SetId value, bool is_element, const Work& work) {
   std::optional<std::uint32_t> least;
-  const Parts all = parts(value, work);
-  for (const Part& part : all) {
-    const std::optional<std::uint32_t> length = part_length(part, work);
+  const Alternatives all = alternatives(value, work);
+  for (const Alternative& one : all) {
+    const std::optional<std::uint32_t> length = length_of(one, work);
     const Pieces& made = pieces(work);
-    const ExpressionId attributes = is_element ? made.of_elements[part.type] : made.attributes[part.type];
+    const ExpressionId attributes = is_element ? made.of_elements[one.type] : made.attributes[one.type];
     if (length) least = std::min(least.value_or(kNoLength), capped_sum(work.arena.node(attributes).spelled, *length));
   }
   return least;
@@ -152,20 +151,9 @@ std::optional<std::uint32_t> TaggedMembers::find_length(SetId value, bool is_ele
 
 std::optional<std::uint32_t> TaggedMembers::value_length(SetId value, bool is_element, const Work& work) {
   const std::uint64_t key = std::uint64_t{value.value} << 1 | (is_element ? 1 : 0);
-  if (const auto known = lengths_.find(key); known != lengths_.end()) {
-    if (known->second.is_busy) ++taints_;
-    return known->second.length;
-  }
-  const Within within(depth_, work.budget.limits().depth);
-  lengths_.emplace(key, Length{true, std::nullopt});
-  const Undo undo([&] {  // of what did not come to its end
-    if (const auto known = lengths_.find(key); known != lengths_.end() && known->second.is_busy) lengths_.erase(known);
-  });
-  const std::uint64_t before = taints_;
-  const std::optional<std::uint32_t> length = find_length(value, is_element, work);
-  // Found empty with sets around it still open: not known for good, unless nothing is around it.
-  if (length || taints_ == before || depth_ == 1) lengths_.insert_or_assign(key, Length{false, length});
-  return length;
+  if (const auto* const known = lengths_.known(key)) return known->answer;
+  return lengths_.search(key, std::nullopt, work.budget.limits().depth, kAnythingIsEnough,
+                         [&] { return find_length(value, is_element, work); });
 }
 
 std::optional<std::uint32_t> TaggedMembers::length(NameId name, SetId value, const Work& work) {
@@ -203,7 +191,7 @@ ExpressionId TaggedMembers::after_closing(const Work& work) {
 // Written names have no escapes in JSON: what stands between quotes in plain spelling stands so between tags.
 ExpressionId TaggedMembers::writable(ExpressionId names, const Work& work) {
   return memoized(writable_, names.value, [&] {
-    std::vector<ExpressionId> both{sets_.plain_texts(names, work), add(style_->names, work)};
+    std::vector<ExpressionId> both{sets_.texts().plain(names, work), add(style_->names, work)};
     const ExpressionId all = work.arena.intersect(both);
     return work.arena.terminal(all, work.budget) == Arena::kEmpty ? Arena::kEmpty : all;
   });
@@ -211,7 +199,7 @@ ExpressionId TaggedMembers::writable(ExpressionId names, const Work& work) {
 
 void TaggedMembers::forget_expressions() {
   pieces_.reset();
-  release(parts_);
+  release(alternatives_);
   release(writable_);
   strings_.forget_expressions();
 }

@@ -1,9 +1,9 @@
 // Members between tags: the texts of their values, and how long these are.  The style: tag_style.hpp.  Their rules:
 // member_values.hpp.
 //
-// A value of a member falls into parts by type.  Each part has attributes, which follow the name; a string is its own
-// text with the closing, any other value is JSON, or stands between tags of its own.
-// Which values can be written is a least fixed point, as in ValueSets::some_length.
+// A set of values has an alternative for some of its types together.  Each has attributes, which follow the name; a
+// string is its own text with the closing, any other value is JSON, or stands between tags of its own.
+// Which values can be written is a least fixed point (recursion.hpp), as in ValueSets::some_length.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace tokamata::json {
 
-class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedObject {
+class TaggedMembers final : public MemberTexts, public CountedObject {
  public:
   TaggedMembers(std::shared_ptr<const TagStyle> style, ValueSets& sets)
       : style_(std::move(style)), sets_(sets), strings_(sets) {}
@@ -47,15 +47,15 @@ class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedOb
   static constexpr std::string_view kElement = "item";  // the name of elements, where a closing has a name
 
   // Values of some types of a set.
-  struct Part {
+  struct Alternative {
     std::uint32_t type;  // of the style
     TagStyle::Form form;
     ExpressionId text;  // strings, with the closing
     SetId values;
   };
-  using Parts = counted::vector<Part>;
+  using Alternatives = counted::vector<Alternative>;
   // Those of a set that can be written.  Valid until the expressions are forgotten.
-  const Parts& parts(SetId set, const Work& work);
+  const Alternatives& alternatives(SetId set, const Work& work);
 
   std::optional<std::uint32_t> length(NameId name, SetId value, const Work& work) override;
   std::optional<std::uint32_t> length_of_other(SetId value, const Work& work) override;
@@ -71,7 +71,7 @@ class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedOb
   // Of a value with its closing, and the attributes of a member or an element.
   std::optional<std::uint32_t> value_length(SetId value, bool is_element, const Work& work);
   std::optional<std::uint32_t> find_length(SetId value, bool is_element, const Work& work);
-  std::optional<std::uint32_t> part_length(const Part& part, const Work& work);
+  std::optional<std::uint32_t> length_of(const Alternative& one, const Work& work);
   ExpressionId add(const ExpressionPtr& expression, const Work& work) {
     return work.arena.add(*expression, work.budget);
   }
@@ -85,16 +85,10 @@ class TaggedMembers final : public ObjectFormulas::MemberTexts, public CountedOb
   ByteSet first_bytes_;
   std::optional<Pieces> pieces_;
   counted::unordered_map<std::uint32_t, std::optional<std::string>> written_;  // by name
-  counted::unordered_map<std::uint32_t, Parts> parts_;                         // by set
-  struct Length {
-    bool is_busy;
-    std::optional<std::uint32_t> length;
-  };
-  // by set, and whether it is of an element
-  counted::unordered_map<std::uint64_t, Length> lengths_;
-  std::uint64_t taints_ = 0;
-  std::uint32_t depth_ = 0;
-  counted::unordered_map<std::uint32_t, ExpressionId> writable_;  // by names
+  counted::unordered_map<std::uint32_t, Alternatives> alternatives_;           // by set
+  Recursion recursion_;
+  FixedPoint<std::uint64_t, std::optional<std::uint32_t>> lengths_{recursion_};  // by set, and whether of an element
+  counted::unordered_map<std::uint32_t, ExpressionId> writable_;                 // by names
 };
 
 }  // namespace tokamata::json

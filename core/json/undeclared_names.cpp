@@ -78,7 +78,7 @@ UndeclaredName UndeclaredNames::settled(UndeclaredName name, const OpenObject& o
   name.is_settled = true;
   const std::vector<std::string> taken = open_.taken_below(object, text);
   if (taken.empty()) return name;
-  name.rest = work.arena.terminal(sets_.without_texts(names_of(object, name_class, work), taken, work), work.budget);
+  name.rest = work.arena.terminal(sets_.texts().without(names_of(object, name_class, work), taken, work), work.budget);
   for (const char byte : open_.texts().string(text) + open_.texts().string(escape))
     name.rest = work.arena.settled(work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
   return name;
@@ -135,7 +135,7 @@ OpenObjectId UndeclaredNames::without_names(OpenObjectId number, const Work& wor
   OpenObject object = open_[number];
   if (object.others == kNoTexts) return number;
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  if (!std::ranges::all_of(*classes, &ObjectFormulas::NameClass::is_any)) return number;
+  if (!std::ranges::all_of(*classes, &NameClass::is_any)) return number;
   object.others = kNoTexts;
   return open_.add(object);
 }
@@ -246,7 +246,7 @@ ExpressionId UndeclaredNames::relaxed_names(OpenObjectId number, std::uint32_t n
   return memoized(relaxed_names_, std::uint64_t{object.order.value} << 32 | all.value, [&] {
     std::vector<std::string> declared;
     for (const NameId name : open_.order(object).names) declared.push_back(sets_.table().text(name));
-    return sets_.without_texts(all, declared, work);
+    return sets_.texts().without(all, declared, work);
   });
 }
 

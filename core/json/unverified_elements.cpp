@@ -277,7 +277,7 @@ void UnverifiedElements::walk_inside(Walk& walk) const {
 }
 
 bool UnverifiedElements::has_all_strings() const {
-  return sets_.parts(element_.set, work_).strings == sets_.all_texts(work_);
+  return sets_.parts(element_.set, work_).strings.language == sets_.texts().writable(work_);
 }
 
 }  // namespace tokamata::json

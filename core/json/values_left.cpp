@@ -68,7 +68,7 @@ std::uint64_t ValuesLeft::count_in_container(ExpressionId rest, bool is_in_strin
 }
 
 std::uint64_t ValuesLeft::count_of(const JsonRule& rule, std::uint64_t most, const Work& work) {
-  if (const auto* value = std::get_if<ValueRule>(&rule)) return sets_.count(value->set, most, work);
+  if (const auto* value = std::get_if<ValueRule>(&rule)) return sets_.counts().of(value->set, most, work);
   if (is_endless(rule, work)) return most;
   std::uint64_t found = 1;
   if (const auto* members = std::get_if<MembersRule>(&rule)) {
@@ -83,7 +83,7 @@ std::uint64_t ValuesLeft::count_of(const JsonRule& rule, std::uint64_t most, con
              elements && !sets_.arrays().tells_equal(open_[elements->array].rest)) {
     for (const auto ways = sets_.arrays().branches(open_[elements->array].rest, work);
          const Branch<ArrayTag>& way : *ways)
-      if (found < most) found = std::max(found, sets_.count(way.value, most, work));
+      if (found < most) found = std::max(found, sets_.counts().of(way.value, most, work));
   }
   return found;
 }
@@ -96,12 +96,12 @@ std::uint64_t ValuesLeft::count_after(OpenObject object, const NameChoice::Name&
   OpenObject after = open_.after_declared(object, name.place);
   for (const Branch<ObjectTag>& way : *ways) {
     after.rest = way.rest;
-    if (found >= most || !sets_.objects().some_length(way.rest, open_.room(after), work)) continue;
-    found = std::max(found, sets_.count(way.value, most, work));
+    if (found >= most || !sets_.object_ends().some_length(way.rest, open_.room(after), work)) continue;
+    found = std::max(found, sets_.counts().of(way.value, most, work));
   }
   if (found >= most || ways->empty()) return found;
   after.rest = ways->front().rest;
-  const bool lives = sets_.objects().some_length(after.rest, open_.room(after), work).has_value();
+  const bool lives = sets_.object_ends().some_length(after.rest, open_.room(after), work).has_value();
   return lives ? std::max(found, count_of_members(after, most, work)) : found;
 }
 
@@ -118,8 +118,8 @@ std::uint64_t ValuesLeft::count_of_members(OpenObject object, std::uint64_t most
          const Branch<ObjectTag>& way : *ways) {
       OpenObject after = open_.after_declared(object, name.place);
       after.rest = way.rest;
-      if (found < most && sets_.objects().some_length(way.rest, open_.room(after), work))
-        found = std::max(found, sets_.count(way.value, most, work));
+      if (found < most && sets_.object_ends().some_length(way.rest, open_.room(after), work))
+        found = std::max(found, sets_.counts().of(way.value, most, work));
     }
   return found >= most ? found : std::max(found, count_after(object, *last, most, work));
 }
@@ -207,7 +207,7 @@ bool ValuesLeft::is_endless(const DeclaredNameRule& rule, const Work& work) {
     OpenObject after = open_.after_declared(object, next.names[i].place);
     for (const auto ways = sets_.objects().branches(object.rest, next.names[i].name, work); const auto& way : *ways) {
       after.rest = way.rest;
-      if (sets_.objects().some_length(way.rest, open_.room(after), work) && !takes_names_for_ever(after, work))
+      if (sets_.object_ends().some_length(way.rest, open_.room(after), work) && !takes_names_for_ever(after, work))
         return false;
     }
   }
@@ -221,15 +221,15 @@ bool ValuesLeft::takes_elements_for_ever(ArrayId f, const Work& work) {
   const auto ways = arrays.branches(f, work);
   return std::ranges::any_of(*ways, [&](const Branch<ArrayTag>& way) {
     return way.rest == f &&
-           (!arrays.tells_equal(f) || sets_.count(way.value, kMoreThanTextsHold, work) >= kMoreThanTextsHold);
+           (!arrays.tells_equal(f) || sets_.counts().of(way.value, kMoreThanTextsHold, work) >= kMoreThanTextsHold);
   });
 }
 
 // Whether names that are not declared may always come, and leave all as it was.
 bool ValuesLeft::takes_names_for_ever(const OpenObject& object, const Work& work) {
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  if (!sets_.objects().some_length(object.rest, open_.room(object), work)) return false;
-  return std::ranges::any_of(*classes, [&](const ObjectFormulas::NameClass& other) {
+  if (!sets_.object_ends().some_length(object.rest, open_.room(object), work)) return false;
+  return std::ranges::any_of(*classes, [&](const NameClass& other) {
     if (!other.is_any) return false;
     const auto ways = sets_.objects().branches(object.rest, other, work);
     return std::ranges::any_of(*ways, [&](const auto& way) { return way.rest == object.rest; });

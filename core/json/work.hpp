@@ -12,6 +12,12 @@ struct Work {
   Budget& budget;
 };
 
+// Functions for the alternatives of a variant.
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
 // Exactly this text.
 inline ExpressionId literal(std::string_view text, const Work& work) {
   ExpressionId result = Arena::kEpsilon;
@@ -20,6 +26,11 @@ inline ExpressionId literal(std::string_view text, const Work& work) {
     result = work.arena.concatenate(work.arena.bytes(ByteSet::range(byte, byte)), result);
   }
   return result;
+}
+
+inline bool has_text(ExpressionId language, std::string_view text, const Work& work) {
+  for (const char byte : text) language = work.arena.derivative(language, static_cast<std::uint8_t>(byte), work.budget);
+  return work.arena.node(language).nullable;
 }
 
 }  // namespace tokamata::json
