@@ -4,7 +4,7 @@
 
 #include "common/hexadecimal.hpp"
 #include "json/json_spelling.hpp"
-#include "json/number_automaton.hpp"
+#include "json/number_states.hpp"
 #include "json/number_set.hpp"
 
 namespace tokamata::json {
@@ -107,7 +107,7 @@ ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_
 bool has_negative_number(const NumberRange& range, bool integral, bool digits_only) {
   if (!range.minimum) return true;
   if (!range.minimum->starts_with('-')) return false;
-  return NumberAutomaton(number_set(range, integral, digits_only, Spelling::Natural, false)).has_negative();
+  return NumberStates(number_set(range, integral, digits_only, Spelling::Natural, false)).has_negative();
 }
 
 }  // namespace tokamata::json

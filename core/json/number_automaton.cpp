@@ -1,9 +1,9 @@
 #include "json/number_automaton.hpp"
-#include "common/memoized.hpp"
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
+
+#include "common/memoized.hpp"
 
 namespace tokamata::json {
 
@@ -13,48 +13,36 @@ constexpr std::string_view kCharacters = "0123456789-+.eE";
 
 }  // namespace
 
-NumberAutomaton::NumberAutomaton(std::shared_ptr<const NumberSet> set)
-    : set_(std::move(set)), has_whole_(set_->digits_only() || !is_any()), has_real_(!set_->digits_only()) {
-  for (const int side : {0, 1}) {
-    if (has_whole_) whole_[side].emplace(*set_, side == 1, Magnitudes::Grid::Whole);
-    if (has_real_) real_[side].emplace(*set_, side == 1, is_any() ? Magnitudes::Grid::Dense : Magnitudes::Grid::Float);
-  }
-  bounds_zeros_ = is_natural() && has_real_;
-  for (const int side : {0, 1}) {
-    if (!has_real_) break;
-    bounds_zeros_ = bounds_zeros_ && real_[side]->zeros_in_common() + 1 < kMostZerosInRow;
-    zeros_of_multiples_ = std::max(zeros_of_multiples_, real_[side]->zeros_of_multiples());
-  }
-  sides_are_equal_ = whole_[0] == whole_[1] && real_[0] == real_[1];
+NumberAutomaton::NumberAutomaton(std::shared_ptr<const NumberSet> set) : numbers_(std::move(set)) {
   intern({});  // kDead
   rows_[kDead].fill(kDead);
-  start_ = settled({.phase = Phase::Start});
+  start_ = settled({.phase = NumberState::Phase::Start});
 }
 
 // ---- states -------------------------------------------------------------------------------------
 
-std::uint32_t NumberAutomaton::intern(const State& state) {
-  return numbered(numbers_, state, [&](std::uint32_t number) {
+std::uint32_t NumberAutomaton::intern(const NumberState& state) {
+  return numbered(index_, state, [&](std::uint32_t number) {
     auto row = decltype(rows_)::value_type();
     row.fill(kUnknown);
     row[kSymbols - 1] = kDead;
     put_at(states_, number, state);
     put_at(rows_, number, row);
-    put_at(accepting_, number, accepts(state));
+    put_at(accepting_, number, numbers_.accepts(state));
     put_at(distances_, number, kUnknown);
   });
 }
 
-std::uint32_t NumberAutomaton::settled(State state) {
-  if (!lives(state)) return kDead;
-  normalize(state);
+std::uint32_t NumberAutomaton::settled(NumberState state) {
+  if (!numbers_.lives(state)) return kDead;
+  numbers_.normalize(state);
   return intern(state);
 }
 
 std::uint32_t NumberAutomaton::step(std::uint32_t state, std::uint8_t byte) {
   const std::size_t symbol = std::min(kCharacters.find(static_cast<char>(byte)), kSymbols - 1);
   if (rows_[state][symbol] == kUnknown) {
-    const std::optional<State> next = after(states_[state], static_cast<char>(byte));
+    const std::optional<NumberState> next = numbers_.after(states_[state], static_cast<char>(byte));
     const std::uint32_t target = next ? settled(*next) : kDead;
     rows_[state][symbol] = target;
   }
@@ -68,168 +56,36 @@ ByteSet NumberAutomaton::next_bytes(std::uint32_t state) {
   return bytes;
 }
 
-// ---- transitions --------------------------------------------------------------------------------
+// ---- distances ----------------------------------------------------------------------------------
 
-std::optional<NumberAutomaton::State> NumberAutomaton::after(const State& state, char c) const {
-  if (c >= '0' && c <= '9') return after_digit(state, static_cast<unsigned>(c - '0'));
-  switch (c) {
-    case '-':
-      if (state.phase == Phase::Start && !set_->is_unsigned()) return State{.phase = Phase::Minus, .side = 1};
-      return state.phase == Phase::Mark ? with_sign(state, true) : std::nullopt;
-    case '+': return state.phase == Phase::Mark ? with_sign(state, false) : std::nullopt;
-    case '.': {
-      if (!has_real_ || (state.phase != Phase::Zero && state.phase != Phase::Integer)) return std::nullopt;
-      State next{.phase = Phase::Point, .side = state.side, .digits = state.digits};
-      next.may_have_exponent = !is_any() && state.phase == Phase::Integer && state.digits.lead == 0;
-      return next;
-    }
-    case 'e': return with_mark(state);
-    default: return is_any() ? with_mark(state) : std::nullopt;  // E
+std::uint32_t NumberAutomaton::distance(std::uint32_t state) {
+  if (distances_[state] == kUnknown) {
+    const std::uint32_t found = accepting_[state] ? 0 : measured(state);
+    distances_[state] = found;
   }
+  return distances_[state];
 }
 
-std::optional<NumberAutomaton::State> NumberAutomaton::after_digit(const State& state, unsigned digit) const {
-  State next = state;
+std::uint32_t NumberAutomaton::measured(std::uint32_t number) {
+  const NumberState state = states_[number];  // a copy: states move when there are more
+  using Phase = NumberState::Phase;
+  const auto best_after = [&](std::string_view characters) {
+    std::uint32_t best = NumberRests::kFar;
+    for (const char c : characters)
+      if (const std::uint32_t next = step(number, static_cast<std::uint8_t>(c)); next != kDead)
+        best = std::min(best, distance(next) + 1);
+    return best;
+  };
   switch (state.phase) {
     case Phase::Start:
-    case Phase::Minus:
-      next.phase = digit == 0 ? Phase::Zero : Phase::Integer;
-      next.after_minus = digit == 0 && state.phase == Phase::Minus;
-      break;
-    case Phase::Integer: next.digits.lead = std::min(next.digits.lead + 1, kFarOff); break;
-    case Phase::Point:
-    case Phase::Fraction:
-      next.digits.point = std::min(next.digits.point + 1, kFarOff);
-      if (!next.digits.begun) next.digits.lead = digit == 0 ? 0 : -next.digits.point;
-      if (!is_any())
-        next.ending = digit != 0 ? Ending::Digit : state.phase == Phase::Point ? Ending::OnlyZero : Ending::Zero;
-      if (bounds_zeros_) {
-        if (digit == 0 && state.zeros == kMostZerosInRow) return std::nullopt;
-        next.zeros = digit == 0 ? static_cast<std::uint8_t>(state.zeros + 1) : 0;
-      }
-      next.phase = Phase::Fraction;
-      break;
-    case Phase::Mark: {
-      if (!is_any()) return std::nullopt;
-      const std::optional<State> with_plus = with_sign(state, false);
-      return with_plus ? after_digit(*with_plus, digit) : std::nullopt;
-    }
-    case Phase::Sign:
-    case Phase::Exponent:
-      next.phase = Phase::Exponent;
-      next.exponent = 10 * state.exponent + static_cast<std::int32_t>(digit);
-      ++next.count;
-      return next;
-    default: return std::nullopt;
-  }
-  if (next.digits.begun || digit != 0) {
-    next.digits.begun = true;
-    either(next).append(next.digits, digit);
-  }
-  return next;
-}
-
-std::optional<NumberAutomaton::State> NumberAutomaton::with_mark(const State& state) const {
-  if (!has_real_) return std::nullopt;
-  const bool is_fraction = state.phase == Phase::Fraction;
-  const bool may_end = is_any() ? is_fraction || state.phase == Phase::Integer || state.phase == Phase::Zero
-                                : (is_fraction && state.may_have_exponent && state.ending == Ending::Digit) ||
-                                      (state.phase == Phase::Integer && state.digits.lead == 0);
-  if (!may_end) return std::nullopt;
-  const auto [least, most] = real(state).exponents(state.digits);
-  return State{
-      .phase = Phase::Mark, .least = is_any() ? std::max(least, least_exponent(state.digits)) : least, .most = most};
-}
-
-std::optional<NumberAutomaton::State> NumberAutomaton::with_sign(const State& state, bool is_minus) const {
-  State next{.phase = Phase::Sign};
-  next.least = is_minus ? -state.most : state.least;
-  next.most = is_minus ? -state.least : state.most;
-  const Range range = is_any() ? Range{0, kMostExponent} : is_minus ? Range{5, 324} : Range{16, 308};
-  next.least = std::max(next.least, range.least);
-  next.most = std::min(next.most, range.most);
-  return next;
-}
-
-// ---- what can be forgotten ----------------------------------------------------------------------
-
-void NumberAutomaton::normalize(State& state) const {
-  if (sides_are_equal_ && state.phase != Phase::Minus) state.side = 0;
-  if (is_any()) state.after_minus = false;
-  switch (state.phase) {
+    case Phase::Minus: return best_after("0123456789-");
+    case Phase::Zero: return best_after(".");
+    case Phase::Mark: return best_after("0123456789-+");
     case Phase::Integer:
     case Phase::Point:
-    case Phase::Fraction: return normalize_digits(state);
-    case Phase::Mark:
-      state.least = std::max(state.least, is_any() ? -kMostExponent : Magnitudes::kLeastFloat);
-      state.most = std::min(state.most, is_any() ? kMostExponent : Magnitudes::kGreatestFloat);
-      break;
-    case Phase::Exponent: return normalize_exponent(state);
-    default: break;
+    case Phase::Fraction: return numbers_.is_short_of_zeros(state) ? best_after("0123456789e") : rests_.of(state);
+    default: return numbers_.exponent_rest(state).value_or(NumberRests::kFar);
   }
-}
-
-// Where there are no bounds, no one asks how many digits stand before the point, except for plain spellings, up to
-// 17, and natural ones, up to 3; without a modulus, no one asks how many stand after it, but while they may be those of
-// a bound.
-void NumberAutomaton::normalize_digits(State& state) const {
-  const Magnitudes& numbers = either(state);
-  Digits& digits = state.digits;
-  const bool bounded = numbers.is_bounded(), has_modulus = numbers.has_modulus();
-  const bool is_integer = state.phase == Phase::Integer;
-  const bool counts_digits = has_real_ && !is_any();
-  if (counts_digits && !is_integer && state.may_have_exponent) state.may_have_exponent = has_plain_exponent(state);
-  const bool may_have_exponent = is_any() || state.may_have_exponent || (is_integer && digits.lead == 0);
-  if (has_modulus && (!has_real_ || !may_have_exponent)) digits.slack = std::min(digits.slack, 0);
-  if (is_integer) {
-    const std::int32_t most = !has_real_      ? 0
-                              : counts_digits ? Magnitudes::kFloatDigits - 1
-                              : is_natural()  ? kMostLeadBelow + 1
-                                              : 0;
-    if (!bounded) digits.lead = std::min(digits.lead, most);
-    return;
-  }
-  if (counts_digits) {
-    if (!bounded && !has_modulus && digits.begun) digits.point += std::exchange(digits.lead, 0);
-    return;
-  }
-  if (!bounded) digits.lead = is_natural() && digits.lead > kMostLeadBelow ? kMostLeadBelow + 1 : 0;
-  if (has_modulus) return;
-  if (!bounded) {
-    digits.point = 0;
-  } else if (digits.begun) {
-    const std::int32_t needed = numbers.digits_that_matter(digits) - 1 - digits.lead;
-    digits.point = std::min(digits.point, std::max({needed, -digits.lead, 0}));
-  }
-}
-
-// An exponent that may go on in every way, or in none, needs no digits.
-void NumberAutomaton::normalize_exponent(State& state) const {
-  if (!is_any()) return normalize_plain_exponent(state);
-  bool is_free = true, may_go_on = false;
-  for (std::int32_t count = state.count, low = state.exponent, size = 1; count <= 4; ++count, low *= 10, size *= 10) {
-    is_free = is_free && state.least <= low && low + size - 1 <= state.most;
-    may_go_on = may_go_on || (count > state.count && state.least <= low + size - 1 && low <= state.most);
-  }
-  if (!is_free && may_go_on) return;
-  if (!is_free) state.count = 4;
-  state.least = state.exponent = 0;
-  state.most = kMostExponent;
-}
-
-// Of two digits it matters whether they are enough and which third ones there are: as if they were 10.
-void NumberAutomaton::normalize_plain_exponent(State& state) const {
-  if (state.count < 2) return;
-  const std::int32_t first = 10 * state.exponent;
-  const bool may_go_on = state.count == 2 && std::max({first, state.least, 100}) <= std::min(first + 9, state.most);
-  if (!may_go_on) {
-    state.count = 3;
-    state.exponent = state.least = state.most = 100;
-    return;
-  }
-  state.least = accepts(state) ? 10 : std::max(state.least - first, 0) + 100;
-  state.most = std::min(state.most - first, 9) + 100;
-  state.exponent = 10;
 }
 
 // ---- what others ask ----------------------------------------------------------------------------
@@ -251,9 +107,7 @@ std::string NumberAutomaton::shortest(std::uint32_t state) {
 
 std::uint32_t NumberAutomaton::most_missing() const {
   std::uint32_t most = 0;
-  for (const auto* sides : {whole_, real_})
-    for (const int side : {0, 1})
-      if (sides[side]) most = std::max(most, sides[side]->most_missing());
+  numbers_.visit_magnitudes([&](const Magnitudes& numbers) { most = std::max(most, numbers.most_missing()); });
   return most;
 }
 
@@ -261,13 +115,13 @@ ByteSet NumberAutomaton::needed_bytes() const {
   ByteSet bytes = ByteSet::range('0', '9');
   bytes.add('-');
   for (const char c : {'.', '+', 'e'})
-    if (has_real_) bytes.add(static_cast<std::uint8_t>(c));
+    if (numbers_.has_real()) bytes.add(static_cast<std::uint8_t>(c));
   return bytes;
 }
 
 ByteSet NumberAutomaton::bytes() const {
   ByteSet bytes = needed_bytes();
-  if (has_real_ && is_any()) bytes.add('E');
+  if (numbers_.has_real() && numbers_.is_any()) bytes.add('E');
   return bytes;
 }
 
@@ -282,16 +136,17 @@ std::unique_ptr<LeafAutomaton> NumberSet::make_automaton() const {
 }
 
 bool NumberAutomaton::has_equal_digits() const {
-  if (has_real_ && !is_any()) return false;  // e+16 is the least exponent
-  for (const auto* sides : {whole_, real_})
-    for (const int side : {0, 1})
-      if (sides[side] && sides[side]->has_positive() && !sides[side]->has_equal_digits(has_real_)) return false;
-  return true;
+  if (numbers_.has_real() && !numbers_.is_any()) return false;  // e+16 is the least exponent
+  bool are_equal = true;
+  numbers_.visit_magnitudes([&](const Magnitudes& numbers) {
+    are_equal = are_equal && (!numbers.has_positive() || numbers.has_equal_digits(numbers_.has_real()));
+  });
+  return are_equal;
 }
 
 std::string NumberAutomaton::key(std::uint32_t number) const {
-  const State& s = states_[number];
-  std::string key = set_->key();
+  const NumberState& s = states_[number];
+  std::string key = set().key();
   for (const std::int64_t part :
        {std::int64_t(s.phase), std::int64_t(s.side), std::int64_t(s.after_minus), std::int64_t(s.may_have_exponent),
         std::int64_t(s.ending), std::int64_t(s.zeros), std::int64_t(s.count), std::int64_t(s.least),
