@@ -4,6 +4,7 @@
 
 #include "common/best_first.hpp"
 #include "common/check.hpp"
+#include "expression/show.hpp"
 
 namespace tokamata {
 
@@ -619,6 +620,27 @@ void ExpressionRules::begin_anew() {
   release(leaves_);
   release(made_);
   release(derivatives_);
+}
+
+// Leaves that no text has reached are not known to the pool.
+std::string ExpressionRules::show(PartId id, Pool& pool) const {
+  const Part& part = (*parts_)[id];
+  const auto all = [&](std::string_view between) {
+    std::string text;
+    for (const PartId item : part.items) text += (text.empty() ? "" : std::string(between)) + show(item, pool);
+    return text;
+  };
+  switch (part.kind) {
+    case Part::Kind::Leaf: {
+      const auto known = leaves_.find(id.value);
+      return known == leaves_.end() ? "…" : tokamata::show(pool, known->second);
+    }
+    case Part::Kind::Reference: return "$" + std::to_string(part.rule);
+    case Part::Kind::Concatenation: return all("·");
+    case Part::Kind::Union: return "(" + all(" | ") + ")";
+    case Part::Kind::Repetition: return "(" + all("") + ")" + shown_counts(part.minimum, part.maximum);
+  }
+  return {};
 }
 
 }  // namespace tokamata

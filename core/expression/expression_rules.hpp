@@ -114,6 +114,7 @@ class ExpressionRules : public RememberingRules {
   std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override {
     return body(rule.value, arena, budget);
   }
+  std::string show(RuleId rule, Pool& pool) override { return show(parts_->bodies[number(rule.value)], pool); }
   void begin_anew() override;
 
   // ---- if other rules in them remember what was written ----
@@ -142,6 +143,7 @@ class ExpressionRules : public RememberingRules {
   ByteSet first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Arena& arena, Budget& budget);
   ExpressionId leaf(PartId part, Arena& arena, Budget& budget);
   ExpressionId made(PartId part, bool approximated, Arena& arena, Budget& budget);
+  std::string show(PartId part, Pool& pool) const;
   ExpressionId body(std::uint32_t rule, Arena& arena, Budget& budget) {
     return made(parts_->bodies[number(rule)], is_approximated(rule), arena, budget);
   }

@@ -41,6 +41,7 @@
 namespace tokamata {
 
 class Arena;
+class Pool;
 
 // A set of texts as a tree of bytes.  It is walked together with the trie of a vocabulary, as deep as tokens reach.
 class TextTree {
@@ -117,6 +118,8 @@ class Rules : public CountedObject {
   virtual const ByteSet& may_begin(RuleId rule) const = 0;
   // The body of a rule, if it is known before the first byte is read.
   virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
+  // What a rule is, as a person reads it (show.hpp): in one line, which may name other rules by $ and their numbers.
+  virtual std::string show(RuleId rule, Pool& pool) = 0;
   // Null if the rules remember nothing that was written: then each rule is its own over-approximation, and none waits.
   virtual RememberingRules* remembering() { return nullptr; }
   // Compaction.  `begin_anew` invalidates the numbers of expressions.  Then `kept` is called for each rule that is

@@ -1,5 +1,7 @@
 #include "expression/show.hpp"
 
+#include <algorithm>
+
 #include "common/hexadecimal.hpp"
 #include "expression/byte_automaton.hpp"
 #include "expression/phrase_search.hpp"
@@ -24,6 +26,10 @@ class Shown {
     if (text_.size() > most_) {
       text_.resize(most_);
       text_ += "…";
+    }
+    for (const ExpressionId rule : rules_) {
+      const ExpressionNode n = pool_.node(rule);
+      text_ += "\n$" + std::to_string(n.second) + ": " + pool_.rules(n).show(n.rule(), pool_);
     }
     return std::move(text_);
   }
@@ -60,7 +66,7 @@ class Shown {
         return;
       }
       case Kind::Terminal: return add_wrapped("‹", n.body(), "›");
-      case Kind::Rule: return add_all({"$", std::to_string(n.second)});
+      case Kind::Rule: return add_rule(id);
       case Kind::Commit: return add_all({"commit ", std::to_string(n.first)});
       case Kind::Unverified: return add_wrapped("unverified(", n.body());
       case Kind::Until: return add_all({"until \"", pool_.phrase_search(n).phrase(), "\"@", std::to_string(n.second)});
@@ -70,6 +76,10 @@ class Shown {
  private:
   void add_all(std::initializer_list<std::string_view> parts) {
     for (const std::string_view part : parts) text_ += part;
+  }
+  void add_rule(ExpressionId id) {
+    if (std::ranges::find(rules_, id) == rules_.end() && rules_.size() < kMostRules) rules_.push_back(id);
+    add_all({"$", std::to_string(pool_.node(id).second)});
   }
   void add_wrapped(std::string_view open, ExpressionId body, std::string_view close = ")") {
     text_ += open;
@@ -100,9 +110,7 @@ class Shown {
     const bool is_single = pool_.node(n.body()).kind == Kind::Bytes || pool_.node(n.body()).kind == Kind::CodePoints;
     if (is_single) add(n.body());
     else add_wrapped("(", n.body());
-    if (maximum == kUnbounded && minimum <= 1) return add_all({minimum == 0 ? "*" : "+"});
-    if (minimum == 0 && maximum == 1) return add_all({"?"});
-    add_all({"{", std::to_string(minimum), ",", maximum == kUnbounded ? "" : std::to_string(maximum), "}"});
+    text_ += shown_counts(minimum, maximum);
   }
   void add_code_points(const ExpressionNode& n) {
     const CodePointAutomaton& automaton = pool_.automaton(n);
@@ -129,10 +137,11 @@ class Shown {
         add_rest_of_strings(automaton, next.target, read + shown_byte(next.byte), left);
   }
 
-  static constexpr std::size_t kMostStrings = 8, kLongestString = 400;
+  static constexpr std::size_t kMostStrings = 8, kLongestString = 400, kMostRules = 20;
   Pool& pool_;
   const std::size_t most_;
   std::string text_;
+  std::vector<ExpressionId> rules_;  // in the order in which they are named
 };
 
 }  // namespace
@@ -149,6 +158,12 @@ std::string show(const ByteSet& bytes) {
     low = high;
   }
   return text + "]";
+}
+
+std::string shown_counts(std::uint64_t minimum, std::uint64_t maximum) {
+  if (maximum == kUnbounded && minimum <= 1) return minimum == 0 ? "*" : "+";
+  if (minimum == 0 && maximum == 1) return "?";
+  return "{" + std::to_string(minimum) + "," + (maximum == kUnbounded ? "" : std::to_string(maximum)) + "}";
 }
 
 std::string show(Pool& pool, ExpressionId expression, std::size_t most_bytes) {

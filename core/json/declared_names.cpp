@@ -160,7 +160,7 @@ ExpressionId DeclaredNames::after(const DeclaredNameRule& rule, std::size_t stri
 }
 
 std::uint32_t DeclaredNames::spelled_after(const DeclaredNameRule& rule, std::size_t string) const {
-  const NameChoice& next = choices_.known(rule.object);
+  const NameChoice& next = *choices_.known(rule.object);
   return next.names[name_of_string(rule, string, next)].length;
 }
 

@@ -1,6 +1,7 @@
 #include "json/json_rules.hpp"
 
 #include "json/leaves.hpp"
+#include "json/show.hpp"
 
 namespace tokamata::json {
 
@@ -231,6 +232,12 @@ ExpressionId JsonRules::expand(const ValueRule& rule, const Work& work) {
   ways.push_back(
       layout.after_break(rule.gap, rule.line.indent, refer_.value(rule.set, Gap::None, rule.line, work), work));
   return arena.unite(ways);
+}
+
+std::string JsonRules::show(RuleId id, Pool&) {
+  const JsonRule& rule = context_.rules[id];
+  const auto* const name = std::get_if<DeclaredNameRule>(&rule);
+  return json::show(rule, context_, name ? choices_.known(name->object) : nullptr);
 }
 
 // ---- memory -----------------------------------------------------------------------------------

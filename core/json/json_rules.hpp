@@ -54,6 +54,7 @@ class JsonRules : public RememberingRules {
   ExpressionId after_leaving(RuleId rule, std::size_t low, std::size_t high, std::size_t depth, Arena& arena,
                              Budget& budget) override;
   std::optional<std::string> awaited(RuleId rule, Arena& arena, Budget& budget) override;
+  std::string show(RuleId rule, Pool& pool) override;
   void begin_anew() override;
   RuleId kept(RuleId before) override;
   void all_kept() override;

@@ -55,7 +55,11 @@ class NameChoices {
 
   // Valid until the expressions are forgotten.
   const NameChoice& of(OpenObjectId object, const Work& work);
-  const NameChoice& known(OpenObjectId object) const { return choices_.at(object.value); }
+  // Null if it was not found since.
+  const NameChoice* known(OpenObjectId object) const {
+    const auto found = choices_.find(object.value);
+    return found == choices_.end() ? nullptr : &found->second;
+  }
   // Whether what is read may still become the name that is due.
   bool awaits(const DeclaredNameRule& rule, const NameChoice& choice) const;
   void forget_expressions() { release(choices_); }
