@@ -10,14 +10,7 @@ namespace tokamata {
 
 namespace {
 
-struct Place {
-  std::uint32_t position;
-  StateId state;
-  Mode mode;
-  friend bool operator==(const Place&, const Place&) = default;
-};
-
-// Costs by the keys of places.
+// Costs by the keys of states.
 using Distances = counted::unordered_map<std::uint64_t, std::uint64_t>;
 using Nearest = CheapestFirst<Distances, counted::vector<std::pair<std::uint64_t, std::uint64_t>>>;
 
@@ -39,17 +32,17 @@ class BoundCheck {
   std::string flaw(const std::vector<RepairSearch::Reached>& reached, std::uint64_t bound) {
     if (bound == 0) return {};
     if (const std::string wrong = take(reached); !wrong.empty()) return wrong;
-    const Place start{0, start_, kStartMode};
+    const EditState start{0, kStartMode, start_};
     if (!is_closed_under(start, relaxed_, 0, bound)) return "the start is missing";
     for (const auto& [key, met] : met_) {
-      const Place place = place_of(key);
-      if (met.cost + estimate_(place.position, automaton_, place.state).cost >= bound) continue;
-      if (is_end(place)) return "a repair costs less than the bound";
-      const auto leads_within = [&, &from = met](const Place& to, std::uint64_t price, std::string_view read) {
+      const EditState at = state_of(key);
+      if (met.cost + estimate_(at.position, automaton_, at.state).cost >= bound) continue;
+      if (is_end(at)) return "a repair costs less than the bound";
+      const auto leads_within = [&, &from = met](const EditState& to, std::uint64_t price, std::string_view read) {
         return is_closed_under(to, after(from.relaxed, read), from.cost + price, bound);
       };
-      if (!all_edges(place, bound - met.cost, leads_within) &&
-          !is_left({place.position, met.relaxed, place.mode}, met.cost, bound))
+      if (!all_edges(at, bound - met.cost, leads_within) &&
+          !is_left({at.position, at.mode, met.relaxed}, met.cost, bound))
         return "an edge of less than the bound leads out of the nodes of the proof";
     }
     return {};
@@ -62,46 +55,45 @@ class BoundCheck {
     StateId relaxed;  // of the over-approximation, after the same text
   };
 
-  // Texts are at most 2^28 bytes long (RepairSearch), and there are at most 16 modes.
+  // Texts are at most 2^28 bytes long (Edits), and there are at most 16 modes.
   static constexpr unsigned kModeBit = 60;
-  static std::uint64_t key_of(const Place& place) {
-    return std::uint64_t{place.mode} << kModeBit | std::uint64_t{place.position} << 32 | place.state.value;
+  static std::uint64_t key_of(const EditState& at) {
+    return std::uint64_t{at.mode} << kModeBit | std::uint64_t{at.position} << 32 | at.state.value;
   }
-  static Place place_of(std::uint64_t key) {
+  static EditState state_of(std::uint64_t key) {
     const auto position = static_cast<std::uint32_t>((key & ((std::uint64_t{1} << kModeBit) - 1)) >> 32);
-    return {position, {static_cast<std::uint32_t>(key)}, static_cast<Mode>(key >> kModeBit)};
+    return {position, static_cast<Mode>(key >> kModeBit), {static_cast<std::uint32_t>(key)}};
   }
 
-  bool is_end(const Place& place) const { return place.position == text_.size() && automaton_.accepting(place.state); }
+  bool is_end(const EditState& at) const { return at.position == text_.size() && automaton_.accepting(at.state); }
 
-  // Whether no repair below the bound leads through a place that is reached at some cost, except as the proof knows.
-  bool is_closed_under(const Place& place, StateId relaxed, std::uint64_t cost, std::uint64_t bound) {
-    if (place.state == ByteAutomaton::kDead || cost + estimate_(place.position, automaton_, place.state).cost >= bound)
+  // Whether no repair below the bound leads through a state that is reached at some cost, except as the proof knows.
+  bool is_closed_under(const EditState& at, StateId relaxed, std::uint64_t cost, std::uint64_t bound) {
+    if (at.state == ByteAutomaton::kDead || cost + estimate_(at.position, automaton_, at.state).cost >= bound)
       return true;
-    const auto known = met_.find(key_of(place));
-    return (known != met_.end() && known->second.cost <= cost) ||
-           is_left({place.position, relaxed, place.mode}, cost, bound);
+    const auto known = met_.find(key_of(at));
+    return (known != met_.end() && known->second.cost <= cost) || is_left({at.position, at.mode, relaxed}, cost, bound);
   }
 
   // Whether the over-approximation shows that so much is left to pay.
-  bool is_left(const Place& relaxed, std::uint64_t cost, std::uint64_t bound) {
+  bool is_left(const EditState& relaxed, std::uint64_t cost, std::uint64_t bound) {
     if (start_ == relaxed_) return false;
     if (!left_) left_ = distances(bound);
     const auto known = left_->find(key_of(relaxed));
     return known == left_->end() || cost + known->second >= bound;
   }
 
-  // What is left to pay in the over-approximation, of all places that repairs below the bound lead through.
+  // What is left to pay in the over-approximation, of all states that repairs below the bound lead through.
   Distances distances(std::uint64_t bound) {
     struct Edge {
       std::uint64_t from, price;
     };
     counted::unordered_multimap<std::uint64_t, Edge> into;
     Nearest reached;
-    if (estimate_(0, automaton_, relaxed_).cost < bound) reached.reach(key_of({0, relaxed_, kStartMode}), 0);
+    if (estimate_(0, automaton_, relaxed_).cost < bound) reached.reach(key_of({0, kStartMode, relaxed_}), 0);
     while (const auto next = reached.take()) {
       const auto [cost, key] = *next;
-      all_edges(place_of(key), bound - cost, [&](const Place& to, std::uint64_t price, std::string_view) {
+      all_edges(state_of(key), bound - cost, [&](const EditState& to, std::uint64_t price, std::string_view) {
         if (to.state == ByteAutomaton::kDead ||
             cost + price + estimate_(to.position, automaton_, to.state).cost >= bound)
           return true;
@@ -112,7 +104,7 @@ class BoundCheck {
     }
     Nearest left;
     for (const auto& [key, cost] : reached.costs())
-      if (is_end(place_of(key))) left.reach(key, 0);
+      if (is_end(state_of(key))) left.reach(key, 0);
     while (const auto next = left.take()) {
       budget_.step();
       const auto [first, last] = into.equal_range(next->second);
@@ -131,51 +123,51 @@ class BoundCheck {
 
   // Follows the steps of the proof.
   std::string take(const std::vector<RepairSearch::Reached>& reached) {
-    std::vector<Place> places;
+    std::vector<EditState> states;
     std::vector<StateId> relaxed;
     for (std::uint32_t number = 0; number < reached.size(); ++number) {
       budget_.step();
       const auto& [from, step, cost] = reached[number];
       if (from > number) return "a node of the proof comes before the one that leads to it";
-      Place place{0, start_, kStartMode};
+      EditState at{0, kStartMode, start_};
       std::string read;
       if (from < number) {
-        place = places[from];
-        const bool is_within = place.position < text_.size();
+        at = states[from];
+        const bool is_within = at.position < text_.size();
         const bool is_byte = step.operand < 256;
         switch (step.kind) {
           case EditKind::Keep:
             if (!is_within) return "a step reads on at the end of the text";
-            read = text_[place.position++];
-            place.mode = model_.after(place.mode, static_cast<std::uint8_t>(read[0]));
+            read = text_[at.position++];
+            at.mode = model_.after(at.mode, static_cast<std::uint8_t>(read[0]));
             break;
           case EditKind::Remove:
             if (!is_within) return "a step reads on at the end of the text";
-            ++place.position;
+            ++at.position;
             break;
           case EditKind::Replace:
             if (!is_within) return "a step reads on at the end of the text";
-            ++place.position;
+            ++at.position;
             [[fallthrough]];
           case EditKind::Insert:
             if (!is_byte) return "a step writes what is no byte";
             read = static_cast<char>(step.operand);
-            place.mode = model_.inserted(place.mode, static_cast<std::uint8_t>(step.operand));
+            at.mode = model_.inserted(at.mode, static_cast<std::uint8_t>(step.operand));
             break;
           case EditKind::Rewrite:
-            if (step.operand >= model_.rewrites.size() || model_.rewrites[step.operand].begin != place.position)
+            if (step.operand >= model_.rewrites.size() || model_.rewrites[step.operand].begin != at.position)
               return "a step takes a rewrite that does not begin there";
             read = model_.rewrites[step.operand].written;
-            place.position = model_.rewrites[step.operand].end;
-            place.mode = model_.after(place.mode, model_.rewrites[step.operand]);
+            at.position = model_.rewrites[step.operand].end;
+            at.mode = model_.after(at.mode, model_.rewrites[step.operand]);
             break;
           default: return "a step of no kind";
         }
       }
-      place.state = after(place.state, read);
-      places.push_back(place);
+      at.state = after(at.state, read);
+      states.push_back(at);
       relaxed.push_back(after(from < number ? relaxed[from] : relaxed_, read));
-      const auto [known, is_new] = met_.try_emplace(key_of(place), Met{cost, relaxed.back()});
+      const auto [known, is_new] = met_.try_emplace(key_of(at), Met{cost, relaxed.back()});
       if (!is_new && cost < known->second.cost) known->second = {cost, relaxed.back()};
     }
     return {};
@@ -184,8 +176,8 @@ class BoundCheck {
   // Whether `visit` says so of each edge that costs less than some price: where it leads, its price and the bytes that
   // the pattern reads.
   template <class Visit>
-  bool all_edges(const Place& place, std::uint64_t most, Visit&& visit) {
-    const auto [position, state, mode] = place;
+  bool all_edges(const EditState& at, std::uint64_t most, Visit&& visit) {
+    const auto [position, mode, state] = at;
     const ModeCosts& costs = model_.costs(mode);
     if (position < text_.size()) {
       const char kept = text_[position];
@@ -193,16 +185,16 @@ class BoundCheck {
       const std::uint64_t keeping = model_.keeping(mode, position, byte);
       const std::uint64_t removing = std::uint64_t{costs.remove[byte]} + model_.firmness(position);
       if (keeping != kNoEdit && keeping < most &&
-          !visit(Place{position + 1, automaton_.next(state, byte, budget_), model_.after(mode, byte)}, keeping,
+          !visit(EditState{position + 1, model_.after(mode, byte), automaton_.next(state, byte, budget_)}, keeping,
                  {&kept, 1}))
         return false;
-      if (removing < most && !visit(Place{position + 1, state, mode}, removing, {})) return false;
+      if (removing < most && !visit(EditState{position + 1, mode, state}, removing, {})) return false;
     }
     const auto [begin, end] = rewrites_at_.equal_range(position);
-    for (auto at = begin; at != end; ++at) {
-      const Rewrite& rewrite = model_.rewrites[at->second];
+    for (auto entry = begin; entry != end; ++entry) {
+      const Rewrite& rewrite = model_.rewrites[entry->second];
       if (rewrite.cost >= most || !rewrite.may_be_taken(mode)) continue;
-      if (!visit(Place{rewrite.end, after(state, rewrite.written), model_.after(mode, rewrite)}, rewrite.cost,
+      if (!visit(EditState{rewrite.end, model_.after(mode, rewrite), after(state, rewrite.written)}, rewrite.cost,
                  rewrite.written))
         return false;
     }
@@ -217,8 +209,9 @@ class BoundCheck {
       const char written = static_cast<char>(value);
       const StateId target = automaton_.next(state, static_cast<std::uint8_t>(value), budget_);
       const Mode then = model_.inserted(mode, static_cast<std::uint8_t>(value));
-      if (inserts && !visit(Place{position, target, then}, firmness + inserting[value], {&written, 1})) return false;
-      if (replaces && !visit(Place{position + 1, target, then}, firmness + costs.replace[value], {&written, 1}))
+      if (inserts && !visit(EditState{position, then, target}, firmness + inserting[value], {&written, 1}))
+        return false;
+      if (replaces && !visit(EditState{position + 1, then, target}, firmness + costs.replace[value], {&written, 1}))
         return false;
     }
     return true;
@@ -231,8 +224,8 @@ class BoundCheck {
   StateId start_, relaxed_;  // of the proof, and of the over-approximation
   Estimate estimate_;
   std::unordered_multimap<std::uint32_t, std::uint32_t> rewrites_at_;         // by position
-  counted::unordered_map<std::uint64_t, Met> met_;                            // by place
-  std::optional<counted::unordered_map<std::uint64_t, std::uint64_t>> left_;  // by place of the over-approximation
+  counted::unordered_map<std::uint64_t, Met> met_;                            // by state
+  std::optional<counted::unordered_map<std::uint64_t, std::uint64_t>> left_;  // by state of the over-approximation
 };
 
 }  // namespace

@@ -23,10 +23,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "common/byte_set.hpp"
-#include "repair/edit_model.hpp"
+#include "repair/edits.hpp"
+#include "repair/estimate.hpp"
+#include "repair/guide.hpp"
 
 namespace tokamata {
 
@@ -53,5 +56,13 @@ struct RepairGraph {
   std::vector<ByteSet> byte_sets = {ByteSet()};  // the first one stands for the byte of the step alone
   bool is_whole = true;                          // the bound has left out no edge on the way from the start
 };
+
+// All repairs from a state of the pattern that cost no more than a bound.  `bytes` has the GraphBytes of each position;
+// past its end they are Cheapest.
+RepairGraph graph_within(ByteAutomaton& automaton, const Edits& edits, const Estimate& estimate, StateId start,
+                         std::uint64_t bound, std::string_view bytes, Budget& budget);
+// Of so many nodes from the start, those that are reached at the least costs within a bound.
+Guide guide_within(ByteAutomaton& automaton, const Edits& edits, const Estimate& estimate, StateId start,
+                   std::uint64_t bound, std::size_t most, Budget& budget);
 
 }  // namespace tokamata

@@ -1,36 +1,23 @@
-// Byte automata that are kept between the repairs by one pattern.
-//
-// Problem.  To repair a kilobyte of JSON takes a millisecond of search and another of derivatives, nearly all of which
-// the repair before has made, too.  A program of 14 kB in Java takes 60 ms of them before its first mistake.
-// How.  A search borrows an automaton of its pattern, and gives it back with all states and transitions that it has
-// made.  Idle ones of all patterns are kept together, and the oldest goes first where they hold more than
-// kMostIdleBytes.  A search that finds none idle, since another thread has it, makes one.
-// Memory.  A borrowed automaton and its search charge to one account, so an automaton is not reused where it would take
-// more than a quarter of what the search may have.
-//
-// Contract.
-//   - Lifetimes.  What is borrowed may outlive its KeptAutomata.
-//   - Locks.  Any thread may borrow and give back.  One thread at a time uses what is borrowed.
-//   - Errors.  `borrow` may end with LimitExceeded, Cancelled or std::bad_alloc.  An automaton is whole after any error
-//     (byte_automaton.hpp), so it may be given back.
+// Byte automata that are kept between the repairs by one pattern (loans.hpp), with all states and transitions that they
+// have made.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "expression/byte_automaton.hpp"
+#include "repair/loans.hpp"
 #include "repair/writings.hpp"
 
 namespace tokamata {
 
 class KeptAutomaton : private Accounted {
  public:
-  KeptAutomaton(const Expression& pattern, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
+  KeptAutomaton(const ExpressionPtr& pattern, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
       : depth_(limits.depth),
-        automaton_(pattern, Arena::Aliases{}, ByteSet::range(0x00, 0xFF), 1, limits, std::move(cancel)) {
+        automaton_(*pattern, Arena::Aliases{}, ByteSet::range(0x00, 0xFF), 1, limits, std::move(cancel)) {
     end_charging();
   }
   ~KeptAutomaton() { begin_charging(); }
@@ -68,56 +55,16 @@ class KeptAutomaton : private Accounted {
   std::optional<StateId> relaxed_start_;
 };
 
-class KeptAutomata {
+using KeptAutomata = Lender<KeptAutomaton, ExpressionPtr>;
+
+class BorrowedAutomaton : public Loan<KeptAutomaton, ExpressionPtr> {
  public:
-  static constexpr std::size_t kMostIdleBytes = std::size_t{128} << 20;  // of all patterns
-
-  explicit KeptAutomata(ExpressionPtr pattern) : pattern_(std::move(pattern)) {}
-  ~KeptAutomata();
-  KeptAutomata(const KeptAutomata&) = delete;
-  KeptAutomata& operator=(const KeptAutomata&) = delete;
-
-  std::unique_ptr<KeptAutomaton> borrow(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel);
-  void give_back(std::unique_ptr<KeptAutomaton> borrowed) noexcept;
-
-  // Of all patterns.
-  static std::size_t idle_bytes();
-
- private:
-  ExpressionPtr pattern_;
+  using Loan::Loan;
+  ByteAutomaton& automaton() const { return borrowed().automaton(); }
 };
 
-// A loan: it gives the automaton back, whatever happens.  As a base, its members are charged to the account of the
-// automaton from the first to the last, as those of Accounted are.
-class BorrowedAutomaton {
- public:
-  BorrowedAutomaton(std::shared_ptr<KeptAutomata> from, const Limits& limits,
-                    const std::shared_ptr<const CancelToken>& cancel)
-      : from_(std::move(from)), begun_(Budget::Clock::now()), kept_(from_->borrow(limits, cancel)) {
-    begin_charging();
-  }
-  ~BorrowedAutomaton() {
-    end_charging();
-    from_->give_back(std::move(kept_));
-  }
-  BorrowedAutomaton(const BorrowedAutomaton&) = delete;
-  BorrowedAutomaton& operator=(const BorrowedAutomaton&) = delete;
-
-  ByteAutomaton& automaton() const { return kept_->automaton(); }
-  KeptAutomaton& kept() const { return *kept_; }
-  MemoryAccount& account() const { return kept_->account(); }
-  double age_seconds() const { return std::chrono::duration<double>(Budget::Clock::now() - begun_).count(); }
-
- protected:
-  void begin_charging() { charge_.emplace(account()); }
-  void end_charging() { charge_.reset(); }
-
- private:
-  std::shared_ptr<KeptAutomata> from_;
-  Budget::Clock::time_point begun_;
-  std::unique_ptr<KeptAutomaton> kept_;
-  std::optional<Charge> charge_;
-};
+// A state that accepts at least what another accepts and forgets what was written; itself where nothing is kept.
+StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget);
 
 // Nothing if the pattern accepts a text; otherwise the length of its longest beginning with which some text of the
 // pattern may begin.  Of the states on the way only the last is needed: the others go before they fill the limits.  May

@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <new>
 #include <tuple>
-
-#include "common/best_first.hpp"
+#include <unordered_map>
 
 namespace tokamata {
 
 namespace {
 
-constexpr std::uint32_t kWithoutExcess = 100;  // a weight of 1, in hundredths
-constexpr std::uint32_t kLeastExcess = 25;
 // Where a search with excess finds nothing in so many steps, and two for each byte, its best attempt is a bad one.
 constexpr std::uint64_t kExpansionsOfATry = 2000;
 // An unread byte counts as this share of the cheapest edit at a weight of 2, so that an attempt is followed until it
 // costs an edit more than one that is some dozen bytes behind.
 constexpr std::uint64_t kBytesForAnEdit = 12;
-constexpr std::size_t kLongestText = std::size_t{1} << 28;
 constexpr std::size_t kNodesAtFirst = 4000;
 
 }  // namespace
@@ -26,52 +22,22 @@ RepairSearch::RepairSearch(std::shared_ptr<KeptAutomata> automata, std::string t
                            std::shared_ptr<const EditModel> model, std::uint32_t weight, const Limits& limits,
                            std::shared_ptr<const CancelToken> cancel)
     : BorrowedAutomaton(std::move(automata), limits, cancel),
-      text_(std::move(text)),
-      given_(std::move(model)),
-      model_(*given_),
-      writings_(kept().writings(model_.machine)),
+      edits_(std::move(text), model, borrowed().writings(model->machine)),
       weight_(weight),
-      given_weight_(weight),
       limits_(limits),
       cancel_(std::move(cancel)),
-      estimate_(model_, writings_->least(), text_.size()) {
-  check_model();
-  first_rewrite_.assign(text_.size() + 2, 0);
-  for (const Rewrite& rewrite : model_.rewrites) ++first_rewrite_[rewrite.begin + 1];
-  for (std::size_t at = 1; at < first_rewrite_.size(); ++at) first_rewrite_[at] += first_rewrite_[at - 1];
-  const EditCost cheapest = writings_->least().change;
+      estimate_(edits_.model(), edits_.least(), edits_.length()) {
+  if (weight < SearchWeight::kOne) throw BadEditModel("the weight is below 1");
+  const EditCost cheapest = edits_.least().change;
   cheapest_ = cheapest == kNoEdit ? 1 : cheapest;
   pull_ = std::max<std::uint64_t>(cheapest_ / kBytesForAnEdit, 1);
 
   Budget budget(limits_, cancel_, age_seconds());
   write_anew(budget);
-  nodes_.reserve(std::min<std::size_t>(2 * text_.size(), kNodesAtFirst));
-  begin(kept().relaxed_start(budget), ByteAutomaton::kDead);
+  nodes_.reserve(std::min<std::size_t>(2 * edits_.length(), kNodesAtFirst));
+  begin(borrowed().relaxed_start(budget), ByteAutomaton::kDead);
   spent_seconds_ = budget.spent_seconds();
   end_charging();
-}
-
-namespace {
-
-ExpressionId approximated(ByteAutomaton& automaton, StateId state, Budget& budget) {
-  Arena& arena = automaton.arena();
-  std::vector<ExpressionId> alternatives;
-  for (const Approximation& one : arena.approximations(automaton.expression(state), budget))
-    alternatives.push_back(one.expression);
-  return arena.unite(alternatives);
-}
-
-bool is_approximated(ByteAutomaton& automaton, StateId state) {
-  return automaton.arena().remembers() && automaton.arena().node(automaton.expression(state)).rules;
-}
-
-}  // namespace
-
-StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget) {
-  if (!is_approximated(automaton, state)) return state;
-  Arena& arena = automaton.arena();
-  const ExpressionId relaxed = arena.concatenate(arena.commit(Rules::kRelaxed), approximated(automaton, state, budget));
-  return automaton.state_of(arena.settled(relaxed), budget);
 }
 
 // Searches from a state of the pattern, with nothing reached yet.
@@ -80,38 +46,41 @@ void RepairSearch::begin(StateId start, StateId guiding) {
   least_refused_ = kNothingRefused;
   nodes_.clear();
   queue_.clear();
-  node_index_.clear();
-  node_index_.reserve(nodes_.capacity());
-  relax(kNoNode, 0, kStartMode, start, guiding, {}, {EditKind::Keep, 0});
+  relax(kNoNode, {0, kStartMode, start}, guiding, {}, {EditKind::Keep, 0});
 }
 
-void RepairSearch::check_model() const {
-  if (text_.size() > kLongestText) throw BadEditModel("the text is longer than 2^28 bytes");
-  if (!std::ranges::is_sorted(model_.rewrites, {}, &Rewrite::begin))
-    throw BadEditModel("rewrites are not in the order of their beginnings");
-  if (weight_ < kWithoutExcess) throw BadEditModel("the weight is below 1");
-  for (const ModeCosts& costs : model_.machine->costs) {
-    if (std::ranges::find(costs.remove, kNoEdit) != costs.remove.end())
-      throw BadEditModel("a byte that cannot be removed: then there may be no repair at all");
-    if (std::ranges::find(costs.append, kNoEdit) != costs.append.end())
-      throw BadEditModel("a byte that cannot be appended: then there may be no repair at all");
-  }
-  for (const Rewrite& rewrite : model_.rewrites) {
-    if (rewrite.begin > rewrite.end || rewrite.end > text_.size() || rewrite.cost == kNoEdit)
-      throw BadEditModel("a rewrite of bytes outside of the text");
-    if (rewrite.then != Rewrite::kByWritten && rewrite.then >= model_.machine->costs.size())
-      throw BadEditModel("a rewrite that leads to no mode");
-  }
+// The search in the over-approximation is over; what it knows guides the one in the pattern.
+void RepairSearch::begin_exactly(Budget& budget) {
+  // Of what costs one edit more than the answer that was refused: what the pattern accepts is mostly that near.
+  constexpr std::size_t kMostGuided = 2000, kMostGuidedByByte = 8;
+  proven_ = {least_refused_, reached(least_refused_), false};
+  const StateId guiding = start_;
+  guide_ = guide_within(automaton(), edits_, estimate_, guiding, least_refused_ + cheapest_,
+                        kMostGuided + kMostGuidedByByte * edits_.length(), budget);
+  is_guided_try_ = true;
+  weight_.begin(expansions_);
+  begin(automaton().start(), guiding);
+}
+
+// There are too many states to return to: the first attempt goes on whatever it costs.
+void RepairSearch::go_on_blindly() {
+  constexpr std::uint32_t kBlindWeight = 100'000;
+  is_guided_try_ = false;
+  weight_.raise(kBlindWeight, expansions_);
+  queue_again();
+}
+
+StateId RepairSearch::guiding_after(StateId guiding, std::uint8_t byte, Budget& budget) {
+  return guide_ ? automaton().next(guiding, byte, budget) : guiding;
 }
 
 // The first answer: remove the text and write another.
 void RepairSearch::write_anew(Budget& budget) {
-  std::optional<std::string> text = some_text(automaton().start(), budget);
+  std::optional<std::string> text = accepted_text(automaton(), automaton().start(), edits_.writings(), budget);
   if (!text) throw EmptyLanguage();
-  best_.steps.reserve(text_.size() + text->size());
-  for (std::size_t position = 0; position < text_.size(); ++position) {
-    best_.cost.cost += std::uint64_t{model_.costs(kStartMode).remove[static_cast<std::uint8_t>(text_[position])]} +
-                       model_.firmness(position);
+  best_.steps.reserve(edits_.length() + text->size());
+  for (std::uint32_t position = 0; position < edits_.length(); ++position) {
+    best_.cost.cost += edits_.removing(kStartMode, position);
     best_.steps.push_back({EditKind::Remove, 0});
   }
   best_.text = *std::move(text);
@@ -119,10 +88,10 @@ void RepairSearch::write_anew(Budget& budget) {
   for (const char letter : best_.text) {
     const auto byte = static_cast<std::uint8_t>(letter);
     best_.steps.push_back({EditKind::Insert, byte});
-    best_.cost.cost += model_.costs(mode).append[byte];
-    mode = model_.inserted(mode, byte);
+    best_.cost.cost += edits_.model().costs(mode).append[byte];
+    mode = edits_.model().inserted(mode, byte);
   }
-  best_.cost.lost = static_cast<std::uint32_t>(text_.size());
+  best_.cost.lost = edits_.length();
   best_.cost.written = static_cast<std::uint32_t>(best_.text.size());
 }
 
@@ -130,49 +99,6 @@ bool RepairSearch::is_accepted(const std::string& text, Budget& budget) {
   StateId state = automaton().start();
   for (const char byte : text) state = automaton().next(state, static_cast<std::uint8_t>(byte), budget);
   return automaton().accepting(state);
-}
-
-// A text of a state.  Each byte lowers the length that the state knows of some text, as far as there is such a byte;
-// where there is none, a search finds the nearest state that knows less (composition/closing_texts.hpp does the same
-// for tokens).
-std::optional<std::string> RepairSearch::some_text(StateId start, Budget& budget) {
-  std::string text;
-  for (StateId at = start; !automaton().accepting(at);) {
-    if (at == ByteAutomaton::kDead || !descend(at, text, budget)) return std::nullopt;
-  }
-  return text;
-}
-
-bool RepairSearch::descend(StateId& at, std::string& text, Budget& budget) {
-  const StateId begin = at;
-  const std::uint32_t least = automaton().node(begin).spelled;
-  Arrivals<StateId, std::uint8_t> arrivals(begin);
-  Frontier<Estimated<StateId>> open;
-  open.add({0, 0, begin});
-  while (!open.empty()) {
-    const auto [estimate, length, state] = open.take();
-    const ByteSet readable = automaton().may_read(state, budget);
-    for (const Writing& writing : writings_at(Where::End, kStartMode, state)) {
-      if (!readable.contains(writing.byte)) continue;
-      budget.step();
-      const StateId target = automaton().next(state, writing.byte, budget);
-      if (target == ByteAutomaton::kDead || !arrivals.reach(state, writing.byte, target)) continue;
-      const ExpressionNode node = automaton().node(target);
-      if (!automaton().accepting(target) && (node.spelled >= least || node.constrained)) {
-        // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
-        const bool is_exact = !is_approximated(automaton(), target);
-        const std::uint64_t left =
-            (is_exact ? automaton().node(target) : automaton().arena().node(approximated(automaton(), target, budget)))
-                .spelled;
-        open.add({length + 1 + left, length + 1, target});
-        continue;
-      }
-      for (const auto& step : arrivals.path_to(target)) text.push_back(static_cast<char>(step.edge));
-      at = target;
-      return true;
-    }
-  }
-  return false;
 }
 
 // No answer through the edges that the node has left costs less.
@@ -183,22 +109,21 @@ std::uint64_t RepairSearch::bound_of(const Node& node) const {
 std::uint64_t RepairSearch::bound_of(const Entry& entry) const {
   const Node& node = nodes_[entry.node];
   if (entry.rewrite == kByPrice) return bound_of(node);
-  return node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, model_.rewrites[entry.rewrite].cost);
+  return node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, edits_.rewrite(entry.rewrite).cost);
 }
 
 // Visits each edge that the node may have by price, but the one that keeps a byte: its price, how many bytes it loses
 // and writes.
 template <class Visit>
 void RepairSearch::visit_prices(const Node& node, Visit&& visit) const {
-  const EditCost firmness = model_.firmness(node.position);
-  if (node.position < text_.size())
-    visit(std::uint64_t{model_.costs(node.mode).remove[static_cast<std::uint8_t>(text_[node.position])]} + firmness, 1u,
-          0u);
-  for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index)
-    if (const Rewrite& rewrite = model_.rewrites[index]; rewrite.may_be_taken(node.mode) && !is_far(rewrite))
+  const EditCost firmness = edits_.model().firmness(node.at.position);
+  if (node.at.position < edits_.length()) visit(edits_.removing(node.at.mode, node.at.position), 1u, 0u);
+  for (std::uint32_t index = edits_.first_rewrite(node.at.position); index < edits_.last_rewrite(node.at.position);
+       ++index)
+    if (const Rewrite& rewrite = edits_.rewrite(index); rewrite.may_be_taken(node.at.mode) && !is_far(rewrite))
       visit(std::uint64_t{rewrite.cost}, rewrite.end - rewrite.begin,
             static_cast<std::uint32_t>(rewrite.written.size()));
-  for (const Writing& writing : writings_at(where(node.position), node.mode, node.state))
+  for (const Writing& writing : edits_.writings(node.at, automaton()))
     visit(std::uint64_t{writing.cost} + firmness, writing.kind == EditKind::Replace ? 1u : 0u, 1u);
 }
 
@@ -214,8 +139,7 @@ bool RepairSearch::has_no_better(const Node& node) const {
       if (price == node.next && std::tie(loses, writes) < std::tie(lost, written))
         std::tie(lost, written) = std::tie(loses, writes);
     });
-    if (node.position < text_.size() &&
-        model_.keeping(node.mode, node.position, static_cast<std::uint8_t>(text_[node.position])) == node.next)
+    if (node.at.position < edits_.length() && edits_.keeping(node.at.mode, node.at.position) == node.next)
       lost = written = 0;
     if (lost == ~std::uint32_t{0}) return true;
     least = {bound, node.reached.lost + lost, node.reached.written + std::max(node.estimate.written, written)};
@@ -232,41 +156,35 @@ bool RepairSearch::has_no_better(const Node& node, const Rewrite& rewrite) const
 
 // The order in the queue, by the cost of the bound and the bytes that are left.
 std::uint64_t RepairSearch::key_of(std::uint64_t unread, std::uint64_t cost) const {
-  return cost + unread * pull_ * (weight_ - kWithoutExcess) / kWithoutExcess;
+  return cost + unread * pull_ * weight_.excess() / SearchWeight::kOne;
 }
 
 // If it can lead to a better answer.
 void RepairSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
   if (has_no_better(node)) return;
-  const auto unread = static_cast<std::uint32_t>(text_.size() - node.position);
+  const auto unread = edits_.length() - node.at.position;
   queue_.push({key_of(unread, bound_of(node)), unread, number, node.version});
 }
 
 void RepairSearch::push_far_rewrites(NodeNumber number) {
   const Node& node = nodes_[number];
-  for (std::uint32_t index = first_rewrite_[node.position]; index < first_rewrite_[node.position + 1]; ++index) {
-    const Rewrite& rewrite = model_.rewrites[index];
-    if (!is_far(rewrite) || !rewrite.may_be_taken(node.mode) || has_no_better(node, rewrite)) continue;
-    const auto unread = static_cast<std::uint32_t>(text_.size() - rewrite.end);
+  for (std::uint32_t index = edits_.first_rewrite(node.at.position); index < edits_.last_rewrite(node.at.position);
+       ++index) {
+    const Rewrite& rewrite = edits_.rewrite(index);
+    if (!is_far(rewrite) || !rewrite.may_be_taken(node.at.mode) || has_no_better(node, rewrite)) continue;
+    const auto unread = edits_.length() - rewrite.end;
     queue_.reserve_one();
     queue_.push({key_of(unread, node.reached.cost + std::max<std::uint64_t>(node.estimate.cost, rewrite.cost)), unread,
                  number, node.version, index});
   }
 }
 
-// A way to a node, whose number is made where it is new.
-void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding,
-                         PathCost reached, EditStep step) {
-  if (state == ByteAutomaton::kDead || is_hopeless(reached)) return;
-  // Everything is allocated before anything changes, so that no node is ever missing in the queue.
-  queue_.reserve_one();
-  node_index_.reserve(1);
-  const std::uint64_t hash = hash_of(position, mode, state);
-  const auto known = node_index_.find(hash, [&](NodeNumber number) {
-    return nodes_[number].position == position && nodes_[number].mode == mode && nodes_[number].state == state;
-  });
-  if (known) {
+// An edge to a node, which is added where it is new.
+void RepairSearch::relax(NodeNumber from, const EditState& at, StateId guiding, PathCost reached, EditStep step) {
+  if (at.state == ByteAutomaton::kDead || is_hopeless(reached)) return;
+  queue_.reserve_one();  // before anything changes, so that no node is ever missing in the queue
+  if (const auto known = nodes_.find(at)) {
     Node& node = nodes_[*known];
     if (reached >= node.reached) {
       // Of bytes that lead from one node to another at one price the least is written.
@@ -283,15 +201,12 @@ void RepairSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
     push(*known);
     return;
   }
-  Estimate::Bound estimate = estimate_(position, automaton(), state);
+  Estimate::Bound estimate = estimate_(at.position, automaton(), at.state);
   if (guide_)
-    if (const std::uint64_t left = guide_->least_left(position, mode, guiding); left > estimate.cost)
+    if (const std::uint64_t left = guide_->least_left({at.position, at.mode, guiding}); left > estimate.cost)
       estimate = {left, 0};
   if (is_hopeless({reached.cost + estimate.cost, reached.lost, reached.written + estimate.written})) return;
-  const auto number = static_cast<NodeNumber>(nodes_.size());
-  nodes_.push_back({position, state, reached, estimate, step, from, guiding, kFirst, 0, mode});
-  node_index_.add(number, hash);
-  push(number);
+  push(nodes_.add({at, 0, reached, estimate, step, from, guiding}));
 }
 
 // The edges of one price; and an answer, if the text ends here.  The queue prefers the latest of equal nodes, so that
@@ -300,13 +215,13 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
   ++expansions_;
   const Node node = nodes_[number];
   const std::uint64_t price = node.next;
-  const EditCost firmness = model_.firmness(node.position);
+  const EditCost firmness = edits_.model().firmness(node.at.position);
   std::uint64_t next = kDone;
   const auto is_due = [&](std::uint64_t cost) {
     if (cost > price) next = std::min(next, cost);
     return cost == price;
   };
-  const Writings::List& writings = writings_at(where(node.position), node.mode, node.state);
+  const Writings::List& writings = edits_.writings(node.at, automaton());
   const auto is_cheaper = [&](const Writing& writing, std::uint64_t cost) {
     return std::uint64_t{writing.cost} + firmness < cost;
   };
@@ -315,27 +230,30 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
     end = std::lower_bound(writings.begin(), writings.end(), price + 1, is_cheaper);
   if (end != writings.end()) next = std::uint64_t{end->cost} + firmness;
   if (end != writings.begin() && std::uint64_t{(end - 1)->cost} + firmness == price) {
-    const ByteSet readable = automaton().may_read(node.state, budget);
+    const ByteSet readable = automaton().may_read(node.at.state, budget);
     for (auto at = end; at != writings.begin() && std::uint64_t{(at - 1)->cost} + firmness == price; --at)
       if (readable.contains((at - 1)->byte)) take_writing(number, *(at - 1), budget);
   }
-  const bool is_end = node.position == text_.size();
-  const std::uint8_t byte = is_end ? 0 : static_cast<std::uint8_t>(text_[node.position]);
+  const bool is_end = node.at.position == edits_.length();
   if (is_end) {
-    if (price == kFirst && automaton().accepting(node.state) && node.reached < best_.cost) take_answer(number, budget);
-  } else if (is_due(std::uint64_t{model_.costs(node.mode).remove[byte]} + firmness)) {
-    relax(number, node.position + 1, node.mode, node.state, node.guiding, node.reached + PathCost{price, 1, 0},
-          {EditKind::Remove, 0});
+    if (price == kFirst && automaton().accepting(node.at.state) && node.reached < best_.cost)
+      take_answer(number, budget);
+  } else if (is_due(edits_.removing(node.at.mode, node.at.position))) {
+    relax(number, {node.at.position + 1, node.at.mode, node.at.state}, node.guiding,
+          node.reached + PathCost{price, 1, 0}, {EditKind::Remove, 0});
   }
-  for (std::uint32_t index = first_rewrite_[node.position + 1]; index-- > first_rewrite_[node.position];)
-    if (const Rewrite& rewrite = model_.rewrites[index];
-        rewrite.may_be_taken(node.mode) && !is_far(rewrite) && is_due(rewrite.cost))
+  for (std::uint32_t index = edits_.last_rewrite(node.at.position); index-- > edits_.first_rewrite(node.at.position);)
+    if (const Rewrite& rewrite = edits_.rewrite(index);
+        rewrite.may_be_taken(node.at.mode) && !is_far(rewrite) && is_due(rewrite.cost))
       take_rewrite(number, index, budget);
   if (!is_end)
-    if (const std::uint64_t keeping = model_.keeping(node.mode, node.position, byte);
-        keeping != kNoEdit && is_due(keeping))
-      relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget),
+    if (const std::uint64_t keeping = edits_.keeping(node.at.mode, node.at.position);
+        keeping != kNoEdit && is_due(keeping)) {
+      const std::uint8_t byte = edits_.byte(node.at.position);
+      const StateId kept = automaton().next(node.at.state, byte, budget);
+      relax(number, {node.at.position + 1, edits_.model().after(node.at.mode, byte), kept},
             guiding_after(node.guiding, byte, budget), node.reached + PathCost{price, 0, 0}, {EditKind::Keep, 0});
+    }
   if (nodes_[number].version != node.version) return;  // reached more cheaply by one of these: queued anew
   if (price == kFirst) push_far_rewrites(number);
   Node& after = nodes_[number];
@@ -345,28 +263,29 @@ void RepairSearch::expand(NodeNumber number, Budget& budget) {
 
 void RepairSearch::take_rewrite(NodeNumber number, std::uint32_t index, Budget& budget) {
   const Node node = nodes_[number];
-  const Rewrite& rewrite = model_.rewrites[index];
+  const Rewrite& rewrite = edits_.rewrite(index);
   const PathCost rewritten = node.reached + PathCost{rewrite.cost, rewrite.end - rewrite.begin,
                                                      static_cast<std::uint32_t>(rewrite.written.size())};
   if (is_hopeless(rewritten)) return;
-  StateId state = node.state, guiding = node.guiding;
+  StateId state = node.at.state, guiding = node.guiding;
   for (const char written : rewrite.written) {
     state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
     if (state == ByteAutomaton::kDead) return;
     guiding = guiding_after(guiding, static_cast<std::uint8_t>(written), budget);
   }
-  relax(number, rewrite.end, model_.after(node.mode, rewrite), state, guiding, rewritten, {EditKind::Rewrite, index});
+  relax(number, {rewrite.end, edits_.model().after(node.at.mode, rewrite), state}, guiding, rewritten,
+        {EditKind::Rewrite, index});
 }
 
 void RepairSearch::take_writing(NodeNumber number, const Writing& writing, Budget& budget) {
   const Node node = nodes_[number];
   budget.step();
   const bool replaces = writing.kind == EditKind::Replace;
-  const StateId target = automaton().next(node.state, writing.byte, budget);
+  const StateId target = automaton().next(node.at.state, writing.byte, budget);
   if (target == ByteAutomaton::kDead) return;
-  relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte), target,
+  relax(number, {node.at.position + replaces, edits_.model().inserted(node.at.mode, writing.byte), target},
         guiding_after(node.guiding, writing.byte, budget),
-        node.reached + PathCost{std::uint64_t{writing.cost} + model_.firmness(node.position), replaces, 1},
+        node.reached + PathCost{std::uint64_t{writing.cost} + edits_.model().firmness(node.at.position), replaces, 1},
         {writing.kind, writing.byte});
 }
 
@@ -380,13 +299,13 @@ void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
   std::size_t position = 0;
   for (const EditStep& step : answer.steps) {
     switch (step.kind) {
-      case EditKind::Keep: answer.text.push_back(text_[position++]); break;
+      case EditKind::Keep: answer.text.push_back(edits_.text()[position++]); break;
       case EditKind::Remove: ++position; break;
       case EditKind::Replace: ++position; [[fallthrough]];
       case EditKind::Insert: answer.text.push_back(static_cast<char>(step.operand)); break;
       case EditKind::Rewrite:
-        answer.text += model_.rewrites[step.operand].written;
-        position = model_.rewrites[step.operand].end;
+        answer.text += edits_.rewrite(step.operand).written;
+        position = edits_.rewrite(step.operand).end;
         break;
     }
   }
@@ -398,34 +317,27 @@ void RepairSearch::take_answer(NodeNumber number, Budget& budget) {
   is_better_ = true;
 }
 
-// Half of the excess; an eighth of what is above the caller's weight.
-void RepairSearch::lower_weight() {
-  const std::uint32_t excess = (weight_ - kWithoutExcess) / (weight_ > given_weight_ ? 8 : 2);
-  weight_ = kWithoutExcess + (excess < kLeastExcess ? 0 : excess);
-  tried_from_ = expansions_;
-  queue_again();
-}
-
 RepairSearch::Outcome RepairSearch::improve() {
   const Charge charge(account());
   Budget budget(limits_, cancel_, spent_seconds_);
   is_better_ = false;
   try {
     for (;;) {
-      const std::uint64_t tried = expansions_ - tried_from_;
+      const std::uint64_t tried = weight_.tried(expansions_);
       is_guided_try_ = is_guided_try_ && !is_better_;
-      const bool is_tried = !is_guided_try_ && weight_ > kWithoutExcess && tried > kExpansionsOfATry + 2 * text_.size();
-      if (is_better_ || is_tried) lower_weight();
+      const bool is_tried =
+          !is_guided_try_ && weight_.is_tried(expansions_, kExpansionsOfATry + 2 * std::uint64_t{edits_.length()});
+      if (is_better_ || is_tried) {
+        weight_.lower(expansions_);
+        queue_again();
+      }
       if (is_guided_try_ && tried > kExpansionsOfAGuidedTry) go_on_blindly();
       if (is_better_) {
         spent_seconds_ = budget.spent_seconds();
         return Outcome::Better;
       }
       if (least_refused_ < best_.cost.cost) {  // the over-approximation proves no more than that
-        if (weight_ != kWithoutExcess) {
-          weight_ = kWithoutExcess;
-          queue_again();
-        }
+        if (weight_.drop_excess()) queue_again();
         if (queue_.empty() || queue_.top().key >= least_refused_) {
           begin_exactly(budget);
           continue;
@@ -467,7 +379,7 @@ bool RepairSearch::is_stale(const Entry& entry) const {
   const bool is_by_price = entry.rewrite == kByPrice;
   if (node.version != entry.version || (is_by_price && node.next == kDone)) return true;
   if (entry.key < best_.cost.cost) return false;  // no key is below the cost of the bound
-  return is_by_price ? has_no_better(node) : has_no_better(node, model_.rewrites[entry.rewrite]);
+  return is_by_price ? has_no_better(node) : has_no_better(node, edits_.rewrite(entry.rewrite));
 }
 
 // With another weight, and without what cannot lead to a better answer.
@@ -506,6 +418,14 @@ std::vector<RepairSearch::Reached> RepairSearch::reached(std::uint64_t bound) co
     }
   }
   return all;
+}
+
+RepairGraph RepairSearch::graph(std::uint64_t bound, bool is_exact, std::string_view bytes, const Limits& limits) {
+  const Charge charge(account());
+  Budget budget(limits, cancel_, 0);
+  const StateId exact = automaton().start();
+  const StateId start = is_exact ? exact : over_approximation(automaton(), exact, budget);
+  return graph_within(automaton(), edits_, estimate_, start, bound, bytes, budget);
 }
 
 }  // namespace tokamata

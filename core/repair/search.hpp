@@ -13,11 +13,8 @@
 //     has come to that price: first what costs nothing, mostly the byte that is kept.  So neither nodes nor transitions
 //     are made that no cheap repair takes.  A rewrite that reads far waits by itself, since it leads nearer to the end
 //     than its node is.
-//   - First answers.  With a weight above 1 every byte of the text that is unread adds to a node's place in the queue,
-//     so that the search follows its best attempt and returns to near alternatives only.  With each answer, and where
-//     there is none for some thousand steps, the excess of the weight is halved, and what was searched is used again;
-//     at 1 it is A* alone (anytime search as in ARA*: Likhachev, Gordon and Thrun 2003; the weight is on the distance
-//     still to go, and not on the estimate, which is mostly 0).
+//   - First answers.  Every byte that is unread counts by a weight, which is lowered (search_weight.hpp).  It is on the
+//     distance still to go, and not on the estimate, which is mostly 0.
 //   - Bound.  The least of the open edges' bounds, whatever the weight: it needs no property of the order.  Where it
 //     reaches the cost of the answer, that is optimal.
 //   - Ties.  Of equal costs the answer that keeps more bytes, then the shorter one; then the one whose edges came
@@ -49,25 +46,17 @@
 #include <string_view>
 #include <vector>
 
-#include "common/hash.hpp"
-#include "common/number_table.hpp"
-#include "repair/edit_model.hpp"
+#include "repair/edits.hpp"
 #include "repair/estimate.hpp"
 #include "repair/graph.hpp"
+#include "repair/guide.hpp"
 #include "repair/kept_automata.hpp"
 #include "repair/open_nodes.hpp"
 #include "repair/path_cost.hpp"
-#include "repair/writings.hpp"
+#include "repair/pattern_states.hpp"
+#include "repair/search_weight.hpp"
 
 namespace tokamata {
-
-// The pattern accepts no text.
-struct EmptyLanguage : std::runtime_error {
-  EmptyLanguage() : std::runtime_error("the pattern accepts no text") {}
-};
-
-// A state that accepts at least what another accepts and forgets what was written; itself where nothing is kept.
-StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget);
 
 class RepairSearch : private BorrowedAutomaton {
  public:
@@ -112,47 +101,23 @@ class RepairSearch : private BorrowedAutomaton {
   RepairGraph graph(std::uint64_t bound, bool is_exact, std::string_view bytes, const Limits& limits);
 
  private:
-  class GraphMaker;
   using NodeNumber = std::uint32_t;
   static constexpr NodeNumber kNoNode = ~NodeNumber{0};
   static constexpr std::uint64_t kNothingRefused = ~std::uint64_t{0};
   static constexpr std::uint64_t kFirst = 0, kDone = ~std::uint64_t{0};
   static constexpr std::uint32_t kByPrice = ~std::uint32_t{0};
-  static constexpr std::uint32_t kFarBytes = 3;
-  using Where = Writings::Where;
+  static constexpr std::uint32_t kFarBytes = 3;  // a rewrite that reads so many reads far
   static constexpr std::uint64_t kExpansionsOfAGuidedTry = 20'000;
 
-  // Texts are at most 2^28 bytes long, and there are at most 16 modes.
-  static std::uint64_t hash_of(std::uint32_t position, Mode mode, StateId state) {
-    return mix(0x9e3779b97f4a7c15, std::uint64_t{mode} << 60 | std::uint64_t{position} << 32 | state.value);
-  }
-
   struct Node {
-    std::uint32_t position;
-    StateId state;
-    PathCost reached;  // from the start
+    EditState at;
+    std::uint32_t version;  // how often it was reached more cheaply
+    PathCost reached;       // from the start
     Estimate::Bound estimate;
     EditStep step;
     NodeNumber from;
     StateId guiding;              // of the over-approximation, after the same text; dead: nothing guides
     std::uint64_t next = kFirst;  // what its next edges cost; kDone: it has no more
-    std::uint32_t version = 0;    // how often it was reached more cheaply
-    Mode mode;
-  };
-  // What is left to pay in the over-approximation from each node that is near the start.
-  struct Guide {
-    struct Place {
-      std::uint32_t position;
-      StateId state;
-      Mode mode;
-      std::uint64_t reached, left;
-    };
-    counted::vector<Place> places;
-    NumberTable index;
-    std::uint64_t elsewhere = 0;  // no path to another node costs less
-
-    // A lower bound of what is left in the pattern; 0 for other nodes.
-    std::uint64_t least_left(std::uint32_t position, Mode mode, StateId state) const;
   };
   struct Entry {
     std::uint64_t key;
@@ -168,25 +133,14 @@ class RepairSearch : private BorrowedAutomaton {
     }
   };
 
-  void check_model() const;
   void write_anew(Budget& budget);
-  std::optional<std::string> some_text(StateId start, Budget& budget);
-  bool descend(StateId& at, std::string& text, Budget& budget);
   bool is_accepted(const std::string& text, Budget& budget);
-  Where where(std::uint32_t position) const {
-    return position == text_.size() ? Where::End : position == 0 ? Where::Begin : Where::Within;
-  }
-  const Writings::List& writings_at(Where where, Mode mode, StateId state) const {
-    return writings_->at(where, mode, automaton().node(state).by_byte);
-  }
-  void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, StateId guiding, PathCost reached,
-             EditStep step);
+  void relax(NodeNumber from, const EditState& at, StateId guiding, PathCost reached, EditStep step);
   void expand(NodeNumber node, Budget& budget);
   void take_rewrite(NodeNumber number, std::uint32_t index, Budget& budget);
   void take_writing(NodeNumber number, const Writing& writing, Budget& budget);
   template <class Visit>
   void visit_prices(const Node& node, Visit&& visit) const;
-  PathCost next_of(const Node& node) const;
   std::uint64_t bound_of(const Node& node) const;
   std::uint64_t bound_of(const Entry& entry) const;
   std::uint64_t key_of(std::uint64_t unread, std::uint64_t cost) const;
@@ -195,34 +149,27 @@ class RepairSearch : private BorrowedAutomaton {
   static bool is_far(const Rewrite& rewrite) { return rewrite.end - rewrite.begin >= kFarBytes; }
   bool has_no_better(const Node& node, const Rewrite& rewrite) const;
   bool is_stale(const Entry& entry) const;
-  void lower_weight();
   void queue_again();
   void take_answer(NodeNumber node, Budget& budget);
   void begin(StateId start, StateId guiding);
   void begin_exactly(Budget& budget);
   void go_on_blindly();
   StateId guiding_after(StateId guiding, std::uint8_t byte, Budget& budget);
-  Guide guide(StateId start, Budget& budget);
   bool is_exact() const { return start_ == automaton().start(); }
   std::uint64_t open_bound() const;
   std::vector<Reached> reached(std::uint64_t bound) const;
   bool is_hopeless(const PathCost& bound) const { return bound >= best_.cost; }
   bool has_no_better(const Node& node) const;
 
-  std::string text_;
-  std::shared_ptr<const EditModel> given_;
-  const EditModel& model_;
-  std::shared_ptr<Writings> writings_;
-  std::uint32_t weight_, given_weight_;  // in hundredths
-  EditCost cheapest_;                    // of the edits of single bytes that are not free
-  std::uint64_t pull_;                   // of an unread byte on the place in the queue, at a weight of 2
+  Edits edits_;
+  SearchWeight weight_;
+  EditCost cheapest_;   // of the edits of single bytes that are not free
+  std::uint64_t pull_;  // of an unread byte on the place in the queue, at a weight of 2
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
   double spent_seconds_ = 0;
   Estimate estimate_;
-  std::vector<std::uint32_t> first_rewrite_;  // by position
-  counted::vector<Node> nodes_;
-  NumberTable node_index_;
+  NodeTable<Node> nodes_;
   OpenNodes<Entry> queue_;
   std::optional<Guide> guide_;
   bool is_guided_try_ = false;  // until there is an answer, or there was none for long
@@ -232,7 +179,7 @@ class RepairSearch : private BorrowedAutomaton {
   Proof proven_;  // of the search in the over-approximation, where it is over
   Answer best_;
   bool is_better_ = false;
-  std::uint64_t expansions_ = 0, tried_from_ = 0;  // so many when the weight was set
+  std::uint64_t expansions_ = 0;
 };
 
 }  // namespace tokamata

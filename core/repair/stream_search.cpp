@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "repair/search.hpp"
+#include "repair/pattern_states.hpp"
 
 namespace tokamata {
 
@@ -26,14 +26,14 @@ StreamSearch::StreamSearch(std::shared_ptr<KeptAutomata> automata, std::shared_p
       cancel_(std::move(cancel)),
       allowed_(kExpansionsAtOnce) {
   model_.machine = machine_;
-  writings_ = kept().writings(machine_);
+  writings_ = borrowed().writings(machine_);
   Budget budget(limits_, cancel_, age_seconds());
   const StateId start = over_approximation(automaton(), automaton().start(), budget);
   if (start == ByteAutomaton::kDead || (!automaton().accepting(start) && automaton().may_read(start, budget).empty()))
     throw EmptyLanguage();
   same_ = start;
-  places_.emplace_back();
-  relax(kNone, 0, kStartMode, start, {}, {EditKind::Keep, 0});
+  positions_.emplace_back();
+  relax(kNone, {0, kStartMode, start}, {}, {EditKind::Keep, 0});
   spent_seconds_ = budget.spent_seconds();
   end_charging();
 }
@@ -42,7 +42,7 @@ void StreamSearch::feed(std::string_view bytes) {
   if (!follows_) return;
   const Charge charge(account());
   text_.insert(text_.end(), bytes.begin(), bytes.end());
-  places_.resize(text_.size() + 1 - base_);
+  positions_.resize(text_.size() + 1 - base_);
   allowed_ = std::min(allowed_ + kExpansionsOfAByte * bytes.size(), kMostAllowed);
   credit_ = std::min(credit_ + kVisitsOfAByte * bytes.size(), std::uint64_t{1} << 40);
 }
@@ -51,7 +51,7 @@ void StreamSearch::add(Rewrite rewrite) {
   if (!follows_ || rewrite.begin < base_) return;
   const Charge charge(account());
   const auto index = static_cast<std::uint32_t>(rewrites_.size());
-  Place& here = place(rewrite.begin);
+  Position& here = at(rewrite.begin);
   if (rewrite.begin < settled_) late_.push_back(index);
   rewrites_.push_back({std::move(rewrite), here.first_rewrite});
   here.first_rewrite = index;
@@ -59,17 +59,17 @@ void StreamSearch::add(Rewrite rewrite) {
 
 void StreamSearch::add_doubt(std::uint32_t position, EditCost cost, ModeSet within) {
   if (!follows_ || position < base_) return;
-  place(position).has_doubt = true;
+  at(position).has_doubt = true;
   doubts_[position].push_back({cost, within});
 }
 
 void StreamSearch::add_firm(std::uint32_t position, EditCost cost) {
-  if (follows_ && position >= base_) place(position).firm += cost;
+  if (follows_ && position >= base_) at(position).firm += cost;
 }
 
 std::uint64_t StreamSearch::keeping(Mode mode, std::uint32_t position) {
   const EditCost base = model_.costs(mode).keep[byte_at(position)];
-  if (base == kNoEdit || !place(position).has_doubt) return base;
+  if (base == kNoEdit || !at(position).has_doubt) return base;
   EditCost dearest = 0;
   for (const Doubt& doubt : doubts_[position])
     if ((doubt.within >> mode) & 1) dearest = std::max(dearest, doubt.cost);
@@ -79,23 +79,18 @@ std::uint64_t StreamSearch::keeping(Mode mode, std::uint32_t position) {
 void StreamSearch::push(NodeNumber number) {
   const Node& node = nodes_[number];
   if (node.next == kNothingLeft) return;
-  queue_.push_back({node.reached.cost + node.next, node.position, number, node.version, node.next});
+  queue_.push_back({node.reached.cost + node.next, node.at.position, number, node.version, node.next});
   std::push_heap(queue_.begin(), queue_.end());
 }
 
-void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached,
-                         EditStep step) {
-  if (state == ByteAutomaton::kDead) return;
-  const std::uint64_t hash = hash_of(position, mode, state);
-  const auto known = node_index_.find(hash, [&](NodeNumber number) {
-    return nodes_[number].position == position && nodes_[number].mode == mode && nodes_[number].state == state;
-  });
-  if (known) {
+void StreamSearch::relax(NodeNumber from, const EditState& to, PathCost reached, EditStep step) {
+  if (to.state == ByteAutomaton::kDead) return;
+  if (const auto known = nodes_.find(to)) {
     Node& node = nodes_[*known];
     if (reached > node.reached) return;
     if (reached == node.reached) {
       // A step that goes nowhere and costs nothing may lead back to where it came from.
-      const bool goes_on = from != kNone && (nodes_[from].position < position || nodes_[from].reached < reached);
+      const bool goes_on = from != kNone && (nodes_[from].at.position < to.position || nodes_[from].reached < reached);
       if (goes_on && node.from != kNone && is_edited_later({from, step}, {node.from, node.step})) {
         node.from = from;
         node.step = step;
@@ -111,13 +106,9 @@ void StreamSearch::relax(NodeNumber from, std::uint32_t position, Mode mode, Sta
     push(*known);
     return;
   }
-  node_index_.reserve(1);
-  const auto number = static_cast<NodeNumber>(nodes_.size());
-  Place& here = place(position);
-  nodes_.push_back({position, state, mode, reached, from, step, here.first});
-  here.first = number;
-  node_index_.add(number, hash);
-  push(number);
+  Position& here = at(to.position);
+  here.first = nodes_.add({to, reached, from, step, here.first});
+  push(here.first);
 }
 
 // Of two paths to one node at one cost, the one that keeps the text longer before an edit, as the search for a whole
@@ -130,7 +121,7 @@ bool StreamSearch::is_edited_later(Arrival one, Arrival other) const {
     back(one);
     back(other);
     if (one.from == kNone || other.from == kNone) return false;
-    const std::uint32_t mine = nodes_[one.from].position, others = nodes_[other.from].position;
+    const std::uint32_t mine = nodes_[one.from].at.position, others = nodes_[other.from].at.position;
     if (mine != others) return mine > others;
     if (one.from == other.from)
       return one.step.kind == other.step.kind && one.step.kind != EditKind::Rewrite &&
@@ -143,23 +134,21 @@ bool StreamSearch::is_edited_later(Arrival one, Arrival other) const {
 void StreamSearch::take_rewrite(NodeNumber from, std::uint32_t index, Budget& budget) {
   const Node node = nodes_[from];
   const Rewrite& rewrite = rewrites_[index].rewrite;
-  PathCost reached = node.reached;
-  reached.cost += rewrite.cost;
-  reached.lost += rewrite.end - rewrite.begin;
-  reached.written += static_cast<std::uint32_t>(rewrite.written.size());
-  StateId state = node.state;
+  const PathCost reached = node.reached + PathCost{rewrite.cost, rewrite.end - rewrite.begin,
+                                                   static_cast<std::uint32_t>(rewrite.written.size())};
+  StateId state = node.at.state;
   for (const char written : rewrite.written)
     state = automaton().next(state, static_cast<std::uint8_t>(written), budget);
-  relax(from, rewrite.end, model_.after(node.mode, rewrite), state, reached, {EditKind::Rewrite, index});
+  relax(from, {rewrite.end, model_.after(node.at.mode, rewrite), state}, reached, {EditKind::Rewrite, index});
 }
 
 // The edges of a node whose prices are from `price` to the slack, or of this price alone.
 void StreamSearch::expand(NodeNumber number, std::uint64_t price, Budget& budget) {
   ++expansions_;
   const Node node = nodes_[number];
-  if (place(node.position).has_open)
-    for (auto one = std::ranges::lower_bound(open_, node.position, {}, &OpenRewrite::position);
-         one != open_.end() && one->position == node.position; ++one)
+  if (at(node.at.position).has_open)
+    for (auto one = std::ranges::lower_bound(open_, node.at.position, {}, &OpenRewrite::position);
+         one != open_.end() && one->position == node.at.position; ++one)
       wait_for(*one, node);
   const std::uint64_t most = node.is_begun ? price : std::max(price, slack_);
   std::uint64_t next = kNothingLeft;
@@ -169,42 +158,34 @@ void StreamSearch::expand(NodeNumber number, std::uint64_t price, Budget& budget
     next = std::min(next, cost);
     return false;
   };
-  const std::uint8_t byte = byte_at(node.position);
-  const EditCost firm = place(node.position).firm;
-  if (const std::uint64_t cost = keeping(node.mode, node.position); cost < kNoEdit && is_made(cost)) {
-    PathCost reached = node.reached;
-    reached.cost += cost;
-    relax(number, node.position + 1, model_.after(node.mode, byte), automaton().next(node.state, byte, budget), reached,
-          {EditKind::Keep, 0});
-  }
-  for (std::uint32_t index = place(node.position).first_rewrite; index != kNone; index = rewrites_[index].next) {
+  const std::uint8_t byte = byte_at(node.at.position);
+  const EditCost firm = at(node.at.position).firm;
+  if (const std::uint64_t cost = keeping(node.at.mode, node.at.position); cost < kNoEdit && is_made(cost))
+    relax(number,
+          {node.at.position + 1, model_.after(node.at.mode, byte), automaton().next(node.at.state, byte, budget)},
+          node.reached + PathCost{cost, 0, 0}, {EditKind::Keep, 0});
+  for (std::uint32_t index = at(node.at.position).first_rewrite; index != kNone; index = rewrites_[index].next) {
     const Rewrite& rewrite = rewrites_[index].rewrite;
-    if (rewrite.may_be_taken(node.mode) && is_made(rewrite.cost)) take_rewrite(number, index, budget);
+    if (rewrite.may_be_taken(node.at.mode) && is_made(rewrite.cost)) take_rewrite(number, index, budget);
   }
-  if (const std::uint64_t cost = std::uint64_t{model_.costs(node.mode).remove[byte]} + firm; is_made(cost)) {
-    PathCost reached = node.reached;
-    reached.cost += cost;
-    ++reached.lost;
-    relax(number, node.position + 1, node.mode, node.state, reached, {EditKind::Remove, 0});
-  }
+  if (const std::uint64_t cost = std::uint64_t{model_.costs(node.at.mode).remove[byte]} + firm; is_made(cost))
+    relax(number, {node.at.position + 1, node.at.mode, node.at.state}, node.reached + PathCost{cost, 1, 0},
+          {EditKind::Remove, 0});
   std::optional<ByteSet> readable;
-  const Writings::Where where = node.position == 0 ? Writings::Where::Begin : Writings::Where::Within;
-  for (const Writing& writing : writings_->at(where, node.mode, automaton().node(node.state).by_byte)) {
+  const Writings::Where where = node.at.position == 0 ? Writings::Where::Begin : Writings::Where::Within;
+  for (const Writing& writing : writings_->at(where, node.at.mode, automaton().node(node.at.state).by_byte)) {
     const std::uint64_t cost = std::uint64_t{writing.cost} + firm;
     if (!is_made(cost)) {
       if (cost > most) break;  // the cheapest come first
       continue;
     }
-    if (!readable) readable = automaton().may_read(node.state, budget);
+    if (!readable) readable = automaton().may_read(node.at.state, budget);
     if (!readable->contains(writing.byte)) continue;
     budget.step();
     const bool replaces = writing.kind == EditKind::Replace;
-    PathCost reached = node.reached;
-    reached.cost += cost;
-    reached.lost += replaces;
-    ++reached.written;
-    relax(number, node.position + replaces, model_.inserted(node.mode, writing.byte),
-          automaton().next(node.state, writing.byte, budget), reached, {writing.kind, writing.byte});
+    const EditState target{node.at.position + replaces, model_.inserted(node.at.mode, writing.byte),
+                           automaton().next(node.at.state, writing.byte, budget)};
+    relax(number, target, node.reached + PathCost{cost, replaces, 1}, {writing.kind, writing.byte});
   }
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these: it is in the queue again
@@ -215,7 +196,7 @@ void StreamSearch::expand(NodeNumber number, std::uint64_t price, Budget& budget
 
 // A node that a rewrite may leave waits as well.
 void StreamSearch::wait_for(const OpenRewrite& open, const Node& node) {
-  if ((open.within >> node.mode) & 1) least_waiting_ = std::min(least_waiting_, node.reached.cost + open.cost);
+  if ((open.within >> node.at.mode) & 1) least_waiting_ = std::min(least_waiting_, node.reached.cost + open.cost);
 }
 
 // Makes all edges up to the bound.  Whether it could.
@@ -225,13 +206,13 @@ bool StreamSearch::search(Budget& budget) {
   least_waiting_ = kNoCost;
   for (const std::uint32_t index : late_) {
     const Rewrite& rewrite = rewrites_[index].rewrite;
-    for (NodeNumber number = place(rewrite.begin).first; number != kNone; number = nodes_[number].next_here)
-      if (nodes_[number].is_begun && rewrite.may_be_taken(nodes_[number].mode)) take_rewrite(number, index, budget);
+    for (NodeNumber number = at(rewrite.begin).first; number != kNone; number = nodes_[number].next_here)
+      if (nodes_[number].is_begun && rewrite.may_be_taken(nodes_[number].at.mode)) take_rewrite(number, index, budget);
   }
   late_.clear();
   for (const OpenRewrite& open : open_) {
-    place(open.position).has_open = true;
-    for (NodeNumber number = place(open.position).first; number != kNone; number = nodes_[number].next_here)
+    at(open.position).has_open = true;
+    for (NodeNumber number = at(open.position).first; number != kNone; number = nodes_[number].next_here)
       if (nodes_[number].is_begun) wait_for(open, nodes_[number]);
   }
   while (!queue_.empty()) {
@@ -265,11 +246,13 @@ bool StreamSearch::search(Budget& budget) {
 std::optional<StreamSearch::NodeNumber> StreamSearch::ancestor() const {
   using Ordered = std::tuple<std::uint32_t, PathCost, NodeNumber>;  // after the one from which it was reached
   std::set<Ordered> left;
-  const auto add = [&](NodeNumber number) { left.insert({nodes_[number].position, nodes_[number].reached, number}); };
+  const auto add = [&](NodeNumber number) {
+    left.insert({nodes_[number].at.position, nodes_[number].reached, number});
+  };
   for (const NodeNumber number : waiting_) add(number);
   for (const auto& [position, cost, within] : open_) {
-    for (NodeNumber number = places_[position - base_].first; number != kNone; number = nodes_[number].next_here)
-      if (((within >> nodes_[number].mode) & 1) && nodes_[number].reached.cost + cost <= bound()) add(number);
+    for (NodeNumber number = positions_[position - base_].first; number != kNone; number = nodes_[number].next_here)
+      if (((within >> nodes_[number].at.mode) & 1) && nodes_[number].reached.cost + cost <= bound()) add(number);
   }
   while (left.size() > 1) {
     const auto last = std::prev(left.end());
@@ -282,7 +265,7 @@ std::optional<StreamSearch::NodeNumber> StreamSearch::ancestor() const {
 }
 
 StreamSearch::NodeNumber StreamSearch::not_beyond(NodeNumber node, std::size_t withheld) const {
-  while (nodes_[node].position > withheld && nodes_[node].from != kNone) node = nodes_[node].from;
+  while (nodes_[node].at.position > withheld && nodes_[node].from != kNone) node = nodes_[node].from;
   return node;
 }
 
@@ -294,7 +277,7 @@ std::string StreamSearch::written_to(NodeNumber node) const {
   for (; !path.empty(); path.pop_back()) {
     const auto& [kind, operand] = nodes_[path.back()].step;
     switch (kind) {
-      case EditKind::Keep: written.push_back(text_[nodes_[path.back()].position - 1]); break;
+      case EditKind::Keep: written.push_back(text_[nodes_[path.back()].at.position - 1]); break;
       case EditKind::Remove: break;
       case EditKind::Replace:
       case EditKind::Insert: written.push_back(static_cast<char>(operand)); break;
@@ -317,13 +300,10 @@ void StreamSearch::begin_at(NodeNumber start) {
     for (; !path.empty(); path.pop_back()) known[path.back()] = found;
   }
   std::vector<NodeNumber> number_of(nodes_.size(), kNone);
-  counted::vector<Node> nodes;
-  for (NodeNumber number = 0; number < nodes_.size(); ++number) {
-    if (known[number] != Descends) continue;
-    number_of[number] = static_cast<NodeNumber>(nodes.size());
-    nodes.push_back(nodes_[number]);
-  }
-  const std::size_t base = nodes_[start].position;
+  NodeNumber count = 0;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number)
+    if (known[number] == Descends) number_of[number] = count++;
+  const std::size_t base = nodes_[start].at.position;
   start_cost_ = nodes_[start].reached.cost;
   std::vector<std::uint32_t> rewrite_of(rewrites_.size(), kNone);
   counted::vector<HeldRewrite> rewrites;
@@ -337,22 +317,23 @@ void StreamSearch::begin_at(NodeNumber start) {
   };
   for (HeldRewrite& held : rewrites) held.next = renumbered(rewrite_of, held.next);
   rewrites_ = std::move(rewrites);
-  places_.erase(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(base - base_));
+  positions_.erase(positions_.begin(), positions_.begin() + static_cast<std::ptrdiff_t>(base - base_));
   base_ = base;
-  for (Place& one : places_) {
+  for (Position& one : positions_) {
     one.first = kNone;
     one.first_rewrite = renumbered(rewrite_of, one.first_rewrite);
   }
   std::erase_if(doubts_, [&](const auto& one) { return one.first < base; });
-  node_index_.clear();
-  node_index_.reserve(nodes.size());
-  for (NodeNumber number = 0; number < nodes.size(); ++number) {
-    Node& node = nodes[number];
-    node.from = number == number_of[start] ? kNone : number_of[node.from];
+  NodeTable<Node> nodes;
+  nodes.reserve(count);
+  for (NodeNumber number = 0; number < nodes_.size(); ++number) {
+    if (known[number] != Descends) continue;
+    Node node = nodes_[number];
+    node.from = number == start ? kNone : number_of[node.from];
     if (node.from != kNone && node.step.kind == EditKind::Rewrite) node.step.operand = rewrite_of[node.step.operand];
-    Place& here = place(node.position);
-    node.next_here = std::exchange(here.first, number);
-    node_index_.add(number, hash_of(node.position, node.mode, node.state));
+    Position& here = at(node.at.position);
+    node.next_here = here.first;
+    here.first = nodes.add(node);
   }
   nodes_ = std::move(nodes);
   std::erase_if(queue_, [&](const Entry& entry) { return known[entry.node] != Descends; });
@@ -369,11 +350,10 @@ void StreamSearch::lose() {
   text_ = {};
   nodes_ = {};
   queue_ = {};
-  places_ = {};
+  positions_ = {};
   rewrites_ = {};
   doubts_.clear();
   waiting_.clear();
-  node_index_.clear();
 }
 
 std::string StreamSearch::advance(std::size_t settled, std::vector<OpenRewrite> open, std::size_t withheld) {
@@ -391,7 +371,7 @@ std::string StreamSearch::advance(std::size_t settled, std::vector<OpenRewrite> 
     same_read_ = text_.size();
     settled_ = std::max(settled_, settled);
     for (const OpenRewrite& one : open_)
-      if (one.position >= base_) place(one.position).has_open = false;
+      if (one.position >= base_) at(one.position).has_open = false;
     open_ = std::move(open);
     std::erase_if(open_, [&](const OpenRewrite& one) { return one.position < base_ || one.position >= settled_; });
     std::ranges::sort(open_, {}, &OpenRewrite::position);
@@ -433,9 +413,9 @@ std::string StreamSearch::undecided() {
   const NodeNumber best =
       *std::ranges::min_element(waiting_, {}, [&](NodeNumber number) { return nodes_[number].reached; });
   std::string written = written_to(best);
-  StateId state = nodes_[best].state;
-  Mode mode = nodes_[best].mode;
-  for (std::size_t at = nodes_[best].position; at < text_.size(); ++at) {
+  StateId state = nodes_[best].at.state;
+  Mode mode = nodes_[best].at.mode;
+  for (std::size_t at = nodes_[best].at.position; at < text_.size(); ++at) {
     state = automaton().next(state, byte_at(at), budget);
     if (state == ByteAutomaton::kDead || model_.costs(mode).keep[byte_at(at)] != 0) break;
     mode = model_.after(mode, byte_at(at));

@@ -43,9 +43,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/hash.hpp"
-#include "common/number_table.hpp"
 #include "repair/edit_model.hpp"
+#include "repair/edit_state.hpp"
 #include "repair/kept_automata.hpp"
 #include "repair/path_cost.hpp"
 #include "repair/writings.hpp"
@@ -97,9 +96,7 @@ class StreamSearch : private BorrowedAutomaton {
   static constexpr std::uint64_t kNothingLeft = ~std::uint64_t{0};
 
   struct Node {
-    std::uint32_t position;
-    StateId state;
-    Mode mode;
+    EditState at;
     PathCost reached;
     NodeNumber from;
     EditStep step;         // of a rewrite the operand is an index into rewrites_
@@ -120,7 +117,7 @@ class StreamSearch : private BorrowedAutomaton {
       return node > other.node;
     }
   };
-  struct Place {  // of each position from base_ on
+  struct Position {  // of each from base_ on
     NodeNumber first = kNone;
     std::uint32_t first_rewrite = kNone;  // by their order
     EditCost firm = 0;
@@ -135,11 +132,7 @@ class StreamSearch : private BorrowedAutomaton {
     ModeSet within;
   };
 
-  static std::uint64_t hash_of(std::uint32_t position, Mode mode, StateId state) {
-    return mix(mix(0x9e3779b97f4a7c15, std::uint64_t{mode} << 32 | position), state.value);
-  }
-
-  Place& place(std::size_t position) { return places_[position - base_]; }
+  Position& at(std::size_t position) { return positions_[position - base_]; }
   std::uint8_t byte_at(std::size_t position) const { return static_cast<std::uint8_t>(text_[position]); }
   std::uint64_t keeping(Mode mode, std::uint32_t position);
   std::uint64_t bound() const {
@@ -147,7 +140,7 @@ class StreamSearch : private BorrowedAutomaton {
     return least_waiting_ + slack_ + kCaution * (least_waiting_ - std::min(least_waiting_, small));
   }
   void push(NodeNumber node);
-  void relax(NodeNumber from, std::uint32_t position, Mode mode, StateId state, PathCost reached, EditStep step);
+  void relax(NodeNumber from, const EditState& at, PathCost reached, EditStep step);
   struct Arrival {
     NodeNumber from;
     EditStep step;
@@ -173,15 +166,14 @@ class StreamSearch : private BorrowedAutomaton {
   counted::vector<char> text_;
   std::size_t base_ = 0;  // the position of the start
   std::size_t settled_ = 0;
-  counted::vector<Place> places_;
+  counted::vector<Position> positions_;
   counted::vector<HeldRewrite> rewrites_;
   std::vector<OpenRewrite> open_;    // before settled_, by position
   std::vector<std::uint32_t> late_;  // rewrites that nodes do not have yet
   std::unordered_map<std::uint32_t, std::vector<Doubt>> doubts_;
   std::shared_ptr<Writings> writings_;
 
-  counted::vector<Node> nodes_;
-  NumberTable node_index_;
+  NodeTable<Node> nodes_;
   counted::vector<Entry> queue_;  // a heap
   std::vector<NodeNumber> waiting_;
   std::uint64_t least_waiting_ = kNoCost;

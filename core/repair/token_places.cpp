@@ -7,8 +7,7 @@
 #include "common/hash.hpp"
 #include "composition/class_walk.hpp"
 #include "composition/loops.hpp"
-#include "repair/idle.hpp"
-#include "repair/search.hpp"
+#include "repair/kept_automata.hpp"
 
 namespace tokamata {
 
@@ -326,44 +325,11 @@ TokenPlaces::Row TokenPlaces::exact_row(Place place, Budget& budget) {
   return made;
 }
 
-// ---- loans ------------------------------------------------------------------------------------
-
-namespace {
-
-// Never destroyed: threads may still work when the process ends.
-Idle<TokenPlaces, KeptTokenPlaces>& idle_places() {
-  static auto& of_all_constraints = *new Idle<TokenPlaces, KeptTokenPlaces>(KeptTokenPlaces::kMostIdleBytes);
-  return of_all_constraints;
-}
-
-// The sum, where there is one.
-std::size_t raised(std::size_t bound, std::size_t by) {
-  return bound + std::min(by, std::numeric_limits<std::size_t>::max() - bound);
-}
-
-}  // namespace
-
-KeptTokenPlaces::~KeptTokenPlaces() { idle_places().drop(this); }
-
-std::unique_ptr<TokenPlaces> KeptTokenPlaces::borrow(const Limits& limits,
-                                                     const std::shared_ptr<const CancelToken>& cancel) {
-  std::unique_ptr<TokenPlaces> kept = idle_places().take(this);
-  if (kept && kept->fits(limits)) return kept;
-  kept.reset();
-  return std::make_unique<TokenPlaces>(pattern_, limits, cancel);
-}
-
-void KeptTokenPlaces::give_back(std::unique_ptr<TokenPlaces> borrowed) noexcept {
-  try {
-    idle_places().put(this, std::move(borrowed));
-  } catch (const std::bad_alloc&) {
-    // They go instead: nothing but time is lost.
-  }
-}
-
 Limits BorrowedTokenPlaces::limits_beyond(Limits limits) const {
-  limits.memory_bytes = raised(limits.memory_bytes, places_->account().bytes());
-  limits.states = raised(limits.states, places_->state_count());
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  const auto raise = [](std::size_t& bound, std::size_t by) { bound += std::min(by, kMost - bound); };
+  raise(limits.memory_bytes, account().bytes());
+  raise(limits.states, places().state_count());
   return limits;
 }
 

@@ -35,6 +35,7 @@
 #include "common/number_table.hpp"
 #include "composition/completions.hpp"
 #include "composition/token_automaton.hpp"
+#include "repair/loans.hpp"
 
 namespace tokamata {
 
@@ -146,53 +147,16 @@ class TokenPlaces : private Accounted {
   std::vector<std::uint32_t> whole_text_;
 };
 
-// Places that are kept between the repairs by one constraint.  What is borrowed may outlive it; any thread may borrow
-// and give back, and where all are in use, more are made.
-class KeptTokenPlaces {
+// Places that are kept between the repairs by one constraint.
+using TokenPatternPtr = std::shared_ptr<const TokenPattern>;
+using KeptTokenPlaces = Lender<TokenPlaces, TokenPatternPtr>;
+
+class BorrowedTokenPlaces : public Loan<TokenPlaces, TokenPatternPtr> {
  public:
-  static constexpr std::size_t kMostIdleBytes = std::size_t{128} << 20;  // of all constraints
-
-  explicit KeptTokenPlaces(std::shared_ptr<const TokenPattern> pattern) : pattern_(std::move(pattern)) {}
-  ~KeptTokenPlaces();
-  KeptTokenPlaces(const KeptTokenPlaces&) = delete;
-  KeptTokenPlaces& operator=(const KeptTokenPlaces&) = delete;
-
-  // May end with LimitExceeded, Cancelled or std::bad_alloc.
-  std::unique_ptr<TokenPlaces> borrow(const Limits& limits, const std::shared_ptr<const CancelToken>& cancel);
-  void give_back(std::unique_ptr<TokenPlaces> borrowed) noexcept;
-
- private:
-  std::shared_ptr<const TokenPattern> pattern_;
-};
-
-// A loan: it gives the places back, whatever happens.  As a base, its members are charged to their account, as those of
-// Accounted are.
-class BorrowedTokenPlaces {
- public:
-  BorrowedTokenPlaces(std::shared_ptr<KeptTokenPlaces> from, const Limits& limits,
-                      const std::shared_ptr<const CancelToken>& cancel)
-      : from_(std::move(from)), places_(from_->borrow(limits, cancel)) {
-    begin_charging();
-  }
-  ~BorrowedTokenPlaces() {
-    end_charging();
-    from_->give_back(std::move(places_));
-  }
-  BorrowedTokenPlaces(const BorrowedTokenPlaces&) = delete;
-  BorrowedTokenPlaces& operator=(const BorrowedTokenPlaces&) = delete;
-
-  TokenPlaces& places() const { return *places_; }
+  using Loan::Loan;
+  TokenPlaces& places() const { return borrowed(); }
   // Limits of the work with these places: what they hold already does not count.
   Limits limits_beyond(Limits limits) const;
-
- protected:
-  void begin_charging() { charge_.emplace(places_->account()); }
-  void end_charging() { charge_.reset(); }
-
- private:
-  std::shared_ptr<KeptTokenPlaces> from_;
-  std::unique_ptr<TokenPlaces> places_;
-  std::optional<Charge> charge_;
 };
 
 }  // namespace tokamata

@@ -4,21 +4,17 @@
 #include <new>
 #include <utility>
 
-#include "common/hash.hpp"
-#include "common/memory_account.hpp"
 #include "common/within.hpp"
 
 namespace tokamata {
 
 namespace {
 
-constexpr std::uint32_t kNoExcess = 100;  // a weight of 1, in hundredths
-constexpr std::uint32_t kLeastExcessOfTokens = 25;
 // Where a search with excess finds nothing in so many steps, and two for each token, its best attempt is a bad one.
 constexpr std::uint64_t kExpansionsOfATokenTry = 1000;
 // An unread token counts as this share of the cheapest edit at a weight of 2.
 constexpr std::uint64_t kTokensForAnEdit = 8;
-constexpr std::uint64_t kPartsOfACost = kTokensForAnEdit * kNoExcess;
+constexpr std::uint64_t kKeysOfACost = kTokensForAnEdit * SearchWeight::kOne;  // keys are whole numbers
 
 }  // namespace
 
@@ -30,7 +26,6 @@ TokenRepairSearch::TokenRepairSearch(std::shared_ptr<KeptTokenPlaces> places, co
       tokens_(std::move(tokens)),
       prices_(std::move(prices)),
       weight_(weight),
-      given_weight_(weight),
       limits_(limits_beyond(limits)),
       cancel_(std::move(cancel)) {
   Budget budget(limits_, cancel_, 0);
@@ -103,23 +98,12 @@ void TokenRepairSearch::answer_at_once(Budget& budget) {
 
 // ---- nodes ------------------------------------------------------------------------------------
 
-std::uint64_t TokenRepairSearch::hash_of(std::uint32_t position, Place place) {
-  return mix(mix(0x9e3779b97f4a7c15, position), place);
-}
-
-std::optional<TokenRepairSearch::NodeNumber> TokenRepairSearch::find(std::uint32_t position, Place place) const {
-  return index_.find(hash_of(position, place), [&](NodeNumber number) {
-    return nodes_[number].position == position && nodes_[number].place == place;
-  });
-}
-
 void TokenRepairSearch::begin(Place start, Budget& budget) {
   end_.reset();
   least_refused_ = least_missing_ = kNever;
   nodes_.clear();
   queue_.clear();
-  index_.clear();
-  relax(kNoNode, 0, start, {}, {EditKind::Keep, 0}, budget);
+  relax(kNoNode, {0, start}, {}, {EditKind::Keep, 0}, budget);
 }
 
 // What was proven in relaxed places holds.
@@ -127,8 +111,8 @@ void TokenRepairSearch::begin_exactly(bool along_guide, Budget& budget) {
   if (!is_exact_) lower_bound_ = std::max(lower_bound_, least_refused_);
   if (!along_guide) guide_.reset();
   is_exact_ = true;
-  weight_ = along_guide ? kNoExcess : given_weight_;
-  tried_from_ = expansions_;
+  weight_.begin(expansions_);
+  if (along_guide) weight_.drop_excess();
   ties_ = 0;
   begin(places_.exact_start(), budget);
 }
@@ -141,47 +125,39 @@ void TokenRepairSearch::make_guide(Budget& budget) {
     if (nodes_[number].reached.cost + nodes_[number].estimate.cost <= least_refused_) order.push_back(number);
   std::ranges::sort(order, [&](NodeNumber one, NodeNumber other) {
     const Node &a = nodes_[one], &b = nodes_[other];
-    return a.reached.cost != b.reached.cost ? a.reached.cost > b.reached.cost : a.position > b.position;
+    return a.reached.cost != b.reached.cost ? a.reached.cost > b.reached.cost : a.at.position > b.at.position;
   });
   Guide made;
   for (const NodeNumber number : order) {
     const Node node = nodes_[number];
     bool leads = is_end(node) && node.reached.cost == least_refused_;
-    visit_edges(node, budget, [&](std::uint32_t position, Place place, EditStep step) {
+    visit_edges(node, budget, [&](const At& at, EditStep step) {
       budget.step();
       if (leads) return;
-      const auto target = find(position, place);
+      const auto target = nodes_.find(at);
       leads = target && nodes_[*target].is_cheapest &&
-              nodes_[*target].reached.cost == node.reached.cost + price(step, node.position).cost;
+              nodes_[*target].reached.cost == node.reached.cost + price(step, node.at.position).cost;
     });
     if (!leads) continue;
     nodes_[number].is_cheapest = true;
-    made.index.reserve(1);
-    made.stops.push_back({node.position, node.place, node.reached.cost});
-    made.index.add(static_cast<std::uint32_t>(made.stops.size() - 1), hash_of(node.position, node.place));
+    made.add({node.at, node.reached.cost});
   }
   guide_ = std::move(made);
 }
 
-bool TokenRepairSearch::is_along_guide(std::uint32_t position, Place place, std::uint64_t cost) const {
-  const Place relaxed = places_.relaxed(place);
-  return guide_->index
-      .find(hash_of(position, relaxed),
-            [&](std::uint32_t number) {
-              const Guide::Stop& stop = guide_->stops[number];
-              return stop.position == position && stop.place == relaxed && stop.cost == cost;
-            })
-      .has_value();
+bool TokenRepairSearch::is_along_guide(const At& at, std::uint64_t cost) const {
+  const auto stop = guide_->find({at.position, places_.relaxed(at.place)});
+  return stop && (*guide_)[*stop].cost == cost;
 }
 
-PathCost TokenRepairSearch::estimate(std::uint32_t position, Place place, Place kept) const {
-  const std::uint64_t left = tokens_.size() - position, least = places_.least(place);
+PathCost TokenRepairSearch::estimate(const At& at, Place kept) const {
+  const std::uint64_t left = tokens_.size() - at.position, least = places_.least(at.place);
   PathCost bound{least > left ? (least - left) * least_insert_ : 0, 0, static_cast<std::uint32_t>(least)};
   std::uint64_t edit = 0;
   if (left == 0) {
-    if (!places_.accepting(place)) edit = least_insert_;
+    if (!places_.accepting(at.place)) edit = least_insert_;
   } else if (kept == TokenPlaces::kNone) {
-    edit = std::min(each_price_.front(), prices_.remove[type_at(position)]);
+    edit = std::min(each_price_.front(), prices_.remove[type_at(at.position)]);
   }
   bound.cost = std::max(bound.cost, edit);
   return bound;
@@ -199,8 +175,8 @@ PathCost TokenRepairSearch::bound_of(const Node& node) const {
 }
 
 std::uint64_t TokenRepairSearch::key_of(const Node& node, std::uint64_t cost) const {
-  const std::uint64_t unread = tokens_.size() - node.position;
-  return cost * kPartsOfACost + unread * cheapest_ * (weight_ - kNoExcess);
+  const std::uint64_t unread = tokens_.size() - node.at.position;
+  return cost * kKeysOfACost + unread * cheapest_ * weight_.excess();
 }
 
 void TokenRepairSearch::push(NodeNumber number) {
@@ -208,16 +184,13 @@ void TokenRepairSearch::push(NodeNumber number) {
   const PathCost bound = bound_of(node);
   if (is_hopeless(bound)) return;
   queue_.push(
-      {key_of(node, bound.cost), static_cast<std::uint32_t>(tokens_.size() - node.position), number, node.version});
+      {key_of(node, bound.cost), static_cast<std::uint32_t>(tokens_.size() - node.at.position), number, node.version});
 }
 
-void TokenRepairSearch::relax(NodeNumber from, std::uint32_t position, Place place, PathCost reached, EditStep step,
-                              Budget& budget) {
-  if (is_hopeless(reached) || (guide_ && !is_along_guide(position, place, reached.cost))) return;
-  // Everything is allocated before anything changes, so that no node is ever missing in the queue.
-  queue_.reserve_one();
-  index_.reserve(1);
-  if (const auto known = find(position, place)) {
+void TokenRepairSearch::relax(NodeNumber from, const At& at, PathCost reached, EditStep step, Budget& budget) {
+  if (is_hopeless(reached) || (guide_ && !is_along_guide(at, reached.cost))) return;
+  queue_.reserve_one();  // before anything changes, so that no node is ever missing in the queue
+  if (const auto known = nodes_.find(at)) {
     Node& node = nodes_[*known];
     if (reached >= node.reached) return;
     node.reached = reached;
@@ -228,38 +201,35 @@ void TokenRepairSearch::relax(NodeNumber from, std::uint32_t position, Place pla
     push(*known);
     return;
   }
-  const Place kept = position < tokens_.size() ? places_.after(place, tokens_[position], budget) : TokenPlaces::kNone;
-  const PathCost left = estimate(position, place, kept);
-  if (is_hopeless(reached + left)) return;
-  const auto number = static_cast<NodeNumber>(nodes_.size());
-  nodes_.push_back({position, place, kept, reached, left, from, step});
-  index_.add(number, hash_of(position, place));
-  push(number);
+  const bool is_within = at.position < tokens_.size();
+  const Place kept = is_within ? places_.after(at.place, tokens_[at.position], budget) : TokenPlaces::kNone;
+  const PathCost left = estimate(at, kept);
+  if (!is_hopeless(reached + left)) push(nodes_.add({at, kept, reached, left, from, step}));
 }
 
-// Where the edges of a node lead: visit(position, place, step).
+// Where the edges of a node lead: visit(At, step).
 template <class Visit>
 void TokenRepairSearch::visit_first(const Node& node, Visit&& visit) const {
-  if (node.position == tokens_.size()) return;
-  visit(node.position + 1, node.place, EditStep{EditKind::Remove, 0});
+  if (node.at.position == tokens_.size()) return;
+  visit(At{node.at.position + 1, node.at.place}, EditStep{EditKind::Remove, 0});
   if (node.kept != TokenPlaces::kNone)
-    visit(node.position + 1, node.kept, EditStep{EditKind::Keep, tokens_[node.position]});
+    visit(At{node.at.position + 1, node.kept}, EditStep{EditKind::Keep, tokens_[node.at.position]});
 }
 template <class Visit>
 void TokenRepairSearch::visit_priced(const Node& node, EditCost wanted, Budget& budget, Visit&& visit) {
-  for (const auto& [target, token, type] : places_.row(node.place, budget).edges) {
-    if (prices_.insert[type] == wanted) visit(node.position, target, EditStep{EditKind::Insert, token});
-    if (prices_.replace[type] == wanted && node.position < tokens_.size() && token != tokens_[node.position])
-      visit(node.position + 1, target, EditStep{EditKind::Replace, token});
+  for (const auto& [target, token, type] : places_.row(node.at.place, budget).edges) {
+    if (prices_.insert[type] == wanted) visit(At{node.at.position, target}, EditStep{EditKind::Insert, token});
+    if (prices_.replace[type] == wanted && node.at.position < tokens_.size() && token != tokens_[node.at.position])
+      visit(At{node.at.position + 1, target}, EditStep{EditKind::Replace, token});
   }
 }
 
 void TokenRepairSearch::expand(NodeNumber number, Budget& budget) {
   ++expansions_;
   const Node node = nodes_[number];
-  const auto follow = [&](std::uint32_t position, Place place, EditStep step) {
+  const auto follow = [&](const At& at, EditStep step) {
     budget.step();
-    relax(number, position, place, node.reached + price(step, node.position), step, budget);
+    relax(number, at, node.reached + price(step, node.at.position), step, budget);
   };
   if (node.next == kFirst) {
     if (is_end(node)) reach_end(number, budget);
@@ -267,7 +237,8 @@ void TokenRepairSearch::expand(NodeNumber number, Budget& budget) {
   } else {
     const EditCost price = each_price_[node.next - 1u];
     visit_priced(node, price, budget, follow);
-    if (!places_.row(node.place, budget).is_whole) least_missing_ = std::min(least_missing_, node.reached.cost + price);
+    if (!places_.row(node.at.place, budget).is_whole)
+      least_missing_ = std::min(least_missing_, node.reached.cost + price);
   }
   Node& after = nodes_[number];
   if (after.version != node.version) return;  // reached more cheaply by one of these
@@ -308,13 +279,6 @@ std::vector<EditStep> TokenRepairSearch::steps_to(NodeNumber number) const {
 
 // ---- the search -------------------------------------------------------------------------------
 
-void TokenRepairSearch::lower_weight() {
-  const std::uint32_t excess = (weight_ - kNoExcess) / 2;
-  weight_ = kNoExcess + (excess < kLeastExcessOfTokens ? 0 : excess);
-  tried_from_ = expansions_;
-  queue_again();
-}
-
 bool TokenRepairSearch::is_stale(const Entry& entry) const {
   const Node& node = nodes_[entry.node];
   return node.version != entry.version || node.next == kDone || is_hopeless(bound_of(node));
@@ -343,7 +307,7 @@ void TokenRepairSearch::note_bound() {
 
 // Whether no open node is below the best cost; the weight is 1.
 bool TokenRepairSearch::is_proven() const {
-  return queue_.empty() || queue_.top().key >= best_.cost.cost * kPartsOfACost;
+  return queue_.empty() || queue_.top().key >= best_.cost.cost * kKeysOfACost;
 }
 
 TokenRepairSearch::Outcome TokenRepairSearch::improve() {
@@ -354,19 +318,17 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
   try {
     if (nodes_.empty()) begin(places_.relaxed_start(), budget);
     while (!is_over_) {
-      const bool is_tried =
-          weight_ > kNoExcess && expansions_ - tried_from_ > kExpansionsOfATokenTry + 2 * tokens_.size();
-      if (is_better_ || is_tried) lower_weight();
+      if (is_better_ || weight_.is_tried(expansions_, kExpansionsOfATokenTry + 2 * tokens_.size())) {
+        weight_.lower(expansions_);
+        queue_again();
+      }
       if (is_better_) {
         note_bound();
         return Outcome::Better;
       }
       if (least_refused_ < best_.cost.cost) {  // relaxed places prove no more than that
-        if (weight_ != kNoExcess) {
-          weight_ = kNoExcess;
-          queue_again();
-        }
-        const std::uint64_t refused = least_refused_ * kPartsOfACost;
+        if (weight_.drop_excess()) queue_again();
+        const std::uint64_t refused = least_refused_ * kKeysOfACost;
         if (queue_.empty() || queue_.top().key > refused || (queue_.top().key == refused && ++ties_ > kMostForAGuide)) {
           if (least_insert_ > 0) make_guide(budget);
           begin_exactly(guide_.has_value(), budget);
@@ -377,7 +339,7 @@ TokenRepairSearch::Outcome TokenRepairSearch::improve() {
         begin_exactly(false, budget);
         continue;
       }
-      if (queue_.empty() || (weight_ == kNoExcess && is_proven() && ++ties_ > kMostTies)) break;
+      if (queue_.empty() || (weight_.excess() == 0 && is_proven() && ++ties_ > kMostTies)) break;
       budget.step();
       const Entry entry = queue_.pop();
       if (is_stale(entry)) continue;
@@ -418,10 +380,11 @@ void TokenRepairSearch::visit_edges(const Node& node, Budget& budget, Visit&& vi
 template <class Visit>
 void TokenRepairSearch::visit_cheapest(NodeNumber number, Budget& budget, Visit&& visit) {
   const Node node = nodes_[number];
-  const auto tight = [&](std::uint32_t position, Place place, EditStep step) {
+  const auto tight = [&](const At& at, EditStep step) {
     budget.step();
-    const auto target = find(position, place);
-    if (target && nodes_[*target].is_cheapest && nodes_[*target].reached == node.reached + price(step, node.position))
+    const auto target = nodes_.find(at);
+    if (target && nodes_[*target].is_cheapest &&
+        nodes_[*target].reached == node.reached + price(step, node.at.position))
       visit(*target, step);
   };
   visit_edges(node, budget, tight);

@@ -15,8 +15,8 @@
 //     refused, or the sequence ends and is no end, the cheapest edit must be paid.  This second part is what keeps the
 //     search small: of the 300 places that an insertion may lead to, few can go on.  Both parts are consistent where l
 //     is exact.
-//   - First answers.  The longest beginning that is allowed, and the shortest end after it; then, with a weight above
-//     1, every token that is unread adds to a node's key (ARA*: Likhachev, Gordon and Thrun 2003).
+//   - First answers.  The longest beginning that is allowed, and the shortest end after it; then every token that is
+//     unread counts by a weight, which is lowered (search_weight.hpp).
 //   - Bound.  The least of the open nodes' bounds, whatever the weight.
 //   - Two kinds of places.  The search begins in relaxed places.  An answer that is not accepted exactly is none; if
 //     the least cost is that of such an answer, the search is made again in exact places, and the bound so far stays.
@@ -45,10 +45,11 @@
 #include <vector>
 
 #include "common/limits.hpp"
-#include "common/number_table.hpp"
 #include "repair/edit_model.hpp"
+#include "repair/edit_state.hpp"
 #include "repair/open_nodes.hpp"
 #include "repair/path_cost.hpp"
+#include "repair/search_weight.hpp"
 #include "repair/token_places.hpp"
 
 namespace tokamata {
@@ -93,9 +94,15 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   // Nodes that are searched for other repairs of a cost whose first answer was refused.
   static constexpr std::uint64_t kMostForAGuide = 50'000;
 
-  struct Node {
+  struct At {
     std::uint32_t position;
-    Place place, kept;  // where the token at the position leads
+    Place place;
+    friend bool operator==(const At&, const At&) = default;
+    std::uint64_t hash() const { return mix(mix(0x9e3779b97f4a7c15, position), place); }
+  };
+  struct Node {
+    At at;
+    Place kept;  // where the token at the position leads
     PathCost reached;
     PathCost estimate;
     NodeNumber from;
@@ -117,8 +124,6 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
     }
   };
 
-  static std::uint64_t hash_of(std::uint32_t position, Place place);
-  std::optional<NodeNumber> find(std::uint32_t position, Place place) const;
   std::uint8_t type_at(std::size_t position) const { return places_.type(tokens_[position]); }
   PathCost price(EditStep step, std::size_t position) const;
   void answer_at_once(Budget& budget);
@@ -127,17 +132,16 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   void begin(Place start, Budget& budget);
   void begin_exactly(bool along_guide, Budget& budget);
   void make_guide(Budget& budget);
-  bool is_along_guide(std::uint32_t position, Place place, std::uint64_t cost) const;
-  PathCost estimate(std::uint32_t position, Place place, Place kept) const;
+  bool is_along_guide(const At& at, std::uint64_t cost) const;
+  PathCost estimate(const At& at, Place kept) const;
   PathCost bound_of(const Node& node) const;
   std::uint64_t key_of(const Node& node, std::uint64_t cost) const;
   bool is_hopeless(const PathCost& bound) const { return bound > best_.cost; }
   bool is_stale(const Entry& entry) const;
   void push(NodeNumber node);
-  void relax(NodeNumber from, std::uint32_t position, Place place, PathCost reached, EditStep step, Budget& budget);
+  void relax(NodeNumber from, const At& at, PathCost reached, EditStep step, Budget& budget);
   void expand(NodeNumber node, Budget& budget);
   void reach_end(NodeNumber node, Budget& budget);
-  void lower_weight();
   void queue_again();
   bool is_proven() const;
   std::uint64_t open_bound() const;
@@ -150,7 +154,7 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   template <class Visit>
   void visit_cheapest(NodeNumber number, Budget& budget, Visit&& visit);
   std::vector<EditStep> steps_to(NodeNumber number) const;
-  bool is_end(const Node& node) const { return node.position == tokens_.size() && places_.accepting(node.place); }
+  bool is_end(const Node& node) const { return node.at.position == tokens_.size() && places_.accepting(node.at.place); }
   void choose_among_equals(Budget& budget);
   void mark_cheapest(Budget& budget);
   template <class Visit>
@@ -162,23 +166,18 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   TokenPrices prices_;
   std::vector<EditCost> each_price_;  // of insertions and replacements, each once, in order
   EditCost least_insert_, cheapest_;  // the least that is not 0
-  std::uint32_t weight_, given_weight_;
+  SearchWeight weight_;
   Limits limits_;
   std::shared_ptr<const CancelToken> cancel_;
   double spent_seconds_ = 0;
-  counted::vector<Node> nodes_;
-  NumberTable index_;
+  NodeTable<Node> nodes_;
   OpenNodes<Entry> queue_;
   // The nodes of relaxed repairs that cost no more than the refused one.
-  struct Guide {
-    struct Stop {
-      std::uint32_t position;
-      Place place;
-      std::uint64_t cost;
-    };
-    counted::vector<Stop> stops;
-    NumberTable index;
+  struct Stop {
+    At at;
+    std::uint64_t cost;
   };
+  using Guide = NodeTable<Stop>;
   std::optional<Guide> guide_;
   bool is_exact_ = false;
   std::optional<NodeNumber> end_;         // of the best answer, if the search in these places has met it
@@ -187,7 +186,7 @@ class TokenRepairSearch : private BorrowedTokenPlaces {
   std::uint64_t lower_bound_ = 0;
   bool is_bound_relaxed_ = true, is_better_ = false, is_over_ = false;
   Answer best_;
-  std::uint64_t expansions_ = 0, tried_from_ = 0, ties_ = 0;
+  std::uint64_t expansions_ = 0, ties_ = 0;
 };
 
 // What is wrong with the claim that no repair costs less than `bound`; empty where it holds.  Dijkstra's algorithm,
