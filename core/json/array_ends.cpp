@@ -222,12 +222,12 @@ ArrayEnds::Fresh ArrayEnds::fresh(const Branch<ArrayTag>& way, const WrittenText
     const SetId leading = leading_values(way, way.value, seen, work);
     if (sets_.counts().of(leading, seen.size() + 1, work) > seen.size()) return {leading, seen.size() == 0};
   }
-  std::vector<SetId> parts{way.value};
+  std::vector<SetId> conjuncts{way.value};
   for (const std::string& value : seen.strings()) {
     work.budget.step();
-    if (sets_.has(way.value, value, work)) parts.push_back(sets_.negate(sets_.constant(value)));
+    if (sets_.has(way.value, value, work)) conjuncts.push_back(sets_.negate(sets_.constant(value)));
   }
-  const SetId values = sets_.all(parts);
+  const SetId values = sets_.all(std::move(conjuncts));
   if (!sets_.lives(values, work)) return {Formulas<SetTag>::kFalse, true};
   return {is_endable ? values : leading_values(way, values, seen, work), true};
 }

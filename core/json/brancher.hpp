@@ -55,7 +55,7 @@ class Brancher {
   };
 
   void split_by_lists(FormulaId f, SetId value) {
-    constexpr std::size_t kLeastLists = 4;  // fewer are as well decided one after the other
+    constexpr std::size_t kLeastListsTakenByValue = 4;  // fewer are as well decided one after the other
     std::unordered_map<std::uint32_t, Use> uses;
     std::vector<std::uint32_t> conditions;
     formulas_.visit(f, [&](std::uint32_t atom, bool wanted, bool denied) {
@@ -65,7 +65,7 @@ class Brancher {
       use->second.wanted |= wanted;
       use->second.denied |= denied;
     });
-    if (conditions.size() < kLeastLists) return split(f, value);
+    if (conditions.size() < kLeastListsTakenByValue) return split(f, value);
     bool is_denied = false;
     std::vector<SetId> lists;
     std::vector<const ListedValue*> values;  // in the order in which they are met
@@ -81,7 +81,7 @@ class Brancher {
         holds.push_back(atom);
       }
     }
-    if (lists.size() < kLeastLists) return split(f, value);
+    if (lists.size() < kLeastListsTakenByValue) return split(f, value);
     std::ranges::sort(lists);
 
     Variations<Tag> variations(
@@ -175,9 +175,10 @@ class Brancher {
     }
   }
 
-  // An `any` in front that asks for many conditions, in a formula that denies none.
+  // An `any` among the conjuncts that has many conditions, in a formula that denies none.
   std::optional<FormulaId> wide_choice(const FormulaId& f) const {
-    constexpr std::size_t kMostTogether = 4;  // conditions that are met with and without each other: 2^4 branches
+    constexpr std::size_t kMostConditionsTogether =
+        4;  // conditions that are met with and without each other: 2^4 branches
     for (const FormulaId conjunct : formulas_.conjuncts(f)) {
       if (formulas_.operation(conjunct) != Operation::Any) continue;
       std::vector<std::uint32_t> conditions;
@@ -189,7 +190,7 @@ class Brancher {
       });
       std::ranges::sort(conditions);
       conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
-      if (conditions.size() > kMostTogether) return conjunct;
+      if (conditions.size() > kMostConditionsTogether) return conjunct;
     }
     return std::nullopt;
   }

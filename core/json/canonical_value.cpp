@@ -65,7 +65,7 @@ class Reader {
  private:
   struct Container {
     bool is_object;
-    std::vector<std::string> parts;
+    std::vector<std::string> items;
     std::string name;
   };
 
@@ -100,9 +100,9 @@ class Reader {
     ++at_;
     Container container = std::move(open_.back());
     open_.pop_back();
-    if (container.is_object) std::ranges::sort(container.parts);
+    if (container.is_object) std::ranges::sort(container.items);
     std::string text(1, container.is_object ? '{' : '[');
-    for (std::size_t i = 0; i < container.parts.size(); ++i) text += (i ? "," : "") + container.parts[i];
+    for (std::size_t i = 0; i < container.items.size(); ++i) text += (i ? "," : "") + container.items[i];
     text.push_back(container.is_object ? '}' : ']');
     return text;
   }
@@ -111,7 +111,7 @@ class Reader {
   bool ends(std::string value) {
     while (!open_.empty()) {
       Container& around = open_.back();
-      around.parts.push_back(around.is_object ? around.name + ":" + value : value);
+      around.items.push_back(around.is_object ? around.name + ":" + value : value);
       skip_blanks();
       if (text_[at_] == ',') {
         ++at_;
@@ -146,8 +146,8 @@ Type type_of(std::string_view canonical) {
   }
 }
 
-std::vector<std::string_view> complete_parts(std::string_view begun) {
-  std::vector<std::string_view> parts;
+std::vector<std::string_view> complete_items(std::string_view begun) {
+  std::vector<std::string_view> items;
   std::size_t depth = 0, begin = 1;
   bool in_string = false;
   for (std::size_t at = 0; at < begun.size(); ++at) {
@@ -161,10 +161,10 @@ std::vector<std::string_view> complete_parts(std::string_view begun) {
     if (c == '[' || c == '{') ++depth;
     if (c == ']' || c == '}') --depth;
     if (depth > 1 || (depth == 1 && c != ',') || at == begin) continue;  // "[]" has none
-    parts.push_back(begun.substr(begin, at - begin));
+    items.push_back(begun.substr(begin, at - begin));
     begin = at + 1;
   }
-  return parts;
+  return items;
 }
 
 namespace {
@@ -185,22 +185,22 @@ ValueNode add_value(std::string_view canonical, ValueTable& table) {
     }
     case kArray: {
       std::vector<ValueNode> elements;
-      for (const std::string_view part : complete_parts(canonical)) elements.push_back(add_constant(part, table));
+      for (const std::string_view item : complete_items(canonical)) elements.push_back(add_constant(item, table));
       const Count count = elements.size();
       return of_type({table.add(ValueTable::Items{std::move(elements), ValueTable::kNone}),
                       table.add(ValueTable::ArrayLength{count, count})});
     }
     case kObject: {
       std::vector<ValueNode> members;
-      const auto parts = complete_parts(canonical);
-      for (const std::string_view part : parts) {
+      const auto items = complete_items(canonical);
+      for (const std::string_view item : items) {
         std::size_t end = 1;
-        while (part[end] != '"') end += part[end] == '\\' ? 2 : 1;
-        const NameId name = table.name(read_string(part.substr(1, end - 1)));
-        members.push_back(table.add(ValueTable::Property{name, add_constant(part.substr(end + 2), table)}));
+        while (item[end] != '"') end += item[end] == '\\' ? 2 : 1;
+        const NameId name = table.name(read_string(item.substr(1, end - 1)));
+        members.push_back(table.add(ValueTable::Property{name, add_constant(item.substr(end + 2), table)}));
         members.push_back(table.add(ValueTable::Has{name}));
       }
-      members.push_back(table.add(ValueTable::PropertyCount{parts.size(), parts.size()}));
+      members.push_back(table.add(ValueTable::PropertyCount{items.size(), items.size()}));
       return of_type(std::move(members));
     }
     case kNumber: break;

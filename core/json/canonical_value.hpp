@@ -19,7 +19,7 @@ std::string canonical_value(std::string_view text);
 Type type_of(std::string_view canonical);
 
 // The elements or members of a container, or of the beginning of one, that are complete: none that may still grow.
-std::vector<std::string_view> complete_parts(std::string_view begun);
+std::vector<std::string_view> complete_items(std::string_view begun);
 
 // A node for the value alone, given in this form.
 ValueNode add_constant(std::string_view canonical, ValueTable& table);

@@ -90,7 +90,7 @@ BegunElement DistinctElements::checked(BegunElement element, const OpenArray& ar
   const std::string_view begun = without_blanks(text);
   // Where nothing but the bracket may follow, the container is known.
   const bool is_whole =
-      is_container(element.kind) && !work.arena.node(element.rest).rules && holds_complete_parts(begun);
+      is_container(element.kind) && !work.arena.node(element.rest).rules && holds_complete_items(begun);
   SeenElements::Alike alike =
       is_whole ? seen_elements_.equal_to(array.seen, canonical_value(text + (begun.front() == '[' ? ']' : '}')))
                : seen_elements_.alike(array.seen, begun);
@@ -106,12 +106,12 @@ BegunElement DistinctElements::checked(BegunElement element, const OpenArray& ar
   }
   element.is_settled = true;
   if (count == 0) return element;
-  std::vector<SetId> parts{element.set};
+  std::vector<SetId> conjuncts{element.set};
   for (const std::string& value : seen_elements_.strings(alike)) {
     work.budget.step();
-    parts.push_back(sets_.negate(sets_.constant(value)));
+    conjuncts.push_back(sets_.negate(sets_.constant(value)));
   }
-  element.set = sets_.all(std::move(parts));
+  element.set = sets_.all(std::move(conjuncts));
   element.rest = sets_.lives(element.set, work) ? rest_of(element.set, text, line, work) : Arena::kEmpty;
   return element;
 }

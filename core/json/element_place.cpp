@@ -91,7 +91,7 @@ ElementPlace place_in(std::string_view begun) {
   return place;
 }
 
-bool holds_complete_parts(std::string_view begun) {
+bool holds_complete_items(std::string_view begun) {
   const ElementPlace place = place_in(begun);
   return place.kind == ElementPlace::Kind::Mark && place.path.size() == 1 && !place.is_name;
 }
@@ -101,17 +101,17 @@ void ElementPlace::add_from(std::string_view canonical, std::vector<std::string_
   for (const Step& step : path) {
     const auto* const item = std::get_if<std::size_t>(&step);
     if (at.front() != (item ? '[' : '{')) return;
-    const std::vector<std::string_view> parts = complete_parts(at);
+    const std::vector<std::string_view> items = complete_items(at);
     if (item) {
-      if (*item >= parts.size()) return;
-      at = parts[*item];
+      if (*item >= items.size()) return;
+      at = items[*item];
       continue;
     }
     const std::string& name = std::get<std::string>(step);
     bool has_name = false;
-    for (const std::string_view part : parts)
-      if (part.size() > name.size() && part.starts_with(name) && part[name.size()] == ':') {
-        at = part.substr(name.size() + 1);
+    for (const std::string_view one : items)
+      if (one.size() > name.size() && one.starts_with(name) && one[name.size()] == ':') {
+        at = one.substr(name.size() + 1);
         has_name = true;
         break;
       }
@@ -120,7 +120,7 @@ void ElementPlace::add_from(std::string_view canonical, std::vector<std::string_
   if (!is_name) {
     found.push_back(at);
   } else if (at.front() == '{') {
-    for (const std::string_view part : complete_parts(at)) found.push_back(part.substr(0, string_end(part)));
+    for (const std::string_view one : complete_items(at)) found.push_back(one.substr(0, string_end(one)));
   }
 }
 

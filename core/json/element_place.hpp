@@ -40,6 +40,6 @@ struct ElementPlace {
 ElementPlace place_in(std::string_view begun);
 
 // Whether all elements or members of such a container are complete, so that a comma or its bracket comes.
-bool holds_complete_parts(std::string_view begun);
+bool holds_complete_items(std::string_view begun);
 
 }  // namespace tokamata::json

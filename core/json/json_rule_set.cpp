@@ -46,7 +46,7 @@ ByteSet JsonRuleSet::distinguished() const {
   return set;
 }
 
-bool JsonRuleSet::spells(std::string_view part) const { return table_->has_name_with(part); }
+bool JsonRuleSet::spells(std::string_view infix) const { return table_->has_name_with(infix); }
 
 std::set<std::string> JsonRuleSet::control_tokens() const {
   return tags_ ? tags_->control_tokens() : std::set<std::string>();

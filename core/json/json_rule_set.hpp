@@ -25,7 +25,7 @@ class JsonRuleSet : public RuleSet {
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
   ByteSet distinguished() const override;
-  bool spells(std::string_view part) const override;
+  bool spells(std::string_view infix) const override;
   // Bytes that end a string or a container, or continue in one.
   std::string_view ending_bytes() const override { return tags_ ? "\"}],:01</>" : "\"}],:01"; }
   ByteSet separators() const override { return tags_ ? ByteSet::range(0, 255) : ByteSet::range(',', ','); }

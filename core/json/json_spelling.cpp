@@ -272,7 +272,7 @@ class Speller {
     result.expression = Expression::unite(std::move(items));
     return result;
   }
-  // One part that is spelled text makes all of it so, and then all texts say nothing more.
+  // One item that is spelled text makes all of it so, and then all texts say nothing more.
   Spelled of(const Expression::Intersection& both, bool) {
     Spelled result{nullptr, false};
     std::vector<ExpressionPtr> items;
@@ -282,10 +282,10 @@ class Speller {
         all = true;
         continue;
       }
-      // What other parts see to need not be seen to here.
-      Spelled part = spelled(item, true);
-      result.exact = result.exact || part.exact;
-      items.push_back(std::move(part.expression));
+      // What the other items exclude needs no exclusion here.
+      Spelled one = spelled(item, true);
+      result.exact = result.exact || one.exact;
+      items.push_back(std::move(one.expression));
     }
     if (all && !result.exact) {
       items.insert(items.begin(), all_);
@@ -351,9 +351,9 @@ class Speller {
     throw std::invalid_argument("spelled_in_json: the text's language nests too deep");
   }
 
-  static ExpressionPtr take(Spelled& whole, Spelled part) {
-    whole.exact = whole.exact && part.exact;
-    return std::move(part.expression);
+  static ExpressionPtr take(Spelled& whole, Spelled item) {
+    whole.exact = whole.exact && item.exact;
+    return std::move(item.expression);
   }
   ExpressionPtr one(std::uint32_t code_point) {
     ExpressionPtr& known = code_points_[code_point];
@@ -372,12 +372,12 @@ class Speller {
   std::vector<ExpressionPtr> kept_;  // what was made and spelled: known_ is by address
   ExpressionPtr code_point_;         // any one
   ExpressionPtr all_ = Expression::repetition(code_point_, 0, kUnbounded, -1);
-  std::map<const Expression*, Spelled> known_[2];  // parts may be shared, and then a tree is a graph
+  std::map<const Expression*, Spelled> known_[2];  // expressions may share others
   std::map<const CodePointAutomaton*, ExpressionPtr> classes_;
   std::map<std::uint32_t, ExpressionPtr> code_points_;
 };
 
-// Whether code points that writers escape may occur, part by part; parts may be shared.
+// Whether code points that writers escape may occur, expression by expression.
 class EscapedSearch {
  public:
   bool in(const ExpressionPtr& expression) {

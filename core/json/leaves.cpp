@@ -4,8 +4,8 @@
 
 #include "common/hexadecimal.hpp"
 #include "json/json_spelling.hpp"
-#include "json/number_states.hpp"
 #include "json/number_set.hpp"
+#include "json/number_states.hpp"
 
 namespace tokamata::json {
 

@@ -22,6 +22,7 @@ const ExpressionPtr& string_texts(bool any_spelling);
 // Numbers in a range; `digits_only`: without fraction and exponent.
 ExpressionPtr number_texts(const NumberRange& range, bool integral, bool digits_only, Spelling spelling,
                            bool is_unsigned = false);
+inline constexpr std::uint64_t kMostPlainSpellings = 4;  // of one number
 // Whether some of them are below zero.
 bool has_negative_number(const NumberRange& range, bool integral, bool digits_only);
 

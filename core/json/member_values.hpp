@@ -1,6 +1,6 @@
 // What follows a name and what ends it: the value of the member, and the members after it.
 //
-// In JSON a value is one of its spellings.  Between tags it falls into parts by type (tagged_members.hpp), each with
+// In JSON a value is one of its spellings.  Between tags it has alternatives by type (tagged_members.hpp), each with
 // attributes and a closing; the elements of an array may stand between tags like members.
 #pragma once
 

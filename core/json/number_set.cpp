@@ -32,14 +32,14 @@ std::uint64_t power_of(std::uint64_t prime, std::uint64_t number, std::int64_t m
 }
 
 // What 10^weight goes into a number how often, and what is left.
-struct Parts {
+struct Quotient {
   std::string digits;  // of the whole part, from its first on, less the zeros; "" is zero
   std::size_t zeros;   // that follow: 12 in multiples of 10^-30000 has as many
   bool has_rest;
 
   std::string whole() const { return digits + std::string(zeros, '0'); }
 };
-Parts parts_of(const Decimal& number, std::int64_t weight) {
+Quotient quotient_of(const Decimal& number, std::int64_t weight) {
   if (number.lead < weight) return {"", 0, !number.is_zero()};
   const auto length = static_cast<std::size_t>(number.lead - weight + 1);
   std::string digits = number.digits.substr(0, length);
@@ -58,7 +58,7 @@ std::uint64_t product_modulo(std::uint64_t a, std::uint64_t b, std::uint64_t fac
 }
 
 // The zeros by squares: a bound may have tens of thousands of them.
-std::uint64_t remainder_of(const Parts& number, std::uint64_t factor) {
+std::uint64_t remainder_of(const Quotient& number, std::uint64_t factor) {
   std::uint64_t rest = 0;  // below 10^18, so that ten times as much is below 2^64
   for (const char digit : number.digits) rest = (10 * rest + static_cast<std::uint64_t>(digit - '0')) % factor;
   if (rest == 0) return 0;
@@ -172,8 +172,8 @@ Modulus Modulus::parse(std::string_view text) {
 
 bool Modulus::divides(const Decimal& number) const {
   if (number.is_zero()) return true;
-  const Parts parts = parts_of(number, weight);
-  return !parts.has_rest && remainder_of(parts, factor) == 0;
+  const Quotient quotient = quotient_of(number, weight);
+  return !quotient.has_rest && remainder_of(quotient, factor) == 0;
 }
 
 bool Modulus::divides(const Modulus& other) const {
@@ -201,21 +201,21 @@ std::optional<Modulus> Modulus::common(const Modulus& other) const {
 }
 
 Decimal ceil_multiple(const Decimal& bound, bool included, const Modulus& modulus) {
-  const Parts parts = parts_of(bound, modulus.weight);
-  const std::uint64_t rest = remainder_of(parts, modulus.factor);
-  if (rest == 0 && !parts.has_rest && included) return bound;
-  std::string digits = parts.whole();
+  const Quotient quotient = quotient_of(bound, modulus.weight);
+  const std::uint64_t rest = remainder_of(quotient, modulus.factor);
+  if (rest == 0 && !quotient.has_rest && included) return bound;
+  std::string digits = quotient.whole();
   increase(digits, modulus.factor - rest);
   return Decimal::of(std::move(digits), modulus.weight);
 }
 
 Decimal floor_multiple(const Decimal& bound, bool included, const Modulus& modulus) {
-  const Parts parts = parts_of(bound, modulus.weight);
-  std::uint64_t rest = remainder_of(parts, modulus.factor);
-  if (rest == 0 && !parts.has_rest && included) return bound;
+  const Quotient quotient = quotient_of(bound, modulus.weight);
+  std::uint64_t rest = remainder_of(quotient, modulus.factor);
+  if (rest == 0 && !quotient.has_rest && included) return bound;
   // The bound itself is a multiple and excluded; where it is not zero, it is one factor at least.
-  if (rest == 0 && !parts.has_rest) rest = bound.is_zero() ? 0 : modulus.factor;
-  std::string digits = parts.whole();
+  if (rest == 0 && !quotient.has_rest) rest = bound.is_zero() ? 0 : modulus.factor;
+  std::string digits = quotient.whole();
   subtract(digits, rest);
   return Decimal::of(std::move(digits), modulus.weight);
 }

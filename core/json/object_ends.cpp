@@ -129,7 +129,7 @@ std::uint32_t ObjectEnds::further_among_conjuncts(ObjectId f, std::size_t requir
   return static_cast<std::uint32_t>(std::min<Count>(least - std::min<Count>(least, required), kMostMissing));
 }
 
-// Of a conjunction what its atoms ask for, of other formulas nothing.
+// Of a conjunction what its atoms require, of other formulas nothing.
 std::uint32_t ObjectEnds::least_length(ObjectId f, std::uint32_t depth, const Work& work) {
   return memoized(least_lengths_, std::uint64_t{f.value} << 32 | depth, [&] {
     const counted::vector<NameId> required = formulas_.required_among_conjuncts(f);
@@ -267,7 +267,7 @@ std::vector<ObjectEnds::Candidate> ObjectEnds::candidates(const Help& help, bool
 }
 
 // Fewest missing first, and of these the shortest.  Members that change nothing are not taken.  Most of what is reached
-// is never looked at: what comes no more is struck from a formula when its turn comes, and names that nothing requires
+// is never opened: what comes no more is struck from a formula when it is opened, and names that nothing requires
 // are tried after those that something does.
 std::optional<std::uint32_t> ObjectEnds::search_length(ObjectId f, const Room& room, const Work& work) {
   enum class Stage : std::uint8_t { Reached, Required, Others };

@@ -5,8 +5,8 @@
 // Example.  Order a, b, c; required b: the next name is a or b, and c is late.  With any(required a, x not in b's set)
 // and nothing else, all three may come next, and the object may not end.
 // How.  Mostly a formula is a conjunction of atoms, and then required names alone matter.  Otherwise a way
-// to end it is searched over what remains after each member, what lacks least first; a shortest way has no member that
-// nothing asks for, and members may be taken in the order of their names whatever the order of the text.
+// to end it is searched over what remains after each member, what lacks least first; a shortest end has only members
+// that something requires, and members may be taken in the order of their names whatever the order of the text.
 // Cost.  Linear in the names for conjunctions; exponential at worst elsewhere, bounded by Limits.
 #pragma once
 

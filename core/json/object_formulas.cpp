@@ -132,17 +132,17 @@ counted::vector<T> without(const counted::vector<T>& items, std::size_t place) {
 
 // Whether the most of its operands may have nothing to do with a name.
 bool ObjectFormulas::is_wide(ObjectId f) const {
-  constexpr std::size_t kLeastWide = 16;  // operands
+  constexpr std::size_t kLeastOperandsOfWide = 16;
   const auto all = conjuncts(f);
-  if (all.size() >= kLeastWide) return true;
+  if (all.size() >= kLeastOperandsOfWide) return true;
   return std::ranges::any_of(all, [&](ObjectId conjunct) {
     if (operation(conjunct) == Operation::Not) conjunct = body(conjunct);
-    return operation(conjunct) >= Operation::All && operands(conjunct).size() >= kLeastWide;
+    return operation(conjunct) >= Operation::All && operands(conjunct).size() >= kLeastOperandsOfWide;
   });
 }
 
 ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
-  constexpr std::size_t kMostByName = 8;  // formulas: names come one after the other, for a few of them
+  constexpr std::size_t kMostFormulasByName = 8;  // names come one after the other, for a few formulas
   if (const auto known = by_name_.find(f.value); known != by_name_.end()) return known->second;
   counted::unordered_map<std::uint32_t, counted::vector<std::uint32_t>> atoms;
   counted::vector<std::uint32_t> of_languages;
@@ -161,7 +161,7 @@ ObjectFormulas::ByName& ObjectFormulas::by_name(ObjectId f, const Work& work) {
     return atom.kind == Kind::Count ? after_one(atom) : whole;
   };
   Variations<ObjectTag> variations(*this, f, usual, work);
-  if (by_name_.size() >= kMostByName) by_name_.clear();
+  if (by_name_.size() >= kMostFormulasByName) by_name_.clear();
   return by_name_.emplace(f.value, ByName{std::move(variations), std::move(atoms), std::move(of_languages)})
       .first->second;
 }

@@ -4,7 +4,7 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::uint32_t kMostLevels = 6;  // of nested values that a lower bound counts
+constexpr std::uint32_t kMostLevelsOfLeastLength = 6;  // of nested values that a lower bound counts
 
 ExpressionId optional_if(bool is_optional, ExpressionId expression, const Work& work) {
   std::vector<ExpressionId> ways{expression};
@@ -25,7 +25,8 @@ RuleContext::RuleContext(std::uint32_t source, std::shared_ptr<const ValueTable>
 
 ExpressionId RuleReferences::value(SetId set, Gap gap, Line line, const Work& work) {
   const std::uint32_t length = sets_.some_length(set, work).value_or(ExpressionNode::kUnspelled);
-  const std::uint32_t shortest = line.mode == Mode::Relaxed ? sets_.least_length(set, kMostLevels, work) : 1;
+  const std::uint32_t shortest =
+      line.mode == Mode::Relaxed ? sets_.least_length(set, kMostLevelsOfLeastLength, work) : 1;
   return rules_.expression(ValueRule{set, gap, line}, length, shortest, work);
 }
 
@@ -81,7 +82,7 @@ std::uint32_t RuleReferences::shortest_members(OpenObjectId object, bool is_firs
   if (open_[object].is_tagged)
     return std::max(sets_.object_ends().least_length(open_[object].rest, *tags_, std::nullopt, work),
                     tags_->least_length(std::nullopt, work));
-  const std::uint32_t members = sets_.object_ends().least_length(open_[object].rest, kMostLevels, work);
+  const std::uint32_t members = sets_.object_ends().least_length(open_[object].rest, kMostLevelsOfLeastLength, work);
   return capped_sum(members, is_first && members > 0 ? 0 : 1);
 }
 
@@ -90,7 +91,7 @@ std::uint32_t RuleReferences::shortest_after(OpenObjectId object, NameId name, c
   if (open_[object].is_tagged)
     return capped_sum(sets_.object_ends().least_length(open_[object].rest, *tags_, name, work),
                       tags_->least_closing(work));
-  return capped_sum(sets_.object_ends().least_length_with(open_[object].rest, name, kMostLevels, work), 2);
+  return capped_sum(sets_.object_ends().least_length_with(open_[object].rest, name, kMostLevelsOfLeastLength, work), 2);
 }
 
 std::uint32_t RuleReferences::shortest_after_undeclared(OpenObjectId object, const Line& line, const Work& work) {

@@ -67,18 +67,18 @@ SeenElements::Alike SeenElements::alike_number(const TextSets& sets, TextSetId s
 
 SeenElements::Alike SeenElements::alike_container(TextSetId seen, std::string_view begun) const {
   // A string, a container or what stands before a blank is complete before its comma comes.
-  const std::string text = std::string(begun) + (holds_complete_parts(begun) ? "," : "");
-  const std::vector<std::string_view> parts = complete_parts(text);
+  const std::string text = std::string(begun) + (holds_complete_items(begun) ? "," : "");
+  const std::vector<std::string_view> items = complete_items(text);
   const char bracket = begun.front();
-  if (bracket == '[' || parts.empty()) {
+  if (bracket == '[' || items.empty()) {
     std::string prefix(1, bracket);
-    for (std::size_t i = 0; i < parts.size(); ++i) prefix += (i > 0 ? "," : "") + canonical_value(parts[i]);
+    for (std::size_t i = 0; i < items.size(); ++i) prefix += (i > 0 ? "," : "") + canonical_value(items[i]);
     return {{text_sets_.below(seen, prefix)}, {}};
   }
   Alike found;
   const counted::vector<TextId>* fewest = nullptr;
-  for (const std::string_view part : parts) {
-    const std::string object = canonical_value("{" + std::string(part) + "}");
+  for (const std::string_view item : items) {
+    const std::string object = canonical_value("{" + std::string(item) + "}");
     const std::optional<TextId> member = texts_.find(std::string_view(object).substr(1, object.size() - 2));
     const auto with = member ? now_.objects_with.find(member->value) : now_.objects_with.end();
     if (with == now_.objects_with.end()) return {};
@@ -102,26 +102,26 @@ std::vector<std::vector<std::string>> parts_by_level(const ElementPlace& place, 
   std::vector<std::vector<std::string>> levels;
   for (const std::size_t at : place.opened) {
     const std::string text = std::string(begun.substr(at)) + (is_complete && at == place.opened.back() ? "," : "");
-    std::vector<std::string>& parts = levels.emplace_back();
-    for (const std::string_view part : complete_parts(text)) {
+    std::vector<std::string>& items = levels.emplace_back();
+    for (const std::string_view item : complete_items(text)) {
       if (begun[at] == '[') {
-        parts.push_back(canonical_value(part));
+        items.push_back(canonical_value(item));
       } else {
-        const std::string object = canonical_value("{" + std::string(part) + "}");
-        parts.push_back(object.substr(1, object.size() - 2));
+        const std::string object = canonical_value("{" + std::string(item) + "}");
+        items.push_back(object.substr(1, object.size() - 2));
       }
     }
   }
   return levels;
 }
 
-// Whether a value in canonical form has these parts, and where the next container is.
+// Whether a value in canonical form has these items, and where the next container is.
 bool has_parts(const std::vector<std::string>& wanted, std::string_view container, bool is_array) {
   if (container.front() != (is_array ? '[' : '{')) return false;
-  const std::vector<std::string_view> parts = complete_parts(container);
-  if (is_array) return parts.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), parts.begin());
+  const std::vector<std::string_view> items = complete_items(container);
+  if (is_array) return items.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), items.begin());
   return std::ranges::all_of(wanted,
-                             [&](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
+                             [&](const std::string& item) { return std::ranges::find(items, item) != items.end(); });
 }
 
 }  // namespace
@@ -178,7 +178,7 @@ std::vector<std::string> SeenElements::strings(const Alike& alike) const {
 void SeenElements::note(TextId element) {
   if (texts_.byte(element, 0) != '{' || !now_.noted.insert(element.value).second) return;
   const std::string text = texts_.string(element);
-  for (const std::string_view member : complete_parts(text)) {
+  for (const std::string_view member : complete_items(text)) {
     counted::vector<TextId>& objects = now_.objects_with[texts_.extended(Texts::kEmpty, member).value];
     objects.push_back(element);
   }

@@ -63,8 +63,8 @@ std::uint64_t ValueCounts::find_count(SetId set, std::uint64_t most, const Work&
 // wanted, nothing is found so, since Arena::count_texts counts ways and not texts.
 std::uint64_t ValueCounts::count_integers(ExpressionId numbers, std::uint64_t most, const Work& work) {
   constexpr std::uint64_t kBeginningsForEach = 16;  // value: multiples of 7 are one of seven integers
-  constexpr std::uint64_t kMostWanted = 256;
-  if (most > kMostWanted) return 0;
+  constexpr std::uint64_t kMostIntegersWanted = 256;
+  if (most > kMostIntegersWanted) return 0;
   std::uint64_t found = 0, steps = 0;
   std::vector<ExpressionId> open{numbers};
   for (std::size_t at = 0; at < open.size() && found < most && steps < kBeginningsForEach * most; ++at)
@@ -82,12 +82,11 @@ std::uint64_t ValueCounts::count_integers(ExpressionId numbers, std::uint64_t mo
 // By their plain spellings, of which each number has one, and few.  Not the integers first: that some set has none
 // would be proven by a search.
 std::uint64_t ValueCounts::count_numbers(ExpressionId numbers, std::uint64_t most, const Work& work) {
-  constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
   std::vector<ExpressionId> both{numbers,
                                  work.arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget)};
   const bool is_plain = sets_.formulas().spelling() == Spelling::Plain;
   const ExpressionId plain = is_plain ? numbers : work.arena.intersect(both);
-  const std::uint64_t enough = kMostSpellings * most;
+  const std::uint64_t enough = kMostPlainSpellings * most;
   if (count_integers(plain, most, work) >= most) return most;
   ExpressionId longer = plain;  // where the smallest integers are those that an enumeration denies
   for (const char digit : std::string_view("98765"))

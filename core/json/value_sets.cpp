@@ -35,7 +35,7 @@ std::optional<std::uint32_t> ValueSets::some_length(SetId set, const Work& work)
 }
 
 std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work) {
-  constexpr std::uint32_t kShort = 16;  // bytes; a shorter text is not worth a search in containers
+  constexpr std::uint32_t kShortText = 16;  // bytes; a shorter text is not worth a search in containers
   const ValueParts found = parts(set, work);
   std::optional<std::uint32_t> least;
   const auto offer = [&](std::uint32_t length) { least = std::min(least.value_or(~0u), length); };
@@ -46,7 +46,7 @@ std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work)
   if (found.simple & kFalse) offer(5);
   if (found.strings.language != Arena::kEmpty) offer(capped_sum(spelled(found.strings.language), 2));
   if (found.numbers.language != Arena::kEmpty) offer(spelled(found.numbers.language));
-  if (least && *least < kShort) return least;
+  if (least && *least < kShortText) return least;
   if (const auto inside = array_ends_.some_length(found.arrays, work)) offer(capped_sum(*inside, 2));
   if (const auto inside = object_ends_.some_length(found.objects, {order(set).get(), 0, nullptr, {}}, work))
     offer(capped_sum(*inside, 2));

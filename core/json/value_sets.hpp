@@ -21,7 +21,7 @@
 // Source.  Negation by type and element: Attouche, Baazizi, Colazzo, Ghelli, Sartiani and Scherzinger, "Witness
 // Generation for JSON Schema", VLDB 2022, who bring a whole schema into such a form before they look for a value;
 // here each formula is worked out when a text comes to it.
-// Not taken: disjunctive normal forms of whole schemas (exponential, and nobody asks for most of them).
+// Not taken: disjunctive normal forms of whole schemas (exponential, and most of them are never needed).
 #pragma once
 
 #include <memory>

@@ -46,12 +46,12 @@ ValueNode ValueTable::unfold(ValueNode id) {
     result = add(Types{kAllTypes & ~(kArray | kObject)});
   } else {
     const ValueNode inside = add(Nested{nested.depth - 1, nested.most_inside});
-    std::vector<ValueNode> parts{add(Items{{}, inside}), add(Others{{}, {}, inside})};
+    std::vector<ValueNode> conjuncts{add(Items{{}, inside}), add(Others{{}, {}, inside})};
     if (nested.most_inside != kNoMaximum) {
-      parts.push_back(add(ArrayLength{0, nested.most_inside}));
-      parts.push_back(add(PropertyCount{0, nested.most_inside}));
+      conjuncts.push_back(add(ArrayLength{0, nested.most_inside}));
+      conjuncts.push_back(add(PropertyCount{0, nested.most_inside}));
     }
-    result = add(AllOf{std::move(parts)});
+    result = add(AllOf{std::move(conjuncts)});
   }
   unfolded_.emplace(id.value, result);
   return result;
@@ -80,8 +80,9 @@ ByteSet ValueTable::distinguished() const {
   return set;
 }
 
-bool ValueTable::has_name_with(std::string_view part) const {
-  return std::ranges::any_of(names_, [part](const std::string& name) { return name.find(part) != std::string::npos; });
+bool ValueTable::has_name_with(std::string_view infix) const {
+  return std::ranges::any_of(names_,
+                             [infix](const std::string& name) { return name.find(infix) != std::string::npos; });
 }
 
 void ValueTable::check() const {

@@ -200,7 +200,7 @@ class ValueTable {
   // The same, of languages alone.
   ByteSet distinguished() const;
   // Whether some declared name contains the text.
-  bool has_name_with(std::string_view part) const;
+  bool has_name_with(std::string_view infix) const;
 
  private:
   counted::vector<Node> nodes_;

@@ -7,8 +7,7 @@ namespace tokamata::json {
 
 namespace {
 
-constexpr std::uint64_t kMostSpellings = 4;  // of a number in plain spelling
-constexpr std::uint64_t kLeastCounted = 8;   // so that a few more elements ask for no new count
+constexpr std::uint64_t kLeastValuesCounted = 8;  // so that a few more elements ask for no new count
 constexpr std::uint64_t kMoreThanTextsHold = std::uint64_t{1} << 40;
 
 constexpr ByteSet kDigits = ByteSet::range('0', '9'), kWithoutZero = ByteSet::range('1', '9');
@@ -27,7 +26,7 @@ bool ValuesLeft::has_more(ExpressionId rest, ElementKind kind, std::uint64_t tha
   const Counted known = counts_[key];
   if (known.found > than) return true;
   if (known.most > than) return false;
-  const std::uint64_t most = std::max(kLeastCounted, 2 * std::bit_ceil(than + 1));
+  const std::uint64_t most = std::max(kLeastValuesCounted, 2 * std::bit_ceil(than + 1));
   const std::uint64_t found = count(rest, kind, most, work);
   counts_[key] = {found, most};
   return found > than;
@@ -42,7 +41,8 @@ std::uint64_t ValuesLeft::count(ExpressionId rest, ElementKind kind, std::uint64
     case ElementKind::String: return is_plain ? texts(most) : std::max<std::uint64_t>(1, texts(most, &kWithoutEscapes));
     case ElementKind::Number:
       if (!is_plain) return std::max<std::uint64_t>(1, texts(most, &kWithoutZero));
-      return std::max({std::uint64_t{1}, texts(most, &kDigits), texts(kMostSpellings * most) / kMostSpellings});
+      return std::max(
+          {std::uint64_t{1}, texts(most, &kDigits), texts(kMostPlainSpellings * most) / kMostPlainSpellings});
     case ElementKind::Word: return texts(most);
     default: return count_in_container(rest, kind == ElementKind::InString, most, work);
   }

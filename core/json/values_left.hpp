@@ -8,7 +8,7 @@
 //            begun neither capital letters nor the u that stands beside \n are counted.
 //   number   in plain spelling a value has four texts at most, and one of digits alone; elsewhere each text of the
 //            digits from 1 to 9 is a value, since zeros at an end are what spellings differ by.
-//   others   containers have as many values as any of the parts that are to come, which all live.  A string that is
+//   others   containers have as many values as any of the values that are to come, which all live.  A string that is
 //            begun is the first of them.
 // Example.  Integers from 0 to 999: after 1 there are 111 values, 1, 10 to 19 and 100 to 199; after 15 there are 11.
 #pragma once

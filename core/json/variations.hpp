@@ -6,7 +6,7 @@
 // Example.  one(all(a, x), all(b, y), all(c, z)), where a, b and c are mostly false: that is one() = false, and with b
 // true it is y.
 // How.  The formula is mapped once, with what its atoms *usually* become.  Where some atoms become something else, only
-// what stands above these is made again; and a junction remembers of its usual operands those that are not neutral.
+// what stands above these is recomputed; and a junction remembers of its usual operands those that are not neutral.
 // Cost.  To begin with, that of a map.  For each variation the formulas above the atoms that differ, each with its
 // operands that are not neutral.
 // Source.  Change propagation: Reps, Teitelbaum and Demers, "Incremental context-dependent analysis for language-based
@@ -46,7 +46,7 @@ class Variations {
   // The formula where these atoms, each at most once, become something else.
   FormulaId with(std::span<const Change> changes, const Work& work) {
     std::unordered_map<std::uint32_t, FormulaId> changed;
-    std::map<std::uint32_t, std::vector<std::uint32_t>> open;  // what is to be made again, by what differs below it
+    std::map<std::uint32_t, std::vector<std::uint32_t>> open;  // what is to be recomputed, by what differs below it
     const auto change = [&](std::uint32_t place, FormulaId value) {
       if (value == nodes_[place].usual) return;
       changed.emplace(place, value);
