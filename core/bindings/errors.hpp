@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
 #include <string>
@@ -21,31 +22,6 @@ namespace tokamata {
 [[noreturn]] inline void raise_argument(const char* name, nanobind::handle given, const char* expected) {
   const nanobind::object shown = nanobind::module_::import_("tokamata.errors").attr("shown_argument")(given);
   raise("ArgumentError", nanobind::make_tuple(name, shown, expected));
-}
-
-// An int, or what stands for one, such as numpy's integers.
-struct WholeNumber {
-  nanobind::object number;
-  long long value;
-  int overflow;  // 0 where `value` is it; otherwise its sign
-};
-
-inline WholeNumber checked_whole(const char* name, nanobind::handle given, const char* expected) {
-  nanobind::object number = nanobind::steal(PyNumber_Index(given.ptr()));
-  if (!number.is_valid()) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nanobind::python_error();
-    PyErr_Clear();
-    raise_argument(name, given, expected);
-  }
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  return {std::move(number), value, overflow};
-}
-
-inline bool checked_flag(const char* name, nanobind::handle given) {
-  if (given.ptr() == Py_True) return true;
-  if (given.ptr() != Py_False) raise_argument(name, given, "True or False");
-  return false;
 }
 
 // What errors show: a pattern, or a description of a constraint that was not made from one.

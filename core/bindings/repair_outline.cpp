@@ -24,19 +24,30 @@ std::string_view view_of(nb::handle given) {
   throw nb::type_error("the text of an outline is bytes or a bytearray");
 }
 
-// Each event begins with the number of its kind.
-nb::tuple tuple_of(const BracketOutline::Root& one) { return nb::make_tuple(0, one.begin); }
+// The kinds of events, for Python; each event begins with the number of its own.
+enum class OutlineEvent : std::uint8_t { Root, Item, Repeated, Closed };
 
-nb::tuple tuple_of(const BracketOutline::Item& one) {
-  return nb::make_tuple(1, one.is_member, one.is_whole, one.is_only, one.begin, one.end, one.after, one.before);
+template <class... Fields>
+nb::tuple tuple_of_kind(OutlineEvent kind, Fields&&... fields) {
+  return nb::make_tuple(static_cast<unsigned>(kind), std::forward<Fields>(fields)...);
 }
 
-nb::tuple tuple_of(const BracketOutline::Repeated& one) { return nb::make_tuple(2, one.begin, one.after); }
+nb::tuple tuple_of(const BracketOutline::Root& one) { return tuple_of_kind(OutlineEvent::Root, one.begin); }
+
+nb::tuple tuple_of(const BracketOutline::Item& one) {
+  return tuple_of_kind(OutlineEvent::Item, one.is_member, one.is_whole, one.is_only, one.begin, one.end, one.after,
+                       one.before);
+}
+
+nb::tuple tuple_of(const BracketOutline::Repeated& one) {
+  return tuple_of_kind(OutlineEvent::Repeated, one.begin, one.after);
+}
 
 nb::tuple tuple_of(const BracketOutline::Closed& one) {
   nb::list names;
   for (const std::string& name : one.names) names.append(nb::bytes(name.data(), name.size()));
-  return nb::make_tuple(3, one.is_root, one.is_object, one.has_items, one.begin, one.end, one.height, std::move(names));
+  return tuple_of_kind(OutlineEvent::Closed, one.is_root, one.is_object, one.has_items, one.begin, one.end, one.height,
+                       std::move(names));
 }
 
 using Events = nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>>;
@@ -51,6 +62,11 @@ Events list_of(const BracketOutline::Events& events) {
 }  // namespace
 
 void bind_repair_outline(nb::module_& m) {
+  nb::enum_<OutlineEvent>(m, "OutlineEvent", "The kinds of events of a BracketOutline.")
+      .value("ROOT", OutlineEvent::Root, "A bracket within no other begins.")
+      .value("ITEM", OutlineEvent::Item, "An item has ended.")
+      .value("REPEATED", OutlineEvent::Repeated, "The name of a whole member comes again.")
+      .value("CLOSED", OutlineEvent::Closed, "A bracket has closed.");
   nb::class_<BracketOutline>(
       m, "BracketOutline",
       R"doc(Items that brackets hold, in a text that arrives in pieces; ``core/json/bracket_outline.hpp``.
@@ -81,12 +97,11 @@ Args:
                   "tuple[list[tuple[typing.Any, ...]], bool]"),
           R"doc(Events, and whether there is more to read; it stops after some ``most_bytes``.
 
-An event begins with the number of its kind.  0: a bracket within no other begins; where.  1: an item
-has ended; whether it is a member, whole, the only one; its begin and end, where it ends with its
-comma, and, of the last one, where it begins with the comma before it.  2: the name of a whole member
-comes again; its begin, and its end with its comma.  3: a bracket has closed; whether it is within no
-other, an object, has items; its begin and end, its height, and the names in it.  What there is not
-is -1.)doc")
+An event begins with the number of its kind, an ``OutlineEvent``.  ``ROOT``: where it begins.
+``ITEM``: whether it is a member, whole, the only one; its begin and end, where it ends with its
+comma, and, of the last one, where it begins with the comma before it.  ``REPEATED``: the begin of
+the member, and its end with its comma.  ``CLOSED``: whether the bracket is within no other, an
+object, has items; its begin and end, its height, and the names in it.  What there is not is -1.)doc")
       .def(
           "finish",
           [](BracketOutline& self, std::size_t end) {

@@ -247,6 +247,11 @@ Returns:
 
 Raises:
     ValueError: the arrays have different lengths, or a number is not a token.)doc");
+  using Role = LongestMatchPieces::Role;
+  nb::enum_<Role>(m, "WordRole", "What a token does in a word that is cut by longest match.")
+      .value("NONE", Role::None)
+      .value("BEGINS", Role::Begins)
+      .value("CONTINUES", Role::Continues);
   nb::class_<Tokenization>(
       m, "Tokenization",
       R"doc(A tokenizer as an automaton over its tokens; see ``core/canonical/tokenization.hpp``.)doc")

@@ -631,6 +631,21 @@ def flaw_of_bound(
 ) -> str:
     """What is wrong with the proof of a bound; ``""`` if it holds."""
 
+class OutlineEvent(enum.Enum):
+    """The kinds of events of a BracketOutline."""
+
+    ROOT = 0
+    """A bracket within no other begins."""
+
+    ITEM = 1
+    """An item has ended."""
+
+    REPEATED = 2
+    """The name of a whole member comes again."""
+
+    CLOSED = 3
+    """A bracket has closed."""
+
 class BracketOutline:
     """
     Items that brackets hold, in a text that arrives in pieces; ``core/json/bracket_outline.hpp``.
@@ -652,12 +667,11 @@ class BracketOutline:
         """
         Events, and whether there is more to read; it stops after some ``most_bytes``.
 
-        An event begins with the number of its kind.  0: a bracket within no other begins; where.  1: an item
-        has ended; whether it is a member, whole, the only one; its begin and end, where it ends with its
-        comma, and, of the last one, where it begins with the comma before it.  2: the name of a whole member
-        comes again; its begin, and its end with its comma.  3: a bracket has closed; whether it is within no
-        other, an object, has items; its begin and end, its height, and the names in it.  What there is not
-        is -1.
+        An event begins with the number of its kind, an ``OutlineEvent``.  ``ROOT``: where it begins.
+        ``ITEM``: whether it is a member, whole, the only one; its begin and end, where it ends with its
+        comma, and, of the last one, where it begins with the comma before it.  ``REPEATED``: the begin of
+        the member, and its end with its comma.  ``CLOSED``: whether the bracket is within no other, an
+        object, has items; its begin and end, its height, and the names in it.  What there is not is -1.
         """
 
     def finish(self, end: int) -> list[tuple[Any, ...]]:
@@ -970,6 +984,15 @@ def merge_tables(
     Raises:
         ValueError: the arrays have different lengths, or a number is not a token.
     """
+
+class WordRole(enum.Enum):
+    """What a token does in a word that is cut by longest match."""
+
+    NONE = 0
+
+    BEGINS = 1
+
+    CONTINUES = 2
 
 class Tokenization:
     """

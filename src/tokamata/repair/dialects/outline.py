@@ -34,7 +34,7 @@ __all__ = ["Outline", "outline"]
 _THOUGHTS = ["think", "thinking", "reasoning", "reflection", "scratchpad", "thought", "analysis"]
 _THOUGHT_END = re.compile(rb"</(?:%b)>" % "|".join(_THOUGHTS).encode())
 _THOUGHT_BEGIN = re.compile(rb"<(?:%b)>" % "|".join(_THOUGHTS).encode())
-_LONGEST_TAG = 16
+_LONGEST_TAG = 16  # bytes of the end of a thought
 _MEMBERS_FIRST = re.compile(
     rb"[\s,}\]]*(?:\"[^\"\n]*\"|'[^'\n]*')\s*[:\"']|[\s,}\]]*[A-Za-z_$][\w$]*:[ \t]*[^\s*`]"
 )
@@ -49,17 +49,17 @@ _ASIDE = re.compile(rb"[\[{(](?:[^\"':\[\]{}]|(?<=\d):(?=\d)|[\[{][^\"':\[\]{}]{
 _NUMBERS = re.compile(rb"\[(?:[\d\s.,eE+-]|true|false|null)*\]")
 _STEP_BYTES = 1 << 14  # after which the clock is read
 _LONGEST_PROSE = 1 << 16  # where bullets and comments are looked for
-_LONGEST_NAME = 200
-_LONGEST_OPEN_NAME = 1000
-_MOST_ITEMS = 20_000
+_LONGEST_LAST_NAME = 200  # bytes at the end of prose, where a name is looked for
+_LONGEST_OPEN_MEMBER = 1000  # bytes of one that the end of the text may have cut off
+_MOST_ITEMS = 20_000  # of a bracket that may be dropped
 _MOST_QUOTED, _HIGHEST_QUOTED = 4000, 16
-_MOST_OPEN = 64
+_MOST_OPEN = 64  # brackets that a stream may still drop; what is in deeper ones is decided at their end
 
 _REPEATED = 30  # a member whose name comes again
 _MEMBER, _ELEMENT, _BY_BYTE = 3000, 3400, 12  # one that is whole, and more for each byte
 _BROKEN, _BY_BROKEN_BYTE, _MOST_BYTES = 6500, 60, 500  # one that is not
 _ALL, _ALL_BROKEN = 2000, 15_000  # more for all that there is
-_DIGITS = 400
+_UNFINISHED_DIGITS = 400  # of a member that begins with a digit: it may be the rest of the number before it
 _UNFINISHED, _UNFINISHED_VALUE, _UNFINISHED_BRACKET = 20, 35, 150  # what the end of the text has cut off
 _VALUE, _SHORT_VALUE, _IN_PROSE = 900, 300, 500  # a value at the root
 _LATER, _MUCH_LATER, _LATER_SHORT = 1200, 300, 600  # more for any but the first, and for each before it
@@ -67,14 +67,16 @@ _CUT_OFF = 850  # the last one of several, cut off within a string or after a co
 _SHORT = 6  # bytes of what is hardly a value, such as ``[1]`` in prose
 _PROSE, _BULLETS_IN_PROSE, _MEMBERS_IN_PROSE, _THOUGHT = 250, 1000, 4000, 20
 _LISTED, _LISTED_LINES, _LISTED_BY_COMMAS = 2000, 700, 300  # values at the root that become a list
-_MADE_UP = 1200
-_AS_TEXT = 4600
+_MADE_UP = 1200  # a member that the constraint knows and the object lacks
+_AS_TEXT = 4600  # a value in quotes
 _SINGLE = 700  # of a value that becomes the only element of a list
 _NULL = 30  # rather than any value that is written byte by byte
 
 _IN_TEXT, _IN_INVENTED, _IN_BOTH = (TEXT,), (INVENTED,), (TEXT, INVENTED)
 _MAKE_UP = "make up a member"  # before a closing brace: one that the constraint knows and the object lacks
-_ROOT, _ITEM, _REPEATED_MEMBER = 0, 1, 2  # events of the core
+_ROOT = _core.OutlineEvent.ROOT.value
+_ITEM = _core.OutlineEvent.ITEM.value
+_REPEATED_MEMBER = _core.OutlineEvent.REPEATED.value
 
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
@@ -116,7 +118,7 @@ class Outline:
         self._first_root = (position, position)
         self._root_end = position  # of the last one
         self._is_preceded = False  # the last one, by prose
-        self._are_alone = True  # the values at the root: but for marks of lists and commas
+        self._are_alone = True  # the values at the root: except for marks of lists and commas
         self._are_by_line = True
         self._are_by_comma = True
 
@@ -251,7 +253,7 @@ class Outline:
         if item >= 0 and is_object and _UNFINISHED_MEMBER.fullmatch(text, item):
             cost = _UNFINISHED_VALUE if has_name else _UNFINISHED
             if not has_name and text[item : item + 1].isdigit():
-                cost = _DIGITS  # rather of the number before it
+                cost = _UNFINISHED_DIGITS  # rather of the number before it
             yield _dropped("drop an unfinished member", before if before >= 0 else item, end, cost)
         if item < 0 and ended < 0 and outline.depth > 1:
             before = outline.open(outline.depth - 2)[6]
@@ -300,7 +302,7 @@ class Outline:
             yield _dropped("drop a value", begin, begin, _SHORT_VALUE)
         is_object, _, _, item, ended, _, before = outline.open(depth - 1)
         begin = item if item >= 0 else outline.position
-        is_short = len(text) - begin <= _LONGEST_OPEN_NAME
+        is_short = len(text) - begin <= _LONGEST_OPEN_MEMBER
         if is_object and is_short and _UNFINISHED_MEMBER.fullmatch(text, begin):
             begin = before if before >= 0 else begin
             yield _dropped("drop an unfinished member", begin, begin, _UNFINISHED)
@@ -389,7 +391,7 @@ def _prose(text: bytes | bytearray) -> int:
     bullets = _BULLET.finditer(text, 0, _LONGEST_PROSE)
     if next(bullets, None) is not None and next(bullets, None) is not None:
         return _BULLETS_IN_PROSE
-    end = text.rstrip()[-_LONGEST_NAME:]
+    end = text.rstrip()[-_LONGEST_LAST_NAME:]
     return _MEMBERS_IN_PROSE if _MEMBERS_FIRST.match(text) or _NAME_LAST.search(end) else _PROSE
 
 

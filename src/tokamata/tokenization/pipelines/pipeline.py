@@ -100,7 +100,7 @@ class WordPieces:
 
     Attributes:
         mark: the prefix of tokens that continue a word (``"##"``); ``""`` if no word can begin with it.
-        roles: for each token, whether it is in no word (0), begins words (1), or continues them (2).
+        roles: for each token a ``_core.WordRole``: it is in no word, begins words, or continues them.
         most: the largest number of code points of a word.
         kinds: ``uint16[0x110000]``: all code points of a word have the same kind; 0: they are in no word.
         alone: which code points are words of their own.

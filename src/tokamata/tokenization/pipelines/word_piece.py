@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, Pipeline, WordPieces
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, refusal, vocab_of
@@ -35,7 +36,10 @@ _NORMALIZERS = ("BertNormalizer", "Lowercase", "StripAccents", *_FORMS)
 _PRE_TOKENIZERS = ("BertPreTokenizer", "Whitespace", "WhitespaceSplit", "Punctuation", "Digits")
 # A mark of class 240, the highest.
 _HIGHEST_MARK = "\u0345"
-_MOST_STATES = 20_000
+_MOST_STATES = 20_000  # a code point of each kind, times the longest word
+_NOT_IN_WORDS = _core.WordRole.NONE.value
+_BEGINS = _core.WordRole.BEGINS.value
+_CONTINUES = _core.WordRole.CONTINUES.value
 
 
 class _Model(NamedTuple):
@@ -259,7 +263,7 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
     mark, most = model.mark, model.most
     if most * max(letters.kinds.values(), default=0) > _MOST_STATES:
         raise refusal("model", f"max_input_chars_per_word = {most}")
-    roles = np.zeros(size, dtype=np.uint8)
+    roles = np.full(size, _NOT_IN_WORDS, dtype=np.uint8)
     # The code points that begin words in some token, and those after the first.
     firsts: set[str] = set()
     later: set[str] = set()
@@ -268,10 +272,10 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
             raise refusal("model", f"{mark!r:.40} is a token, and a word")
         if text.startswith(mark):
             if letters.is_part(text.removeprefix(mark)):
-                roles[token] = 2
+                roles[token] = _CONTINUES
                 later.update(text.removeprefix(mark))
         elif letters.is_word(text):
-            roles[token] = 1
+            roles[token] = _BEGINS
             firsts.add(text[0])
             later.update(text[1:])
     known = set(texts.values())
@@ -291,8 +295,8 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
 
 
 def _lexicon(texts: dict[int, str], roles: npt.NDArray[np.uint8], mark: str, written: str) -> Lexicon:
-    rest = {token: text[len(mark) :].encode() for token, text in texts.items() if roles[token] == 2}
-    first = {token: text.encode() for token, text in texts.items() if roles[token] == 1}
+    rest = {token: text[len(mark) :].encode() for token, text in texts.items() if roles[token] == _CONTINUES}
+    first = {token: text.encode() for token, text in texts.items() if roles[token] == _BEGINS}
     if written:
         first.update((token, texts[token].encode()) for token in rest)
     return Lexicon(first, rest)
