@@ -49,10 +49,10 @@ from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Auditor", "Instance"]
 
-_BITS_OF_A_TEXT = 6
+_BITS_OF_A_TEXT = 6  # judged, in each direction
 _MOST_TOKENS = 1000  # of an instance; the masks of a longer one are not compared
 _EXPLORED = (0, 1, 2, 4, 8, 16, 32)
-_JUDGE_SECONDS = 10.0
+_JUDGE_SECONDS = 10.0  # for a schema, or for a few instances
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,11 @@ class Instance:
     is_valid: bool
 
 
+@dataclass(eq=False)
 class Auditor:
     """Audits schemas, one after another, with the same two engines.
 
-    Args:
+    Attributes:
         candidate, reference: the engines.
         judge: has a :class:`.Judge`.
         vocabulary: the tokens.
@@ -74,24 +75,19 @@ class Auditor:
         progress: called with the share of the time that has passed.
     """
 
-    def __init__(
-        self,
-        candidate: Side,
-        reference: Side,
-        judge: Process,
-        vocabulary: Vocabulary,
-        seed: int = 0,
-        progress: Callable[[float], None] = lambda share: None,
-    ) -> None:
-        self._candidate, self._reference = candidate, reference
-        self._vocabulary = vocabulary
-        self._speller = Speller(vocabulary)
-        self._judge = judge
-        self._seed, self._progress = seed, progress
+    candidate: Side
+    reference: Side
+    judge: Process
+    vocabulary: Vocabulary
+    seed: int = 0
+    progress: Callable[[float], None] = lambda share: None
+
+    def __post_init__(self) -> None:
+        self.speller = Speller(self.vocabulary)
 
     def close(self) -> None:
         """End all processes."""
-        for process in (self._candidate.process, self._reference.process, self._judge):
+        for process in (self.candidate.process, self.reference.process, self.judge):
             process.close()
 
     def audit(self, schema: str, bounds: Bounds, instances: Sequence[Instance] = ()) -> Audit:
@@ -100,10 +96,7 @@ class Auditor:
         An engine that crashes or hangs ends the audit with that finding.  Ctrl-C ends it with what was found
         so far, and ``is_interrupted``.
         """
-        run = _Run(
-            self._candidate, self._reference, self._judge, self._speller, self._vocabulary, schema, bounds,
-            random.Random(self._seed), self._progress,
-        )  # fmt: skip
+        run = _Run(self, schema, bounds)
         start = time.monotonic()
         try:
             run.run(instances)
@@ -116,22 +109,13 @@ class Auditor:
 class _Run:
     """One schema."""
 
-    def __init__(
-        self,
-        candidate: Side,
-        reference: Side,
-        judge: Process,
-        speller: Speller,
-        vocabulary: Vocabulary,
-        schema: str,
-        bounds: Bounds,
-        rng: random.Random,
-        progress: Callable[[float], None],
-    ) -> None:
+    def __init__(self, auditor: Auditor, schema: str, bounds: Bounds) -> None:
+        self._candidate, self._reference = candidate, reference = auditor.candidate, auditor.reference
         self.audit = Audit(candidate.name, reference.name)
-        self._candidate, self._reference, self._judge_process = candidate, reference, judge
-        self._speller, self._vocabulary = speller, vocabulary
-        self._schema, self._bounds, self._rng, self._progress = schema, bounds, rng, progress
+        self._judge_process = auditor.judge
+        self._speller, self._vocabulary = auditor.speller, auditor.vocabulary
+        self._schema, self._bounds, self._progress = schema, bounds, auditor.progress
+        self._rng = random.Random(auditor.seed)
         self._read_schema: Any = None
         self._has_reference = True
         self._start = self._end = 0.0

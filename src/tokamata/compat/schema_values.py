@@ -80,43 +80,34 @@ def filled_in(root: Any, value: Any, watch: Watch) -> list[Path]:
         LimitExceeded, Cancelled: the defaults are too large together, or the work was stopped.
     """
     added: list[Path] = []
-    waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
-    while waiting:
+    for path, schema, one in _walked(root, value):
         watch.check()
-        path, schema, one = waiting.pop()
-        if isinstance(one, dict):
-            for name, default in _defaults(root, schema):
-                if name not in one:
-                    one[name] = _copied(default, watch)
-                    added.append((*path, name))
-        waiting += _steps(root, path, schema, one)
+        for name, default in _defaults(root, schema) if isinstance(one, dict) else ():
+            if name not in one:
+                one[name] = _copied(default, watch)
+                added.append((*path, name))
     return added
 
 
 def strings_for_containers(root: Any, value: Any) -> list[Path]:
     """Where a value has a string, and the schema an object or an array and no string."""
     found: list[Path] = []
-    waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
-    while waiting:
-        path, schema, one = waiting.pop()
+    for path, schema, one in _walked(root, value, (dict, list, str)):
         if isinstance(one, str):
             kinds = {kind for inner in _alternatives(root, schema) for kind in _types(inner)}
             if kinds and kinds <= {*_EMPTY, "null"}:
                 found.append(path)
-        waiting += _steps(root, path, schema, one, (dict, list, str))
     return found
 
 
 def disallowed(root: Any, value: Any) -> list[Path]:
     """Where a value has a member that its schema forbids, unless its name may be a typo."""
-    found: list[Path] = []
-    waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
-    while waiting:
-        path, schema, one = waiting.pop()
-        if isinstance(one, dict):
-            found += [(*path, name) for name in _disallowed_names(root, schema, one)]
-        waiting += _steps(root, path, schema, one)
-    return found
+    return [
+        (*path, name)
+        for path, schema, one in _walked(root, value)
+        if isinstance(one, dict)
+        for name in _disallowed_names(root, schema, one)
+    ]
 
 
 def _disallowed_names(root: Any, schema: Any, value: dict[str, Any]) -> Iterator[str]:
@@ -135,14 +126,12 @@ def missing(root: Any, value: Any, *, knows_typos: bool) -> list[Path]:
 
     With ``knows_typos``, members are left out for which the value has a near name that nobody declares.
     """
-    found: list[Path] = []
-    waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
-    while waiting:
-        path, schema, one = waiting.pop()
-        if isinstance(one, dict):
-            found += [(*path, name) for name in _missing_names(root, schema, one, knows_typos)]
-        waiting += _steps(root, path, schema, one)
-    return found
+    return [
+        (*path, name)
+        for path, schema, one in _walked(root, value)
+        if isinstance(one, dict)
+        for name in _missing_names(root, schema, one, knows_typos)
+    ]
 
 
 def _missing_names(root: Any, schema: Any, value: dict[str, Any], knows_typos: bool) -> Iterator[str]:
@@ -165,8 +154,20 @@ def _types(schema: dict[str, Any]) -> list[str]:
     return [one for one in (types if isinstance(types, list) else [types]) if one in list(_OF_TYPE)]
 
 
+def _walked(root: Any, value: Any, kinds: tuple[type, ...] = (dict, list)) -> Iterator[tuple[Path, Any, Any]]:
+    """A value and the values of some kinds within it, with their paths and schemas.
+
+    What is added to a value before the next step is walked too.
+    """
+    waiting: list[tuple[Path, Any, Any]] = [((), root, value)]
+    while waiting:
+        path, schema, one = waiting.pop()
+        yield path, schema, one
+        waiting += _steps(root, path, schema, one, kinds)
+
+
 def _steps(
-    root: Any, path: Path, schema: Any, value: Any, kinds: tuple[type, ...] = (dict, list)
+    root: Any, path: Path, schema: Any, value: Any, kinds: tuple[type, ...]
 ) -> Iterator[tuple[Path, Any, Any]]:
     """The values of some kinds in an object or an array, with their schemas."""
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

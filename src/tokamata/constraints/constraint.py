@@ -29,7 +29,7 @@ from tokamata.errors import (
 )
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.matchers import CompiledConstraint
-from tokamata.repair.costs import EditCosts
+from tokamata.repair.costs import MOST_COST, EditCosts
 from tokamata.repair.couplings import coupled_repairs
 from tokamata.repair.default_costs import DEFAULT_COSTS, costs_without_finders
 from tokamata.repair.distinct import NearestValues, margin_of
@@ -70,7 +70,6 @@ _X = TypeVar("_X")
 _T_co = TypeVar("_T_co", covariant=True)
 _Ts = TypeVarTuple("_Ts")
 _Us = TypeVarTuple("_Us")
-_MOST_SLACK = 1_000_000_000
 
 
 _WEIGHT = 3.0  # of the search for repairs
@@ -495,7 +494,7 @@ class Constraint(Denotation[_T_co]):
             LimitExceeded, Cancelled: the work was stopped.
         """
         search = self._search(b"", costs, None, weight, limits, cancel)
-        slack = checked_whole("slack", slack, 0, _MOST_SLACK + 1)
+        slack = checked_whole("slack", slack, 0, MOST_COST + 1)
 
         def repair(text: bytes) -> Repair[_T_co]:
             with self._explaining_emptiness(search.limits, search.cancel):

@@ -49,8 +49,8 @@ from tokamata.errors import ArgumentError
 __all__ = ["ControlSpan", "Piece", "refused_piece", "spans_of_messages", "unused_number"]
 
 _Key = tuple[str | int, ...]
-_MOST_TRIED = 32
-_NEAR = 1000
+_MOST_TRIED = 32  # strings whose marks are tried one by one: each takes a rendering
+_NEAR = 1000  # characters beside a mark, where the rest of a string that the template has cut is looked for
 _DIGITS = "23456789"
 _NUMBER_LENGTH = 8
 

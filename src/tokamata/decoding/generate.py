@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, TypeVar, overload
 
 from tokamata.constraints.constraint import Constraint
@@ -308,7 +308,16 @@ def generate(
         return steps.generation
     if on_text is not None:
         raise ArgumentError("on_text", shown_argument(on_text), "None for several prompts")
-    return _generate_several(model, tokenizer, prompts, constraint, **settings)
+    sampling, options = _sampling_and_options(settings)
+    timing = Timing()
+    constraints = constraint_list(constraint, len(prompts))
+    tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)
+    tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
+    cached = CachedModel(model)
+    rows = _rows(tasks, tokenizer, sampling, cached, timing, options)
+    for _ in write(cached, rows, timing, options.drafted_tokens):
+        pass
+    return [row.generation for row in rows if row.generation is not None]  # all of them
 
 
 def _refuse_unknown(settings: Mapping[str, Any]) -> None:
@@ -321,44 +330,10 @@ def _refuse_unknown(settings: Mapping[str, Any]) -> None:
             raise ArgumentError("a setting of generate()", repr(name), f"one of {', '.join(known)}", hint)
 
 
-def _generate_several(
-    model: Any,
-    tokenizer: Any,
-    prompts: list[Any],
-    constraint: Any,
-    *,
-    max_new_tokens: int = 256,
-    min_new_tokens: int = 0,
-    tokenization: Tokenization = "any",
-    on_noncanonical: OnNoncanonical = "error",
-    jump: bool = False,
-    heal: bool | None = None,
-    draft: Any = None,
-    draft_tokens: int = 8,
-    placeholders: Sequence[str] = (),
-    **drawing: Any,
-) -> list[Generation[Any]]:
-    sampling = Sampling(**drawing)
-    options = Options(
-        max_new_tokens,
-        min_new_tokens,
-        tokenization,
-        on_noncanonical,
-        jump,
-        heal,
-        draft,
-        draft_tokens,
-        placeholders,
-    )
-    timing = Timing()
-    constraints = constraint_list(constraint, len(prompts))
-    tasks = tasks_of(model, tokenizer, prompts, constraints, options, timing)
-    tasks = [replace(task, events=None) for task in tasks]  # the steps are not returned
-    cached = CachedModel(model)
-    rows = _rows(tasks, tokenizer, sampling, cached, timing, options)
-    for _ in write(cached, rows, timing, options.drafted_tokens):
-        pass
-    return [row.generation for row in rows if row.generation is not None]  # all of them
+def _sampling_and_options(settings: Mapping[str, Any]) -> tuple[Sampling, Options]:
+    drawing = {one.name for one in fields(Sampling)}
+    sampling = Sampling(**{name: value for name, value in settings.items() if name in drawing})
+    return sampling, Options(**{name: value for name, value in settings.items() if name not in drawing})
 
 
 def _rows(

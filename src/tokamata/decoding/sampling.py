@@ -134,7 +134,7 @@ class Sampler:
         is_kept = torch.rand(1, generator=self._random, device=wanted.device) * drawn_from[token]
         if float(is_kept) >= float(wanted[token]):
             rest = (wanted - drawn_from).clamp(min=0)
-            # No mass is left where both distributions are equal but for rounding.
+            # No mass is left where both distributions are equal except for rounding.
             rest = rest if float(rest.sum()) > 0 else wanted
             token = int(torch.multinomial(rest, 1, generator=self._random))
         return token, float(log_probabilities[token])

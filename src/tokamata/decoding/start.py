@@ -49,15 +49,15 @@ _Given: TypeAlias = "Constraint[Any] | CompiledConstraint[Any] | None"
 class Options:
     """The settings of a call except those of sampling; :func:`tokamata.stream` explains them."""
 
-    max_new_tokens: int
-    min_new_tokens: int
-    tokenization: Tokenization
-    on_noncanonical: OnNoncanonical
-    jump: bool
-    heal: bool | None
-    draft: Any
-    draft_tokens: int
-    placeholders: Sequence[str]
+    max_new_tokens: int = 256
+    min_new_tokens: int = 0
+    tokenization: Tokenization = "any"
+    on_noncanonical: OnNoncanonical = "error"
+    jump: bool = False
+    heal: bool | None = None
+    draft: Any = None
+    draft_tokens: int = 8
+    placeholders: Sequence[str] = ()
 
     @property
     def drafted_tokens(self) -> int:

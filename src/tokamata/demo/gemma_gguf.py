@@ -23,13 +23,11 @@ from tokamata.demo.gemma_weights import CONFIG_KEYS, configuration, weights
 from tokamata.errors import MissingExtraError, VocabularyError
 from tokamata.integrations.models import Progress
 from tokamata.vocabulary.gguf_metadata import read_metadata
+from tokamata.vocabulary.sentence_piece import PieceType
 
 __all__ = ["convert", "is_whole"]
 
 MANIFEST = "manifest.json"
-
-# GGUF's token types.
-_NORMAL, _CONTROL, _USER_DEFINED, _UNUSED = 1, 3, 4, 5
 
 _KEYS = (
     "general.architecture",
@@ -124,11 +122,11 @@ def _tokenizer(fields: _Fields, progress: Progress) -> dict[str, Any]:
         {
             "id": token,
             "content": piece,
-            "special": types[token] == _CONTROL,
+            "special": types[token] == PieceType.CONTROL,
             **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False),
         }
         for token, piece in enumerate(pieces)
-        if types[token] in (_CONTROL, _USER_DEFINED, _UNUSED)
+        if types[token] in (PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNUSED)
     ]
     begin = pieces[fields["tokenizer.ggml.bos_token_id"]]
     begin_id = fields["tokenizer.ggml.bos_token_id"]
@@ -176,7 +174,7 @@ def _merges(pieces: list[str], scores: list[float], types: list[int], progress: 
     can.  Then the others, in the order of their pieces' scores.  Splits of one piece: the longest
     left part first.
     """
-    taken = (_NORMAL, _USER_DEFINED)
+    taken = (PieceType.NORMAL, PieceType.USER_DEFINED)
     whole = {piece: token for token, piece in enumerate(pieces) if types[token] in taken}
     order = sorted(whole.values(), key=lambda token: (-scores[token], token))
     runs: list[list[str]] = []
@@ -185,7 +183,7 @@ def _merges(pieces: list[str], scores: list[float], types: list[int], progress: 
         if count % 8192 == 0:
             progress("building the tokenizer", count / len(order))
         piece = pieces[token]
-        merges = runs if types[token] == _USER_DEFINED else others
+        merges = runs if types[token] == PieceType.USER_DEFINED else others
         for cut in range(len(piece) - 1, 0, -1):
             if piece[:cut] in whole and piece[cut:] in whole:
                 merges.append([piece[:cut], piece[cut:]])

@@ -27,6 +27,7 @@ __all__ = [
     "ALL_MODES",
     "BY_WRITTEN",
     "KEEP",
+    "MOST_COST",
     "NEVER",
     "NOWHERE",
     "Doubt",
@@ -51,7 +52,7 @@ ALL_MODES, BY_WRITTEN = (
 NOWHERE = 1 << 62  # a position after all texts
 _MOST_MODES = 16
 _MOST_UNCHARGED = MATCHES_OF_A_CHECK * BYTES_OF_A_MATCH  # of rewrites that finders have found
-_MOST = 1_000_000_000
+MOST_COST = 1_000_000_000  # of an edit: sums for any text stay within the 64 bits of the engine
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
 # With its closing quote, if it has one; if not, no other string begins on the line, which is not read again.
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*("?)')
@@ -208,7 +209,7 @@ class TakenRewrites:
                     continue
             try:
                 name, begin, end, written, cost, within, then = one
-                is_of_text = 0 <= begin <= end <= length and 0 <= cost <= _MOST and type(written) is bytes
+                is_of_text = 0 <= begin <= end <= length and 0 <= cost <= MOST_COST and type(written) is bytes
                 kind = kinds.get((name, within, then))
             except (TypeError, ValueError):
                 is_of_text = False
@@ -766,7 +767,7 @@ def _read(template: bytes) -> _Template:
 
 
 def _checked_cost(name: str, cost: object) -> None:
-    if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _MOST:
+    if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= MOST_COST:
         raise ArgumentError(
             f"EditCosts.{name}", shown_argument(cost), "a whole number from 0 to 1,000,000,000"
         )

@@ -22,6 +22,7 @@ __all__ = [
     "Search",
     "checked_search",
     "edit_of",
+    "hundredths_of",
     "needs_none",
     "repair_to",
     "searched_repair",
@@ -33,7 +34,7 @@ __all__ = [
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
-_MOST_WEIGHT = 1000
+_MOST_WEIGHT = 1000  # a search that prefers its best attempt so much never returns to another one
 LEAST_SECONDS = 0.001  # a deadline of 0 leaves time for a first answer
 _BYTES_OF_AN_EDIT = 400  # of an Edit and what it is made from
 
@@ -84,10 +85,15 @@ def checked_search(
     checked_instance("text", text, (str, bytes, bytearray, memoryview), "a str, or bytes")
     checked_instance("costs", costs, EditCosts)
     limits, cancel = within_deadline(checked_limits(limits), deadline_seconds), checked_cancel(cancel)
-    hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
+    hundredths = hundredths_of(weight)
     # A surrogate is no text; its three bytes are removed like any others.
     broken = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     return Search(texts, automata, pattern, parse, broken, costs, hundredths, limits, cancel, is_json, margin)
+
+
+def hundredths_of(weight: float) -> int:
+    """The weight of a search, checked, as the engine has it."""
+    return round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
 
 
 def within_deadline(limits: Limits, deadline_seconds: float | None) -> Limits:

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from tokamata._core import Constraint as CoreConstraint
 from tokamata._core import Matcher as CoreMatcher
 from tokamata._core import TokenPlaces, TokenRepairSearch
-from tokamata.calls.arguments import checked_instance, checked_list, checked_number, checked_whole
+from tokamata.calls.arguments import checked_instance, checked_list, checked_whole
 from tokamata.errors import ArgumentError
-from tokamata.repair.searching import within_deadline
+from tokamata.repair.costs import MOST_COST
+from tokamata.repair.searching import hundredths_of, within_deadline
 from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TOKEN_TYPES", "RepairsTokens", "TokenCertificate", "TokenCosts", "TokenEdit", "TokenRepair"]
 
-_MOST = 1_000_000_000
-_MOST_WEIGHT = 1000
 _NAMES = ("insert", "remove", "replace")
 
 # The types of tokens, by what their text is; of a token that fits several, the first.
@@ -83,12 +82,12 @@ class TokenCosts:
             if name == "replace" and given is None:
                 continue
             if not isinstance(given, Mapping):
-                checked_whole(f"TokenCosts.{name}", given, 0, _MOST + 1)
+                checked_whole(f"TokenCosts.{name}", given, 0, MOST_COST + 1)
                 continue
             for key, cost in given.items():
                 if key not in TOKEN_TYPES:
                     raise ArgumentError(f"TokenCosts.{name}", repr(key), f"one of {', '.join(TOKEN_TYPES)}")
-                checked_whole(f"TokenCosts.{name}[{key!r}]", cost, 0, _MOST + 1)
+                checked_whole(f"TokenCosts.{name}[{key!r}]", cost, 0, MOST_COST + 1)
             if "other" not in given:
                 hint = 'add "other", the cost of all types that are not named'
                 raise ArgumentError(f"TokenCosts.{name}", repr(dict(given)), 'a mapping with "other"', hint)
@@ -355,7 +354,7 @@ class RepairsTokens:
         given = checked_list("tokens", tokens, "a list of token ids", "encode a text with the tokenizer")
         ids = tuple(self.vocabulary._checked_id(token) for token in given)
         known = within_deadline(self.limits if limits is None else checked_limits(limits), deadline_seconds)
-        hundredths = round(100 * checked_number("weight", weight, 1, _MOST_WEIGHT))
+        hundredths = hundredths_of(weight)
         end = len(ids)
         while end > 0 and ids[end - 1] in self.vocabulary.stop:
             end -= 1

@@ -17,6 +17,7 @@ from tokamata.errors import VocabularyError
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.end_of_generation import DECLARED, FILL_IN, end_of_generation
 from tokamata.vocabulary.gguf_metadata import Value, read_metadata
+from tokamata.vocabulary.sentence_piece import PieceType
 from tokamata.vocabulary.token_table import TokenBytes, TokenTable, without_leading_space
 
 _PREFIX = "tokenizer.ggml."
@@ -25,8 +26,7 @@ _KEYS = ("model", "tokens", "token_type", "add_space_prefix", *DECLARED)
 # Whether the family writes its normal tokens in the byte-level alphabet; otherwise ▁ is a space.
 _IS_BYTE_LEVEL = {"llama": False, "t5": False, "bert": False, "gpt2": True}
 
-_NORMAL, _USER_DEFINED, _BYTE = 1, 4, 6
-_NO_TEXT = (0, 2, 3, 5)  # undefined, unknown, control, unused: llama.cpp prints nothing for them
+_NO_TEXT = (PieceType.UNDEFINED, PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)  # to llama.cpp
 _BYTE_NAME = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -81,7 +81,7 @@ def _token_texts(metadata: dict[str, Value], where: str) -> tuple[list[bytes], l
     texts = metadata.get(_PREFIX + "tokens")
     if not isinstance(texts, list) or not all(type(text) is bytes for text in texts):
         raise VocabularyError(f"{where}: {_PREFIX}tokens is missing, or not a list of strings")
-    kinds = metadata.get(_PREFIX + "token_type", [_NORMAL] * len(texts))
+    kinds = metadata.get(_PREFIX + "token_type", [PieceType.NORMAL] * len(texts))
     if (
         not isinstance(kinds, list)
         or not all(type(kind) is int for kind in kinds)
@@ -92,16 +92,16 @@ def _token_texts(metadata: dict[str, Value], where: str) -> tuple[list[bytes], l
 
 
 def _bytes(text: bytes, kind: int, family: str, token: int, where: str) -> bytes | None:
-    if kind == _NORMAL:
+    if kind == PieceType.NORMAL:
         if _IS_BYTE_LEVEL[family]:
             return byte_level_bytes(text.decode("utf-8", "replace"))
         return text.replace("▁".encode(), b" ")
-    if kind == _USER_DEFINED:
+    if kind == PieceType.USER_DEFINED:
         return text
     if kind in _NO_TEXT:
         return None
     match = _BYTE_NAME.fullmatch(text)
-    if kind != _BYTE or match is None:
+    if kind != PieceType.BYTE or match is None:
         raise VocabularyError(f"{where}: token {token}, {text[:40]!r}, cannot be of type {kind}")
     return bytes([int(match[1], 16)])
 

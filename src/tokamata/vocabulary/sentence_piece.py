@@ -19,6 +19,18 @@ from tokamata.vocabulary.token_table import MAX_TOKENS, PipelineSource, TokenByt
 _BYTE_PIECE = re.compile("<0x([0-9A-Fa-f]{2})>")
 
 
+class PieceType:
+    """The types of pieces, as SentencePiece and GGUF files number them."""
+
+    UNDEFINED = 0
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
 def table_from_model_file(data: bytes, where: str) -> TokenTable:
     """The tokens of a ``.model`` file, given its contents.
 

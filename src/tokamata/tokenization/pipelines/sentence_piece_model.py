@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tokamata.errors import VocabularyError
+from tokamata.vocabulary.sentence_piece import PieceType
 
 _KINDS = {1: "Unigram", 2: "BPE", 3: "word", 4: "char"}
-_NORMAL, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = 1, 3, 4, 5, 6
 
 
 @dataclass
@@ -77,7 +77,7 @@ def _damaged() -> VocabularyError:
 
 
 def _read_piece(model: SentencePieceModel, token: int, data: bytes) -> None:
-    piece, score, kind = "", 0.0, _NORMAL
+    piece, score, kind = "", 0.0, PieceType.NORMAL
     for number, value in _fields(data):
         if number == 1:
             piece = _bytes(value).decode()
@@ -85,14 +85,14 @@ def _read_piece(model: SentencePieceModel, token: int, data: bytes) -> None:
             score = struct.unpack("<f", _bytes(value))[0]
         elif number == 3:
             kind = int(value)
-    if kind == _NORMAL:
+    if kind == PieceType.NORMAL:
         model.pieces[piece] = token
         model.scores[token] = score
-    elif kind == _CONTROL:
+    elif kind == PieceType.CONTROL:
         model.control.append(token)
-    elif kind == _BYTE and (match := re.fullmatch("<0x([0-9A-Fa-f]{2})>", piece)):
+    elif kind == PieceType.BYTE and (match := re.fullmatch("<0x([0-9A-Fa-f]{2})>", piece)):
         model.bytes[int(match[1], 16)] = token
-    model.user_defined |= kind in (_USER_DEFINED, _UNUSED)
+    model.user_defined |= kind in (PieceType.USER_DEFINED, PieceType.UNUSED)
 
 
 def _read_normalizer(model: SentencePieceModel, data: bytes) -> None:
