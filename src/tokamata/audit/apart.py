@@ -29,8 +29,8 @@ from typing import IO, Any
 
 __all__ = ["Apart", "Broken", "Crashed", "Hung", "Raised"]
 
-_LAST_WORDS_BYTES = 300
-_WAITS_TIMES = 10
+_LAST_WORDS_BYTES = 300  # of what a process wrote before it ended
+_LONGEST_WAIT = 10  # times its seconds, for a process that waits for the processor
 
 
 class Broken(Exception):
@@ -158,7 +158,7 @@ class Apart:
         while not self._pipe.poll(min(0.2, seconds)):
             passed = time.monotonic() - begun
             now = _processor_seconds(self._process.pid)
-            if used is not None and now is not None and passed < _WAITS_TIMES * seconds:
+            if used is not None and now is not None and passed < _LONGEST_WAIT * seconds:
                 passed = now - used
             if passed >= seconds:
                 return False

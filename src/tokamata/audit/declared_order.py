@@ -14,7 +14,7 @@ __all__ = ["in_order", "pointed_at"]
 _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _SINGLE = ("if", "then", "else", "not")
 _BY_NAME = ("dependentSchemas", "dependencies")
-_DEEPEST = 64
+_MOST_NESTING = 64  # of values, and of schemas that hold for one value
 _MOST_SCHEMAS = 20_000  # that are read for one value: references may double at every level
 
 
@@ -28,7 +28,7 @@ def in_order(schema: Any, value: Any) -> Any:
 
 
 def _ordered(schemas: list[Any], value: Any, root: Any, depth: int, left: list[int]) -> Any:
-    if depth > _DEEPEST:
+    if depth > _MOST_NESTING:
         return value
     applied = [one for schema in schemas for one in _in_place(schema, root, 0, left)]
     if isinstance(value, list):
@@ -47,7 +47,7 @@ def _ordered(schemas: list[Any], value: Any, root: Any, depth: int, left: list[i
 
 def _in_place(schema: Any, root: Any, depth: int, left: list[int]) -> Iterator[dict[str, Any]]:
     """The schema, and those that apply to the same value, in the order of reading."""
-    if not isinstance(schema, dict) or depth > _DEEPEST or left[0] <= 0:
+    if not isinstance(schema, dict) or depth > _MOST_NESTING or left[0] <= 0:
         return
     left[0] -= 1
     yield schema

@@ -1,6 +1,6 @@
 """The engines that can be audited, each through its own documented Python interface.
 
-Each is used as its documentation says and with its defaults, but for what would make it refuse valid
+Each is used as its documentation says and with its defaults, except for what would make it refuse valid
 instances by an option of its own: xgrammar's ``strict_mode`` closes objects that a schema leaves open, and is
 off.  Where engines differ in how they mark the end of a text, the adapters say it alike: ``may_end``, after a
 mask was made.

@@ -24,7 +24,7 @@ from tokamata.errors import MissingExtraError
 
 __all__ = ["Judge", "Judgement", "Verdict"]
 
-_MOST_REASON = 300
+_LONGEST_REASON = 300  # characters
 _MOST_EXPONENT = 4000  # a rational number of more digits takes the judge seconds
 _HUGE = 10**4000  # jsonschema-rs gets integers as digits, of which Python writes 4,300 at most
 _CONSTANT_SCHEMAS = {"enum", "const", "default", "examples"}
@@ -93,7 +93,7 @@ class Judge:
                 for asserted in (False, True)
             )
         except Exception as error:  # ValidationError, ReferencingError, ValueError, RecursionError
-            return (" ".join(str(error).split()) or type(error).__name__)[:_MOST_REASON]
+            return (" ".join(str(error).split()) or type(error).__name__)[:_LONGEST_REASON]
         return ""
 
     def judge(self, texts: Sequence[bytes]) -> list[Judgement]:
@@ -129,7 +129,7 @@ class Judge:
             annotated = {one.is_valid(value) for one in self._annotating for value in values}
             asserted = {one.is_valid(value) for one in self._asserting for value in values}
         except Exception as error:  # a pattern takes too long, or a number is too large
-            return Judgement(Verdict.UNCLEAR, " ".join(str(error).split())[:_MOST_REASON])
+            return Judgement(Verdict.UNCLEAR, " ".join(str(error).split())[:_LONGEST_REASON])
         if annotated == {False} and asserted == {False}:
             return Judgement(Verdict.INVALID, *self._reason(self._annotating[0], values[0]))
         if repeated:
@@ -146,7 +146,7 @@ class Judge:
         for error in validator.iter_errors(value):
             instance = "".join(f"/{step}" for step in error.instance_path) or "its root"
             schema = "".join(f"/{step}" for step in error.schema_path)
-            return f"{error.message[:_MOST_REASON]}, at {instance[:_MOST_REASON]}, by {schema}", schema
+            return f"{error.message[:_LONGEST_REASON]}, at {instance[:_LONGEST_REASON]}, by {schema}", schema
         return "", ""
 
 

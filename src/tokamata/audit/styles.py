@@ -37,9 +37,9 @@ _LEXEME = re.compile(
     r"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 )
 _CONTROL = re.compile("[\x7f-\x9f]")  # what json.dumps writes as it is
-_MOST_READS = 600
-_DEEPEST = 60
-_MOST_DIGITS = 400
+_MOST_READS = 600  # by the engine, in the search for one text
+_MOST_NESTING = 60  # of brackets
+_MOST_DIGITS = 400  # of a number that is written without an exponent
 
 Read = Callable[[Sequence[bytes]], "list[int]"]
 """How many bytes of each text an engine takes, ``-1`` for a whole text; up to the first such."""
@@ -86,7 +86,7 @@ def read_tree(text: str) -> Tree | None:
 
 
 def _parsed(lexemes: list[str], at: int, depth: int) -> tuple[Tree, int]:
-    if depth > _DEEPEST:
+    if depth > _MOST_NESTING:
         raise RecursionError
     kind = lexemes[at]
     if kind not in "[{":

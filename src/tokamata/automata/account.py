@@ -18,7 +18,7 @@ from tokamata.resources.limits import Limits
 _STATE_BYTES = 256
 _TRANSITION_BYTES = 160
 _MEMBER_BYTES = 64
-_CLOCK_EVERY = 4096
+_STEPS_OF_A_CHECK = 4096  # between two readings of the clock
 
 
 class Account:
@@ -59,7 +59,7 @@ class Account:
     def work(self, steps: int = 1) -> None:
         """Count steps that need no memory, and check the deadline now and then."""
         self._steps += steps
-        if self._steps >= _CLOCK_EVERY:
+        if self._steps >= _STEPS_OF_A_CHECK:
             self._steps = 0
             if monotonic() > self._deadline:
                 raise LimitExceeded("seconds", self.limits.seconds)

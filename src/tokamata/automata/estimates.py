@@ -162,7 +162,7 @@ class TypeFlow:
 
     Its unknowns: how often each transition is taken, which accepting state is the last, and how many
     symbols of each type are inserted, removed, and replaced by one of each other type.  Its rows: each
-    state is left as often as it is entered, but for the first and the last one; and what the transitions
+    state is left as often as it is entered, except for the first and the last one; and what the transitions
     read of each type is what the rest of the string has of it after these edits.
     """
 

@@ -22,7 +22,7 @@ the name is the shortest of them.
 Any grammar will do.  A rule that begins with itself pushes its return address without end, which
 :mod:`.configurations` follows, and which :func:`~tokamata.automata.contract_epsilon` refuses.
 
-Cost: linear, but for the ends of rules times the return addresses that they may pop.
+Cost: linear, except for the ends of rules times the return addresses that they may pop.
 """
 
 from __future__ import annotations

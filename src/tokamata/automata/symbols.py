@@ -14,7 +14,7 @@ EPSILON_NAME = "ε"
 _SPACE = "␣"
 _AMBIGUOUS = frozenset(["", ",", "–", ":", EPSILON_NAME])  # in a list of names, ranges and pairs
 _ESCAPES = {"\\t": 9, "\\n": 10, "\\r": 13, _SPACE: 32}
-_LONGEST = 40
+_LONGEST_NAME = 40  # characters of a name that are shown
 
 
 def show(name: bytes | str) -> str:
@@ -112,8 +112,8 @@ def enumerate_names(parts: Iterable[str], total: int, width: int = 28) -> str:
     shown: list[str] = []
     length = 0
     for part in parts:
-        if len(part) > _LONGEST:
-            part = part[: _LONGEST // 2] + "…" + part[-(_LONGEST // 2) :]
+        if len(part) > _LONGEST_NAME:
+            part = part[: _LONGEST_NAME // 2] + "…" + part[-(_LONGEST_NAME // 2) :]
         if shown and length + len(part) > width:
             return f"{', '.join(shown)}, … ({total:,})"
         shown.append(part)

@@ -49,10 +49,10 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _PROTOCOL = 4  # of pickle
-_MOST_BYTES = 128 << 20
-_BYTES = 12_000  # of what was read, as measured for schemas, and for each byte of a key
-_BYTES_FOR_EACH = 42
-_MOST_WRITTEN = _MOST_BYTES // _BYTES_FOR_EACH  # of a key; what has more would not be kept
+_MOST_BYTES = 128 << 20  # of all that is kept, as estimated below
+_BYTES_OF_A_CALL = 12_000  # of what was read, as measured for schemas
+_BYTES_OF_KEY_BYTE = 42  # and for each byte of a key
+_MOST_WRITTEN = _MOST_BYTES // _BYTES_OF_KEY_BYTE  # of a key; what has more would not be kept
 _unique = itertools.count()
 
 
@@ -89,7 +89,7 @@ def read_once(make: Callable[_P, _T]) -> Callable[_P, _T]:
         if known is None:
             with noted_slips() as slips:
                 made = make(*arguments, **options)
-            size = _BYTES + _BYTES_FOR_EACH * len(key)
+            size = _BYTES_OF_A_CALL + _BYTES_OF_KEY_BYTE * len(key)
             known = READ.keep(key, _Read(made, tuple(slips), size))
         else:
             given: Any = options.get("cancel")

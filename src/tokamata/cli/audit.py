@@ -29,7 +29,7 @@ from tokamata.vocabulary.end_of_generation import ENDS
 __all__ = ["run"]
 
 _PEERS = ("llguidance", "xgrammar")  # whom tokamata is compared with: the first that is installed
-_MOST_ROWS = 12
+_MOST_ROWS = 12  # errors of one kind that are listed
 _CALL_SECONDS = 10.0
 _COMPILE_SECONDS = 60.0
 _INTERRUPTED = 130

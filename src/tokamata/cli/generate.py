@@ -28,7 +28,7 @@ from tokamata.vocabulary import Vocabulary
 
 __all__ = ["Job", "compare", "matches", "result_of", "run", "show_value"]
 
-_NARROW = 72
+_NARROW = 72  # columns of a terminal that shows texts below each other
 
 
 @dataclass

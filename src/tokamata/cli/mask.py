@@ -23,10 +23,9 @@ from tokamata.vocabulary import Vocabulary
 
 __all__ = ["run"]
 
-# Columns of the terminal below which the table leaves out its examples; tokens listed in full.
-_NARROW = 72
-_ALL = 24
-_FEW = 8
+_NARROW = 72  # columns of a terminal on which the table leaves out its examples
+_MOST_LISTED = 24  # tokens that may come next
+_MOST_OF_ENDING = 8  # tokens of a shortest end
 
 
 @dataclass
@@ -184,13 +183,12 @@ def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples, s
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
-    others = [int(token) for token in row.allowed if token not in stops] if total <= _ALL else []
+    others = [int(token) for token in row.allowed if token not in stops] if total <= _MOST_LISTED else []
     if others:
         grid.add_row("all", _with_ids(screen, vocabulary, others))
-    elif total > _ALL:
-        grid.add_row(
-            "typical", _listing(screen, vocabulary, samples.typical(row.allowed, _ALL, stops=False), total)
-        )
+    elif total > _MOST_LISTED:
+        typical = samples.typical(row.allowed, _MOST_LISTED, stops=False)
+        grid.add_row("typical", _listing(screen, vocabulary, typical, total))
         longest = samples.longest(row.allowed, 6)
         if longest:
             grid.add_row("longest", _listing(screen, vocabulary, longest, total))
@@ -199,7 +197,7 @@ def _next(screen: Screen, vocabulary: Vocabulary, row: _Row, samples: Samples, s
     if row.forced:
         grid.add_row("forced", Text(shown_bytes(row.forced), style="bold"))
     if shortest:
-        few = _listing(screen, vocabulary, shortest[:_FEW], len(shortest))
+        few = _listing(screen, vocabulary, shortest[:_MOST_OF_ENDING], len(shortest))
         count = f"in {len(shortest):,} " + ("token" if len(shortest) == 1 else "tokens")
         grid.add_row("to finish", Text.assemble((count, "bold"), ", such as ", few))
     title = Text(f"allowed next: {total:,} of {vocabulary.width:,}")

@@ -45,7 +45,7 @@ class Destination(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What is told about each repair.
+    """What is reported about each repair.
 
     Attributes:
         margin: how much dearer the next value is.
@@ -90,7 +90,7 @@ def run(
         has_lines: each line of every file is a text.
         to: where the texts go.
         deadline_seconds: the time for each text; ``None`` for that of ``Limits``.
-        report: what is told about each repair.
+        report: what is reported about each repair.
     """
     sources, left_out = sources_of(inputs, has_lines, isinstance(requested.constraint, JsonConstraint))
     for link in left_out:

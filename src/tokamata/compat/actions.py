@@ -9,7 +9,7 @@ from tokamata.repair.results import Edit
 __all__ = ["action", "actions"]
 
 _AROUND = 10  # bytes of the broken text on each side
-_MOST_SHOWN = 60
+_LONGEST_SHOWN = 60  # bytes of an edit
 
 
 def actions(broken: bytes, edits: Sequence[Edit]) -> list[dict[str, str]]:
@@ -53,5 +53,5 @@ def _text(edit: Edit) -> str:
 
 
 def _shown(part: bytes) -> str:
-    text = part[:_MOST_SHOWN].decode("utf-8", "replace")
-    return repr(text if len(part) <= _MOST_SHOWN else text + "…")
+    text = part[:_LONGEST_SHOWN].decode("utf-8", "replace")
+    return repr(text if len(part) <= _LONGEST_SHOWN else text + "…")

@@ -46,8 +46,8 @@ from tokamata.values.forms import Reading
 
 __all__ = ["answer_under_schema"]
 
-_SECONDS_FOR_VALUES = 0.25  # and as much for every 20 kB
-_BYTES = 20_000
+_SECONDS_FOR_VALUES = 0.25  # of a search; and as much again for so many bytes:
+_BYTES_FOR_SECONDS = 20_000
 _NONE: Any = object()
 
 
@@ -132,7 +132,7 @@ def _fitted(value: Any, work: _Work) -> Any:
 
 
 def _seconds_for(text: bytes) -> float:
-    return _SECONDS_FOR_VALUES * (1 + len(text) / _BYTES)
+    return _SECONDS_FOR_VALUES * (1 + len(text) / _BYTES_FOR_SECONDS)
 
 
 def _completed(found: Repair[Any], work: _Work) -> Any:

@@ -92,7 +92,7 @@ def grammar(
         syntax: ``"lark"``, the grammars of lark, which the extra ``lark`` reads; or ``"gbnf"``, those of
             llama.cpp.
         start: the name of the rule that a text is of.  By default ``start``, or ``root`` for GBNF.
-        lexer: how terminals are told apart (docs/grammars.md defines each).  By default ``"dynamic"``, as
+        lexer: how terminals are distinguished (docs/grammars.md defines each).  By default ``"dynamic"``, as
             lark does it, or ``"characters"`` for GBNF, which has no lexer.  :meth:`Constraint.report` names
             it.
         constraints: those that a Lark file names by ``@name``.

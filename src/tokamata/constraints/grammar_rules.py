@@ -19,7 +19,7 @@ from tokamata.calls.arguments import checked_bounds, checked_instance, checked_t
 from tokamata.calls.recipes import Call, Remade, chain_of
 from tokamata.constraints.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
-from tokamata.patterns.grammars.files.lark_dialect_parts import embedded
+from tokamata.patterns.grammars.files.lark_constructs import embedded
 from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Grammar,

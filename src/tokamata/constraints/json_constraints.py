@@ -30,7 +30,7 @@ from tokamata.constraints.json_options import (
 )
 from tokamata.errors import AlgebraError, EmptyConstraintError, ParseError
 from tokamata.patterns.free_text import free_text, without_phrases
-from tokamata.patterns.json_schema import Reading, ReportEntry
+from tokamata.patterns.json_schema import ReadSchema, ReportEntry
 from tokamata.patterns.json_schema.contradictions import Blamed
 from tokamata.patterns.json_schema.contradictions import blamed as find_blamed
 from tokamata.patterns.json_schema.documents import Documents
@@ -75,7 +75,7 @@ class JsonConstraint(Constraint[_T_co]):
         root: int,
         style: Style,
         name: str,
-        reading: Reading | None = None,
+        reading: ReadSchema | None = None,
         reader: Callable[[str], Any] | None = None,
         relaxed: Sequence[ReportEntry] = (),
         declares: bool = True,

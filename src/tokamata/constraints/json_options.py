@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from tokamata.calls.arguments import checked_choice, checked_flag
 from tokamata.calls.schema_places import warn_of
-from tokamata.patterns.json_schema import Reading, Table, read_schema
+from tokamata.patterns.json_schema import ReadSchema, Table, read_schema
 from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class JsonOptions:
         schema: dict[str, Any] | bool | str | bytes,
         table: Table,
         registry: referencing.Registry[Any] | None = None,
-    ) -> Reading:
+    ) -> ReadSchema:
         """Reads a schema into a table, and warns of slips; raises as :func:`.read_schema` does."""
         reading = read_schema(
             schema,

@@ -29,7 +29,7 @@ from tokamata.constraints.text_constraints import regex
 from tokamata.errors import UnsupportedSchemaError
 from tokamata.patterns import extensions
 from tokamata.patterns.free_text import without_phrases
-from tokamata.patterns.json_schema import Reading, ReportEntry
+from tokamata.patterns.json_schema import ReadSchema, ReportEntry
 from tokamata.patterns.json_schema.text import beginning, escaped, read_json
 from tokamata.patterns.tagged.styles import STYLES, TagStyle
 from tokamata.values.forms import Option
@@ -61,7 +61,7 @@ class TaggedConstraint(Constraint[Any]):
         style: TagStyle,
         options: JsonOptions,
         name: str,
-        reading: Reading,
+        reading: ReadSchema,
         reader: Callable[[str], Any] = read_json,
     ) -> None:
         """``root``: a node of the table; ``reader`` makes the value of an object, given as JSON."""

@@ -42,8 +42,8 @@ __all__ = ["COMPOSED", "Composed", "Composition", "Tokenization", "forget_constr
 
 Tokenization = Literal["any", "canonical"]
 
-_MOST_BYTES = 512 << 20
-_BYTES = 4096  # of what is kept, besides what the engine counts
+_MOST_BYTES = 512 << 20  # of all that is kept for equal constraints
+_OWN_BYTES = 4096  # besides what the engine counts
 _PATIENCE_SECONDS = 0.02
 
 
@@ -62,7 +62,7 @@ class Composed:
         self.control = control
 
 
-COMPOSED: Memo[Composed] = Memo(_MOST_BYTES, lambda composed: composed.core.memory_bytes + _BYTES)
+COMPOSED: Memo[Composed] = Memo(_MOST_BYTES, lambda composed: composed.core.memory_bytes + _OWN_BYTES)
 _in_use: WeakValueDictionary[Hashable, Composed] = WeakValueDictionary()
 _under_way: dict[Hashable, _UnderWay] = {}
 _vocabularies: set[int] = set()  # those with something in the memo

@@ -1,4 +1,4 @@
-"""Which constraints begin with a thought, and how the engine is told.
+"""Which constraints begin with a thought, and what the engine gets.
 
 Problem.  A budget leaves room for the shortest answer, so a model that thinks as long as it may has no room
 for a longer one.  The engine keeps room for more while the thought is open (``core/matching/thought.hpp``).

@@ -29,7 +29,7 @@ from tokamata.resources.limits import Watch
 __all__ = ["PhraseTrie"]
 
 _NODE_BYTES = 300  # of a node, about
-_STEPS = 4096  # between two looks at the clock
+_STEPS = 4096  # between two readings of the clock
 
 
 class PhraseTrie:

@@ -101,7 +101,7 @@ if TYPE_CHECKING:
 __all__ = ["coupled_repairs"]
 
 _T = TypeVar("_T")
-_MOST_SEARCHES = 40
+_MOST_SEARCHES = 40  # with other multipliers, for one repair
 # Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
 _SHARE = 4
 _GROWTH = 4  # of the highest multiplier, where the best is the highest
@@ -343,7 +343,7 @@ class _CoupledSearch(Generic[_T]):
         return min(self.highest, max(self.scale * self.costs.least(), cost // edits))
 
     def _search(self, multipliers: dict[str, int]) -> Iterator[None]:
-        """One search to its end; each of its answers is looked at."""
+        """One search to its end; each of its answers is examined."""
         raised = RaisedCosts.of(self.costs, self.scale, multipliers)
         limits = self._left()
         if any(multipliers.values()):

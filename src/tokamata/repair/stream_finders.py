@@ -24,9 +24,9 @@ from tokamata.repair.words import Words
 
 __all__ = ["Fed", "FedOutline", "Reread", "fed"]
 
-_SHORT = 8
-_MOST_OPEN = 64
-_MOST_HELD = 50_000
+_LEAST_GROWTH = 8  # bytes that a text grows by, besides half of it, before it is read again
+_MOST_OPEN = 64  # rewrites that the engine is told; from the next one on nothing is decided
+_MOST_HELD = 50_000  # rewrites; of more, nothing is decided before the end of the text
 
 
 class Fed(NamedTuple):
@@ -93,7 +93,7 @@ class Reread:
     def feed(self, text: bytearray, decided: int) -> Fed:
         """No rewrites: they are open."""
         if len(text) >= self._next:
-            self._next = len(text) + len(text) // 2 + _SHORT
+            self._next = len(text) + len(text) // 2 + _LEAST_GROWTH
             self._read(bytes(text))
         first = bisect_left(self._found, (decided,))
         shown = self._found[first : first + _MOST_OPEN]

@@ -28,7 +28,7 @@ _JUDGED = re.compile(
     rb"\\?([\"'])(?:[^\"'\\\n]{0,80}(?:[\n\"']\s*\S|\\[^\"']|\\[\"']\s*\S)|[^\"'\\\n]{81})"
     rb"|[A-Za-z_][\w-]*\s*[^\w\s-]|[A-Za-z_][\w-]*\s+\S|[A-Za-z_][\w-]{61}"
 )
-_LONGEST = 81
+_LONGEST_READ = 81  # bytes after a quote: a word of the longest label, and one more
 
 
 class FoundWords(NamedTuple):
@@ -85,7 +85,7 @@ class StreamedWords:
 
     def _may_be_word(self, text: bytearray, quote: int) -> bool:
         """Whether the string after a quote may turn out to be a word: as far as it goes it is one."""
-        read = bytes(text[quote + 1 : quote + 1 + _LONGEST])
+        read = bytes(text[quote + 1 : quote + 1 + _LONGEST_READ])
         content = read.partition(b'"')[0]
         place = bisect_left(self._all, content)
         return place < len(self._all) and self._all[place].startswith(content)

@@ -39,7 +39,7 @@ from tokamata.repair.graphs import RepairGraph
 from tokamata.repair.names import WORD_BYTES, Name, Occurrence, Sides, middle_of
 from tokamata.resources.limits import Watch
 
-__all__ = ["LETTERS", "OUTSIDE", "Key", "Mark", "Step", "Unfolding", "Words", "least_costs"]
+__all__ = ["LETTERS", "OUTSIDE", "Key", "Mark", "SpellingPrefixes", "Step", "Unfolding", "least_costs"]
 
 _STEPS_OF_A_CHECK = 256
 JOINED, FORBIDDEN = -1, -2  # in place of a beginning: letters stand before, so nothing may be written
@@ -47,9 +47,9 @@ _BYTES_OF_AN_EDGE = 400  # of the graph, in Python
 _BYTES_OF_A_NODE = 600  # of the unfolded graph, with its edges
 OUTSIDE, _CLOSED, LETTERS = -1, -2, -3
 
-# A node: an occurrence, a node of the graph, and the beginning of a spelling as a number of Words.  In place
-# of an occurrence stands OUTSIDE for no name, or one that is given up; CLOSED after a name, and LETTERS after
-# inserted letters, where nothing but removed bytes has followed.
+# A node: an occurrence, a node of the graph, and the prefix of a spelling, a number of SpellingPrefixes.  In
+# place of an occurrence stands OUTSIDE for no name, or one that is given up; CLOSED after a name, and LETTERS
+# after inserted letters, where nothing but removed bytes has followed.
 Key: TypeAlias = "tuple[int, int, int]"
 Mark: TypeAlias = "tuple[int, int]"  # an occurrence and its spelling
 
@@ -70,7 +70,7 @@ class Step(NamedTuple):
     marks: tuple[Mark, ...]
 
 
-class Words:
+class SpellingPrefixes:
     """Beginnings of spellings, each a number; 0 is the empty one.
 
     Attributes:
@@ -147,7 +147,7 @@ class Unfolding:
         self._sides = sides
         self._graph, self._costs, self._watch, self._broken = graph, costs, watch, costs.text
         self._steps = self._held = 0
-        self.words = Words()
+        self.words = SpellingPrefixes()
         self.hold(len(graph.source) * _BYTES_OF_AN_EDGE)
         self.places: list[Occurrence] = sorted(one for name in names for one in name.occurrences)
         number_of = {one: number for number, name in enumerate(names) for one in name.occurrences}

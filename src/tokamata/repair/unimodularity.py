@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_ROWS", "is_totally_unimodular"]
 
-MOST_ROWS = 15
+MOST_ROWS = 15  # some seconds
 _ROWS_AT_ONCE = 9  # their 3^9 choices are one product of matrices
 
 

@@ -38,14 +38,14 @@ _CUT_OFF = re.compile(rb"\"([^\"'\\\n]{2,80})\Z")
 _BARE = re.compile(rb"(?<![\w\"'.$-])(?=([A-Za-z_][\w-]{1,60})\s*(?:(:)|[,}\]\n]|\Z))")
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 4  # characters of a word that is recognized by its neighbours, which may have one less
-_MOST_WORDS = 20_000
-_MOST_MADE_UP = 100
+_MOST_WORDS = 20_000  # of a constraint, with which words of the text are compared
+_MOST_MADE_UP = 100  # names that each object may lack
 _LONGEST_PHRASE = 5  # words of a known word that is looked for within a longer string
 _MISTYPED = 1  # rather than written in another case
-_WITHIN = 700  # a known word within a longer string is so much dearer than one that is mistyped
+_IN_LONGER_STRING = 700  # a known word within a longer string is so much dearer than one that is mistyped
 _AMONG_OTHERS = 300  # and more if there are others
-_MOST_WITHIN = 8
-_LONGEST_LABEL = 80
+_MOST_WITHIN = 8  # known words in one string
+_LONGEST_LABEL = 80  # characters
 _SEPARATORS: dict[int, str | None] = {
     **dict.fromkeys(map(ord, "_- ")),
     **{ord(umlaut): letters for umlaut, letters in zip("äöüøå", ("ae", "oe", "ue", "oe", "aa"), strict=True)},
@@ -229,7 +229,7 @@ class Words:
         if near or kind == 0:
             return near
         within = self._within(word)
-        more = _WITHIN if len(within) == 1 else _WITHIN + _AMONG_OTHERS
+        more = _IN_LONGER_STRING if len(within) == 1 else _IN_LONGER_STRING + _AMONG_OTHERS
         return [
             (written, more + _MISTYPED * place)
             for place, (value, _) in enumerate(within)

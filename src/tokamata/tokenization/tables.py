@@ -29,7 +29,7 @@ from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, ranges_of
 from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
-from tokamata.tokenization.pretokenizers.word_machine import Symbol, Words, word_hypotheses
+from tokamata.tokenization.pretokenizers.word_machine import Symbol, WordDefinition, word_hypotheses
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizers.classes import Flags
@@ -267,7 +267,7 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
     ]
     mark = [int(mark_index[ord(character)]) for character in model.mark]
     mark_kind = int(model.kinds[ord(model.mark[0])]) if model.mark else 0
-    found = word_hypotheses(symbols, Words(model.most, mark, mark_kind, model.lexicon))
+    found = word_hypotheses(symbols, WordDefinition(model.most, mark, mark_kind, model.lexicon))
     text, added = ([start] for start in found.starts)
     return {
         **tables,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import tokamata._core as _core
 from tokamata.errors import ParseError
 from tokamata.patterns.grammars.parsing.earley import Constituent, first_derivation
-from tokamata.patterns.grammars.rules.productions import Account, Builder, Productions
+from tokamata.patterns.grammars.rules.productions import Builder, Productions, WorkAccount
 from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Embedded,
@@ -55,7 +55,7 @@ __all__ = ["Capture", "CapturedParts", "Derivations", "LarkTree", "ReadByLark"]
 _AHEAD = 64  # bytes that a terminal is tried on at first
 
 
-class Part(NamedTuple):
+class DerivedPart(NamedTuple):
     """A part of a text.
 
     Attributes:
@@ -76,7 +76,7 @@ class _Folding(Protocol):
     def terminal(self, name: str, begin: int, end: int) -> Any:
         """The value of a terminal's text."""
 
-    def rule(self, name: str, begin: int, end: int, parts: list[Part]) -> Any:
+    def rule(self, name: str, begin: int, end: int, parts: list[DerivedPart]) -> Any:
         """The value of a rule's text, which consists of some parts."""
 
 
@@ -110,14 +110,14 @@ class Derivations:
         self._leaves: list[_Leaf] = []
         self._productions: Productions | None = None
 
-    def folded(self, text: bytes, reading: Reading, folding: _Folding) -> Part:
+    def folded(self, text: bytes, reading: Reading, folding: _Folding) -> DerivedPart:
         """What the first derivation of a text is folded to.
 
         Raises:
             ParseError: there is none.
             LimitExceeded, Cancelled: the work was stopped.
         """
-        account = Account(reading.limits, reading.cancel)
+        account = WorkAccount(reading.limits, reading.cancel)
         if self._productions is None:
             self._leaves, self._productions = _plain(self._grammar(account.watch), account)
         terminals = _Terminals(self._leaves, text, reading)
@@ -128,16 +128,16 @@ class Derivations:
             raise ParseError("", "the terminals of the grammar do not make up this text")
         return self._fold(root, terminals, folding)
 
-    def _fold(self, root: Constituent, terminals: _Terminals, folding: _Folding) -> Part:
+    def _fold(self, root: Constituent, terminals: _Terminals, folding: _Folding) -> DerivedPart:
         assert self._productions is not None
         labels = self._productions.labels
-        found: list[list[Part]] = [[]]  # of each rule that is open
+        found: list[list[DerivedPart]] = [[]]  # of each rule that is open
         waiting: list[tuple[Constituent, bool]] = [(root, False)]
         while waiting:
             node, is_done = waiting.pop()
             if node.symbol >= 0:
                 name, end = self._leaves[node.symbol].name, terminals.own_end(node)
-                found[-1].append(Part(name, node.begin, end, folding.terminal(name, node.begin, end)))
+                found[-1].append(DerivedPart(name, node.begin, end, folding.terminal(name, node.begin, end)))
             elif not is_done and labels[~node.symbol].kind == "rule":
                 found.append([])
                 waiting.append((node, True))
@@ -147,7 +147,7 @@ class Derivations:
                 name = name.rpartition(" ")[0] if self._has_numbers else name
                 some = [part for part in parts if part.end > part.begin]
                 begin, end = (some[0].begin, some[-1].end) if some else (node.begin, node.begin)
-                found[-1].append(Part(name, begin, end, folding.rule(name, begin, end, parts)))
+                found[-1].append(DerivedPart(name, begin, end, folding.rule(name, begin, end, parts)))
             else:
                 waiting += [(child, False) for child in reversed(node.children)]
         return found[0][0]
@@ -193,7 +193,7 @@ class _Terminals:
         return node.begin + own.found(borders)[1][1]
 
 
-def _plain(grammar: Grammar, account: Account) -> tuple[list[_Leaf], Productions | None]:
+def _plain(grammar: Grammar, account: WorkAccount) -> tuple[list[_Leaf], Productions | None]:
     """The terminals and the productions of a grammar."""
     leaves: list[_Leaf] = []
     numbers: dict[int, int] = {}
@@ -279,7 +279,7 @@ class _TreeFolding:
         places = (self._places.of(begin), self._places.of(end))
         return [self._shapes.token(name, self._text[begin:end].decode(), *places)]
 
-    def rule(self, name: str, begin: int, end: int, parts: list[Part]) -> list[Any]:
+    def rule(self, name: str, begin: int, end: int, parts: list[DerivedPart]) -> list[Any]:
         values = [value for part in parts for value in part.value]
         if name == "":  # what is ignored at the start, and the start rule
             return values
@@ -287,7 +287,7 @@ class _TreeFolding:
             return values or self.terminal(name, begin, end)
         return [self._shapes.tree(name, tuple(self._shown(part) for part in parts), values)]
 
-    def _shown(self, part: Part) -> str:
+    def _shown(self, part: DerivedPart) -> str:
         return self._shapes.shown(part.name)
 
 
@@ -373,7 +373,7 @@ class _CaptureFolding:
     def terminal(self, name: str, begin: int, end: int) -> None:
         """No value."""
 
-    def rule(self, name: str, begin: int, end: int, parts: list[Part]) -> None:
+    def rule(self, name: str, begin: int, end: int, parts: list[DerivedPart]) -> None:
         """No value; what the rule captures is noted."""
         capture = self._captures.get(name)
         if capture is None:

@@ -20,7 +20,7 @@ from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, 
 # enum llama_token_attr: unknown, unused and control tokens print nothing.
 _UNKNOWN, _UNUSED, _CONTROL = 1 << 0, 1 << 1, 1 << 3
 _NO_TEXT = _UNKNOWN | _UNUSED | _CONTROL
-_LONGEST_PIECE = 1 << 20
+_LONGEST_PIECE = 1 << 20  # bytes of a token
 
 
 def table_from_llama(llama: Any, where: str) -> TokenTable:

@@ -16,8 +16,8 @@ from tokamata.vocabulary.token_table import TokenBytes, TokenTable
 
 __all__ = ["check_logits", "check_tokenizer", "warn_if_far_wider", "warn_without_stop"]
 
-_PADDING = 1024
-_SHARE = 8
+_MOST_PADDING = 1024  # ids that one may have more than the other,
+_PADDING_SHARE = 8  # or an eighth of these
 
 
 def warn_if_far_wider(tokens: int, logits: int) -> None:
@@ -84,7 +84,7 @@ def warn_without_stop(table: TokenTable, where: str) -> None:
 
 
 def _is_far(fewer: int, more: int) -> bool:
-    return more - fewer > max(_PADDING, fewer // _SHARE)
+    return more - fewer > max(_MOST_PADDING, fewer // _PADDING_SHARE)
 
 
 def _warn(message: str) -> None:

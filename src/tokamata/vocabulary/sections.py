@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from tokamata.errors import VocabularyError
 
 _REQUIRED: Any = object()
-_MOST_NESTED = 8
+_MOST_NESTED = 8  # sequences of normalizers, pre-tokenizers or decoders within each other
 
 
 class Section:

@@ -22,7 +22,7 @@ from typing import Any
 __all__ = ["TokenizerState"]
 
 _MANY = 400
-_SAMPLED = 64
+_SAMPLED = 64  # tokens of a tokenizer that are compared, evenly spread
 _PARTS = ("normalizer", "pre_tokenizer", "decoder", "post_processor")
 _flags_of = attrgetter("content", "special", "single_word", "lstrip", "rstrip", "normalized")
 # Options of BPE, WordPiece, WordLevel and Unigram, as far as the package tokenizers shows them.

@@ -21,7 +21,7 @@ import tokamata as tk
 from tokamata.constraints.grammar_constraints import _form_of
 from tokamata.patterns.grammars import read_lark
 from tokamata.patterns.grammars.parsing.earley import Constituent, first_derivation
-from tokamata.patterns.grammars.rules.productions import Account, Label, Productions, reduced
+from tokamata.patterns.grammars.rules.productions import Label, Productions, WorkAccount, reduced
 from tokamata.resources.limits import Limits, Watch
 from tokamata.values.forms import Reading
 
@@ -59,7 +59,7 @@ def random_productions(rng: random.Random) -> Productions | None:
         ]
         alternatives.append(list(dict.fromkeys(options)))
     labels = [Label("rule", str(number)) for number in range(rules)]
-    return reduced(labels, alternatives, 2, Account(None, None))
+    return reduced(labels, alternatives, 2, WorkAccount(None, None))
 
 
 def shape_of(node: Constituent) -> Shape:
@@ -70,7 +70,7 @@ def parsed(productions: Productions, text: str) -> Shape | None:
     def ends(terminal: int, at: int) -> list[int]:
         return [at + 1] if text[at : at + 1] == "ab"[terminal] else []
 
-    found = first_derivation(productions, ends, len(text), Account(None, None))
+    found = first_derivation(productions, ends, len(text), WorkAccount(None, None))
     return None if found is None else shape_of(found)
 
 
@@ -150,7 +150,7 @@ def test_the_first_derivation_is_found() -> None:
 
 def test_cyclic_grammars_derive_what_they_accept() -> None:
     """A chart finds all texts: those of ``s: s s | s | "a" | ""`` are any number of ``a``."""
-    productions = reduced([Label("rule", "s")], [[(~0, ~0), (~0,), (0,), ()]], 2, Account(None, None))
+    productions = reduced([Label("rule", "s")], [[(~0, ~0), (~0,), (0,), ()]], 2, WorkAccount(None, None))
     assert productions is not None
     for length in range(8):
         found = parsed(productions, "a" * length)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.schemas.kernel_oracle import oracle_of
-from tokamata.patterns.json_schema import Reading, RecordingTable, read_schema
+from tokamata.patterns.json_schema import ReadSchema, RecordingTable, read_schema
 
 __all__ = ["names_in_order", "read", "verdicts"]
 
 
-def read(schema: Any, **options: Any) -> tuple[RecordingTable, Reading]:
+def read(schema: Any, **options: Any) -> tuple[RecordingTable, ReadSchema]:
     table = RecordingTable()
     return table, read_schema(schema, table=table, **options)
 

@@ -32,7 +32,7 @@ class Source:
         text: its content; ``""`` for rules made in Python.
         file: with its imports; ``None``: it has no file.
         start: the name of the rule that a text is of.
-        lexer: how terminals are told apart; ``"characters"``: there is no lexer.
+        lexer: how terminals are distinguished; ``"characters"``: there is no lexer.
     """
 
     name: str

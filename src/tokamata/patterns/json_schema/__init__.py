@@ -7,7 +7,7 @@ handlers are in :mod:`.keywords`, with :mod:`.references` ─▶ nodes of a :mod
 from __future__ import annotations
 
 from tokamata.patterns.json_schema.reading import read_schema
-from tokamata.patterns.json_schema.report import Reading, ReportEntry
+from tokamata.patterns.json_schema.report import ReadSchema, ReportEntry
 from tokamata.patterns.json_schema.table import RecordingTable, Table
 
-__all__ = ["Reading", "RecordingTable", "ReportEntry", "Table", "read_schema"]
+__all__ = ["ReadSchema", "RecordingTable", "ReportEntry", "Table", "read_schema"]

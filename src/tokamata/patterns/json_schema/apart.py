@@ -10,7 +10,7 @@ Example: ``[{"type": "string"}, {"type": "integer"}, {"enum": [1, 2]}]`` falls i
 Method: a schema is put where its types are, and objects where the values of the property are that all
 schemas of objects in question require and enumerate; schemas that meet are one group.
 
-Cost: linear, each schema looked at no deeper than a few references.
+Cost: linear, each schema is read no deeper than a few references.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["apart", "types_of"]
 
-_MOST_NESTING = 8
-_MOST_VALUES = 1000
+_MOST_NESTING = 8  # of schemas that are read to tell two apart
+_MOST_VALUES = 1000  # of an enumeration
 _FLAT = {str, int, bool, type(None), Decimal}
 _BITS = (NULL, FALSE, TRUE, NUMBER, STRING, ARRAY, OBJECT)
 _BY_PYTHON_TYPE = {

@@ -12,7 +12,7 @@ Example.  ``{"type": "object", "properties": {"a": {"enum": []}, "b": {"enum": [
 ``type`` and ``required`` at the root, ``enum`` at ``/properties/a``.
 
 Cost.  For ``k`` keywords of ``n`` about ``2 k log n`` readings of the schema, each with one question; after
-``_MOST_QUESTIONS`` of them, or when time is up, what was found so far is told, which is more than is needed.
+``_MOST_QUESTIONS`` of them, or when time is up, the answer is what was found so far: more than is needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Blamed", "blamed"]
 
-_MOST_QUESTIONS = 400
+_MOST_QUESTIONS = 400  # whether some keywords leave a value
 _Unit = tuple[int, str]  # a schema, by identity, and a keyword of it
 
 # Keywords that are one statement: the first of them that stands in a schema stands for all.

@@ -6,7 +6,7 @@ a language, by the algebra of languages, since all that it can say of a string i
 
 Example: ``{"not": {"pattern": "^x"}, "maxLength": 3}`` becomes ``(text − "^x") ∩ .{0,3}``.
 
-Cost: linear in the schema, but for ``oneOf``, which is quadratic.
+Cost: linear in the schema, except for ``oneOf``, which is quadratic.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["language_of_strings", "only_name", "other_keys"]
 _ONE_NAME = re.compile(r"\^((?:[A-Za-z0-9_ /-]|\\[.$/|*+?^()\[\]{}\\])+)\$")
 
 _MOST_NESTING = 40
-_MOST_LENGTH = 1_000_000_000
+_LONGEST_KEY = 1_000_000_000
 _EVERY_CODE_POINT = [(0, 0x10FFFF)]
 
 
@@ -150,9 +150,9 @@ class _Strings:
 def _length(minimum: int, maximum: int | None) -> _core.Expression:
     if maximum is not None and minimum > maximum:
         return _core.empty()
-    if minimum > _MOST_LENGTH:
-        raise _NoLanguage(f"lengths above {_MOST_LENGTH:,} are not told apart in names of properties")
-    maximum = None if maximum is not None and maximum > _MOST_LENGTH else maximum
+    if minimum > _LONGEST_KEY:
+        raise _NoLanguage(f"lengths above {_LONGEST_KEY:,} are not distinguished in names of properties")
+    maximum = None if maximum is not None and maximum > _LONGEST_KEY else maximum
     return _core.repeat(_core.code_points(_EVERY_CODE_POINT), minimum, maximum)
 
 

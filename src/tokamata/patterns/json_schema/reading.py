@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_origin
 from tokamata.calls.arguments import checked_choice, checked_flag
 from tokamata.errors import ArgumentError, SchemaError, SchemaWarning, shown_argument
 from tokamata.patterns.json_schema.reader import Options, Reader
-from tokamata.patterns.json_schema.report import Reading
+from tokamata.patterns.json_schema.report import ReadSchema
 from tokamata.patterns.json_schema.slips import Noted, Slip, slip_of
 from tokamata.patterns.json_schema.table import RecordingTable, Table
 from tokamata.patterns.json_schema.text import parse_schema
@@ -34,7 +34,7 @@ def read_schema(
     unknown: Unknown = "warn",
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
-) -> Reading:
+) -> ReadSchema:
     """Writes a JSON Schema into a table.
 
     Args:
@@ -45,8 +45,8 @@ def read_schema(
         strict: whether what cannot be enforced is an error; otherwise it is left out, which widens what the
             schema means, and the report says so.
         registry: documents that references may lead to; nothing is ever fetched but by it.
-        unknown: what becomes of keywords and formats that are not known: :attr:`.Reading.slips` has those
-            that are slips (:mod:`.slips`); all of them are errors; or nobody looks.
+        unknown: what becomes of keywords and formats that are not known: :attr:`.ReadSchema.slips` has those
+            that are slips (:mod:`.slips`); all of them are errors; or they are ignored.
         limits: ``depth`` bounds how deep the JSON of a schema nests, ``seconds`` how long reading it takes.
         cancel: stops the reading, from another thread.
 
@@ -81,7 +81,7 @@ def read_schema(
     return read
 
 
-def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> Reading:
+def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> ReadSchema:
     """Reads once, and once more for each sign where that matters."""
     reader = Reader(schema, table, options)
     root = reader.whole()
@@ -92,7 +92,7 @@ def _read(schema: Any, table: Table, options: Options, unknown: Unknown) -> Read
         else:
             reader = Reader(schema, table, options, polar=True)
             root = reader.whole()
-    return Reading(root, reader, slips)
+    return ReadSchema(root, reader, slips)
 
 
 def _slips(reader: Reader, refuses: bool) -> list[SchemaWarning]:

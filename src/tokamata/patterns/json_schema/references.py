@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["References"]
 
-_MOST_SCOPES = 10_000
+_MOST_SCOPES = 10_000  # dynamic scopes that references make of one document
 
 
 class References:

@@ -14,7 +14,7 @@ from tokamata.patterns.json_schema.keywords.strings import format_expression
 from tokamata.patterns.json_schema.reader import Options, Reader
 from tokamata.patterns.json_schema.scopes import Scope
 
-__all__ = ["Reading", "ReportEntry"]
+__all__ = ["ReadSchema", "ReportEntry"]
 
 _STRUCTURE = {
     "$schema": "names the draft",
@@ -60,7 +60,7 @@ class ReportEntry(NamedTuple):
     reason: str
 
 
-class Reading:
+class ReadSchema:
     """A schema that was read into a table.
 
     Attributes:

@@ -126,7 +126,7 @@ class Table(Protocol):
 
 
 class RecordingTable:
-    """A table that keeps what it is told, for tests and for whoever wants to see what a schema becomes.
+    """A table that records its calls, for tests and for whoever wants to see what a schema becomes.
 
     Attributes:
         nodes: each node, as the name of the member that made it and what that was given; a reserved one is

@@ -80,7 +80,7 @@ _MAPPINGS: dict[Any, tuple[str, Callable[[dict[Any, Any]], Any]]] = {
     collections.abc.MutableMapping: ("dict", dict),
     collections.OrderedDict: ("OrderedDict", collections.OrderedDict),
 }
-_MOST_RECORDS = 10_000
+_MOST_RECORDS = 10_000  # classes of one type: generics may make new ones for ever
 
 
 class TypeReader:
@@ -410,7 +410,7 @@ class _Inside:
         self._modules.append(self._module)
 
     def __exit__(self, kind: object, error: object, _: object) -> None:
-        if kind is not RecursionError:  # whose path is told
+        if kind is not RecursionError:  # whose path the error has
             self._path.pop()
         self._modules.pop()
 

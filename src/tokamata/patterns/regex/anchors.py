@@ -6,7 +6,7 @@ alternative match nothing; only the others become lookarounds, which cost more.
 
 Example: in ``(^a|b)c$`` nothing stands before ``^`` and nothing after ``$``: both hold.  In ``x(^a|b)``
 something always stands before ``^``: that alternative is empty.  In ``\\w+\\b[ab-]`` a word character
-always stands before ``\\b``, so that only what follows is left to be looked at.
+always stands before ``\\b``, so that only what follows is left to be examined.
 
 Method: for what anchors can tell, a text is of one of few kinds.  Seen from its end, going back from an
 anchor: empty, or by its last code point; seen from its start: empty, exactly one line end, or by its

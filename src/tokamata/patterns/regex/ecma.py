@@ -22,21 +22,28 @@ import re
 from functools import lru_cache
 from typing import NoReturn
 
-from tokamata.errors import NotRegularError, PatternSyntaxError
+from tokamata.errors import PatternSyntaxError
 from tokamata.patterns.regex.builder import Builder
 from tokamata.patterns.regex.classes import ECMA_LINE_ENDS, Ranges, folded_cases, named_class
 from tokamata.patterns.regex.dialect import Dialect
 from tokamata.patterns.regex.ecma_escapes import class_ranges, escaped_code_point, escaped_ranges
-from tokamata.patterns.regex.handlers import Handler, read_bar, read_class
-from tokamata.patterns.regex.syntax import LINE_END, LINE_START, TEXT_END, TEXT_START
+from tokamata.patterns.regex.handlers import (
+    QUANTIFIERS,
+    Handler,
+    bounds_of,
+    opens_plain_group,
+    read_bar,
+    read_caret,
+    read_class,
+    refuse_backreference,
+)
+from tokamata.patterns.regex.syntax import LINE_END, TEXT_END
 from tokamata.patterns.regex.tokens import ECMA, ECMA_ESCAPES
 
 __all__ = ["DIALECT"]
 
 IGNORE_CASE, MULTILINE, DOT_ALL = int(re.IGNORECASE), int(re.MULTILINE), int(re.DOTALL)
 
-_QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-_ASSERTIONS = {"(?=": "=", "(?!": "!", "(?<=": "<=", "(?<!": "<!"}
 _IN_QUANTIFIER = frozenset("0123456789,")  # what may follow the brace of one
 _OF_FLAG_U = ("\\p{", "\\P{", "\\u{")
 _NAME = re.compile(r"\(\?<([^<>()]*)>")
@@ -56,10 +63,6 @@ def _letter_cases(point: int, flags: int) -> Ranges:
 def _dot(builder: Builder, token: str, position: int) -> None:
     name = "any" if builder.flags & DOT_ALL else "e."
     builder.code_points(named_class(name), position, name)
-
-
-def _caret(builder: Builder, token: str, position: int) -> None:
-    builder.anchor(LINE_START if builder.flags & MULTILINE else TEXT_START, position)
 
 
 def _dollar(builder: Builder, token: str, position: int) -> None:
@@ -93,9 +96,7 @@ def _backreference(builder: Builder, token: str, position: int) -> NoReturn:
     elif len(token) > 8 or int(token[1:]) > len(groups):
         hint = f"there are {len(groups)} groups"
         raise PatternSyntaxError(pattern, position + 1, f"invalid group reference {token[1:9]}", hint)
-    reason = f"backreference {token[:40]}: no regular language can say this"
-    hint = "write the group's pattern again; that both match the same text cannot be expressed"
-    raise NotRegularError(pattern, position, reason, hint)
+    refuse_backreference(pattern, position, token[:40])
 
 
 def _group_name(token: str) -> str:
@@ -113,7 +114,7 @@ def _group_name(token: str) -> str:
 
 def _quantifier(builder: Builder, token: str, position: int) -> None:
     pattern = builder.pattern
-    bounds = _QUANTIFIERS.get(token[0])
+    bounds = QUANTIFIERS.get(token[0])
     if bounds is None:
         if len(token) == 1:
             if pattern[position + 1 : position + 2] not in _IN_QUANTIFIER:
@@ -124,11 +125,7 @@ def _quantifier(builder: Builder, token: str, position: int) -> None:
         low, comma, high = token[1 : token.index("}")].partition(",")
         if max(len(low), len(high)) > 4000:
             raise PatternSyntaxError(pattern, position, "the repetition number is too large")
-        minimum = int(low)
-        maximum = int(high) if high else None if comma else minimum
-        if maximum is not None and maximum < minimum:
-            raise PatternSyntaxError(pattern, position, "min repeat greater than max repeat")
-        bounds = minimum, maximum
+        bounds = bounds_of(pattern, position, low, comma, high)
     builder.repeat(token, bounds, position)
 
 
@@ -148,14 +145,9 @@ def _lone(builder: Builder, token: str, position: int) -> None:
 
 
 def _open(builder: Builder, token: str, position: int) -> None:
-    if token == "(?:":
-        builder.open(position, builder.flags)
-    elif token == "(":
-        builder.group_count += 1
-        builder.open(position, builder.flags, builder.group_count)
-    elif token in _ASSERTIONS:
-        builder.open(position, builder.flags, assertion=_ASSERTIONS[token])
-    elif token[-1] == ">" and token[2] == "<":
+    if opens_plain_group(builder, token, position):
+        return
+    if token[-1] == ">" and token[2] == "<":
         name = _group_name(token)
         if not name:
             raise PatternSyntaxError(builder.pattern, position + 3, f"bad group name {token[3:-1][:40]!r}")
@@ -198,7 +190,7 @@ _HANDLERS: dict[str, Handler] = {
     "+": _quantifier,
     "?": _quantifier,
     "|": read_bar,
-    "^": _caret,
+    "^": read_caret,
     "$": _dollar,
 }
 

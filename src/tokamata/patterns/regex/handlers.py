@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NoReturn
 
-from tokamata.errors import PatternSyntaxError
+from tokamata.errors import NotRegularError, PatternSyntaxError
 from tokamata.patterns.regex.builder import Builder
 from tokamata.patterns.regex.classes import Ranges
 from tokamata.patterns.regex.dialect import Dialect
+from tokamata.patterns.regex.syntax import LINE_START, TEXT_START
 
-__all__ = ["Handler", "read_bar", "read_class"]
+__all__ = [
+    "QUANTIFIERS",
+    "Bounds",
+    "Handler",
+    "bounds_of",
+    "opens_plain_group",
+    "read_bar",
+    "read_caret",
+    "read_class",
+    "refuse_backreference",
+]
 
+Bounds = tuple[int, "int | None"]
+
+QUANTIFIERS: dict[str, Bounds] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_ASSERTIONS = {"(?=": "=", "(?!": "!", "(?<=": "<=", "(?<!": "<!"}
+_MULTILINE = int(re.MULTILINE)
 LONG_CLASS = 100  # classes of so many characters are not kept for other patterns
 
 Handler = Callable[[Builder, str, int], None]
@@ -21,6 +39,39 @@ Handler = Callable[[Builder, str, int], None]
 def read_bar(builder: Builder, token: str, position: int) -> None:
     """``|``."""
     builder.bar(position)
+
+
+def read_caret(builder: Builder, token: str, position: int) -> None:
+    """``^``."""
+    builder.anchor(LINE_START if builder.flags & _MULTILINE else TEXT_START, position)
+
+
+def bounds_of(pattern: str, position: int, low: str, comma: str, high: str) -> Bounds:
+    """The bounds of a quantifier in braces."""
+    minimum = int(low or 0)
+    maximum = int(high) if high else None if comma else minimum
+    if maximum is not None and maximum < minimum:
+        raise PatternSyntaxError(pattern, position, "min repeat greater than max repeat")
+    return minimum, maximum
+
+
+def opens_plain_group(builder: Builder, token: str, position: int) -> bool:
+    """Opens a group without a name, or a lookaround, if the token is the beginning of one."""
+    if token == "(":
+        builder.group_count += 1
+        builder.open(position, builder.flags, builder.group_count)
+    elif token == "(?:" or token in _ASSERTIONS:
+        builder.open(position, builder.flags, assertion=_ASSERTIONS.get(token, ""))
+    else:
+        return False
+    return True
+
+
+def refuse_backreference(pattern: str, position: int, token: str) -> NoReturn:
+    """Raises for a reference to a group that there is."""
+    reason = f"backreference {token}: no regular language can say this"
+    hint = "write the group's pattern again; that both match the same text cannot be expressed"
+    raise NotRegularError(pattern, position, reason, hint)
 
 
 def read_class(builder: Builder, token: str, position: int) -> None:

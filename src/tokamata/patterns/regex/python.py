@@ -13,14 +13,24 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from tokamata.errors import NotRegularError, PatternSyntaxError, UnsupportedPatternError
+from tokamata.errors import PatternSyntaxError, UnsupportedPatternError
 from tokamata.patterns.regex.builder import Builder
 from tokamata.patterns.regex.classes import Ranges, letter_cases, named_class
 from tokamata.patterns.regex.dialect import Dialect
-from tokamata.patterns.regex.handlers import Handler, read_bar, read_class
+from tokamata.patterns.regex.handlers import (
+    QUANTIFIERS,
+    Bounds,
+    Handler,
+    bounds_of,
+    opens_plain_group,
+    read_bar,
+    read_caret,
+    read_class,
+    refuse_backreference,
+)
 from tokamata.patterns.regex.python_escapes import class_ranges, escaped_code_point, escaped_ranges
 from tokamata.patterns.regex.python_groups import NOT_THE_LANGUAGE, TYPE_FLAGS, parse_flags, refuse_group
-from tokamata.patterns.regex.syntax import LAST_LINE_END, LINE_END, LINE_START, TEXT_END, TEXT_START
+from tokamata.patterns.regex.syntax import LAST_LINE_END, LINE_END, TEXT_END, TEXT_START
 from tokamata.patterns.regex.tokens import MAY_BE_VERBOSE, PYTHON, PYTHON_ESCAPES, PYTHON_VERBOSE
 
 __all__ = ["DIALECT"]
@@ -28,9 +38,7 @@ __all__ = ["DIALECT"]
 IGNORE_CASE, MULTILINE, DOT_ALL = int(re.IGNORECASE), int(re.MULTILINE), int(re.DOTALL)
 EXTENDED, ASCII, UNICODE = int(re.VERBOSE), int(re.ASCII), int(re.UNICODE)
 
-_QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _SET_LETTERS = frozenset("dwsDWS")
-_ASSERTIONS = {"(?=": "=", "(?!": "!", "(?<=": "<=", "(?<!": "<!"}
 
 
 def _letter_cases(point: int, flags: int) -> Ranges:
@@ -46,10 +54,6 @@ def _space(builder: Builder, token: str, position: int) -> None:
 def _dot(builder: Builder, token: str, position: int) -> None:
     name = "any" if builder.flags & DOT_ALL else "."
     builder.code_points(named_class(name), position, name)
-
-
-def _caret(builder: Builder, token: str, position: int) -> None:
-    builder.anchor(LINE_START if builder.flags & MULTILINE else TEXT_START, position)
 
 
 def _dollar(builder: Builder, token: str, position: int) -> None:
@@ -85,13 +89,11 @@ def _backreference(builder: Builder, token: str, position: int) -> NoReturn:
         raise PatternSyntaxError(builder.pattern, position + 1, f"invalid group reference {number}", hint)
     if number in builder.open_groups():
         raise PatternSyntaxError(builder.pattern, position, "cannot refer to an open group")
-    reason = f"backreference {token}: no regular language can say this"
-    hint = "write the group's pattern again; that both match the same text cannot be expressed"
-    raise NotRegularError(builder.pattern, position, reason, hint)
+    refuse_backreference(builder.pattern, position, token)
 
 
 def _quantifier(builder: Builder, token: str, position: int) -> None:
-    bounds = _QUANTIFIERS.get(token)
+    bounds = QUANTIFIERS.get(token)
     if bounds is None:
         if token == "{":
             builder.literal(token, position)  # what does not look like a quantifier is none
@@ -104,30 +106,21 @@ def _quantifier(builder: Builder, token: str, position: int) -> None:
         raise UnsupportedPatternError(builder.pattern, position, reason, hint)
 
 
-def _bounds(pattern: str, token: str, position: int) -> tuple[int, int | None]:
+def _bounds(pattern: str, token: str, position: int) -> Bounds:
     """The bounds of a quantifier that is lazy, possessive, or in braces."""
     if token[0] != "{":
-        return _QUANTIFIERS[token[0]]
+        return QUANTIFIERS[token[0]]
     low, comma, high = token[1 : token.index("}")].partition(",")
     for digits in (low, high):
         if len(digits.lstrip("0")) > 10 or int(digits or 0) >= 0xFFFFFFFF:
             raise PatternSyntaxError(pattern, position, "the repetition number is too large")
-    minimum = int(low or 0)
-    maximum = int(high) if high else None if comma else minimum
-    if maximum is not None and maximum < minimum:
-        raise PatternSyntaxError(pattern, position, "min repeat greater than max repeat")
-    return minimum, maximum
+    return bounds_of(pattern, position, low, comma, high)
 
 
 def _open(builder: Builder, token: str, position: int) -> None:
-    if token == "(?:":
-        builder.open(position, builder.flags)
-    elif token == "(":
-        builder.group_count += 1
-        builder.open(position, builder.flags, builder.group_count)
-    elif token in _ASSERTIONS:
-        builder.open(position, builder.flags, assertion=_ASSERTIONS[token])
-    elif token[2:3] == "#":
+    if opens_plain_group(builder, token, position):
+        return
+    if token[2:3] == "#":
         backslashes = len(token[:-1]) - len(token[:-1].rstrip("\\"))
         if token[-1] != ")" or backslashes % 2:
             raise PatternSyntaxError(builder.pattern, position, "missing ), unterminated comment")
@@ -175,7 +168,7 @@ _HANDLERS: dict[str, Handler] = {
     "+": _quantifier,
     "?": _quantifier,
     "|": read_bar,
-    "^": _caret,
+    "^": read_caret,
     "$": _dollar,
     **dict.fromkeys("# \t\n\r\f\v", _space),
 }

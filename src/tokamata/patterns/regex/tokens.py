@@ -1,6 +1,6 @@
 """Cutting a pattern into tokens with regular expressions, in bulk.
 
-Problem: a parser in Python that looks at one code point at a time takes 0.5 µs for each.  These
+Problem: a parser in Python that reads one code point at a time takes 0.5 µs for each.  These
 expressions take runs of ordinary characters, whole classes and whole escapes at once.
 
 Example: ``PYTHON.findall(r"(ab|[0-9]\\d)*?")`` is ``["(", "ab", "|", "[0-9]", "\\\\d", ")", "*?"]``.

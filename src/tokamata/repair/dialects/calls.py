@@ -13,12 +13,12 @@ from tokamata.repair.dialects.modes import TEXT
 __all__ = ["CALLS"]
 
 _TEXT = (TEXT,)
-_LONGEST = 200  # bytes of the arguments of a moment
+_LONGEST_ARGUMENTS = 200  # bytes, of a call that makes a moment
 
 
 def _moment(match: re.Match[bytes]) -> bytes | None:
     """The ISO form of ``datetime``, ``date`` or ``time`` with numbers."""
-    if len(match[2]) > _LONGEST:
+    if len(match[2]) > _LONGEST_ARGUMENTS:
         return None
     numbers: list[Any] = [int(one) for one in re.findall(rb"\d+", match[2])]
     zone = datetime.timezone.utc if b"utc" in match[3].lower() else None

@@ -46,8 +46,8 @@ _AS_LIST, _AS_TEXT, _ONE_VALUE, _ONE_WORD, _SEVERAL_WORDS = 1200, 2500, 2600, 90
 _AS_TEXT_OF_JSON, _BY_BYTE = 8000, 10  # and for each byte
 _IN_QUOTES = 900  # of all of a text that stands in quotes
 _ONE_LINE = 2600  # of one name with a value, which may be prose
-_MOST_BYTES = 1 << 20
-_MOST_PARTS = 10_000
+_LONGEST_TEXT = 1 << 20  # bytes that are read line by line
+_MOST_PARTS = 10_000  # of a list without brackets
 _MOST_PROSE = 1 << 18  # where a word is looked for; the clock is not read meanwhile
 _STEPS_OF_A_CHECK = 1000
 
@@ -62,7 +62,7 @@ class _Line(NamedTuple):
 
 def lines(text: bytes, words: Words | None) -> Iterator[FoundRewrite | None]:
     """The rewrites that make JSON of bullets, of names with values, of tags, tables and lists of words."""
-    if len(text) > _MOST_BYTES or not text.strip():
+    if len(text) > _LONGEST_TEXT or not text.strip():
         return
     if text.lstrip().startswith(b"<"):
         yield from _tags(text, words)

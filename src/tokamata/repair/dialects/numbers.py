@@ -20,7 +20,7 @@ _WIDE_DIGITS = {ord("０") + digit: str(digit) for digit in range(10)} | {
     ord("−"): "-",
     ord("．"): ".",
 }
-_MOST_DIGITS = 300
+_MOST_DIGITS = 300  # of a number that is written out
 _EXACT = 28  # bytes of numbers that the decimals of Python calculate with, without rounding
 
 

@@ -9,7 +9,7 @@ from tokamata.repair.dialects.modes import TEXT
 
 __all__ = ["SURROUNDINGS"]
 
-_LONGEST = 2000
+_LONGEST_COMMENT = 2000  # bytes of a comment that is dropped as one
 _BEFORE_COMMENT = rb"(?<!:[/#])"
 _IN_TEXT = (TEXT,)
 _AFTER_BLANK = rb"(?:#|//)(?:(?<=\s#)|(?<=\s//))"
@@ -17,7 +17,7 @@ _AFTER_BLANK = rb"(?:#|//)(?:(?<=\s#)|(?<=\s//))"
 
 def _without_comment(match: re.Match[bytes]) -> bytes | None:
     """Nothing, if the comment ends and is not longer than any comment is."""
-    return b"" if match[1] and len(match[0]) <= _LONGEST else None
+    return b"" if match[1] and len(match[0]) <= _LONGEST_COMMENT else None
 
 
 SURROUNDINGS = (
@@ -48,7 +48,7 @@ SURROUNDINGS = (
     # Of the last bytes alone: the lookahead takes one step.
     Rewrite(
         "drop a last comment",
-        rb"[/#](?<=[\s\]}][/#])(?:(?<=#)|/)(?!(?s:.){%d})[^\n]*\Z" % (_LONGEST + 1),
+        rb"[/#](?<=[\s\]}][/#])(?:(?<=#)|/)(?!(?s:.){%d})[^\n]*\Z" % (_LONGEST_COMMENT + 1),
         b"",
         500,
         _IN_TEXT,

@@ -44,7 +44,7 @@ from dataclasses import dataclass
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pretokenizers.matching import DEAD, Matching
 
-_MOST = 20_000
+_MOST_STATES = 20_000  # o200k has 182, DeepSeek with its three splits 108
 
 GAP = -2
 
@@ -108,8 +108,8 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
 
     def number(chain: _Chain) -> int:
         if chain not in numbers:
-            if len(order) == _MOST:
-                raise UnsupportedTokenizerError("pre-tokenizer", f"it has more than {_MOST:,} states")
+            if len(order) == _MOST_STATES:
+                raise UnsupportedTokenizerError("pre-tokenizer", f"it has more than {_MOST_STATES:,} states")
             numbers[chain] = len(order)
             order.append(chain)
         return numbers[chain]

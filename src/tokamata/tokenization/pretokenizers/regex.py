@@ -24,8 +24,9 @@ similarly for every count.  The rest (backreferences, lookbehind, longer lookahe
 by name; no known tokenizer uses it.
 
 Cost: linear in the regex with expanded counts.
-Rejected: the parser of ``patterns.regex``, which resolves classes by our own tables, and refuses possessive
-quantifiers.
+Rejected: the parser of ``patterns.regex`` with a dialect for these regexes.  It reads those of the known
+tokenizer files too, except for possessive quantifiers.  But its classes are sets by our own tables, it
+refuses a quantifier after another one, and its errors are about a pattern that the caller wrote.
 """
 
 from __future__ import annotations

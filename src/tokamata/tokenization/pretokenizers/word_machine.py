@@ -36,7 +36,7 @@ from tokamata.tokenization.papers.failure_trie import failure_trie
 from tokamata.tokenization.pretokenizers.machine import Hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD
 
-_MOST_TARGETS = 2_000_000
+_MOST_TARGETS = 2_000_000  # entries of the table: states times symbols
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ _START, _BORDER, _SPACE, _ALONE = map(_State, ("start", "border", "space", "alon
 
 
 @dataclass(frozen=True)
-class Words:
+class WordDefinition:
     """The definition of words.
 
     Attributes:
@@ -133,7 +133,7 @@ class Words:
     lexicon: Lexicon | None = None
 
 
-def word_hypotheses(symbols: Sequence[Symbol], words: Words) -> Hypotheses:
+def word_hypotheses(symbols: Sequence[Symbol], words: WordDefinition) -> Hypotheses:
     """The automaton of words, with two starts: of a text, and after an added token.
 
     Args:
@@ -165,7 +165,7 @@ def word_hypotheses(symbols: Sequence[Symbol], words: Words) -> Hypotheses:
     return Hypotheses((0, 1), tuple(targets), tuple(ends), tuple(may_end))
 
 
-def _read(words: Words, state: _State, symbol: Symbol) -> _State | None:
+def _read(words: WordDefinition, state: _State, symbol: Symbol) -> _State | None:
     if state == _ALONE:
         return None
     if state in (_START, _BORDER):
@@ -191,7 +191,7 @@ def _read(words: Words, state: _State, symbol: Symbol) -> _State | None:
     return _State("mark" if goes_on else "word", state.kind, state.size + 1, node)
 
 
-def _begun(words: Words, symbol: Symbol) -> _State | None:
+def _begun(words: WordDefinition, symbol: Symbol) -> _State | None:
     if not symbol.begins or words.most == 0:
         return None
     if symbol.alone:

@@ -35,7 +35,7 @@ import heapq
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tokamata.patterns.grammars.rules.productions import Account, Productions, Symbols
+from tokamata.patterns.grammars.rules.productions import Productions, Symbols, WorkAccount
 
 __all__ = ["Tree", "ambiguous_trees", "shortest_tree"]
 
@@ -86,7 +86,7 @@ class _Stacks:
         first: what the texts begin with, as bits; the bit after those of the terminals means the empty text.
     """
 
-    def __init__(self, productions: Productions, account: Account) -> None:
+    def __init__(self, productions: Productions, account: WorkAccount) -> None:
         self._grammar = productions
         self._account = account
         self._numbers: dict[tuple[int, int], int] = {}
@@ -110,7 +110,7 @@ class _Stacks:
 
 
 class _Search:
-    def __init__(self, productions: Productions, account: Account) -> None:
+    def __init__(self, productions: Productions, account: WorkAccount) -> None:
         self._grammar = productions
         self._account = account
         self._stacks = _Stacks(productions, account)
@@ -232,7 +232,7 @@ class _Search:
         return root
 
 
-def ambiguous_trees(productions: Productions, account: Account, most: int) -> Iterator[tuple[Tree, Tree]]:
+def ambiguous_trees(productions: Productions, account: WorkAccount, most: int) -> Iterator[tuple[Tree, Tree]]:
     """Two derivations of a text, for texts from the shortest on; none if the search ends without.
 
     Args:

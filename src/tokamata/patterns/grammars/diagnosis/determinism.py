@@ -22,7 +22,7 @@ from tokamata.patterns.grammars.diagnosis.lr import Action, Automaton
 from tokamata.patterns.grammars.diagnosis.named_derivations import Naming
 from tokamata.patterns.grammars.diagnosis.symbols import Characters, Terminals, View
 from tokamata.patterns.grammars.diagnosis.top_down import is_top_down
-from tokamata.patterns.grammars.rules.productions import Account, Productions
+from tokamata.patterns.grammars.rules.productions import Productions, WorkAccount
 from tokamata.patterns.grammars.rules.rule_trees import Embedded, Grammar, children_first
 from tokamata.resources.limits import CancelToken, Limits
 
@@ -38,7 +38,7 @@ def diagnosed(grammar: Grammar, lexer: str, limits: Limits | None, cancel: Cance
 
     Args:
         grammar: the grammar.
-        lexer: how its terminals are told apart.
+        lexer: how its terminals are distinguished.
         limits: bound the work; at one of them, the answer is ``"unknown"``.
         cancel: stops the work.
 
@@ -46,7 +46,7 @@ def diagnosed(grammar: Grammar, lexer: str, limits: Limits | None, cancel: Cance
         EmptyConstraintError: the grammar has no text.
         Cancelled: the work was stopped.
     """
-    account = Account(limits, cancel)
+    account = WorkAccount(limits, cancel)
     for node in children_first(grammar.rules.values()):
         if isinstance(node, Embedded) and (not node.is_regular or lexer in _OVER_TERMINALS):
             symbols: Literal["characters", "terminals"]
@@ -64,7 +64,7 @@ def diagnosed(grammar: Grammar, lexer: str, limits: Limits | None, cancel: Cance
         return Determinism("unknown", view.symbols, reason=reason)
 
 
-def _diagnosed(view: View, account: Account, has_blocks: bool) -> Determinism:
+def _diagnosed(view: View, account: WorkAccount, has_blocks: bool) -> Determinism:
     if is_top_down(view.productions("right"), account):
         return Determinism("top-down", view.symbols)
     productions = view.productions("left")
@@ -77,7 +77,7 @@ def _diagnosed(view: View, account: Account, has_blocks: bool) -> Determinism:
     return _ambiguous(view, productions, account) or _conflicting(view, productions, automaton)
 
 
-def _ambiguous(view: View, productions: Productions, account: Account) -> Determinism | None:
+def _ambiguous(view: View, productions: Productions, account: WorkAccount) -> Determinism | None:
     naming = view.naming(productions)
     found = ambiguous_trees(productions, account, _MOST_PAIRS)
     for first, second in itertools.islice(found, _MOST_REFUSED):

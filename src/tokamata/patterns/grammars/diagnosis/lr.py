@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tokamata.patterns.grammars.rules.productions import Account, Productions, Symbols
+from tokamata.patterns.grammars.rules.productions import Productions, Symbols, WorkAccount
 
 __all__ = ["Action", "Automaton", "Conflict"]
 
@@ -85,7 +85,7 @@ class Automaton:
         account: what the work may use.
     """
 
-    def __init__(self, productions: Productions, account: Account) -> None:
+    def __init__(self, productions: Productions, account: WorkAccount) -> None:
         self._grammar = productions
         self._account = account
         self._end = 1 << productions.terminals

@@ -23,7 +23,7 @@ from tokamata.patterns.grammars.diagnosis.ambiguous_texts import Tree, shortest_
 from tokamata.patterns.grammars.diagnosis.named_derivations import Naming
 from tokamata.patterns.grammars.diagnosis.symbols import Characters
 from tokamata.patterns.grammars.lexer.competition import LexerName, in_order, pattern_of
-from tokamata.patterns.grammars.rules.productions import Account
+from tokamata.patterns.grammars.rules.productions import WorkAccount
 from tokamata.patterns.grammars.rules.rule_trees import (
     Embedded,
     Grammar,
@@ -44,7 +44,7 @@ def misread(grammar: Grammar, lexer: str, limits: Limits, cancel: CancelToken | 
 
     Args:
         grammar: one with a lexer, as its file has it.
-        lexer: how its terminals are told apart.
+        lexer: how its terminals are distinguished.
         limits, cancel: bound the search; at a limit there is no answer.
 
     Raises:
@@ -67,7 +67,7 @@ def _parts_of_a_shortest_text(
     grammar: Grammar, limits: Limits, cancel: CancelToken | None
 ) -> list[tuple[str, str]]:
     """The names and the texts of the terminals of a shortest text, without a lexer."""
-    view = Characters(grammar, "characters", limits, cancel, Account(limits, cancel))
+    view = Characters(grammar, "characters", limits, cancel, WorkAccount(limits, cancel))
     productions = view.productions("left")
     root = Tree(~0)
     shortest_tree(productions, root)

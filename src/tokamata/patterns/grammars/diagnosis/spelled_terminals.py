@@ -26,13 +26,13 @@ from typing import Literal
 
 import tokamata._core as _core
 from tokamata.errors import EmptyConstraintError
-from tokamata.patterns.grammars.rules.productions import Account, Builder, Label, Productions, Symbols
+from tokamata.patterns.grammars.rules.productions import Builder, Label, Productions, Symbols, WorkAccount
 from tokamata.patterns.grammars.rules.rule_trees import Grammar, Terminal, children_first
 from tokamata.patterns.regex.classes import normalize
 from tokamata.patterns.unicode import Ranges
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 
-__all__ = ["Spelling"]
+__all__ = ["SpelledTerminals"]
 
 _BYTES = _core.Vocabulary([bytes([value]) for value in range(256)] + [None], [256], 257)
 _PAYLOADS = ((0xC2, 0xE0, 1), (0xE0, 0xF0, 2), (0xF0, 0xF5, 3))  # first bytes, and how many bytes follow
@@ -47,7 +47,7 @@ class _Automaton:
     """
 
     def __init__(
-        self, expression: _core.Expression, limits: Limits, cancel: CancelToken | None, account: Account
+        self, expression: _core.Expression, limits: Limits, cancel: CancelToken | None, account: WorkAccount
     ) -> None:
         self.edges: list[list[tuple[int, Ranges]]] = []
         self.accepting: set[int] = set()
@@ -118,7 +118,7 @@ class _Automaton:
         return self._rest[key]
 
 
-class Spelling:
+class SpelledTerminals:
     """A grammar whose terminals are spelled out.
 
     Args:
@@ -138,7 +138,7 @@ class Spelling:
         grammar: Grammar,
         limits: Limits,
         cancel: CancelToken | None,
-        account: Account,
+        account: WorkAccount,
     ) -> None:
         self._grammar = grammar
         self._account = account
@@ -177,7 +177,7 @@ class Spelling:
         return ~self._numbers[key]
 
 
-def _classes(sets: list[Ranges], account: Account) -> tuple[list[str], dict[Ranges, list[int]]]:
+def _classes(sets: list[Ranges], account: WorkAccount) -> tuple[list[str], dict[Ranges, list[int]]]:
     """The coarsest classes that the sets are unions of: a character of each, and the classes of each set."""
     borders = sorted({border for ranges in sets for low, high in ranges for border in (low, high + 1)})
     index = {border: number for number, border in enumerate(borders)}

@@ -9,18 +9,19 @@ there several times.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Literal, Protocol, cast
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, cast
 
 import tokamata._core as _core
 from tokamata.errors import EmptyConstraintError
 from tokamata.patterns.grammars.diagnosis.ambiguous_texts import Tree, shortest_tree
 from tokamata.patterns.grammars.diagnosis.named_derivations import Naming
-from tokamata.patterns.grammars.diagnosis.spelled_terminals import Spelling
+from tokamata.patterns.grammars.diagnosis.spelled_terminals import SpelledTerminals
 from tokamata.patterns.grammars.lexer.competition import LexerName
 from tokamata.patterns.grammars.lexer.lexed import without_lexer
-from tokamata.patterns.grammars.rules.productions import Account, Builder, Productions
+from tokamata.patterns.grammars.rules.productions import Builder, Productions, WorkAccount
 from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Embedded,
@@ -40,13 +41,25 @@ __all__ = ["Characters", "Terminals", "View", "with_ignored"]
 Direction = Literal["left", "right"]  # see Builder
 
 
-class View(Protocol):
-    """A grammar over some symbols."""
+@dataclass(eq=False)
+class View(ABC):
+    """A grammar over some symbols.
 
-    @property
-    def symbols(self) -> Literal["characters", "terminals"]:
-        """What a symbol is."""
+    Attributes:
+        grammar: the grammar.
+        lexer: how its terminals are distinguished.
+        limits, cancel: bound each automaton of a terminal.
+        account: what the work may use.
+    """
 
+    grammar: Grammar
+    lexer: str
+    limits: Limits | None
+    cancel: CancelToken | None
+    account: WorkAccount
+    symbols: ClassVar[Literal["characters", "terminals"]]
+
+    @abstractmethod
     def productions(self, direction: Direction) -> Productions:
         """Those of the grammar, with its repetitions to the left or to the right.
 
@@ -55,50 +68,44 @@ class View(Protocol):
             LimitExceeded, Cancelled: the work was stopped.
         """
 
+    @abstractmethod
     def texts(self, symbols: Iterable[int]) -> list[str] | None:
         """A text of each symbol, which are in that order a text of the grammar; ``None``: there is none."""
 
+    @abstractmethod
     def shown(self, prefix: Iterable[int]) -> str:
         """The symbols that a text begins with."""
 
+    @abstractmethod
     def naming(self, productions: Productions) -> Naming:
         """The names of its nonterminals and symbols."""
 
+    def _directed(self, direction: Direction) -> Grammar:
+        return _with_lists_to_the_right(self.grammar) if direction == "right" else self.grammar
 
-class Characters:
-    """A grammar over classes of characters.
+    def _spelled(self, grammar: Grammar) -> SpelledTerminals:
+        return SpelledTerminals(grammar, checked_limits(self.limits), self.cancel, self.account)
 
-    Args:
-        grammar: the grammar.
-        lexer: ``"characters"`` or ``"dynamic"``.
-        limits, cancel: bound each automaton of a terminal.
-        account: what the work may use.
-    """
 
-    symbols: Literal["characters"] = "characters"
+@dataclass(eq=False)
+class Characters(View):
+    """A grammar over classes of characters; its lexer is ``"characters"`` or ``"dynamic"``."""
 
-    def __init__(
-        self,
-        grammar: Grammar,
-        lexer: str,
-        limits: Limits | None,
-        cancel: CancelToken | None,
-        account: Account,
-    ) -> None:
-        self._grammar = grammar
-        self._is_product = lexer == "dynamic"
-        self._limits, self._cancel = checked_limits(limits), cancel
-        self._account = account
-        self._characters: list[str] = []
+    symbols = "characters"
+    _characters: list[str] = field(default_factory=list, init=False)
+
+    @property
+    def _is_product(self) -> bool:
+        return self.lexer == "dynamic"
 
     def productions(self, direction: Direction) -> Productions:
         """As in :class:`View`."""
-        grammar = _with_lists_to_the_right(self._grammar) if direction == "right" else self._grammar
+        grammar = self._directed(direction)
         if self._is_product:
-            grammar = without_lexer(grammar, "dynamic", self._account.watch, keeps_rules_apart=True)
+            grammar = without_lexer(grammar, "dynamic", self.account.watch, keeps_rules_apart=True)
         else:
             grammar = with_ignored(grammar)
-        spelling = Spelling(_with_terminals_alone(grammar), self._limits, self._cancel, self._account)
+        spelling = self._spelled(_with_terminals_alone(grammar))
         self._characters = spelling.characters
         return _not_empty(spelling.productions(direction))
 
@@ -112,52 +119,34 @@ class Characters:
 
     def naming(self, productions: Productions) -> Naming:
         """As in :class:`View`."""
-        is_framed = self._is_product or bool(self._grammar.ignored)
-        return Naming(productions, (), _literals(self._grammar), self._is_product, is_framed)
+        is_framed = self._is_product or bool(self.grammar.ignored)
+        return Naming(productions, (), _literals(self.grammar), self._is_product, is_framed)
 
 
-class Terminals:
-    """A grammar over its terminals.
+@dataclass(eq=False)
+class Terminals(View):
+    """A grammar over its terminals; its lexer is ``"basic"``, ``"contextual"`` or ``"longest"``."""
 
-    Args:
-        grammar: the grammar.
-        lexer: ``"basic"``, ``"contextual"`` or ``"longest"``.
-        limits, cancel: bound each automaton of a terminal.
-        account: what the work may use.
-    """
-
-    symbols: Literal["terminals"] = "terminals"
-
-    def __init__(
-        self,
-        grammar: Grammar,
-        lexer: str,
-        limits: Limits | None,
-        cancel: CancelToken | None,
-        account: Account,
-    ) -> None:
-        self._grammar = grammar
-        # What basic reads as terminals that the parser expects, contextual reads in the same way.
-        self._lexer = cast(LexerName, "basic" if lexer == "contextual" else lexer)
-        self._limits, self._cancel = checked_limits(limits), cancel
-        self._account = account
-        self._numbers: dict[str, int] = {}
-        self._nodes: list[Terminal] = []
+    symbols = "terminals"
+    _numbers: dict[str, int] = field(default_factory=dict, init=False)
+    _nodes: list[Terminal] = field(default_factory=list, init=False)
 
     def productions(self, direction: Direction) -> Productions:
         """As in :class:`View`."""
-        grammar = _with_lists_to_the_right(self._grammar) if direction == "right" else self._grammar
-        builder = Builder(grammar, self._leaf, direction, self._account)
+        grammar = self._directed(direction)
+        builder = Builder(grammar, self._leaf, direction, self.account)
         declared = 2 if grammar.indentation is not None else 0  # they are no terminals of the lexer
         return _not_empty(builder.productions(len(grammar.terminals) + declared))
 
     def texts(self, symbols: Iterable[int]) -> list[str] | None:
         """As in :class:`View`; what is ignored belongs to the terminal before it."""
         items = tuple(self._nodes[symbol] for symbol in symbols)
-        given = self._grammar
+        given = self.grammar
         grammar = Grammar({"text": Sequence(items)}, "text", given.ignored, given.terminals)
-        grammar = without_lexer(grammar, self._lexer, self._account.watch)
-        spelling = Spelling(grammar, self._limits, self._cancel, self._account)
+        # What basic reads as terminals that the parser expects, contextual reads in the same way.
+        lexer = cast(LexerName, "basic" if self.lexer == "contextual" else self.lexer)
+        grammar = without_lexer(grammar, lexer, self.account.watch)
+        spelling = self._spelled(grammar)
         productions = spelling.productions("left")
         if productions is None:
             return None
@@ -171,13 +160,13 @@ class Terminals:
 
     def shown(self, prefix: Iterable[int]) -> str:
         """As in :class:`View`: the names of the terminals, or what they are."""
-        words = self._grammar.words
+        words = self.grammar.words
         return " ".join(self._nodes[symbol].shown(words) for symbol in prefix)
 
     def naming(self, productions: Productions) -> Naming:
         """As in :class:`View`."""
         terminals = [node.name for node in self._nodes]
-        return Naming(productions, terminals, _literals(self._grammar), False, False)
+        return Naming(productions, terminals, _literals(self.grammar), False, False)
 
     def _leaf(self, _: Builder, terminal: Terminal) -> int:
         if terminal.name not in self._numbers:

@@ -19,12 +19,12 @@ begin with ``[``.
 
 from __future__ import annotations
 
-from tokamata.patterns.grammars.rules.productions import Account, Label, Productions, Symbols, reduced
+from tokamata.patterns.grammars.rules.productions import Label, Productions, Symbols, WorkAccount, reduced
 
 __all__ = ["is_top_down"]
 
 
-def is_top_down(productions: Productions, account: Account) -> bool:
+def is_top_down(productions: Productions, account: WorkAccount) -> bool:
     """Whether a grammar, whose repetitions are written to the right, is deterministic from the top down.
 
     Raises:
@@ -44,7 +44,7 @@ def is_top_down(productions: Productions, account: Account) -> bool:
     return True
 
 
-def _factored(productions: Productions, account: Account) -> Productions:
+def _factored(productions: Productions, account: WorkAccount) -> Productions:
     """With alternatives that differ in their first symbol."""
     labels = list(productions.labels)
     alternatives = list(productions.alternatives)

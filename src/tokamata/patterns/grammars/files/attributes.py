@@ -38,7 +38,7 @@ _REFUSED = {
 
 
 class Attributes(NamedTuple):
-    """What a rule is told to do.
+    """The attributes of a rule.
 
     Attributes:
         is_lazy: whether its text ends where it may end first.

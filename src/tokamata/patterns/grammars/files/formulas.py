@@ -25,7 +25,7 @@ __all__ = ["Formula", "bounds_of", "expression_of", "formula_of", "postorder"]
 
 _BOUNDS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _CLOSED = {"(": ")", "[": "]"}
-_MOST_ROUNDS = 1_000_000
+_MOST_ROUNDS = 1_000_000  # of a repetition, as in regular expressions
 _MOST_NESTED = 200  # chunks of a substring
 
 

@@ -44,7 +44,7 @@ from tokamata.resources.limits import Watch
 
 __all__ = ["read_gbnf"]
 
-_MOST_REPETITIONS = 1_000_000
+_MOST_ROUNDS = 1_000_000  # of a repetition, as in regular expressions
 _LAST_CODE_POINT = 0x10FFFF
 _TOKENS = re.compile(
     r"""
@@ -251,8 +251,8 @@ class _Reader:
         least, comma, most, only_most = found.groups()
         low = int(least or 0)
         high = int(only_most) if only_most else int(most) if most else None if comma else low
-        if max(low, high or 0) > _MOST_REPETITIONS:
-            raise self._error(token.position, f"bounds may be at most {_MOST_REPETITIONS:,}")
+        if max(low, high or 0) > _MOST_ROUNDS:
+            raise self._error(token.position, f"bounds may be at most {_MOST_ROUNDS:,}")
         if high is not None and high < low:
             raise self._error(token.position, f"the lower bound {low} is above the upper bound {high}")
         return low, high

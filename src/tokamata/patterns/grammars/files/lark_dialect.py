@@ -28,7 +28,7 @@ from tokamata.patterns.grammars.files.formulas import Formula, bounds_of, formul
 from tokamata.patterns.grammars.files.lark_dialect_tokens import DialectToken, number_in, tokens_of
 from tokamata.resources.limits import Watch
 
-__all__ = ["Part", "Translation", "translated"]
+__all__ = ["Construct", "Translation", "translated"]
 
 _CONSTRUCTS = re.compile(r"[&@<~{-]|%(?:json|regex|lark|llguidance|if)|::|\w\[")
 _PARAMETRIC = "parametric rules (rule::…, %if) are not supported"
@@ -38,7 +38,7 @@ _LONGEST_ITEM = 100_000  # before {m,}, which is written out twice
 _OPTIONS = ("no_forcing", "allow_initial_skip")
 
 
-class Part(NamedTuple):
+class Construct(NamedTuple):
     """What stands in place of a terminal.
 
     Attributes:
@@ -63,7 +63,7 @@ class Translation:
 
     Attributes:
         text: the file.
-        parts: what stands in place of a terminal without definition, by its name.
+        constructs: what stands in place of a terminal without definition, by its name.
         formulas: terminals with operators, by name; a leaf has the name of a terminal as its source.
         priorities: of these terminals.
         sources: their bodies, as the file has them.
@@ -73,7 +73,7 @@ class Translation:
     """
 
     text: str
-    parts: dict[str, Part] = field(default_factory=dict)
+    constructs: dict[str, Construct] = field(default_factory=dict)
     formulas: dict[str, Formula] = field(default_factory=dict)
     priorities: dict[str, int] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class _Translator:
         self._prefix = "PART"
         while self._prefix in text:
             self._prefix += "_X"
-        self._names: dict[tuple[str, str], str] = {}  # of parts and leaves, by what they are
+        self._names: dict[tuple[str, str], str] = {}  # of constructs and leaves, by what they are
         self._defined: list[tuple[str, int]] = []  # leaves, which go to the end of the file
         self._dashed: dict[str, str] = {}  # names with "-", by what they become
         self._last_terminal = ""
@@ -145,7 +145,7 @@ class _Translator:
             else:
                 self._rule(statement)
         result = self._result
-        declared = [*result.parts, *result.formulas]
+        declared = [*result.constructs, *result.formulas]
         result.uses_dialect = result.uses_dialect or bool(declared)
         if declared:
             self._out.append(("\n%declare " + " ".join(declared), len(self._source)))
@@ -299,7 +299,7 @@ class _Translator:
         attributes = given._replace(
             suffix=given.suffix and self._leaf(given.suffix), stop=given.stop and self._leaf(given.stop)
         )
-        name = self._part("rule", statement.name.text, formula, statement.name, attributes)
+        name = self._construct("rule", statement.name.text, formula, statement.name, attributes)
         self._out.append((f" {name}", statement.name.position))
         self._write_blank(statement.body)
 
@@ -339,16 +339,16 @@ class _Translator:
         if token.text == '""':  # lark writes the empty text as nothing
             return "", False
         if token.kind == "embedded":
-            return self._part("name", token.text[1:], token.text[1:], token), False
+            return self._construct("name", token.text[1:], token.text[1:], token), False
         if token.kind == "control":
-            return self._part("token", token.text, token.text, token), False
+            return self._construct("token", token.text, token.text, token), False
         if token.kind == "word" and token.text in ("%json", "%lark", "%regex"):
             assert following is not None
             if token.text == "%regex":
                 formula = formula_of([token, following], self._fault)
-                return self._part("formula", following.text, formula, token), True
+                return self._construct("formula", following.text, formula, token), True
             content = following.text.strip()[1:-1] if token.text == "%lark" else following.value
-            return self._part(token.text[1:], following.text, content, token), True
+            return self._construct(token.text[1:], following.text, content, token), True
         is_sign = token.kind == "sign"
         if is_sign and (
             token.text in ("&", "-")
@@ -390,13 +390,13 @@ class _Translator:
     def _new_name(self) -> str:
         return f"{self._prefix}_{len(self._names) + len(self._result.formulas)}"
 
-    def _part(
+    def _construct(
         self, kind: str, key: str, content: Any, token: DialectToken, attributes: Attributes | None = None
     ) -> str:
         if (kind, key) not in self._names:
             name = self._new_name()
             self._names[kind, key] = name
-            self._result.parts[name] = Part(kind, content, token.position, attributes, key)
+            self._result.constructs[name] = Construct(kind, content, token.position, attributes, key)
         return self._names[kind, key]
 
     def _named_leaves(self, root: Formula) -> Formula:

@@ -26,8 +26,8 @@ from tokamata.errors import GrammarError, PatternError
 from tokamata.patterns.grammars.files.extension_groups import group_refused, refuse_groups
 from tokamata.patterns.grammars.files.grammar_files import GrammarFile
 from tokamata.patterns.grammars.files.lark_calls import by_lark, position_of
+from tokamata.patterns.grammars.files.lark_constructs import Constructs, Embed
 from tokamata.patterns.grammars.files.lark_dialect import Translation, translated
-from tokamata.patterns.grammars.files.lark_dialect_parts import Embed, Parts
 from tokamata.patterns.grammars.files.lark_messages import (
     accepts_empty,
     no_start,
@@ -125,7 +125,7 @@ def read_lark(
         if declares_indentation(text):
             raise _dialect_with_blocks(text)
         reason = "lark's parser, which the lexer 'contextual' follows, cannot read this grammar"
-        position = min((part.position for part in file.parts.values()), default=0)
+        position = min((one.position for one in file.constructs.values()), default=0)
         raise GrammarError(text, position, reason, "choose lexer='dynamic', or use lark's syntax alone")
     with by_lark(file, text, watch):
         definitions = _load(file.text, source)
@@ -162,7 +162,7 @@ def _for_lexer(loaded: LoadedFile, lexer: str, embed: Embed, watch: Watch) -> La
 
     node_of: Callable[[str], Node] = terminal_of
     if file.uses_dialect:
-        node_of = Parts(file, text, terminal_of, lexer, embed, watch).node
+        node_of = Constructs(file, text, terminal_of, lexer, embed, watch).node
     bodies = _bodies(rules, node_of, watch)
     if start not in bodies:
         raise no_start(start, text)
@@ -174,11 +174,11 @@ def _for_lexer(loaded: LoadedFile, lexer: str, embed: Embed, watch: Watch) -> La
     for name in ignored:
         if name not in read:
             hint = "ignore a text, an expression or a terminal"
-            raise GrammarError(text, file.parts[name].position, "only terminals can be ignored", hint)
+            raise GrammarError(text, file.constructs[name].position, "only terminals can be ignored", hint)
     in_order = tuple(read[name] for name in _in_order(definitions, file) if name in read)
     ignored_terminals = tuple(read[name] for name in ignored)
     grammar = Grammar(bodies, start, ignored_terminals, in_order, indentation=indentation, text=text)
-    shown = {name: _shown(node_of(name), name) for name in file.parts}
+    shown = {name: _shown(node_of(name), name) for name in file.constructs}
     readable = None if file.uses_dialect else loaded
     return LarkFile(grammar, Later.found(grammar), readable, file.captures, rules, shown)
 

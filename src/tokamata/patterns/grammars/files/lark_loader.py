@@ -1,6 +1,6 @@
 """lark's loader of grammar files, with bounded work.
 
-lark's own loader looks at no limits, and takes exponential time for some files of one line
+lark's own loader knows no limits, and takes exponential time for some files of one line
 (:mod:`.lark_rules`).  This one gives the same terminals and rules where lark's can load a file in reasonable
 time.  A terminal that others name is compiled once and shared; the length of its regular expression is
 bounded.  Every loop makes steps, also those of the parsers that lark makes of the rules (:mod:`.lark_steps`).

@@ -29,7 +29,7 @@ from tokamata.errors import GrammarError
 __all__ = ["explained", "nearest"]
 
 _LONGEST_NAME = 100  # to be compared with others
-_MOST_NAMES = 2_000
+_MOST_NAMES = 2_000  # that are compared with a misspelled one
 
 _PATH = re.compile(r"[^\n\"'|]*[^\n\"'|\s]\.(?:lark|gbnf|ebnf|bnf|abnf|g4|g|txt|grammar)")
 _LARK = re.compile(

@@ -32,7 +32,7 @@ class Layout:
     Args:
         lexer: reads its terminals.
         ignored: what may stand between them.
-        indentation: how blocks are told.
+        indentation: how blocks are marked.
         watch: stops the work.
 
     Attributes:

@@ -22,7 +22,16 @@ from tokamata.patterns.grammars.rules.rule_trees import Pattern, Terminal
 from tokamata.patterns.unicode import Ranges
 from tokamata.resources.limits import Watch
 
-__all__ = ["Competition", "Competitions", "LexerName", "Reading", "in_order", "meet", "meets", "pattern_of"]
+__all__ = [
+    "Competition",
+    "Competitions",
+    "LexerName",
+    "TerminalReading",
+    "in_order",
+    "meet",
+    "meets",
+    "pattern_of",
+]
 
 _SHORT_TEXT = 16  # of which re tries all paths in some ms
 
@@ -63,7 +72,7 @@ class Competition:
         self.competing.update(other.competing)
 
 
-class Reading(NamedTuple):
+class TerminalReading(NamedTuple):
     """How a terminal is read.
 
     Attributes:
@@ -123,13 +132,15 @@ class Competitions:
             self._known[context] = self._competing(context)
         return self._known[context]
 
-    def readings(self, terminal: int, context: frozenset[str] | None, is_ignored: bool) -> list[Reading]:
+    def readings(
+        self, terminal: int, context: frozenset[str] | None, is_ignored: bool
+    ) -> list[TerminalReading]:
         """How a terminal is read: under ``dynamic``, what may be ignored need not be."""
         found = self.within(context)
         readers = found.readers.get(terminal, ())
         if self._name != "dynamic" and terminal in self._ignored:
             readers = tuple(reader for reader in readers if (reader == terminal) == is_ignored)
-        return [Reading(reader, terminal, tuple(found.retyped.get(reader, ()))) for reader in readers]
+        return [TerminalReading(reader, terminal, tuple(found.retyped.get(reader, ()))) for reader in readers]
 
     def alike(self, context: frozenset[str] | None, terminals: frozenset[str]) -> frozenset[str] | None:
         """One context for all in which some terminals are read alike."""

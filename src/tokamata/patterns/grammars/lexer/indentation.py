@@ -1,4 +1,4 @@
-"""Grammars whose blocks are told by indentation, as lark's ``Indenter`` reads them.
+"""Grammars whose blocks are marked by indentation, as lark's ``Indenter`` reads them.
 
 Problem.  A line break is read together with the blanks after it.  Their width opens blocks and closes them:
 ``_INDENT`` and ``_DEDENT`` are terminals without text, and how many of them stand somewhere depends on all

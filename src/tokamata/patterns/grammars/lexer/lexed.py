@@ -69,7 +69,7 @@ def without_lexer(
 
     Args:
         grammar: one without :class:`.Repeat`, whose terminals have a :class:`.Pattern`.
-        lexer: how its terminals are told apart.
+        lexer: how its terminals are distinguished.
         watch: stops the work.
         keeps_rules_apart: whether a rule of the result is always of one rule of the grammar: for who asks
             for derivations.  Its name is then that of the rule, a blank and a number.

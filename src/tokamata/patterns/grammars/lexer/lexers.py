@@ -12,7 +12,7 @@ follows, and the :class:`.Past`.  From a configuration, a terminal leads to othe
 
 * ``"dynamic"``: a terminal takes the text that ``re.match`` prefers, whichever terminals there are besides.
 * ``"basic"``: the first terminal, in lark's order, that ``re.match`` finds at all, with the text it prefers.
-  Texts of the grammar that a regular expression matches whole are told apart afterwards.
+  Texts of the grammar that a regular expression matches whole are distinguished afterwards.
 * ``"contextual"``: as ``"basic"``, among the terminals that a parser expects at that position.
 * ``"longest"``: the longest text that any terminal has; of several terminals, the first in order.  A
   terminal with lazy quantifiers has the text that ``re.match`` prefers.
@@ -41,7 +41,7 @@ from tokamata.patterns.grammars.lexer.alphabet import symbols_of
 from tokamata.patterns.grammars.lexer.competition import (
     Competitions,
     LexerName,
-    Reading,
+    TerminalReading,
     in_order,
     meet,
     meets,
@@ -130,7 +130,7 @@ class _State(NamedTuple):
 
 
 class Lexer:
-    """How the terminals of a grammar are told apart.
+    """How the terminals of a grammar are distinguished.
 
     Args:
         name: the lexer.
@@ -346,14 +346,14 @@ class Lexer:
 
     # ---- the automaton of a terminal ----
 
-    def _automaton(self, reading: Reading, configuration: Configuration) -> TerminalAutomaton:
+    def _automaton(self, reading: TerminalReading, configuration: Configuration) -> TerminalAutomaton:
         start = self._first_state(reading, configuration)
         key = (reading.reader, reading.terminal, reading.retyped if reading.is_renamed else (), start)
         if key not in self._automata:
             self._automata[key] = self._explored(reading, start)
         return self._automata[key]
 
-    def _explored(self, reading: Reading, start: _State) -> TerminalAutomaton:
+    def _explored(self, reading: TerminalReading, start: _State) -> TerminalAutomaton:
         is_plain = not reading.is_renamed and start.joint.condition == ALWAYS
         if is_plain and (alone := self._text_alone(reading.terminal, start)) is not None:
             return alone
@@ -398,7 +398,7 @@ class Lexer:
         edges = [{at + 1: [(ord(letter), ord(letter))]} for at, letter in enumerate(pattern.text)]
         return TerminalAutomaton([*edges, {}], {len(edges): (ALWAYS, start.joint.past)})
 
-    def _first_state(self, reading: Reading, configuration: Configuration) -> _State:
+    def _first_state(self, reading: TerminalReading, configuration: Configuration) -> _State:
         condition, past, context, *_ = configuration
         reader = reading.reader
         competing = self._competitions.within(context).competing[reader]
@@ -464,7 +464,7 @@ class Lexer:
             return ()
         return _cases(pattern.text[index], pattern.flags & re.I)
 
-    def _next(self, state: _State, symbols: int, reading: Reading) -> tuple[_State | None, bool]:
+    def _next(self, state: _State, symbols: int, reading: TerminalReading) -> tuple[_State | None, bool]:
         """The state after a symbol, ``None`` if no text goes on; and whether no match was given up."""
         reader = reading.reader
         symbol = next(symbols_of(symbols))
@@ -541,7 +541,7 @@ class Lexer:
         after = self._joint(tuple(left[:size]), condition, past)
         return _Step(tuple(threads), ended, condition, after, is_whole)
 
-    def _read_on(self, text: str, symbols: int, reading: Reading) -> str | None:
+    def _read_on(self, text: str, symbols: int, reading: TerminalReading) -> str | None:
         """What was read of a terminal's text; its case is kept only where another has the same letters."""
         terminal = reading.terminal
         character = self.places.alphabet.ranges(symbols)[0][0]
@@ -572,7 +572,7 @@ class Lexer:
             meet(self._letter(terminal, index), self._letter(other, index)) for index in range(size)
         )
 
-    def _renamed(self, text: str, reading: Reading) -> int | None:
+    def _renamed(self, text: str, reading: TerminalReading) -> int | None:
         """The terminal that a text of an expression is given to, which has the letters of the terminal."""
         candidates = {reading.terminal, *self._with_letters_of(reading.terminal)}
         for terminal in filter(candidates.__contains__, reading.retyped):
@@ -612,7 +612,7 @@ class Lexer:
     # ---- languages ----
 
     def _texts(
-        self, automaton: TerminalAutomaton, reading: Reading, ends: frozenset[tuple[Condition, Past]]
+        self, automaton: TerminalAutomaton, reading: TerminalReading, ends: frozenset[tuple[Condition, Past]]
     ) -> _core.Expression:
         wanted = {state for state, end in automaton.ends.items() if end in ends}
         if automaton.is_whole and len(wanted) == len(automaton.ends):

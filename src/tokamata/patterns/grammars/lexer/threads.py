@@ -112,7 +112,7 @@ class Places:
 
     Args:
         watch: stops the work.
-        apart: sets of characters that are to be told apart besides those of the expressions.
+        apart: sets of characters that must be distinguished besides those of the expressions.
     """
 
     def __init__(self, watch: Watch, apart: Iterable[Ranges] = ()) -> None:

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tokamata.patterns.grammars.rules.left_recursion import components
-from tokamata.patterns.grammars.rules.productions import Account, Productions, Symbols
+from tokamata.patterns.grammars.rules.productions import Productions, Symbols, WorkAccount
 
 __all__ = ["Constituent", "first_derivation"]
 
@@ -60,7 +60,7 @@ class Constituent:
 
 
 def first_derivation(
-    productions: Productions, ends: Callable[[int, int], Iterable[int]], length: int, account: Account
+    productions: Productions, ends: Callable[[int, int], Iterable[int]], length: int, account: WorkAccount
 ) -> Constituent | None:
     """The first derivation of a text; ``None`` if it has none.
 
@@ -91,7 +91,7 @@ class _Chart:
     """
 
     def __init__(
-        self, productions: Productions, ends: Callable[[int, int], Iterable[int]], account: Account
+        self, productions: Productions, ends: Callable[[int, int], Iterable[int]], account: WorkAccount
     ) -> None:
         self.alternatives: list[tuple[int, Symbols]] = []
         self._numbers: list[range] = []  # of the alternatives, by nonterminal
@@ -175,7 +175,7 @@ class _Chart:
 class _Choice:
     """The first of the derivations in a chart."""
 
-    def __init__(self, chart: _Chart, account: Account) -> None:
+    def __init__(self, chart: _Chart, account: WorkAccount) -> None:
         self._chart = chart
         self._account = account
         alone: dict[int, set[int]] = {}  # by nonterminal, those that it may derive by themselves

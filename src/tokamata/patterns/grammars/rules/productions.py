@@ -39,14 +39,14 @@ from tokamata.patterns.grammars.rules.rule_trees import (
 )
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
 
-__all__ = ["Account", "Builder", "Label", "Productions", "Symbols", "reduced"]
+__all__ = ["Builder", "Label", "Productions", "Symbols", "WorkAccount", "reduced"]
 
 Symbols = tuple[int, ...]
 
 _BYTES_OF_ITEM = 100  # of Python's numbers, tuples and dictionaries, without sets of terminals
 
 
-class Account:
+class WorkAccount:
     """What a diagnosis has used of its limits.
 
     Raises:
@@ -108,7 +108,7 @@ class Productions:
     terminals: int
     shortest: list[int]
     shortest_by: list[int]
-    account: Account
+    account: WorkAccount
     nullable: set[int] = field(init=False)
     first: list[int] = field(init=False)
 
@@ -198,7 +198,7 @@ class Builder:
         grammar: Grammar,
         leaf: Callable[[Builder, Terminal], int],
         direction: Literal["left", "right"],
-        account: Account,
+        account: WorkAccount,
     ) -> None:
         self._leaf = leaf
         self._direction = direction
@@ -298,7 +298,7 @@ class Builder:
 
 
 def reduced(
-    labels: list[Label], alternatives: list[list[Symbols]], terminals: int, account: Account
+    labels: list[Label], alternatives: list[list[Symbols]], terminals: int, account: WorkAccount
 ) -> Productions | None:
     """Without what is in no derivation of a text; ``None`` if that is everything."""
     shortest = _shortest(alternatives, account)
@@ -329,7 +329,7 @@ def reduced(
     return Productions([labels[old] for old in order], plain, terminals, lengths, chosen, account)
 
 
-def _shortest(alternatives: list[list[Symbols]], account: Account) -> dict[int, tuple[int, Symbols]]:
+def _shortest(alternatives: list[list[Symbols]], account: WorkAccount) -> dict[int, tuple[int, Symbols]]:
     """The fewest terminals of a text of each nonterminal that has one, and the alternative that has them."""
     options = [(number, symbols) for number, found in enumerate(alternatives) for symbols in found]
     users: dict[int, list[int]] = {}  # by nonterminal, the options that use it
@@ -362,7 +362,7 @@ def _shortest(alternatives: list[list[Symbols]], account: Account) -> dict[int, 
     return shortest
 
 
-def _spread(own: list[int], users: list[list[int]], account: Account) -> list[int]:
+def _spread(own: list[int], users: list[list[int]], account: WorkAccount) -> list[int]:
     """The least sets that contain their own bits and those of each set that they are users of."""
     found = list(own)
     waiting = list(range(len(own)))

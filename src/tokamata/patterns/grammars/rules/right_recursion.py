@@ -77,7 +77,7 @@ class _Solver:
         self._watch = watch
         self._rules = dict(rules)
         self._solved: dict[str, Node] = {}
-        self._regular: set[str] = set()  # of the rules that were looked at
+        self._regular: set[str] = set()  # of the rules that were examined
 
     def solved(self) -> dict[str, Node]:
         uses = {name: _references(body) & self._rules.keys() for name, body in self._rules.items()}
@@ -173,7 +173,7 @@ class _Solver:
             self._replace(name, body)
 
     def _ends(self, body: Node, rules: Collection[str]) -> list[_End]:
-        """The ways through a body, told apart as far as they go on with one of some rules."""
+        """The alternatives of a body, distinguished as far as they continue with one of some rules."""
         holds: set[int] = set()
         for node in children_first([body]):
             if any(id(child) in holds for child in node.children) or (

@@ -271,7 +271,7 @@ class Grammar:
         ignored: terminals that may stand before, between and after all others.
         terminals: in the order of their definition, if the grammar has a lexer.
         context: the names of the terminals that a contextual lexer looks for first.
-        indentation: if blocks are told by it.
+        indentation: if it marks blocks.
         text: the file that errors show.
         is_factored: whether alternatives with a common beginning or end are written once.
     """

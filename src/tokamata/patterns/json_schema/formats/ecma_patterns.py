@@ -38,7 +38,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 
 
 def regex() -> _core.Expression:
-    """The patterns that JavaScript takes under flag ``u``, but for those that are left out."""
+    """The patterns that JavaScript takes under flag ``u``, except for those that are left out."""
     grammar = _Grammar()
     return _core.union([grammar.with_numbers(), grammar.with_name(), grammar.with_reference_to_name()])
 

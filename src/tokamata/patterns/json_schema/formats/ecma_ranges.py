@@ -38,7 +38,7 @@ _DIGITS = tuple(
 )
 _HEX = "[0-9A-Fa-f]"
 
-# Where blocks of code points beyond ASCII begin: sizes that ranges of alphabets are told apart by.  Each
+# Where blocks of code points beyond ASCII begin: sizes by which ranges of alphabets are distinguished.  Each
 # costs an alternative wherever a class may begin; of half as many more, walks took twice as long.
 _BLOCKS = [
     *range(0x80, 0xC0, 16),

@@ -58,7 +58,7 @@ def _grammar(more: str, more_in_query: str) -> _Grammar:
 
 
 def uri() -> _core.Expression:
-    """``URI``: with a scheme; what a scheme asks for besides is not looked at."""
+    """``URI``: with a scheme; the rules of a single scheme are not checked."""
     return to_expression(_grammar("", "").absolute)
 
 

@@ -1,6 +1,6 @@
 """References, Boolean combinations and conditions (core 10.2 and 8.2.3).
 
-Where schemas are negated (``not``, the condition of ``if``, ``oneOf``), the reader is told, since what
+Where schemas are negated (``not``, the condition of ``if``, ``oneOf``), the reader is informed, since what
 cannot be enforced is left out in a way that only widens what the whole means.
 """
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["handlers", "handlers_of_draft_4", "led_by", "whole_number"]
 
-_MOST_COUNT = (1 << 62) - 1
+_MOST_COUNT = (1 << 62) - 1  # more is as good as no bound
 _Bounds = tuple["str | None", "str | None", "str | None", "str | None", "str | None"]
 _BOUNDS = (  # of ``number_range``: the keywords that each may come from, where draft 4 has others
     ("minimum",),

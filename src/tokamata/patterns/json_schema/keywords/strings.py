@@ -31,7 +31,7 @@ __all__ = [
     "why_no_key",
 ]
 
-_MOST_KEPT = 1024
+_MOST_KEPT = 1024  # patterns, and formats, whose languages are kept for other schemas
 
 _patterns: dict[str, _core.Expression | str] = {}  # by pattern; a str says why it cannot be enforced
 _formats: dict[str, _core.Expression | None] = {}

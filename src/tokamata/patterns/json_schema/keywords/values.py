@@ -28,7 +28,7 @@ TYPE_MASKS = {
 _NAMES = ", ".join(f'"{name}"' for name in TYPE_MASKS)
 _FLAT = {str, bool, type(None)}
 _SHORT = {*_FLAT, float}
-_SHORT_BITS = 64
+_SHORT_BITS = 64  # of a whole number that is compared as it is
 _SHORT_EXPONENT = 300
 
 

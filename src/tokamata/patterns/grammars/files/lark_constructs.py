@@ -16,7 +16,7 @@ from tokamata.errors import GrammarError
 from tokamata.patterns.extensions import any_token, control_token, text_token
 from tokamata.patterns.grammars.files.formula_automata import automaton_of
 from tokamata.patterns.grammars.files.formulas import Formula, expression_of, postorder
-from tokamata.patterns.grammars.files.lark_dialect import Part, Translation
+from tokamata.patterns.grammars.files.lark_dialect import Construct, Translation
 from tokamata.patterns.grammars.rules.rule_trees import (
     Choice,
     Embedded,
@@ -28,7 +28,7 @@ from tokamata.patterns.grammars.rules.rule_trees import (
 )
 from tokamata.resources.limits import Limits, Watch, core_limits
 
-__all__ = ["Embed", "Parts", "embedded", "some_of", "tokens_of"]
+__all__ = ["Constructs", "Embed", "embedded", "some_of", "tokens_of"]
 
 # The texts of ``%json``, ``%lark`` and ``@name``: by what it is, its content, and how errors are made of a
 # reason and a hint.
@@ -38,7 +38,7 @@ _MOST_TOKENS = 10_000  # of a set
 _ANY_WIDTH = (1 << 32) - 1  # as lark has it
 
 
-class Parts:
+class Constructs:
     """The nodes of the constructs.
 
     Args:
@@ -71,9 +71,9 @@ class Parts:
     def node(self, name: str) -> Node:
         """What stands in place of a terminal: itself, or what the dialect has there."""
         if name not in self._nodes:
-            part = self._translation.parts.get(name)
+            given = self._translation.constructs.get(name)
             self._nodes[name] = (
-                optional(self.terminal(name), self._watch) if part is None else self._part(part)
+                optional(self.terminal(name), self._watch) if given is None else self._embedded(given)
             )
         return self._nodes[name]
 
@@ -134,29 +134,29 @@ class Parts:
 
     # ---- embedded texts ----
 
-    def _part(self, part: Part) -> Node:
+    def _embedded(self, given: Construct) -> Node:
         def fault(reason: str, hint: str) -> GrammarError:
-            return GrammarError(self._text, part.position, reason, hint)
+            return GrammarError(self._text, given.position, reason, hint)
 
-        if part.kind == "token":
-            name, texts = part.content, tokens_of(part.content, fault)
-        elif part.kind == "formula":
-            name, texts = "%regex", self._texts(part.content)
-        elif part.kind == "rule":
-            name, texts = str(part.name), self._ruled(part)
+        if given.kind == "token":
+            name, texts = given.content, tokens_of(given.content, fault)
+        elif given.kind == "formula":
+            name, texts = "%regex", self._texts(given.content)
+        elif given.kind == "rule":
+            name, texts = str(given.name), self._ruled(given)
         else:
-            name = f"@{part.content}" if part.kind == "name" else f"%{part.kind}"
-            texts = self._embed(part.kind, part.content, fault)
-        return embedded(name, _core.scope(texts), part.position, self._watch)
+            name = f"@{given.content}" if given.kind == "name" else f"%{given.kind}"
+            texts = self._embed(given.kind, given.content, fault)
+        return embedded(name, _core.scope(texts), given.position, self._watch)
 
-    def _ruled(self, part: Part) -> _core.Expression:
+    def _ruled(self, construct: Construct) -> _core.Expression:
         """The texts of a rule with attributes."""
-        given = part.attributes
+        given = construct.attributes
         assert given is not None
-        texts = self._texts(part.content)
+        texts = self._texts(construct.content)
         if not _is_regular(texts):
             hint = "write %regex in a rule of its own"
-            raise self._error(part.name, "the substrings in this rule have too many chunks", hint)
+            raise self._error(construct.name, "the substrings in this rule have too many chunks", hint)
         if given.suffix is not None:
             texts = _lazy(_core.concat([texts, self._ending(given.suffix)]))
         elif given.is_lazy:
@@ -169,7 +169,7 @@ class Parts:
         return texts
 
     def _ending(self, name: str) -> _core.Expression:
-        """The texts of the terminal that ends a rule, but for the empty one."""
+        """The texts of the terminal that ends a rule, except for the empty one."""
         return some_of(self.terminal(name).expression, self._watch)
 
     def _error(self, name: str, reason: str, hint: str = "") -> GrammarError:
