@@ -36,14 +36,7 @@ from tokamata.repair.distinct import NearestValues, margin_of
 from tokamata.repair.repair_bounds import RepairBounds
 from tokamata.repair.results import Margin, Repair
 from tokamata.repair.rewards import Reward
-from tokamata.repair.searching import (
-    LEAST_SECONDS,
-    Search,
-    checked_search,
-    searched_repair,
-    searched_repairs,
-    searched_reward,
-)
+from tokamata.repair.searching import LEAST_SECONDS, Search, checked_broken, hundredths_of, within_deadline
 from tokamata.repair.streams import RepairStream
 from tokamata.resources.limits import CancelToken, Limits, checked_cancel, checked_limits, core_limits
 from tokamata.values.denotation import JOINS, Denotation, repeated
@@ -373,7 +366,7 @@ class Constraint(Denotation[_T_co]):
         checked_instance("strict", strict, (RepairBounds, NoneType), "RepairBounds")
         with self._explaining_emptiness(search.limits, search.cancel):
             if at_most is None and alike is None:
-                found = searched_repair(search)
+                found = search.repair()
             else:
                 *_, found = coupled_repairs(search, at_most, alike)
         if strict is not None:
@@ -452,7 +445,7 @@ class Constraint(Denotation[_T_co]):
         if n is not None:
             raise ArgumentError("n", shown_argument(n), "None without distinct=True")
         is_free = at_most is None and alike is None
-        found = searched_repairs(search) if is_free else coupled_repairs(search, at_most, alike)
+        found = search.repairs() if is_free else coupled_repairs(search, at_most, alike)
         return self._explained(found, search)
 
     def repair_stream(
@@ -498,7 +491,7 @@ class Constraint(Denotation[_T_co]):
 
         def repair(text: bytes) -> Repair[_T_co]:
             with self._explaining_emptiness(search.limits, search.cancel):
-                return searched_repair(replace(search, broken=text))
+                return replace(search, broken=text).repair()
 
         with self._explaining_emptiness(search.limits, search.cancel):
             return RepairStream(
@@ -533,7 +526,7 @@ class Constraint(Denotation[_T_co]):
         """
         search = self._search(text, costs, deadline_seconds, weight, limits, cancel)
         with self._explaining_emptiness(search.limits, search.cancel):
-            return searched_reward(search)
+            return search.reward()
 
     # ---- compiling ----------------------------------------------------------------------------
 
@@ -628,19 +621,20 @@ class Constraint(Denotation[_T_co]):
         self._refuse_tokens("repair")
         automata = self._automata("read").automata
         assert automata is not None, "texts that take tokens were refused"
-        return checked_search(
-            self._texts_read,
-            automata,
-            self.pattern,
-            self.parse,
-            text,
-            self._repair_costs(costs),
-            deadline_seconds,
-            weight,
-            limits,
-            cancel,
-            is_json(self._form),
-            self._margin,
+        broken = checked_broken(text)
+        checked_instance("costs", costs, EditCosts)
+        return Search(
+            texts=self._texts_read,
+            automata=automata,
+            pattern=self.pattern,
+            parse=self.parse,
+            broken=broken,
+            costs=self._repair_costs(costs),
+            limits=within_deadline(checked_limits(limits), deadline_seconds),
+            cancel=checked_cancel(cancel),
+            weight=hundredths_of(weight),
+            is_json=is_json(self._form),
+            margin=self._margin,
         )
 
     def _margin(self, repair: Repair[Any], limits: Limits | None, cancel: CancelToken | None) -> Margin:

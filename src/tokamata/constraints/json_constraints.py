@@ -189,8 +189,7 @@ class JsonConstraint(Constraint[_T_co]):
 
     def _repair_costs(self, costs: EditCosts) -> EditCosts:
         """With the words of the schema."""
-        is_complete = not isinstance(costs, EditCosts) or costs.words is not None
-        if is_complete:
+        if costs.words is not None:
             return costs
         priced = self._priced
         if priced is None or priced[0] is not costs:

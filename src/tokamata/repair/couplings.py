@@ -80,15 +80,7 @@ from tokamata.repair.programs import (
 )
 from tokamata.repair.raised_costs import RaisedCosts, scale_of
 from tokamata.repair.results import Edit, Edits, Repair
-from tokamata.repair.searching import (
-    LEAST_SECONDS,
-    Search,
-    edit_of,
-    needs_none,
-    repair_to,
-    searched_repair,
-    searched_repairs,
-)
+from tokamata.repair.searching import LEAST_SECONDS, Search, edit_of
 from tokamata.repair.spelling_bounds import SpellingBounds
 from tokamata.repair.unfolding import Unfolding
 from tokamata.resources.limits import Limits, Watch, core_limits
@@ -130,7 +122,7 @@ def coupled_repairs(
         if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most < 1 << 31:
             raise ArgumentError("at_most", shown_argument(most), "a whole number from 0 to 2,147,483,647")
     if not at_most and alike is None:
-        return searched_repairs(search)
+        return search.repairs()
     check_solver()
     return _CoupledSearch(search, dict(at_most), alike).answers()
 
@@ -210,7 +202,7 @@ class _CoupledSearch(Generic[_T]):
 
     def answers(self) -> Iterator[Repair[_T]]:
         """Each better candidate, and the last one with its final bound."""
-        if needs_none(self.given):
+        if self.given.needs_none():
             self.best, self.first_us = _Candidate(0, self.given.broken, ()), self._us()
             yield self._repair()
             return
@@ -449,9 +441,9 @@ class _CoupledSearch(Generic[_T]):
         left = self._left()
         given = replace(self.given, limits=replace(left, seconds=left.seconds / _SHARE))
         try:
-            nearest = searched_repair(replace(given, broken=respelled(self.given.broken, spellings)))
+            nearest = replace(given, broken=respelled(self.given.broken, spellings)).repair()
             text = nearest.text.encode()
-            cost, made = repair_to(given, self.costs, text)
+            cost, made = given.repair_to(self.costs, text)
         except LimitExceeded:
             return  # it is an attempt, and there is another candidate
         self.expansions += nearest.expansions

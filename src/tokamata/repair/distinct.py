@@ -51,7 +51,7 @@ from tokamata.repair.contents import canonical_json
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import RepairGraph, followed, repair_graph
 from tokamata.repair.results import Edit, Edits, Margin, Repair
-from tokamata.repair.searching import Search, repair_to, searched_to_end
+from tokamata.repair.searching import Search
 from tokamata.resources.limits import Watch, core_limits
 
 __all__ = ["NearestValues", "margin_of"]
@@ -122,7 +122,7 @@ class NearestValues(Generic[_T_co]):
         search = self._search
         watch = Watch(search.limits, search.cancel)
         with explaining:
-            best, priced, engine = searched_to_end(search)
+            best, priced, engine = search.repair_to_end()
         self.lower_bound = best.lower_bound
         if not best.optimal:
             self.stopped = self._limit(watch)
@@ -235,7 +235,7 @@ class _Values:
     def _cheapest(self, found: _Found) -> _Found:
         """The cheapest repair to a text, which the graph may lack: where it writes more than it needs."""
         limits, _ = self.watch.within(self.search.limits)
-        cost, edits = repair_to(replace(self.search, limits=limits), self.priced, found.text)
+        cost, edits = replace(self.search, limits=limits).repair_to(self.priced, found.text)
         return found._replace(cost=cost, edits=edits) if cost < found.cost else found
 
     def _graph(self, target: int, is_exact: bool) -> RepairGraph:
