@@ -26,8 +26,6 @@ KNOW_JSON = {"json", "bindings"}
 WORDS_OF_JSON = re.compile(r"json|schema|quot(e|ing)|bracket|backslash|propert(y|ies)", re.IGNORECASE)
 PUNCTUATION_OF_JSON = re.compile(r"""'(?:"|\\\\|[\[\]{}])'""")  # character literals
 COMMENT = re.compile(r"//[^\n]*")
-# The floors of core/expression, each over those before it.
-FLOORS = ["pool", "analyses", "forms", "derivatives", "arena"]
 
 
 def sources(folder: Path) -> list[Path]:
@@ -65,9 +63,3 @@ def test_only_one_folder_knows_of_json(folder: str) -> None:
             code = COMMENT.sub("", line)  # examples in comments may be of JSON
             assert not WORDS_OF_JSON.search(code), f"{path}:{number}: {line}"
             assert not PUNCTUATION_OF_JSON.search(code), f"{path}:{number}: {line}"
-
-
-def test_floors_of_expressions_know_none_above() -> None:
-    for floor, name in enumerate(FLOORS):
-        above = {f"expression/{other}.hpp" for other in FLOORS[floor + 1 :]}
-        assert not above & set(includes(CORE / "expression" / f"{name}.hpp")), name

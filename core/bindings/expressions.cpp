@@ -8,6 +8,7 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
+#include "expression/expression.hpp"
 #include "expression/expression_rules.hpp"
 #include "expression/shortest_text.hpp"
 #include "json/json_spelling.hpp"

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "bindings/parts.hpp"
+#include "expression/expression.hpp"
 #include "json/canonical_value.hpp"
 #include "json/json_rule_set.hpp"
 #include "json/leaves.hpp"

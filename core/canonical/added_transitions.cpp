@@ -60,7 +60,7 @@ const counted::vector<AddedTransition>& AddedTransitions::of(TokenAutomaton::Con
     } below{walk};
     for (const ClassLoop& loop : factors->loops) {
       add_loop(gathered, loop, budget);
-      if (loop.tail == Arena::kEpsilon) continue;
+      if (loop.tail == Pool::kEpsilon) continue;
       const LeavingWalk leaving(pattern_.automaton().arena(), loop);
       if (!leaving.is_idle()) walk_leaving(trie, pattern_.automaton(), loop, leaving, budget, below);
     }

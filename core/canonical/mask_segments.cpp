@@ -274,25 +274,25 @@ void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& ke
 template <class Visit>
 std::vector<ExpressionId> MaskSegments::for_each_terminal(ExpressionId expression, Budget& budget, Visit&& visit) {
   Arena& arena = pattern_.automaton().arena();
-  std::vector<ExpressionId> others, open = arena.unfolded(expression, budget);
+  std::vector<ExpressionId> others, open = arena.fronts().unfolded(expression, budget);
   Visited<std::uint32_t, NumberHash> met;
   while (!open.empty()) {
     const ExpressionId at = open.back();
     open.pop_back();
-    const ExpressionNode n = arena.node(at);
-    if (at == Arena::kEpsilon || n.kind == Kind::Unverified || !met.insert(at.value)) continue;
-    const auto [first, tail] = arena.split(at);
-    const ExpressionNode head = arena.node(first);
-    if (head.kind == Kind::Terminal && visit(first, arena.settled(tail))) continue;
+    const ExpressionNode n = arena.pool().node(at);
+    if (at == Pool::kEpsilon || n.kind == Kind::Unverified || !met.insert(at.value)) continue;
+    const auto [first, tail] = arena.pool().split(at);
+    const ExpressionNode head = arena.pool().node(first);
+    if (head.kind == Kind::Terminal && visit(first, arena.derivatives().settled(tail))) continue;
     if (head.kind != Kind::Repetition || !head.rules) {
       others.push_back(at);
       continue;
     }
     const Count least = head.minimum == 0 ? 0 : head.minimum - 1,
                 most = head.maximum == kUnbounded ? kUnbounded : head.maximum - 1;
-    const ExpressionId once =
-        arena.concatenate(head.body(), arena.concatenate(arena.repeat(head.body(), least, most), tail));
-    std::ranges::copy(arena.unfolded(once, budget), std::back_inserter(open));
+    const ExpressionId once = arena.forms().concatenate(
+        head.body(), arena.forms().concatenate(arena.forms().repeat(head.body(), least, most), tail));
+    std::ranges::copy(arena.fronts().unfolded(once, budget), std::back_inserter(open));
   }
   return others;
 }
@@ -352,7 +352,7 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
     if (group.tokens.bits) segment.shared.push_back(group.tokens.bits);
   }
   std::ranges::for_each(exits->doubtful, ask);
-  if (tail == Arena::kEpsilon) return;
+  if (tail == Pool::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
   const Follow follow = pattern_.follow_of(tail);
   const std::shared_ptr<const Segment> leaving = pattern_.segment(terminal, TokenTrie::root(), follow, budget);
@@ -377,9 +377,10 @@ std::vector<ExpressionId> MaskSegments::without_joined(MaskSegment& segment, Jud
   std::size_t joined = 0;
   Arena& arena = pattern_.automaton().arena();
   return for_each_terminal(tail, budget, [&](ExpressionId terminal, ExpressionId rest) {
-    if (arena.node(arena.node(terminal).body()).constrained || ++joined > kMostJoined) return false;
-    const ExpressionId both = arena.concatenate(arena.node(blanks).body(), arena.node(terminal).body());
-    add_terminal(segment, judge, key, arena.terminal(both, budget), rest, budget);
+    if (arena.pool().node(arena.pool().node(terminal).body()).constrained || ++joined > kMostJoined) return false;
+    const ExpressionId both =
+        arena.forms().concatenate(arena.pool().node(blanks).body(), arena.pool().node(terminal).body());
+    add_terminal(segment, judge, key, arena.derivatives().terminal(both, budget), rest, budget);
     return true;
   });
 }

@@ -469,7 +469,8 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::judged_exits(Tokenization::Term
 
 // The exits of a terminal that excludes some texts, by those of the terminal with them; nothing where too many tokens
 // begin such a text.
-TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId terminal, const Arena::WithStrings& with,
+TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId terminal,
+                                                               const StringBounds::WithStrings& with,
                                                                std::uint16_t guess, Hypothesis::Edge edge,
                                                                Budget& budget) {
   const std::optional<std::vector<std::uint32_t>> along =
@@ -487,7 +488,8 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId term
 }
 
 // The exits of a string whose bound is far from most tokens and their exits out; nothing where it is near to many.
-TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded,
+TerminalExitsMaker::ExitsPtr TerminalExitsMaker::bounded_exits(ExpressionId terminal,
+                                                               const StringBounds::Unbounded& unbounded,
                                                                std::uint16_t guess, Hypothesis::Edge edge,
                                                                Budget& budget) {
   const Vocabulary& vocabulary = tokenization_.vocabulary();
@@ -528,15 +530,15 @@ const TerminalExitsMaker::ExitsPtr& TerminalExitsMaker::exits(ExpressionId termi
   const auto own = std::tuple(terminal.value, guess, edge);
   if (const auto known = known_.find(own); known != known_.end()) return known->second.shared();
   Arena& arena = pattern_.automaton().arena();
-  if (const std::optional<Arena::WithStrings> with = arena.with_strings(terminal))
+  if (const std::optional<StringBounds::WithStrings> with = arena.string_bounds().with_strings(terminal))
     if (ExitsPtr found = exits_without(terminal, *with, guess, edge, budget)) {
       return known_.emplace(own, Kept(std::move(found))).first->second.shared();
     }
-  if (const std::optional<Arena::Unbounded> unbounded = arena.without_bound(terminal))
+  if (const std::optional<StringBounds::Unbounded> unbounded = arena.string_bounds().without_bound(terminal))
     if (ExitsPtr found = bounded_exits(terminal, *unbounded, guess, edge, budget)) {
       return known_.emplace(own, Kept(std::move(found))).first->second.shared();
     }
-  const std::string key = arena.structure(arena.node(terminal).body());
+  const std::string key = arena.analyses().structure(arena.pool().node(terminal).body());
   std::string name = key;
   for (const std::uint32_t number : {std::uint32_t{guess}, std::uint32_t{edge == Hypothesis::Edge::Border}})
     name.append(reinterpret_cast<const char*>(&number), sizeof number);

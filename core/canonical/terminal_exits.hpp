@@ -72,9 +72,9 @@ class TerminalExitsMaker {
   Tokenization::TerminalSteps steps_of(ExpressionId terminal, std::span<const std::uint32_t> tokens, Budget& budget);
   ExitsPtr judged_exits(Tokenization::TerminalExits made, ExpressionId terminal, std::span<const std::uint32_t> judged,
                         std::uint16_t guess, Hypothesis::Edge edge, Budget& budget);
-  ExitsPtr exits_without(ExpressionId terminal, const Arena::WithStrings& with, std::uint16_t guess,
+  ExitsPtr exits_without(ExpressionId terminal, const StringBounds::WithStrings& with, std::uint16_t guess,
                          Hypothesis::Edge edge, Budget& budget);
-  ExitsPtr bounded_exits(ExpressionId terminal, const Arena::Unbounded& unbounded, std::uint16_t guess,
+  ExitsPtr bounded_exits(ExpressionId terminal, const StringBounds::Unbounded& unbounded, std::uint16_t guess,
                          Hypothesis::Edge edge, Budget& budget);
   const ByteSet& loop(StateId state, Budget& budget);
   bool returns(StateId from, int more, StateId to, std::map<std::pair<StateId, int>, bool>& known, Budget& budget);

@@ -64,7 +64,7 @@ bool TextLiveness::rules_are_harmless() {
 // content, nor be what stands for it with one other byte: then it holds half of it.
 bool TextLiveness::find_harmless() const {
   const Arena& arena = pattern_.automaton().arena();
-  const ByteSet& borders = arena.distinguished_by_rules();
+  const ByteSet& borders = arena.rule_sets().distinguished();
   if (tokenization_.rules().has_normal_form() && borders.next_member(0x81) < 256) return false;
   const std::vector<std::string_view> contents = control_contents(tokenization_);
   ByteSet taken = ByteSet::range(0x00, 0x20) | ByteSet::range(0x7F, 0xFF);
@@ -77,27 +77,27 @@ bool TextLiveness::find_harmless() const {
   };
   return std::ranges::all_of(contents, [&](std::string_view content) {
     const std::size_t half = content.size() / 2;
-    return std::ranges::any_of(content, has_other) && !arena.rules_spell(content.substr(0, half)) &&
-           !arena.rules_spell(content.substr(half));
+    return std::ranges::any_of(content, has_other) && !arena.rule_sets().any_spells(content.substr(0, half)) &&
+           !arena.rule_sets().any_spells(content.substr(half));
   });
 }
 
 // The bytes of a short text that completes an expression, which is that of its parts; all bytes where none is known.
 const ByteSet& TextLiveness::closing_bytes(ExpressionId expression, Budget& budget) {
-  const Arena& arena = pattern_.automaton().arena();
+  const Pool& pool = pattern_.automaton().arena().pool();
   std::vector<ExpressionId> spine;  // concatenations met on the way down the tails
   ByteSet bytes;
-  for (ExpressionId at = expression; at != Arena::kEpsilon;) {
+  for (ExpressionId at = expression; at != Pool::kEpsilon;) {
     if (const auto known = closing_bytes_.find(at.value); known != closing_bytes_.end()) {
       bytes = known->second;
       break;
     }
-    const ExpressionNode& n = arena.node(at);
+    const ExpressionNode& n = pool.node(at);
     spine.push_back(at);
     if (n.kind == Kind::Concatenation && !n.constrained && !n.open && !n.behind && !n.waits && !n.commits) {
       at = n.tail();
     } else if (n.kind == Kind::Union && n.rules) {
-      at = *std::ranges::min_element(arena.items(n), {}, [&](ExpressionId item) { return arena.node(item).spelled; });
+      at = *std::ranges::min_element(pool.items(n), {}, [&](ExpressionId item) { return pool.node(item).spelled; });
     } else {
       spine.pop_back();
       const ClosingText text = closing_texts_.text(at, budget);
@@ -108,7 +108,7 @@ const ByteSet& TextLiveness::closing_bytes(ExpressionId expression, Budget& budg
     }
   }
   for (auto at = spine.rbegin(); at != spine.rend(); ++at) {
-    if (arena.node(*at).kind == Kind::Concatenation) bytes |= closing_bytes(arena.node(*at).head(), budget);
+    if (pool.node(*at).kind == Kind::Concatenation) bytes |= closing_bytes(pool.node(*at).head(), budget);
     closing_bytes_.emplace(at->value, bytes);
   }
   return closing_bytes_.at(expression.value);
@@ -119,7 +119,7 @@ const ByteSet& TextLiveness::closing_bytes(ExpressionId expression, Budget& budg
 // is not asked: their texts are long, and each state has another.
 bool TextLiveness::closes_calmly(StateId state, Budget& budget) {
   if (!pattern_.is_approximated(state) || pattern_.automaton().accepting(state) ||
-      pattern_.automaton().arena().remembers())
+      pattern_.automaton().arena().rule_sets().any_remembers())
     return false;
   if (!contents_) {
     contents_.emplace();
@@ -152,7 +152,7 @@ bool TextLiveness::is_calm(StateId state) {
     const ExpressionNode& node = bytes.node(state);
     const bool is_calm =
         !node.constrained && !node.nullable &&
-        bytes.arena().first_bytes_within(bytes.expression(state)).is_subset_of(tokenization_.rules().calm());
+        bytes.arena().analyses().first_bytes_within(bytes.expression(state)).is_subset_of(tokenization_.rules().calm());
     calm_[state.value] = is_calm ? Calm::Yes : Calm::No;
   }
   return calm_[state.value] == Calm::Yes;
@@ -285,7 +285,7 @@ class TextLiveness::Search {
   TokenCount by_likely_bytes(std::uint32_t here) {
     const Met at = met_[here];
     const auto& [state, text] = at.pair;
-    for (const char likely : bytes_.arena().ending_bytes()) {
+    for (const char likely : bytes_.arena().rule_sets().ending_bytes()) {
       const auto byte = static_cast<std::uint8_t>(likely);
       TextState after = text;
       if (!rules_.read(after, byte)) continue;

@@ -19,7 +19,7 @@ std::optional<StateId> pattern_step(TokenAutomaton& pattern, TokenAutomaton::Con
 
 LoopRests::LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_t longest, Budget& budget) {
   Arena& arena = automaton.arena();
-  const ExpressionNode head = arena.node(loop.repetition);  // a copy: the arena grows
+  const ExpressionNode head = arena.pool().node(loop.repetition);  // a copy: the arena grows
   const bool is_repetition = head.kind == Kind::Repetition;
   const ExpressionId body = is_repetition ? head.body() : loop.repetition;
   const Count least = is_repetition ? head.minimum : 1, most = loop.rounds;
@@ -28,8 +28,8 @@ LoopRests::LoopRests(ByteAutomaton& automaton, const ClassLoop& loop, std::size_
   for (std::size_t length = 1; length <= lengths; ++length) {
     const Count used = static_cast<Count>(length);
     const ExpressionId rest =
-        arena.repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used);
-    states_.push_back(automaton.state_of(arena.concatenate(rest, loop.tail), budget));
+        arena.forms().repeat(body, least > used ? least - used : 0, most == kUnbounded ? kUnbounded : most - used);
+    states_.push_back(automaton.state_of(arena.forms().concatenate(rest, loop.tail), budget));
   }
 }
 
@@ -124,7 +124,7 @@ TokenTransitions::TokenTransitions(TokenAutomaton& pattern, const Factors& facto
   Below below(*this, pattern, budget);
   const TokenTrie& trie = pattern.vocabulary(false).trie();
   for (const ClassLoop& loop : factors.loops) {
-    if (loop.tail == Arena::kEpsilon) continue;
+    if (loop.tail == Pool::kEpsilon) continue;
     const LeavingWalk leaving(pattern.automaton().arena(), loop);
     if (!leaving.is_idle()) walk_leaving(trie, pattern.automaton(), loop, leaving, budget, below);
   }

@@ -1,4 +1,5 @@
-// Lengths of texts in bytes, where a text may be longer than anybody counts, or not be there at all.
+// Counts of repetitions; and lengths of texts in bytes, where a text may be longer than anybody counts, or not be there
+// at all.
 //
 // A sum ends just below kNoLength: a text that is sure to exist stays so, however long.  Plain 32-bit sums would make a
 // short text of two strings of 2^31 characters.
@@ -8,6 +9,10 @@
 #include <cstdint>
 
 namespace tokamata {
+
+// Counts of a repetition.  64 bits, so that products of nested bounds can be kept exactly.
+using Count = std::uint64_t;
+inline constexpr Count kUnbounded = ~Count{0};
 
 inline constexpr std::uint32_t kNoLength = 0x7fffffff;  // no text is known
 inline constexpr std::uint32_t kLongestLength = kNoLength - 1;

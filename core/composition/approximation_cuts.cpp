@@ -9,7 +9,7 @@ std::vector<ApproximationCut> approximation_cuts(Operands& operands, StateId sta
   std::vector<ExpressionId> whole;
   std::vector<ApproximationCut> cuts;
   for (const Approximation& approximation :
-       operands.arena().approximations(operands.automaton().expression(state), budget)) {
+       operands.arena().fronts().approximations(operands.automaton().expression(state), budget)) {
     const auto marked_tokens = [&](const std::vector<TextsAfter>& texts) {
       std::vector<TokenRange> tokens;
       walk_texts(
@@ -25,7 +25,8 @@ std::vector<ApproximationCut> approximation_cuts(Operands& operands, StateId sta
     if (cut.refused.empty() && cut.unverified.empty()) whole.push_back(approximation.expression);
     else cuts.push_back(std::move(cut));
   }
-  if (const ExpressionId all = operands.arena().unite(whole); all != Arena::kEmpty) cuts.push_back({all, {}, {}});
+  if (const ExpressionId all = operands.arena().forms().unite(whole); all != Pool::kEmpty)
+    cuts.push_back({all, {}, {}});
   return cuts;
 }
 
@@ -36,7 +37,7 @@ Words ambiguous_tokens(Operands& operands, StateId state, Budget& budget) {
     for (std::uint32_t i = begin; i < end; ++i) set_bit(tokens, trie.order()[i]);
   };
   for (const Approximation& approximation :
-       operands.arena().approximations(operands.automaton().expression(state), budget))
+       operands.arena().fronts().approximations(operands.automaton().expression(state), budget))
     for (const auto* texts : {&approximation.refused, &approximation.unverified, &approximation.alike})
       walk_texts(
           trie, TokenTrie::root(), *texts, budget,

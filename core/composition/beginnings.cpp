@@ -14,18 +14,18 @@ ByteSet Beginnings::of(ExpressionId expression) {
     const ExpressionId at = open.back();
     open.pop_back();
     if (!met.insert(at.value).second) continue;
-    const ExpressionNode& n = arena_.node(at);
+    const ExpressionNode& n = arena_.pool().node(at);
     if (!n.rules && !n.constrained && !n.open && !n.commits && !n.unverified) {
-      found |= arena_.first_bytes(at);
+      found |= arena_.analyses().first_bytes(at);
     } else if (n.kind == Kind::Union) {
-      open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end());
+      open.insert(open.end(), arena_.pool().items(n).begin(), arena_.pool().items(n).end());
     } else if (n.kind == Kind::Concatenation) {
       open.push_back(n.head());
-      if (arena_.node(n.head()).nullable) open.push_back(n.tail());
+      if (arena_.pool().node(n.head()).nullable) open.push_back(n.tail());
     } else if (n.kind == Kind::Repetition) {
       open.push_back(n.body());
     } else if (n.kind == Kind::Rule) {
-      found |= arena_.rules(n).may_begin(n.rule());
+      found |= arena_.rule_sets().of(n).may_begin(n.rule());
     } else {
       found = ByteSet::range(0x00, 0xFF);
     }

@@ -20,7 +20,7 @@ class Beginnings {
   ByteSet of(ExpressionId expression);
   // What an expression begins with, as its mask asks for the segment of a terminal before it.
   Follow follow_of(ExpressionId expression) {
-    return arena_.joins_rules() && !of(expression).intersects(kWordBytes) ? Follow::NoWord : Follow::AnyByte;
+    return arena_.rule_sets().any_joins() && !of(expression).intersects(kWordBytes) ? Follow::NoWord : Follow::AnyByte;
   }
 
   // To be called when expressions get other numbers.

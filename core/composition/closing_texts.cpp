@@ -41,7 +41,8 @@ const ClosingTexts::Step& ClosingTexts::step(StateId state, Budget& budget) {
 // `visit(byte, target)` for one byte of each class that may come; it says whether to go on.
 template <class Visit>
 void ClosingTexts::for_each_byte(StateId state, Budget& budget, Visit&& visit) {
-  const std::optional<ByteSet> first = automaton_.arena().leaf_bytes(automaton_.expression(state), budget);
+  const std::optional<ByteSet> first =
+      automaton_.arena().derivatives().leaf_bytes(automaton_.expression(state), budget);
   for (const std::uint8_t byte : automaton_.byte_classes()) {
     if ((first && !first->contains(byte)) || (bytes_ && !bytes_->contains(byte))) continue;
     budget.step();
@@ -123,22 +124,22 @@ ClosingText ClosingTexts::text(ExpressionId expression, Budget& budget) {
   Arena& arena = automaton_.arena();
   std::vector<ExpressionId> open;  // concatenations met on the way down the tails
   ClosingText made{SpelledTexts::kEmpty, false};
-  for (ExpressionId at = expression; at != Arena::kEpsilon; at = arena.node(at).tail()) {
+  for (ExpressionId at = expression; at != Pool::kEpsilon; at = arena.pool().node(at).tail()) {
     if (const auto known = of_parts_.find(at.value); known != of_parts_.end()) {
       made = known->second;
       break;
     }
-    const ExpressionNode& n = arena.node(at);
+    const ExpressionNode& n = arena.pool().node(at);
     if (n.kind == Kind::Concatenation && !n.constrained && !n.open && !n.behind && !n.waits && !n.commits) {
       open.push_back(at);
       continue;
     }
-    made = text(automaton_.state_of(arena.settled(at), budget), budget);
+    made = text(automaton_.state_of(arena.derivatives().settled(at), budget), budget);
     of_parts_.emplace(at.value, made);
     break;
   }
   for (auto at = open.rbegin(); at != open.rend(); ++at) {
-    made = concatenated(text(arena.node(*at).head(), budget), made);
+    made = concatenated(text(arena.pool().node(*at).head(), budget), made);
     of_parts_.emplace(at->value, made);
   }
   return made;

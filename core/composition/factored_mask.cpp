@@ -10,12 +10,13 @@ void append(std::string& key, std::uint64_t value) { key.append(reinterpret_cast
 
 // The loop over a wide class of code points that an alternative begins with, if it does.
 std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative) {
-  const auto [head, tail] = arena.split(alternative);
-  const bool is_repetition = arena.node(head).kind == Kind::Repetition;
-  ClassLoop loop{head, tail, {}, {}, {}, is_repetition ? arena.node(head).maximum : 1};
-  const ExpressionNode& body = is_repetition ? arena.node(arena.node(head).body()) : arena.node(head);
+  const auto [head, tail] = arena.pool().split(alternative);
+  const bool is_repetition = arena.pool().node(head).kind == Kind::Repetition;
+  ClassLoop loop{head, tail, {}, {}, {}, is_repetition ? arena.pool().node(head).maximum : 1};
+  const ExpressionNode& body =
+      is_repetition ? arena.pool().node(arena.pool().node(head).body()) : arena.pool().node(head);
   if (body.kind == Kind::Bytes) {
-    const ByteSet& set = arena.byte_set(body);
+    const ByteSet& set = arena.leaves().byte_set(body);
     if (set.size() < kWide || !set.is_subset_of(ByteSet::range(0x00, 0x7F))) return std::nullopt;
     for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
       end = set.next_non_member(low);
@@ -24,9 +25,9 @@ std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative
     loop.first = loop.whole = set;
     return loop;
   }
-  if (body.kind != Kind::CodePoints || body.second != arena.automaton(body).start()) return std::nullopt;
+  if (body.kind != Kind::CodePoints || body.second != arena.leaves().automaton(body).start()) return std::nullopt;
   // Equal sets of code points have equal automata.
-  const CodePointAutomaton& automaton = arena.automaton(body);
+  const CodePointAutomaton& automaton = arena.leaves().automaton(body);
   loop.whole = automaton.full_blocks();
   for (auto t = automaton.begin(body.second); t != automaton.end(body.second); ++t)
     loop.first |= ByteSet::range(t->low, t->high);
@@ -43,7 +44,7 @@ std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative
 Factors factors_of(Arena& arena, ExpressionId expression) {
   constexpr std::size_t kMostAlternatives = 8;  // so many are taken apart; the others stay whole
   Factors factors;
-  const auto given = arena.alternatives(expression);
+  const auto given = arena.pool().alternatives(expression);
   std::vector<ExpressionId> open(given.begin(), given.end());
   while (!open.empty()) {
     const ExpressionId alternative = open.back();
@@ -52,12 +53,12 @@ Factors factors_of(Arena& arena, ExpressionId expression) {
       factors.loops.push_back(std::move(*loop));
       continue;
     }
-    const auto [first, tail] = arena.split(alternative);
-    const ExpressionNode head = arena.node(first);  // a copy: nodes move when the arena grows
-    if (tail != Arena::kEpsilon && head.kind == Kind::Repetition && head.minimum == 0 &&
+    const auto [first, tail] = arena.pool().split(alternative);
+    const ExpressionNode head = arena.pool().node(first);  // a copy: nodes move when the arena grows
+    if (tail != Pool::kEpsilon && head.kind == Kind::Repetition && head.minimum == 0 &&
         open.size() + factors.others.size() < kMostAlternatives) {
-      factors.others.push_back(arena.concatenate(arena.repeat(head.body(), 1, head.maximum), tail));
-      const auto rest = arena.alternatives(tail);
+      factors.others.push_back(arena.forms().concatenate(arena.forms().repeat(head.body(), 1, head.maximum), tail));
+      const auto rest = arena.pool().alternatives(tail);
       open.insert(open.end(), rest.begin(), rest.end());
     } else {
       factors.others.push_back(alternative);
@@ -67,12 +68,12 @@ Factors factors_of(Arena& arena, ExpressionId expression) {
 }
 
 LeavingWalk::LeavingWalk(Arena& arena, const ClassLoop& loop)
-    : first_of_tail(arena.first_bytes(loop.tail)), counts_rounds(false) {
+    : first_of_tail(arena.analyses().first_bytes(loop.tail)), counts_rounds(false) {
   if (!first_of_tail.intersects(loop.first)) {
     worth_walking = first_of_tail;
     return;
   }
-  worth_walking = arena.first_bytes_within(loop.tail).without(loop.whole);
+  worth_walking = arena.analyses().first_bytes_within(loop.tail).without(loop.whole);
   counts_rounds = loop.rounds != kUnbounded;
 }
 

@@ -28,18 +28,18 @@ std::optional<LanguageLiveness::Parts> LanguageLiveness::parts(StateId state, Bu
     return std::nullopt;
   std::optional<ExpressionId> of_rules;
   std::vector<ExpressionId> others;
-  const auto items = arena.items(node);
+  const auto items = arena.pool().items(node);
   for (const ExpressionId item : std::vector<ExpressionId>(items.begin(), items.end())) {
     if (!has_rules(item, budget)) {
       others.push_back(item);
       continue;
     }
-    const ExpressionNode& n = arena.node(item);
+    const ExpressionNode& n = arena.pool().node(item);
     if (of_rules || n.constrained || n.open || n.behind || n.unverified || n.commits) return std::nullopt;
     of_rules = item;
   }
   if (!of_rules || others.empty()) return std::nullopt;
-  const StateId language = automaton_.state_of(arena.intersect(others), budget);
+  const StateId language = automaton_.state_of(arena.forms().intersect(others), budget);
   return Parts{automaton_.state_of(*of_rules, budget), language};
 }
 
@@ -53,7 +53,7 @@ std::optional<LanguageLiveness::Parts> LanguageLiveness::approximated_parts(Stat
 // Within complements and lookaround too.  What holds none is remembered with all that it consists of: twenty thousand
 // brackets that are still to be closed are twenty thousand states, each of which would be gone through to its end.
 bool LanguageLiveness::has_rules(ExpressionId expression, Budget& budget) {
-  const Arena& arena = automaton_.arena();
+  const Pool& pool = automaton_.arena().pool();
   std::vector<ExpressionId> open{expression};
   std::unordered_set<std::uint32_t> met;
   bool found = false;
@@ -66,8 +66,8 @@ bool LanguageLiveness::has_rules(ExpressionId expression, Budget& budget) {
     }
     if (!met.insert(at.value).second) continue;
     budget.step();
-    found = arena.node(at).rules;
-    append_parts(arena, at, open);
+    found = pool.node(at).rules;
+    append_parts(pool, at, open);
   }
   if (found) has_rules_.emplace(expression.value, true);
   else
@@ -160,7 +160,7 @@ bool LanguageLiveness::may_live(ExpressionId root, StateId alphabet, Budget& bud
       all[i].lives = known->second;
       continue;
     }
-    const ExpressionNode n = arena.node(at);
+    const ExpressionNode n = arena.pool().node(at);
     std::vector<ExpressionId> within;
     bool is_any = true, is_known = false;
     if (n.nullable) {
@@ -171,14 +171,14 @@ bool LanguageLiveness::may_live(ExpressionId root, StateId alphabet, Budget& bud
       within = {n.head(), n.tail()};
       is_any = false;
     } else if (n.kind == Kind::Union) {
-      within.assign(arena.items(n).begin(), arena.items(n).end());
+      within.assign(arena.pool().items(n).begin(), arena.pool().items(n).end());
     } else if (n.kind == Kind::Repetition) {
       within = {n.body()};
     } else if (n.kind == Kind::Rule) {
-      RememberingRules* const remembering = arena.rules(n).remembering();
+      RememberingRules* const remembering = arena.rule_sets().of(n).remembering();
       std::vector<std::string> names;
       if (remembering)
-        for (const std::string_view name : remembering->strings(n.rule(), arena, budget)) names.emplace_back(name);
+        for (const std::string_view name : remembering->strings(n.rule(), budget)) names.emplace_back(name);
       const std::optional<std::uint8_t> leaving = remembering ? remembering->leaving_byte() : std::nullopt;
       const auto stays = [&](std::uint8_t byte) { return automaton_.next(alphabet, byte, budget) == alphabet; };
       for (std::size_t name = 0; name < names.size(); ++name) {
@@ -190,22 +190,22 @@ bool LanguageLiveness::may_live(ExpressionId root, StateId alphabet, Budget& bud
           if (reached == alphabet) whole = refused;
           reached = automaton_.next(reached, static_cast<std::uint8_t>(names[name][refused]), budget);
         }
-        if (reached == alphabet) within.push_back(remembering->after(n.rule(), name, arena, budget));
+        if (reached == alphabet) within.push_back(remembering->after(n.rule(), name, budget));
         if (reached == alphabet || !leaving || !stays(*leaving)) continue;
         // What the alphabet lacks needs another spelling, which may begin some bytes before.
-        ExpressionId after = Arena::kEmpty;
-        for (std::size_t depth = whole + 1; depth-- > 0 && after == Arena::kEmpty;)
-          after = remembering->after_leaving(n.rule(), name, name + 1, depth, arena, budget);
-        if (after != Arena::kEmpty) within.push_back(after);
+        ExpressionId after = Pool::kEmpty;
+        for (std::size_t depth = whole + 1; depth-- > 0 && after == Pool::kEmpty;)
+          after = remembering->after_leaving(n.rule(), name, name + 1, depth, budget);
+        if (after != Pool::kEmpty) within.push_back(after);
       }
       if (names.empty()) {
-        const auto body = arena.rules(n).unfolded(n.rule(), arena, budget);
+        const auto body = arena.rule_sets().of(n).unfolded(n.rule(), budget);
         if (body) within = {*body};
         is_known = !body;
       }
     } else if (!n.rules && n.kind != Kind::Commit && n.kind != Kind::Unverified && !n.open && !n.behind) {
       std::vector<ExpressionId> both{at, automaton_.expression(alphabet)};
-      is_known = liveness_.spellable(automaton_.state_of(arena.intersect(both), budget), budget);
+      is_known = liveness_.spellable(automaton_.state_of(arena.forms().intersect(both), budget), budget);
     } else {
       is_known = true;
     }

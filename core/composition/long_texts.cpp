@@ -29,20 +29,20 @@ Length LongTexts::length_of(ExpressionId expression) {
 }
 
 Length LongTexts::made_length(ExpressionId expression) {
-  const Arena& arena = automaton_.arena();
-  const ExpressionNode n = arena.node(expression);
+  const Pool& pool = automaton_.arena().pool();
+  const ExpressionNode n = pool.node(expression);
   if (n.constrained || n.shortest >= kNoLength) return std::nullopt;
   switch (n.kind) {
     case Kind::Concatenation: {
       Length all = 0;
-      for (ExpressionId rest = expression; rest != Pool::kEpsilon && all; rest = arena.split(rest).tail)
-        all = sum(all, length_of(arena.split(rest).head));
+      for (ExpressionId rest = expression; rest != Pool::kEpsilon && all; rest = pool.split(rest).tail)
+        all = sum(all, length_of(pool.split(rest).head));
       return all;
     }
     case Kind::Union: {
       Length most;
       // nothing is the least
-      for (const ExpressionId item : arena.items(n)) most = std::max(most, length_of(item));
+      for (const ExpressionId item : pool.items(n)) most = std::max(most, length_of(item));
       return most;
     }
     case Kind::Repetition: {
@@ -57,19 +57,19 @@ Length LongTexts::made_length(ExpressionId expression) {
 }
 
 std::vector<ExpressionId> LongTexts::rules_in_front(ExpressionId expression) const {
-  const Arena& arena = automaton_.arena();
+  const Pool& pool = automaton_.arena().pool();
   std::vector<ExpressionId> rules, parts{expression};
-  if (arena.node(expression).constrained) return rules;
+  if (pool.node(expression).constrained) return rules;
   while (!parts.empty()) {
     const ExpressionId part = parts.back();
-    const ExpressionNode& n = arena.node(part);
+    const ExpressionNode& n = pool.node(part);
     parts.pop_back();
     if (!n.rules) continue;
     switch (n.kind) {
       case Kind::Rule: rules.push_back(part); break;
       case Kind::Concatenation: parts.push_back(n.head()); break;
       case Kind::Repetition: parts.push_back(n.body()); break;
-      case Kind::Union: parts.insert(parts.end(), arena.items(n).begin(), arena.items(n).end()); break;
+      case Kind::Union: parts.insert(parts.end(), pool.items(n).begin(), pool.items(n).end()); break;
       default: break;
     }
   }
@@ -81,7 +81,7 @@ bool LongTexts::repeats(ExpressionId rule, std::string_view bytes, Budget& budge
   ExpressionId left = rule;
   for (const char byte : bytes) {
     budget.step();
-    left = arena.derivative(left, Symbol(static_cast<std::uint8_t>(byte)), budget);
+    left = arena.derivatives().derivative(left, Symbol(static_cast<std::uint8_t>(byte)), budget);
     if (left == Pool::kEmpty) return false;
   }
   const std::vector<ExpressionId> rules = rules_in_front(left);

@@ -10,24 +10,24 @@ constexpr ByteSet kAscii = ByteSet::range(0x00, 0x7F);
 
 // First bytes of the code points that the expression accepts as texts of their own.
 ByteSet whole_code_points(const Arena& arena, ExpressionId expression, bool whole_leads) {
-  const ExpressionNode& n = arena.node(expression);
+  const ExpressionNode& n = arena.pool().node(expression);
   switch (n.kind) {
-    case Kind::Bytes: return arena.byte_set(n) & kAscii;
+    case Kind::Bytes: return arena.leaves().byte_set(n) & kAscii;
     case Kind::CodePoints: {
-      const CodePointAutomaton& automaton = arena.automaton(n);
+      const CodePointAutomaton& automaton = arena.leaves().automaton(n);
       if (n.second != automaton.start()) return {};
       return whole_leads ? automaton.full_blocks() : automaton.full_blocks() & kAscii;
     }
     case Kind::Union: {
       ByteSet set;
-      for (ExpressionId item : arena.items(n)) set |= whole_code_points(arena, item, whole_leads);
+      for (ExpressionId item : arena.pool().items(n)) set |= whole_code_points(arena, item, whole_leads);
       return set;
     }
     case Kind::Concatenation: {
       ByteSet set;
-      if (arena.node(n.tail()).nullable) set |= whole_code_points(arena, n.head(), whole_leads);
+      if (arena.pool().node(n.tail()).nullable) set |= whole_code_points(arena, n.head(), whole_leads);
       // Down one tail at most: a chain of optional parts is not worth a walk of its length.
-      if (arena.node(n.head()).nullable && arena.node(n.tail()).kind != Kind::Concatenation)
+      if (arena.pool().node(n.head()).nullable && arena.pool().node(n.tail()).kind != Kind::Concatenation)
         set |= whole_code_points(arena, n.tail(), whole_leads);
       return set;
     }
@@ -59,15 +59,17 @@ void add_loops_of_phrase(const PhraseSearch& search, std::uint32_t position, boo
 }
 
 void add_loops(Arena& arena, ExpressionId expression, bool whole_leads, std::vector<Loop>& loops) {
-  for (const ExpressionId alternative : arena.alternatives(expression)) {
-    const auto [first, tail] = arena.split(alternative);
-    if (arena.node(tail).spellable_by_bytes() && arena.characters_but_for_some(first))
-      add_loop({whole_code_points(arena, arena.character(), whole_leads), kUnbounded}, loops);
-    if (!arena.node(alternative).spellable_by_bytes()) continue;
-    const ExpressionNode& head = arena.node(first);
-    if (head.kind == Kind::Until) add_loops_of_phrase(arena.phrase_search(head), head.second, whole_leads, loops);
+  for (const ExpressionId alternative : arena.pool().alternatives(expression)) {
+    const auto [first, tail] = arena.pool().split(alternative);
+    if (arena.pool().node(tail).spellable_by_bytes() && arena.string_bounds().characters_but_for_some(first))
+      add_loop({whole_code_points(arena, arena.forms().characters().spelling().character, whole_leads), kUnbounded},
+               loops);
+    if (!arena.pool().node(alternative).spellable_by_bytes()) continue;
+    const ExpressionNode& head = arena.pool().node(first);
+    if (head.kind == Kind::Until)
+      add_loops_of_phrase(arena.leaves().phrase_search(head), head.second, whole_leads, loops);
     if (head.kind == Kind::Terminal) add_loops(arena, head.body(), whole_leads, loops);
-    if (head.kind != Kind::Repetition || !arena.node(head.body()).spellable_by_bytes()) continue;
+    if (head.kind != Kind::Repetition || !arena.pool().node(head.body()).spellable_by_bytes()) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);
     if (!bytes.empty()) add_loop({bytes, head.maximum}, loops);
   }
@@ -116,7 +118,7 @@ bool reads_bytes(ByteAutomaton& automaton, StateId state, Budget& budget) {
 }  // namespace
 
 std::vector<Loop> stable_loops(ByteAutomaton& automaton, StateId state, bool whole_leads, Budget& budget) {
-  if (automaton.arena().strings_within(automaton.node(state))) return {};  // no text of finitely many leads back
+  if (automaton.arena().pool().strings_within(automaton.node(state))) return {};  // no text of finitely many leads back
   ByteSet stable;
   for (unsigned value = 0; value < 0x80; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);

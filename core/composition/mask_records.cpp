@@ -125,7 +125,8 @@ std::optional<StateId> MaskRecorder::derived_holder(StateId state, Budget& budge
   if (operands_.has_rule_mask(state)) {
     const auto cuts = approximation_cuts(operands_, state, TokenTrie::root(), budget);
     if (cuts.size() != 1 || !cuts.front().refused.empty()) return std::nullopt;
-    return bytes.clipped(bytes.state_of(bytes.arena().settled(cuts.front().approximation), budget), budget);
+    return bytes.clipped(bytes.state_of(bytes.arena().derivatives().settled(cuts.front().approximation), budget),
+                         budget);
   }
   if (bytes.node(state).kind == Kind::Intersection) return std::nullopt;
   return operands_.every_byte_is_token() ? bytes.clipped(state, budget) : state;

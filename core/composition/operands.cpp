@@ -13,8 +13,8 @@ constexpr ByteSet kContinuations = ByteSet::range(0x80, 0xBF);
 // A name of its own for each token: the same under whatever names the pattern has for it.
 std::string name_of(TokenId token) { return std::to_string(token.value); }
 
-Arena::Aliases aliases_of(const Operands::ControlTokens& control_tokens) {
-  Arena::Aliases aliases;
+LeafForms::Aliases aliases_of(const Operands::ControlTokens& control_tokens) {
+  LeafForms::Aliases aliases;
   for (const auto& [name, tokens] : control_tokens)
     std::ranges::transform(tokens, std::back_inserter(aliases[name]), name_of);
   return aliases;
@@ -55,9 +55,10 @@ std::optional<Symbol> Operands::control_symbol(TokenId token) const {
 TokenConfiguration Operands::approximated(TokenConfiguration configuration, Budget& budget) {
   Arena& arena = automaton_.arena();
   std::vector<ExpressionId> all;
-  for (const Approximation& approximation : arena.approximations(automaton_.expression(configuration.state), budget))
+  for (const Approximation& approximation :
+       arena.fronts().approximations(automaton_.expression(configuration.state), budget))
     all.push_back(approximation.expression);
-  return {automaton_.state_of(arena.settled(arena.unite(all)), budget), configuration.at_start};
+  return {automaton_.state_of(arena.derivatives().settled(arena.forms().unite(all)), budget), configuration.at_start};
 }
 
 }  // namespace tokamata

@@ -105,7 +105,7 @@ std::optional<Factors> RegularMasks::factors(StateId state) {
   constexpr std::size_t kMostFactored = 8;  // alternatives
   const ExpressionId expression = automaton_.expression(state);
   if (!operands_.is_spelled_by_bytes() || automaton_.node(state).constrained || !operands_.controls().empty() ||
-      automaton_.arena().alternatives(expression).size() > kMostFactored)
+      automaton_.arena().pool().alternatives(expression).size() > kMostFactored)
     return std::nullopt;
   Factors factors = factors_of(automaton_.arena(), expression);
   if (factors.loops.empty()) return std::nullopt;
@@ -124,7 +124,7 @@ MaskPtr RegularMasks::factored_mask(StateId state, Budget& budget) {
   for (const ClassLoop& loop : loops) add_inside(loop, *mask, budget);
   with_walk(false, budget, [&](auto& walk, auto&) {
     for (const ClassLoop& loop : loops) {
-      if (loop.tail == Arena::kEpsilon) continue;
+      if (loop.tail == Pool::kEpsilon) continue;
       const LeavingWalk leaving(automaton_.arena(), loop);
       if (!leaving.is_idle()) walk_leaving(vocabulary_.trie(), automaton_, loop, leaving, budget, walk);
     }
@@ -153,10 +153,10 @@ bool RegularMasks::has_terminal_mask(StateId state) const {
   if (node.rules || node.constrained || node.open || node.behind || !operands_.is_spelled_by_bytes() ||
       !operands_.controls().empty())
     return false;
-  const Arena& arena = automaton_.arena();
+  const Pool& pool = automaton_.arena().pool();
   const ExpressionId expression = automaton_.expression(state);
-  return std::ranges::any_of(arena.alternatives(expression), [&](ExpressionId alternative) {
-    return arena.node(arena.split(alternative).head).kind == Kind::Terminal;
+  return std::ranges::any_of(pool.alternatives(expression), [&](ExpressionId alternative) {
+    return pool.node(pool.split(alternative).head).kind == Kind::Terminal;
   });
 }
 

@@ -3,13 +3,13 @@
 namespace tokamata {
 
 void Rests::clear() {
-  rests_.assign(2, {Arena::kEpsilon, kNothing, Rest::kNoFork, true, Arena::kEpsilon});  // kNothing, kExit
+  rests_.assign(2, {Pool::kEpsilon, kNothing, Rest::kNoFork, true, Pool::kEpsilon});  // kNothing, kExit
   ids_.clear();
   forks_.clear();
 }
 
 RestId Rests::put(ExpressionId first, RestId next) {
-  if (first == Arena::kEpsilon) return next;
+  if (first == Pool::kEpsilon) return next;
   const RestId made{static_cast<std::uint32_t>(rests_.size())};
   const auto [known, is_new] = ids_.insert((std::uint64_t{first.value} << 32) | next.value, made);
   if (is_new) rests_.push_back({first, next});
@@ -23,7 +23,7 @@ void Rests::add(std::uint32_t fork, RestId rest) {
 }
 
 RestId Rests::put_fork(std::uint32_t fork) {
-  rests_.push_back({Arena::kEpsilon, kNothing, fork});
+  rests_.push_back({Pool::kEpsilon, kNothing, fork});
   return {static_cast<std::uint32_t>(rests_.size() - 1)};
 }
 
@@ -37,7 +37,7 @@ const Rest& Rests::measured(RestId rest) {
 
 void Rests::measure(Rest& at) {
   if (!at.is_fork()) {
-    const ExpressionNode& n = arena_.node(at.first);
+    const ExpressionNode& n = arena_.pool().node(at.first);
     const Rest& next = rests_[at.next.value];
     at.spelled = n.spelled + next.spelled;
     at.begins = beginnings_.of(at.first);
@@ -60,10 +60,10 @@ void Rests::measure(Rest& at) {
 
 // Whether it is unverified at the front, without applying a choice that stands there.
 bool Rests::is_unverified(ExpressionId expression) const {
-  const ExpressionNode& n = arena_.node(expression);
+  const ExpressionNode& n = arena_.pool().node(expression);
   if (n.unverified || !n.commits) return n.unverified;
   if (n.kind == Kind::Union)
-    return std::ranges::any_of(arena_.items(n), [this](ExpressionId item) { return is_unverified(item); });
+    return std::ranges::any_of(arena_.pool().items(n), [this](ExpressionId item) { return is_unverified(item); });
   if (n.kind == Kind::Concatenation) return is_unverified(n.head()) || is_unverified(n.tail());
   return n.kind == Kind::Commit && n.first == Rules::kUnverified;
 }
@@ -74,16 +74,16 @@ ExpressionId Rests::joined(ExpressionId first, RestId rest) {
       [this](RestId id) {
         Rest& at = rests_[id.value];
         if (!at.is_fork()) {
-          at.joined = arena_.concatenate(at.first, *rests_[at.next.value].joined);
+          at.joined = arena_.forms().concatenate(at.first, *rests_[at.next.value].joined);
           return;
         }
         Fork& fork = forks_[at.fork];
         fork.is_closed = true;
         std::vector<ExpressionId> alternatives;
         fork.for_each([&](RestId next) { alternatives.push_back(*rests_[next.value].joined); });
-        at.joined = arena_.unite(alternatives);
+        at.joined = arena_.forms().unite(alternatives);
       });
-  return arena_.concatenate(first, *rests_[rest.value].joined);
+  return arena_.forms().concatenate(first, *rests_[rest.value].joined);
 }
 
 }  // namespace tokamata

@@ -153,7 +153,7 @@ void Rests::for_each_front(RestId rest, Visit&& visit) {
       continue;
     }
     visit(n.first);
-    if (arena_.node(n.first).nullable) open.push_back(n.next);
+    if (arena_.pool().node(n.first).nullable) open.push_back(n.next);
   }
 }
 

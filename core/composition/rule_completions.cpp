@@ -184,7 +184,7 @@ const Words& RuleCompletions::beginning_tokens() {
   if (beginning_tokens_) return *beginning_tokens_;
   const Vocabulary& vocabulary = automaton_.vocabulary(false);
   const Arena& arena = automaton_.automaton().arena();
-  const ByteSet beginnings = arena.separators() | arena.openers();
+  const ByteSet beginnings = arena.rule_sets().separators() | arena.rule_sets().openers();
   Words found(vocabulary.words());
   for (const std::uint32_t token : vocabulary.trie().order())
     if (std::ranges::any_of(vocabulary.bytes({token}),

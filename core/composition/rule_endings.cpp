@@ -62,7 +62,8 @@ std::shared_ptr<const TerminalEndings> RuleEndings::terminal_endings(ExpressionI
                                                                      NodeId node, Follow follow, Budget& budget) {
   const bool is_whole = &trie == &vocabulary_.trie();
   std::string key;
-  if (is_whole) key = automaton_.arena().structure(automaton_.node(automaton_.state_of(terminal, budget)).body());
+  if (is_whole)
+    key = automaton_.arena().analyses().structure(automaton_.node(automaton_.state_of(terminal, budget)).body());
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
     if (const auto& bytes = texts_.bytes())
@@ -129,13 +130,14 @@ std::optional<TerminalEndings> RuleEndings::by_another(ExpressionId terminal, No
   const Words inside = segment->inside.row(vocabulary_.words());
   Words judged(vocabulary_.words());
   ExpressionId other = terminal;
-  if (const auto with = arena.with_strings(terminal)) {
+  if (const auto with = arena.string_bounds().with_strings(terminal)) {
     other = with->terminal;
     const std::optional<std::vector<std::uint32_t>> along =
         context_.segments.tokens_along(*with, node, kMostRead, budget);
     if (!along) return std::nullopt;
     for (const std::uint32_t token : *along) set_bit(judged, token);
-  } else if (const auto unbounded = node == TokenTrie::root() ? arena.without_bound(terminal) : std::nullopt) {
+  } else if (const auto unbounded =
+                 node == TokenTrie::root() ? arena.string_bounds().without_bound(terminal) : std::nullopt) {
     other = unbounded->terminal;
     const MaskCache::TokensPtr sure = vocabulary_.short_tokens(unbounded->sure);
     for (std::size_t word = 0; word < judged.size(); ++word) judged[word] = inside[word] & ~sure->words[word];

@@ -19,7 +19,7 @@ std::optional<RuleMask> RuleMaskMaker::made(ExpressionId expression, NodeId from
   MaskSink sink(*buffers, notes_);
   RuleWalk<MaskSink> walk(context_, *buffers, sink, budget);
   if (!walk.run(expression, from)) return std::nullopt;
-  notes_all_ = context_.operands.arena().joins_rules() && !walk.has_walked() && !walk.has_applied_choice();
+  notes_all_ = context_.operands.arena().rule_sets().any_joins() && !walk.has_walked() && !walk.has_applied_choice();
   return sink.take();
 }
 

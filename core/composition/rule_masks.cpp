@@ -15,20 +15,20 @@ namespace {
 constexpr std::size_t kMostUnited = 32;
 
 // False only where no control token can be read next.
-bool may_begin_with_control(const Arena& arena, ExpressionId expression) {
+bool may_begin_with_control(const Pool& pool, ExpressionId expression) {
   std::vector<ExpressionId> open{expression};
   std::unordered_set<std::uint32_t> met;
   while (!open.empty()) {
     const ExpressionId at = open.back();
     open.pop_back();
-    const ExpressionNode& n = arena.node(at);
+    const ExpressionNode& n = pool.node(at);
     if (n.text || n.kind == Kind::Bytes || !met.insert(at.value).second) continue;
     switch (n.kind) {
-      case Kind::Union: open.insert(open.end(), arena.items(n).begin(), arena.items(n).end()); break;
+      case Kind::Union: open.insert(open.end(), pool.items(n).begin(), pool.items(n).end()); break;
       case Kind::Repetition: open.push_back(n.body()); break;
       case Kind::Concatenation:
         open.push_back(n.head());
-        if (arena.node(n.head()).nullable) open.push_back(n.tail());
+        if (pool.node(n.head()).nullable) open.push_back(n.tail());
         break;
       default: return true;
     }
@@ -83,7 +83,7 @@ void RuleMasks::note_questions(StateId holder, std::uint64_t most, std::span<con
   const ExpressionId expression = automaton_.expression(holder);
   if (questions.empty() || !has_stack_memo(expression)) return;
   const auto beginnings = [this](ExpressionId part) { return beginnings_.of(part); };
-  stack_memo_.add_asked(automaton_.arena(), expression, {holder, most}, beginnings, questions);
+  stack_memo_.add_asked(automaton_.arena().pool(), expression, {holder, most}, beginnings, questions);
 }
 
 void RuleMasks::clear() {
@@ -95,17 +95,17 @@ void RuleMasks::clear() {
 // The state that holds the mask of an over-approximation.
 RuleMasks::Holder RuleMasks::mask_of_approximation(ExpressionId approximation, Budget& budget) {
   const StateId holder =
-      automaton_.clipped(automaton_.state_of(automaton_.arena().settled(approximation), budget), budget);
+      automaton_.clipped(automaton_.state_of(automaton_.arena().derivatives().settled(approximation), budget), budget);
   if (memo_.held(holder)) {
     ++work_.counts.alike;
     return {holder, memo_.most_after(holder)};
   }
-  const Arena& arena = automaton_.arena();
+  const Pool& pool = automaton_.arena().pool();
   const ExpressionId expression = automaton_.expression(holder);
   if (has_stack_memo(expression)) {
     if (const std::optional<Holder> known = known_by_stack(expression)) return *known;
-    const ExpressionNode& node = arena.node(expression);
-    if (node.kind == Kind::Union && arena.items(node).size() <= kMostUnited) return united(holder, budget);
+    const ExpressionNode& node = pool.node(expression);
+    if (node.kind == Kind::Union && pool.items(node).size() <= kMostUnited) return united(holder, budget);
   }
   work_.counts.note(MaskWork::Maker::Segments);
   RuleMask made = maker_.make(expression, TokenTrie::root(), budget);
@@ -114,7 +114,7 @@ RuleMasks::Holder RuleMasks::mask_of_approximation(ExpressionId approximation, B
   if (has_stack_memo(expression) && made.unverified.empty() && maker_.notes_all()) {
     const auto read = [this](ExpressionId part) { return maker_.read(part); };
     stack_memo_.add(
-        arena, expression, {holder, made.most}, [this](ExpressionId part) { return beginnings_.of(part); }, read);
+        pool, expression, {holder, made.most}, [this](ExpressionId part) { return beginnings_.of(part); }, read);
   }
   memo_.keep(holder, writer_.of_bits(holder, std::move(made.bits)));
   return {holder, made.most};
@@ -122,13 +122,13 @@ RuleMasks::Holder RuleMasks::mask_of_approximation(ExpressionId approximation, B
 
 // What has no rule is read as a whole, and asks no question.
 bool RuleMasks::has_stack_memo(ExpressionId expression) const {
-  const ExpressionNode& node = automaton_.arena().node(expression);
-  return automaton_.arena().joins_rules() && node.rules && !node.unverified && !node.waits && !node.by_byte;
+  const ExpressionNode& node = automaton_.arena().pool().node(expression);
+  return automaton_.arena().rule_sets().any_joins() && node.rules && !node.unverified && !node.waits && !node.by_byte;
 }
 
 std::optional<RuleMasks::Holder> RuleMasks::known_by_stack(ExpressionId expression) {
-  const auto known =
-      stack_memo_.find(automaton_.arena(), expression, [this](ExpressionId part) { return beginnings_.of(part); });
+  const auto known = stack_memo_.find(automaton_.arena().pool(), expression,
+                                      [this](ExpressionId part) { return beginnings_.of(part); });
   if (!known || !memo_.held(known->holder)) return std::nullopt;
   work_.counts.note(MaskWork::Maker::StackMemo);
   return Holder{known->holder, known->most};
@@ -139,7 +139,7 @@ std::optional<RuleMasks::Holder> RuleMasks::known_by_stack(ExpressionId expressi
 // combinations of readings are much more frequent than new stacks.
 RuleMasks::Holder RuleMasks::united(StateId state, Budget& budget) {
   const std::span<const ExpressionId> given =
-      automaton_.arena().items(automaton_.arena().node(automaton_.expression(state)));
+      automaton_.arena().pool().items(automaton_.arena().pool().node(automaton_.expression(state)));
   const std::vector<ExpressionId> items(given.begin(), given.end());  // the arena grows
   std::uint64_t most = 0;
   counted::vector<StateId> holders;
@@ -167,7 +167,7 @@ RuleMasks::Holder RuleMasks::united(StateId state, Budget& budget) {
 // The control tokens that the state allows, and where they lead.  Most states show that they allow none.
 std::vector<RuleMasks::NextControl> RuleMasks::next_controls(StateId state, Budget& budget) {
   std::vector<NextControl> next;
-  if (operands_.controls().empty() || !may_begin_with_control(automaton_.arena(), automaton_.expression(state)))
+  if (operands_.controls().empty() || !may_begin_with_control(automaton_.arena().pool(), automaton_.expression(state)))
     return next;
   for (const TokenId token : operands_.controls())
     if (const std::optional<StateId> target = steps_.step({state, false}, token, budget))

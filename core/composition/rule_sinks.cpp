@@ -59,7 +59,7 @@ void EndingSink::note(RestId rest, ClosingText text) {
 // What waits for a choice has a text only after that, and as a whole.
 ClosingText EndingSink::text_of(RestId rest) {
   if (is_known(rest)) return known(rest);
-  if (rests_.measured(rest).waits) note(rest, texts_.text(rests_.joined(Arena::kEpsilon, rest), budget_));
+  if (rests_.measured(rest).waits) note(rest, texts_.text(rests_.joined(Pool::kEpsilon, rest), budget_));
   else rests_.compute_along(rest, [this](RestId at) { return is_known(at); }, [this](RestId at) { compute_text(at); });
   return known(rest);
 }
@@ -91,13 +91,13 @@ ClosingText EndingSink::text_after(std::string_view bytes, RestId rest) {
 
 ClosingText EndingSink::text_of_names(const ExpressionNode& rule, std::span<const std::string_view> names,
                                       std::size_t first, std::size_t depth, RestId rest) {
-  RememberingRules& rules = *arena_.rules(rule).remembering();
+  RememberingRules& rules = *arena_.rule_sets().of(rule).remembering();
   const auto length = [&](std::size_t i) { return names[i].size() + rules.spelled_after(rule.rule(), first + i); };
   std::size_t best = 0;
   for (std::size_t i = 1; i < names.size(); ++i)
     if (length(i) < length(best)) best = i;
   const std::string name(names[best].substr(depth));
-  return text_after(name, rests_.put(rules.after(rule.rule(), first + best, arena_, budget_), rest));
+  return text_after(name, rests_.put(rules.after(rule.rule(), first + best, budget_), rest));
 }
 
 // ---- endings
@@ -136,7 +136,9 @@ void EndingSink::add(std::span<const std::uint32_t> tokens, ClosingText text, bo
 // The tokens inside a part, which the rest follows.  `is_front`: the part is a terminal in front.
 void EndingSink::add_inside(const Endings& inside, RestId rest, bool is_unverified, bool is_front) {
   const ClosingText end = text_of(rest);
-  const auto is_separator = [&](char byte) { return arena_.separators().contains(static_cast<std::uint8_t>(byte)); };
+  const auto is_separator = [&](char byte) {
+    return arena_.rule_sets().separators().contains(static_cast<std::uint8_t>(byte));
+  };
   const bool ends_all =
       is_front && end.id != SpelledTexts::kNone && std::ranges::none_of(texts_.spelled().string(end.id), is_separator);
   const std::uint32_t number = ends_all ? ++insides_ : 0;

@@ -7,6 +7,7 @@
 
 #include "composition/mask_walk.hpp"
 #include "composition/rule_sinks.hpp"
+#include "expression/text_count.hpp"
 
 namespace tokamata {
 
@@ -30,7 +31,7 @@ RuleWalk<Sink>::RuleWalk(RuleWalkContext& context, RuleWalkBuffers& buffers, Sin
       rests_(buffers.rests),
       sink_(sink),
       budget_(budget),
-      joins_(arena_.joins_rules()) {
+      joins_(arena_.rule_sets().any_joins()) {
   buffers_.tries.assign(1, &vocabulary_);
 }
 
@@ -113,7 +114,7 @@ void RuleWalk<Sink>::split_parts(Spot spot) {
   while (!buffers_.parts.empty()) {
     const Part part = buffers_.parts.back();
     buffers_.parts.pop_back();
-    const ExpressionNode n = arena_.node(part.expression);
+    const ExpressionNode n = arena_.pool().node(part.expression);
     const bool reads_none =
         joins_ && !n.open && !n.commits && !context_.beginnings.of(part.expression).intersects(below_);
     if constexpr (Sink::kNotesReads)
@@ -130,13 +131,14 @@ void RuleWalk<Sink>::split_parts(Spot spot) {
       if (!may_begin(part.expression, part.after)) continue;
       has_applied_choice_ = true;
       buffers_.parts.push_back(
-          {arena_.settled(rests_.joined(part.expression, part.after)), Rests::kNothing, part.is_whole});
+          {arena_.derivatives().settled(rests_.joined(part.expression, part.after)), Rests::kNothing, part.is_whole});
     } else if (n.kind == Kind::Union && joins_ && n.rules) {
       open_union(spot, part);
     } else if (n.kind == Kind::Union) {
-      for (const ExpressionId item : arena_.items(n)) buffers_.parts.push_back({item, part.after, part.is_whole});
+      for (const ExpressionId item : arena_.pool().items(n))
+        buffers_.parts.push_back({item, part.after, part.is_whole});
     } else {
-      const auto [head, tail] = arena_.split(part.expression);
+      const auto [head, tail] = arena_.pool().split(part.expression);
       open_head(spot, head, tail, part);
     }
   }
@@ -147,12 +149,12 @@ void RuleWalk<Sink>::split_parts(Spot spot) {
 // here too.
 template <class Sink>
 void RuleWalk<Sink>::open_union(Spot spot, const Part& part) {
-  const ExpressionNode n = arena_.node(part.expression);
+  const ExpressionNode n = arena_.pool().node(part.expression);
   const auto [fork, is_new] = fork_after(part.expression);
   rests_.add(fork, part.after);
   if (is_new) {
     const RestId after = rests_.put_fork(fork);
-    for (const ExpressionId item : arena_.items(n)) buffers_.parts.push_back({item, after, part.is_whole});
+    for (const ExpressionId item : arena_.pool().items(n)) buffers_.parts.push_back({item, after, part.is_whole});
   } else if (rests_.is_passed(fork)) {
     open_parts(spot, part.after, part.is_whole);
   }
@@ -160,7 +162,7 @@ void RuleWalk<Sink>::open_union(Spot spot, const Part& part) {
 
 template <class Sink>
 void RuleWalk<Sink>::open_head(Spot spot, ExpressionId head, ExpressionId tail, const Part& part) {
-  const ExpressionNode n = arena_.node(head);
+  const ExpressionNode n = arena_.pool().node(head);
   const RestId after = rests_.put(tail, part.after);
   if (n.kind == Kind::Union || n.kind == Kind::Concatenation) {
     buffers_.parts.push_back({head, after, part.is_whole});
@@ -169,7 +171,7 @@ void RuleWalk<Sink>::open_head(Spot spot, ExpressionId head, ExpressionId tail, 
   if (may_begin(n)) {
     const bool is_segment = part.is_whole && may_have_segment(spot, head);
     const auto body =
-        n.kind == Kind::Rule && !is_segment ? arena_.rules(n).unfolded(n.rule(), arena_, budget_) : std::nullopt;
+        n.kind == Kind::Rule && !is_segment ? arena_.rule_sets().of(n).unfolded(n.rule(), budget_) : std::nullopt;
     if (!joins_ && body) {
       buffers_.parts.push_back({*body, after, false});
     } else if (!joins_) {
@@ -183,27 +185,27 @@ void RuleWalk<Sink>::open_head(Spot spot, ExpressionId head, ExpressionId tail, 
     }
   }
   if (!n.nullable || n.open) return;
-  if (tail != Arena::kEpsilon) buffers_.parts.push_back({tail, part.after, part.is_whole});
+  if (tail != Pool::kEpsilon) buffers_.parts.push_back({tail, part.after, part.is_whole});
   else open_parts(spot, part.after, part.is_whole);
 }
 
 // Opens what a repetition or a rule that has a body may begin with.
 template <class Sink>
 void RuleWalk<Sink>::unfold(ExpressionId head, RestId after) {
-  const ExpressionNode n = arena_.node(head);
+  const ExpressionNode n = arena_.pool().node(head);
   if (n.kind == Kind::Rule) {
-    buffers_.parts.push_back({*arena_.rules(n).unfolded(n.rule(), arena_, budget_), after, false});
+    buffers_.parts.push_back({*arena_.rule_sets().of(n).unfolded(n.rule(), budget_), after, false});
     return;
   }
   const Count maximum = n.maximum == kUnbounded ? kUnbounded : n.maximum - 1;
-  const ExpressionId more = arena_.repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
+  const ExpressionId more = arena_.forms().repeat(n.body(), n.minimum == 0 ? 0 : n.minimum - 1, maximum);
   buffers_.parts.push_back({n.body(), rests_.put(more, after), false});
 }
 
 // Whether a part of a grammar is followed by its segment.  Few tokens are followed sooner than a segment is looked up.
 template <class Sink>
 bool RuleWalk<Sink>::may_have_segment(Spot spot, ExpressionId head) {
-  const ExpressionNode n = arena_.node(head);
+  const ExpressionNode n = arena_.pool().node(head);
   const bool is_plain =
       n.rules && !n.unverified && !n.waits && !n.by_byte && !n.open && !n.behind && !n.constrained && !n.commits;
   return joins_ && context_.rule_segments.payoff().pay() && is_plain && !spot.is_small() && has_body(n);
@@ -212,7 +214,7 @@ bool RuleWalk<Sink>::may_have_segment(Spot spot, ExpressionId head) {
 // A rule that is read byte by byte alone, such as a name that may be spelled in any way, would be a segment of itself.
 template <class Sink>
 bool RuleWalk<Sink>::has_body(const ExpressionNode& n) {
-  return n.kind != Kind::Rule || arena_.rules(n).unfolded(n.rule(), arena_, budget_).has_value();
+  return n.kind != Kind::Rule || arena_.rule_sets().of(n).unfolded(n.rule(), budget_).has_value();
 }
 
 // ---- readings that reach one spot -------------------------------------------------------------
@@ -266,11 +268,13 @@ bool RuleWalk<Sink>::may_begin(const ExpressionNode& n) const {
     case Kind::Epsilon:
     case Kind::ControlToken:
     case Kind::Unverified: return false;
-    case Kind::Bytes: return is_below(arena_.byte_set(n));
+    case Kind::Bytes: return is_below(arena_.leaves().byte_set(n));
     case Kind::Repetition:
-      return arena_.node(n.body()).kind != Kind::Bytes || is_below(arena_.byte_set(arena_.node(n.body())));
-    case Kind::Rule: return is_below(arena_.rules(n).may_begin(n.rule()));
-    case Kind::Terminal: return arena_.node(n.body()).constrained || is_below(arena_.first_bytes(n.body()));
+      return arena_.pool().node(n.body()).kind != Kind::Bytes ||
+             is_below(arena_.leaves().byte_set(arena_.pool().node(n.body())));
+    case Kind::Rule: return is_below(arena_.rule_sets().of(n).may_begin(n.rule()));
+    case Kind::Terminal:
+      return arena_.pool().node(n.body()).constrained || is_below(arena_.analyses().first_bytes(n.body()));
     default: return true;
   }
 }
@@ -287,11 +291,11 @@ bool RuleWalk<Sink>::may_begin(ExpressionId expression, RestId rest) {
     const auto [part, behind] = open.back();
     open.pop_back();
     note_split(part);
-    const auto [head, tail] = arena_.split(part);
-    const ExpressionNode& n = arena_.node(head);
+    const auto [head, tail] = arena_.pool().split(part);
+    const ExpressionNode& n = arena_.pool().node(head);
     const RestId after = rests_.put(tail, behind);
     if (n.kind == Kind::Union) {
-      for (const ExpressionId item : arena_.items(n)) open.emplace_back(item, after);
+      for (const ExpressionId item : arena_.pool().items(n)) open.emplace_back(item, after);
       continue;
     }
     if (n.kind != Kind::Commit && may_begin(n)) return true;
@@ -316,8 +320,8 @@ void RuleWalk<Sink>::add_after(const Alternative& way, const TokenTrie& remainde
         const std::string_view text = context_.operands.vocabulary().bytes({token});
         ExpressionId at = way.head;
         for (const char byte : text.substr(vocabulary_.depth(way.spot.node, text)))
-          at = arena_.derivative(at, static_cast<std::uint8_t>(byte), budget_);
-        sink_.set(token, arena_.count_texts(at, 2, budget_) < 2);
+          at = arena_.derivatives().derivative(at, static_cast<std::uint8_t>(byte), budget_);
+        sink_.set(token, count_texts(arena_, at, 2, budget_) < 2);
       }
       return;
     }
@@ -348,7 +352,7 @@ bool RuleWalk<Sink>::follow(const Alternative& way) {
 // False where neither bytes nor terminals nor names are in front.
 template <class Sink>
 bool RuleWalk<Sink>::follow_plain(const Alternative& way) {
-  const ExpressionNode head = arena_.node(way.head);
+  const ExpressionNode head = arena_.pool().node(way.head);
   if (head.kind == Kind::Bytes && follow_byte(way, head)) return true;
   if (head.kind == Kind::Repetition && follow_repetition(way, head)) return true;
   if (head.kind == Kind::Rule && follow_names(way, head)) return true;
@@ -369,7 +373,7 @@ bool RuleWalk<Sink>::follow_plain(const Alternative& way) {
 template <class Sink>
 void RuleWalk<Sink>::follow_segment(const Alternative& way) {
   const Rest rest = rests_.measured(way.rest);
-  const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
+  const bool inside_is_unverified = arena_.pool().node(way.head).unverified || rest.is_unverified;
   const bool ends_text = rest.begins.empty() && context_.loops.is_free_text(way.head, budget_);
   const Follow next = ends_text ? Follow::Nothing : joins_ ? rest.follow() : Follow::AnyByte;
   if (next != Follow::AnyByte) note_none_of(way.rest, kAllBytes.without(bytes_of(next)));
@@ -377,7 +381,7 @@ void RuleWalk<Sink>::follow_segment(const Alternative& way) {
       way.spot.trie == &vocabulary_ ? context_.segments.of(way.head, way.spot.node, next, budget_)
                                     : context_.segments.within(way.head, *way.spot.trie, way.spot.node, next, budget_);
   sink_.add_terminal(way, segment, next, inside_is_unverified,
-                     std::min(arena_.node(way.head).worst, segment->most) + std::uint64_t{rest.spelled});
+                     std::min(arena_.pool().node(way.head).worst, segment->most) + std::uint64_t{rest.spelled});
   if (way.rest == Rests::kNothing) return;
   add_after(way, segment->remainders, rest, inside_is_unverified);
   open_after(segment->remainders,
@@ -414,8 +418,8 @@ template <class Sink>
 void RuleWalk<Sink>::follow_bytes_of_terminal(const Alternative& way) {
   const TokenTrie& trie = *way.spot.trie;
   const Rest rest = rests_.measured(way.rest);
-  const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
-  const std::uint32_t worst = arena_.node(way.head).worst;
+  const bool inside_is_unverified = arena_.pool().node(way.head).unverified || rest.is_unverified;
+  const std::uint32_t worst = arena_.pool().node(way.head).worst;
   std::vector<std::pair<NodeId, StateId>> frames{{way.spot.node, automaton_.state_of(way.head, budget_)}};
   while (!frames.empty()) {
     const auto [node, state] = frames.back();
@@ -460,15 +464,15 @@ void RuleWalk<Sink>::follow_runs_of_terminal(const Alternative& way)
   };
   MaskWalk mask_walk(trie, automaton_, budget_, describe, visit);
   mask_walk.enter_below(way.spot.node, automaton_.state_of(way.head, budget_));
-  const bool inside_is_unverified = arena_.node(way.head).unverified || rest.is_unverified;
-  sink_.note(arena_.node(way.head).worst + rest.spelled);
+  const bool inside_is_unverified = arena_.pool().node(way.head).unverified || rest.is_unverified;
+  sink_.note(arena_.pool().node(way.head).worst + rest.spelled);
   for (const TokenRange& range : mask_walk.ranges())
     for (std::uint32_t i = range.begin; i < range.end; ++i) sink_.set(trie.order()[i], inside_is_unverified);
 }
 
 template <class Sink>
 bool RuleWalk<Sink>::follow_byte(const Alternative& way, const ExpressionNode& head) {
-  const std::optional<std::uint8_t> byte = arena_.only_byte(head);
+  const std::optional<std::uint8_t> byte = arena_.leaves().only_byte(head);
   if (!byte) return false;
   const std::optional<Spot> child = way.spot.below(*byte);
   if (!child) return true;
@@ -481,7 +485,7 @@ bool RuleWalk<Sink>::follow_byte(const Alternative& way, const ExpressionNode& h
 // A fixed number of one byte, or an optional one.  Skipping it is an alternative of its own.
 template <class Sink>
 bool RuleWalk<Sink>::follow_repetition(const Alternative& way, const ExpressionNode& head) {
-  const std::optional<std::uint8_t> byte = arena_.only_byte(arena_.node(head.body()));
+  const std::optional<std::uint8_t> byte = arena_.leaves().only_byte(arena_.pool().node(head.body()));
   if (!byte || (head.minimum != head.maximum && !(head.minimum == 0 && head.maximum == 1))) return false;
   const Rest rest = rests_.measured(way.rest);
   Spot spot = way.spot;
@@ -499,7 +503,7 @@ bool RuleWalk<Sink>::follow_repetition(const Alternative& way, const ExpressionN
 
 template <class Sink>
 void RuleWalk<Sink>::follow_strings(const Alternative& way, const ExpressionNode& strings) {
-  const StringAutomaton& automaton = arena_.string_automaton(strings);
+  const StringAutomaton& automaton = arena_.leaves().string_automaton(strings);
   const bool is_unverified = rests_.measured(way.rest).begins_unverified;
   const std::uint64_t spelled = strings.worst + rests_.measured(way.rest).spelled;
   struct Frame {
@@ -529,10 +533,10 @@ void RuleWalk<Sink>::follow_strings(const Alternative& way, const ExpressionNode
 // The names are sorted, so names with a common prefix are neighbours, and each node of the trie is entered once.
 template <class Sink>
 bool RuleWalk<Sink>::follow_names(const Alternative& way, const ExpressionNode& rule) {
-  RememberingRules* const remembering = arena_.rules(rule).remembering();
+  RememberingRules* const remembering = arena_.rule_sets().of(rule).remembering();
   if (!remembering) return false;
   RememberingRules& rules = *remembering;
-  const auto given = rules.strings(rule.rule(), arena_, budget_);
+  const auto given = rules.strings(rule.rule(), budget_);
   if (given.empty()) return false;
   buffers_.names.assign(given.begin(), given.end());
   struct Frame {
@@ -574,11 +578,10 @@ bool RuleWalk<Sink>::follow_names(const Alternative& way, const ExpressionNode& 
       else frames.push_back({*child, low, high, frame.depth + 1, spelled});
     }
   }
-  for (const auto& [spot, name] : ends)
-    open(spot, rests_.put(rules.after(rule.rule(), name, arena_, budget_), way.rest));
+  for (const auto& [spot, name] : ends) open(spot, rests_.put(rules.after(rule.rule(), name, budget_), way.rest));
   for (const Frame& left : leaving_spots) {
-    const ExpressionId after = rules.after_leaving(rule.rule(), left.low, left.high, left.depth, arena_, budget_);
-    if (after == Arena::kEmpty) continue;
+    const ExpressionId after = rules.after_leaving(rule.rule(), left.low, left.high, left.depth, budget_);
+    if (after == Pool::kEmpty) continue;
     const RestId behind = rests_.put(after, way.rest);
     const Rest after_byte = rests_.measured(behind);
     sink_.add_own(left.spot.own(), after_byte.begins_unverified, after_byte.spelled,
@@ -621,11 +624,11 @@ void RuleWalk<Sink>::note_loops(StateId at)
   requires Sink::kTakesRuns
 {
   const ExpressionId expression = automaton_.expression(at);
-  for (const ExpressionId alternative : arena_.alternatives(expression)) {
-    const ExpressionNode& node = arena_.node(alternative);
+  for (const ExpressionId alternative : arena_.pool().alternatives(expression)) {
+    const ExpressionNode& node = arena_.pool().node(alternative);
     const bool is_long = node.kind == Kind::Concatenation;
-    const std::uint64_t inside = arena_.node(is_long ? node.head() : alternative).worst;
-    sink_.note(inside + (is_long ? arena_.node(node.tail()).spelled : 0));
+    const std::uint64_t inside = arena_.pool().node(is_long ? node.head() : alternative).worst;
+    sink_.note(inside + (is_long ? arena_.pool().node(node.tail()).spelled : 0));
   }
 }
 

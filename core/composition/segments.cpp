@@ -51,7 +51,8 @@ const std::shared_ptr<const Segment>& Segments::of(ExpressionId terminal, NodeId
   const TimeOfPart timed = work_.time_segment();
   const TokenTrie::Node& below = vocabulary_.trie().node(node);
   const bool is_shared = below.tokens_end - below.tokens_begin > kMostUnshared;
-  std::string key = is_shared ? automaton_.arena().structure(automaton_.arena().node(terminal).body()) : std::string();
+  std::string key = is_shared ? automaton_.arena().analyses().structure(automaton_.arena().pool().node(terminal).body())
+                              : std::string();
   if (!key.empty()) {
     key.append(reinterpret_cast<const char*>(&node.value), sizeof node.value);
     if (follow != Follow::AnyByte) key.push_back(follow == Follow::NoWord ? 'n' : 'e');
@@ -83,10 +84,11 @@ const std::shared_ptr<const Segment>& Segments::within(ExpressionId terminal, co
 }
 
 Segment Segments::make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
-  if (const std::optional<Arena::WithStrings> with = automaton_.arena().with_strings(terminal))
+  if (const std::optional<StringBounds::WithStrings> with = automaton_.arena().string_bounds().with_strings(terminal))
     if (std::optional<Segment> made = segment_without(terminal, *with, node, budget)) return *std::move(made);
   if (operands_.every_byte_is_token() && node == TokenTrie::root())
-    if (const std::optional<Arena::Unbounded> unbounded = automaton_.arena().without_bound(terminal))
+    if (const std::optional<StringBounds::Unbounded> unbounded =
+            automaton_.arena().string_bounds().without_bound(terminal))
       if (std::optional<Segment> made = bounded_segment(terminal, *unbounded, budget)) return *std::move(made);
   return walked_segment(terminal, vocabulary_.trie(), node, follow, budget);
 }
@@ -146,7 +148,7 @@ Segment Segments::walked_segment(ExpressionId terminal, const TokenTrie& trie, N
 }
 
 // Nothing where that would be no less work than a walk.
-std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded,
+std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const StringBounds::Unbounded& unbounded,
                                                  Budget& budget) {
   const MaskCache::TokensPtr with_special = vocabulary_.tokens_with(unbounded.special);
   const Words& special = with_special->words;
@@ -159,8 +161,9 @@ std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Ar
   Segment made = *of(unbounded.terminal, TokenTrie::root(), Follow::AnyByte, budget);
   if (made.has_trunk()) return std::nullopt;  // whose tokens would be judged as well
   // A walk is slow where counts that are kept make a state of each: then no number of tokens is too many.
-  const std::size_t most_judged =
-      automaton_.arena().node(terminal).worst == ExpressionNode::kUnspelled ? 32 * vocabulary_.words() : kMostJudged;
+  const std::size_t most_judged = automaton_.arena().pool().node(terminal).worst == ExpressionNode::kUnspelled
+                                      ? 32 * vocabulary_.words()
+                                      : kMostJudged;
   std::vector<std::uint32_t> judged;
   // Whether a token that may be too long stays for now.
   const auto is_kept = [&](std::uint32_t token) {
@@ -193,7 +196,7 @@ std::optional<Segment> Segments::bounded_segment(ExpressionId terminal, const Ar
 
 // After the way of an excluded text nothing is left of it, and all is as if it were not there.  What is excluded is an
 // automaton of strings or an expression of few texts.
-std::optional<std::vector<std::uint32_t>> Segments::tokens_along(const Arena::WithStrings& with, NodeId from,
+std::optional<std::vector<std::uint32_t>> Segments::tokens_along(const StringBounds::WithStrings& with, NodeId from,
                                                                  std::size_t most, Budget& budget) {
   const TokenTrie& trie = vocabulary_.trie();
   std::vector<std::uint32_t> found;
@@ -214,9 +217,9 @@ std::optional<std::vector<std::uint32_t>> Segments::tokens_along(const Arena::Wi
     return found.size() <= most;
   };
   for (const ExpressionId excluded : with.strings) {
-    const ExpressionNode start = automaton_.arena().node(excluded);
+    const ExpressionNode start = automaton_.arena().pool().node(excluded);
     if (start.kind == Kind::Strings) {
-      const StringAutomaton& automaton = automaton_.arena().string_automaton(start);
+      const StringAutomaton& automaton = automaton_.arena().leaves().string_automaton(start);
       frames.assign(1, {from, start.second});
       while (!frames.empty()) {
         const auto [node, state] = frames.back();
@@ -245,8 +248,8 @@ std::optional<std::vector<std::uint32_t>> Segments::tokens_along(const Arena::Wi
   return found;
 }
 
-std::optional<Segment> Segments::segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId from,
-                                                 Budget& budget) {
+std::optional<Segment> Segments::segment_without(ExpressionId terminal, const StringBounds::WithStrings& with,
+                                                 NodeId from, Budget& budget) {
   std::optional<std::vector<std::uint32_t>> judged = tokens_along(with, from, kMostJudged, budget);
   if (!judged) return std::nullopt;
   const Segment& without = *of(with.terminal, from, Follow::AnyByte, budget);

@@ -45,8 +45,8 @@ class Segments {
                                                Follow follow, Budget& budget);
   // The tokens below a node that a terminal may treat otherwise than the one without its exclusions; nothing if these
   // are more than `most`.
-  std::optional<std::vector<std::uint32_t>> tokens_along(const Arena::WithStrings& with, NodeId from, std::size_t most,
-                                                         Budget& budget);
+  std::optional<std::vector<std::uint32_t>> tokens_along(const StringBounds::WithStrings& with, NodeId from,
+                                                         std::size_t most, Budget& budget);
 
   // To be called when states get other numbers.  Segments stay with the vocabulary.
   void clear() { release(known_); }
@@ -54,8 +54,9 @@ class Segments {
  private:
   Segment make_segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget);
   Segment walked_segment(ExpressionId terminal, const TokenTrie& trie, NodeId node, Follow follow, Budget& budget);
-  std::optional<Segment> bounded_segment(ExpressionId terminal, const Arena::Unbounded& unbounded, Budget& budget);
-  std::optional<Segment> segment_without(ExpressionId terminal, const Arena::WithStrings& with, NodeId node,
+  std::optional<Segment> bounded_segment(ExpressionId terminal, const StringBounds::Unbounded& unbounded,
+                                         Budget& budget);
+  std::optional<Segment> segment_without(ExpressionId terminal, const StringBounds::WithStrings& with, NodeId node,
                                          Budget& budget);
   std::optional<Segment> judged_segment(Segment made, ExpressionId terminal, NodeId node,
                                         std::vector<std::uint32_t> judged, Budget& budget);

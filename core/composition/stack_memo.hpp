@@ -33,7 +33,7 @@
 #include "common/hash.hpp"
 #include "common/ids.hpp"
 #include "common/memory_account.hpp"
-#include "expression/arena.hpp"
+#include "expression/pool.hpp"
 
 namespace tokamata {
 
@@ -58,10 +58,10 @@ class StackMemo {
 
   // The mask of a state, by its expression.  `beginnings(expression)` are the bytes that it may begin with.
   template <class Beginnings>
-  std::optional<Found> find(const Arena& arena, ExpressionId expression, Beginnings&& beginnings) const {
+  std::optional<Found> find(const Pool& pool, ExpressionId expression, Beginnings&& beginnings) const {
     if (nodes_.empty()) return std::nullopt;
-    Stack stack(arena, expression);
-    std::uint32_t at = root(arena, expression);
+    Stack stack(pool, expression);
+    std::uint32_t at = root(pool, expression);
     for (std::size_t asked = 0; asked < kMostQuestions; ++asked) {
       const Node& node = nodes_[at];
       if (node.holder) return Found{*node.holder, node.most == kEndless ? kEndless : node.most + stack.rests().longest};
@@ -75,10 +75,10 @@ class StackMemo {
 
   // Notes it.  `read(expression)` is what the maker has read of it.
   template <class Beginnings, class ReadOf>
-  void add(const Arena& arena, ExpressionId expression, const Found& found, Beginnings&& beginnings, ReadOf&& read) {
-    Stack stack(arena, expression);
+  void add(const Pool& pool, ExpressionId expression, const Found& found, Beginnings&& beginnings, ReadOf&& read) {
+    Stack stack(pool, expression);
     if (nodes_.empty()) nodes_.assign(2, {});
-    std::uint32_t at = root(arena, expression);
+    std::uint32_t at = root(pool, expression);
     for (std::size_t asked = 0;; ++asked) {
       std::optional<Question> question = nodes_[at].question;
       if (!question && !nodes_[at].holder) question = stack.next(read);
@@ -116,11 +116,11 @@ class StackMemo {
   }
   // Notes a mask by questions that were asked elsewhere; not if the memo asks others there.
   template <class Beginnings>
-  void add_asked(const Arena& arena, ExpressionId expression, const Found& found, Beginnings&& beginnings,
+  void add_asked(const Pool& pool, ExpressionId expression, const Found& found, Beginnings&& beginnings,
                  std::span<const Question> asked) {
-    Stack stack(arena, expression);
+    Stack stack(pool, expression);
     if (nodes_.empty()) nodes_.assign(2, {});
-    std::uint32_t at = root(arena, expression);
+    std::uint32_t at = root(pool, expression);
     if (asked.size() >= kMostQuestions) return;
     for (const Question& question : asked) {
       if (nodes_[at].holder || (nodes_[at].question && *nodes_[at].question != question) || !stack.has(question))
@@ -158,7 +158,7 @@ class StackMemo {
   // An expression, and what it is split into: heads, and slots for what follows them.
   class Stack {
    public:
-    Stack(const Arena& arena, ExpressionId expression) : arena_(arena), slots_{{expression}} {}
+    Stack(const Pool& pool, ExpressionId expression) : pool_(pool), slots_{{expression}} {}
 
     bool has(const Question& question) const {
       return question.slot < slots_.size() && !(question.bytes.empty() && slots_[question.slot].is_split);
@@ -191,7 +191,7 @@ class StackMemo {
       Rests found;
       for (const Slot& slot : slots_) {
         if (slot.is_split) continue;
-        const std::uint64_t spelled = arena_.node(slot.expression).spelled;
+        const std::uint64_t spelled = pool_.node(slot.expression).spelled;
         found = {std::min(found.shortest, spelled), std::max(found.longest, spelled)};
       }
       if (has_ended_ || found.shortest == kEndless) found.shortest = 0;
@@ -213,15 +213,15 @@ class StackMemo {
       const bool is_known = same != split_.end();
       split_.push_back(open);
       if (is_known) return (std::uint64_t{3} << 32) | number;
-      const ExpressionNode& n = arena_.node(open);
+      const ExpressionNode& n = pool_.node(open);
       if (n.kind == Kind::Union) {
-        for (const ExpressionId item : arena_.items(n)) slots_.push_back({item});
+        for (const ExpressionId item : pool_.items(n)) slots_.push_back({item});
         return (std::uint64_t{2} << 32) | n.second;
       }
       const bool is_long = n.kind == Kind::Concatenation;
       const ExpressionId head = is_long ? n.head() : open;
       // the head shows what it begins with
-      if (!arena_.node(head).nullable) slots_[slot].avoided = ByteSet::range(0x00, 0xFF);
+      if (!pool_.node(head).nullable) slots_[slot].avoided = ByteSet::range(0x00, 0xFF);
       if (is_long) {
         slots_.push_back({n.tail()});
         return (std::uint64_t{1} << 32) | head.value;
@@ -230,7 +230,7 @@ class StackMemo {
       return open.value;
     }
 
-    const Arena& arena_;
+    const Pool& pool_;
     std::vector<Slot> slots_;
     std::vector<ExpressionId> split_;  // in the order in which they were split
     std::uint32_t scanned_ = 0;
@@ -247,8 +247,8 @@ class StackMemo {
   };
 
   // A text that may end has other masks: the first node is for those that may not.
-  static std::uint32_t root(const Arena& arena, ExpressionId expression) {
-    return arena.node(expression).nullable ? 1 : 0;
+  static std::uint32_t root(const Pool& pool, ExpressionId expression) {
+    return pool.node(expression).nullable ? 1 : 0;
   }
 
   counted::vector<Node> nodes_;

@@ -27,14 +27,14 @@ const counted::vector<Loop>& StateLoops::of(StateId state, Budget& budget) {
 // Whether a state is a terminal of which `loops_of` sees nothing, and the commonest characters lead back to it.
 bool StateLoops::leads_back(StateId state, Budget& budget) {
   const ExpressionNode& node = automaton_.node(state);
-  if (node.kind != Kind::Terminal || !automaton_.arena().node(node.body()).constrained) return false;
+  if (node.kind != Kind::Terminal || !automaton_.arena().pool().node(node.body()).constrained) return false;
   return std::ranges::all_of(kCommonest,
                              [&](std::uint8_t byte) { return automaton_.next(state, byte, budget) == state; });
 }
 
 bool StateLoops::is_free_text(ExpressionId terminal, Budget& budget) {
-  const ExpressionNode& node = automaton_.arena().node(terminal);
-  if (!node.nullable || !automaton_.arena().node(node.body()).constrained) return false;
+  const ExpressionNode& node = automaton_.arena().pool().node(terminal);
+  if (!node.nullable || !automaton_.arena().pool().node(node.body()).constrained) return false;
   const StateId state = automaton_.state_of(terminal, budget);
   return std::ranges::any_of(
       kCommonest, [&](std::uint8_t byte) { return leads_back(automaton_.next(state, byte, budget), budget); });

@@ -32,7 +32,7 @@ const MaskPtr& TokenAutomaton::mask(Configuration configuration, Budget& budget)
       memo_.share(state, *holder);
       return memo_.held(*holder);
     }
-  // Clipping is sound where every byte of the pattern is a token of its own (clip.cpp).
+  // Clipping is sound where every byte of the pattern is a token of its own (clipping.hpp).
   const StateId holder = operands_.every_byte_is_token() ? automaton().clipped(state, budget) : state;
   if (memo_.held(holder)) ++work_.counts.alike;
   else memo_.keep(holder, regular_masks_.make({holder, false}, budget));

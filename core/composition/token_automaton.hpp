@@ -14,7 +14,7 @@
 //     Segments          what terminals do to the vocabulary
 //     RuleSegments      what parts of a grammar do to it
 //     MaskMemo          which masks are kept, and whose mask a state has
-//     RegularMasks      masks of states without rules, one for each clipped state (clip.cpp)
+//     RegularMasks      masks of states without rules, one for each clipped state (clipping.hpp)
 //     RuleMasks         masks of states with rules, by their over-approximations
 //     LanguageMasks     masks of rules within a regular language
 // Completions (completions.hpp, long_completions.hpp) and the closed form are computed from this class.
@@ -144,8 +144,8 @@ class TokenAutomaton {
   const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
     return segments_.of(terminal, node, follow, budget);
   }
-  std::optional<std::vector<std::uint32_t>> tokens_along(const Arena::WithStrings& with, NodeId from, std::size_t most,
-                                                         Budget& budget) {
+  std::optional<std::vector<std::uint32_t>> tokens_along(const StringBounds::WithStrings& with, NodeId from,
+                                                         std::size_t most, Budget& budget) {
     return segments_.tokens_along(with, from, most, budget);
   }
   Follow follow_of(ExpressionId expression) { return beginnings_.follow_of(expression); }

@@ -96,28 +96,28 @@ std::vector<StateId> TokenLiveness::token_targets(StateId state, const TokenTrie
 bool TokenLiveness::lives_along_text(StateId state, Budget& budget) {
   constexpr std::size_t kLongestFollowed = std::size_t{1} << 14;  // bytes of the text
   Arena& arena = automaton_.arena();
-  const auto [head, tail] = arena.split(automaton_.expression(state));
-  const ExpressionNode& node = arena.node(head);
+  const auto [head, tail] = arena.pool().split(automaton_.expression(state));
+  const ExpressionNode& node = arena.pool().node(head);
   if (!operands_.is_spelled_by_bytes() || node.kind != Kind::Intersection || node.open || node.behind ||
-      !arena.node(tail).spellable_by_bytes())
+      !arena.pool().node(tail).spellable_by_bytes())
     return false;
   std::optional<std::string_view> rest;
   std::vector<ExpressionId> others;
-  for (const ExpressionId item : arena.items(node)) {
-    const ExpressionNode& part = arena.node(item);
+  for (const ExpressionId item : arena.pool().items(node)) {
+    const ExpressionNode& part = arena.pool().node(item);
     const auto continuation =
-        part.kind == Kind::Strings ? arena.string_automaton(part).continuation(part.second) : std::nullopt;
+        part.kind == Kind::Strings ? arena.leaves().string_automaton(part).continuation(part.second) : std::nullopt;
     if (continuation && !rest) rest = continuation;
     else others.push_back(item);
   }
   if (!rest) return false;
-  StateId other = automaton_.state_of(arena.intersect(others), budget);
+  StateId other = automaton_.state_of(arena.forms().intersect(others), budget);
   for (std::size_t i = 0; i <= std::min(rest->size(), kLongestFollowed) && other != ByteAutomaton::kDead; ++i) {
     budget.step();
     const bool is_between_code_points = i == rest->size() || !is_continuation((*rest)[i]);
     if (is_between_code_points && automaton_.accepting(other)) {
       known_[state].spelling = Spelling::Yes;
-      known_[state].at_most = std::min<std::uint64_t>(known_[state].at_most, i + arena.node(tail).spelled);
+      known_[state].at_most = std::min<std::uint64_t>(known_[state].at_most, i + arena.pool().node(tail).spelled);
       return true;
     }
     if (i < rest->size()) other = automaton_.next(other, static_cast<std::uint8_t>((*rest)[i]), budget);
@@ -127,7 +127,7 @@ bool TokenLiveness::lives_along_text(StateId state, Budget& budget) {
 
 // Whether a state of listed rules within a regular language lives; nothing if it is another one.
 std::optional<bool> TokenLiveness::measured_spelling(StateId state, Budget& budget) {
-  if (!operands_.is_spelled_by_bytes() || !operands_.controls().empty() || !automaton_.arena().joins_rules())
+  if (!operands_.is_spelled_by_bytes() || !operands_.controls().empty() || !automaton_.arena().rule_sets().any_joins())
     return std::nullopt;
   const auto length = automaton_.text_length(state, budget);
   if (!length) return std::nullopt;

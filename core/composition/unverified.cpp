@@ -63,9 +63,9 @@ void UnverifiedTokens::judge_by_mask(Group& group) {
   const NodeId node = *trie.find(text(tokens_[group.begin]).substr(0, group.depth));
   std::vector<std::uint32_t> allowed, unverified;
   for (const ApproximationCut& cut : approximation_cuts(operands_, group.state, node, budget_)) {
-    if (cut.approximation == Arena::kEmpty) continue;
-    const StateId approximation =
-        automaton_.clipped(automaton_.state_of(automaton_.arena().settled(cut.approximation), budget_), budget_);
+    if (cut.approximation == Pool::kEmpty) continue;
+    const StateId approximation = automaton_.clipped(
+        automaton_.state_of(automaton_.arena().derivatives().settled(cut.approximation), budget_), budget_);
     const RuleMask mask = maker_.make(automaton_.expression(approximation), node, budget_);
     const std::vector<std::uint32_t> refused = in_order(cut.refused), marked = in_order(cut.unverified);
     for (std::size_t i = group.begin; i < group.end; ++i)

@@ -6,7 +6,7 @@ namespace tokamata {
 ByteSet Analyses::first_bytes(ExpressionId expression) const {
   ByteSet set;
   while (true) {
-    const ExpressionNode& n = node(expression);
+    const ExpressionNode& n = pool_.node(expression);
     switch (n.kind) {
       case Kind::Everything:
       case Kind::Bytes:
@@ -14,18 +14,18 @@ ByteSet Analyses::first_bytes(ExpressionId expression) const {
       case Kind::CodePoints:
       case Kind::Strings:
       case Kind::Until:
-      case Kind::Language: return set | first_bytes_of_leaf(n);
+      case Kind::Language: return set | leaves_.first_bytes(n);
       case Kind::Terminal:
-        if (node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
+        if (pool_.node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
         expression = n.body();
         continue;
       case Kind::Repetition: expression = n.body(); continue;
       case Kind::Union:
-        for (ExpressionId item : items(n)) set |= first_bytes(item);
+        for (ExpressionId item : pool_.items(n)) set |= first_bytes(item);
         return set;
       case Kind::Concatenation:
         set |= first_bytes(n.head());
-        if (!node(n.head()).nullable) return set;
+        if (!pool_.node(n.head()).nullable) return set;
         expression = n.tail();
         continue;
       default: return set;
@@ -41,26 +41,20 @@ ByteSet Analyses::first_bytes_within(ExpressionId expression) {
       set = known->second;
       break;
     }
-    const ExpressionNode& n = node(expression);
+    const ExpressionNode& n = pool_.node(expression);
     if (n.kind == Kind::Concatenation) {
       spine.push_back(expression);
       expression = n.tail();
       continue;
     }
-    if (n.kind == Kind::Bytes || n.kind == Kind::CodePoints) {
-      set = first_bytes_of_leaf(n);
-    } else if (n.kind == Kind::Strings) {
-      set = strings_[n.first].used;
-    } else if (n.kind == Kind::Until) {
-      const CodePointAutomaton& all = *automata_[searches_[n.first].any_code_point].automaton;
-      set = first_bytes_of_leaf(n) | first_bytes_of(all, all.start());
-    } else if (n.kind == Kind::Language) {
-      set = languages_[n.first].automaton->bytes();
+    if (n.kind == Kind::Bytes || n.kind == Kind::CodePoints || n.kind == Kind::Strings || n.kind == Kind::Until ||
+        n.kind == Kind::Language) {
+      set = leaves_.first_bytes_within(n);
     } else if (n.kind == Kind::Repetition) {
       set = first_bytes_within(n.body());
     } else if (n.has_items()) {
-      for (ExpressionId item : items(n)) set |= first_bytes_within(item);
-    } else if (n.kind == Kind::Terminal && !node(n.body()).constrained) {
+      for (ExpressionId item : pool_.items(n)) set |= first_bytes_within(item);
+    } else if (n.kind == Kind::Terminal && !pool_.node(n.body()).constrained) {
       set = first_bytes_within(n.body());
     } else if (n.kind == Kind::Terminal || n.kind == Kind::Rule) {
       set = ByteSet::range(0, 0xFF);  // what rules read is not looked for
@@ -69,7 +63,7 @@ ByteSet Analyses::first_bytes_within(ExpressionId expression) {
     break;
   }
   for (auto place = spine.rbegin(); place != spine.rend(); ++place) {
-    set |= first_bytes_within(node(*place).head());
+    set |= first_bytes_within(pool_.node(*place).head());
     first_bytes_.emplace(place->value, set);
   }
   return set;
@@ -92,7 +86,7 @@ std::string Analyses::structure(ExpressionId expression) const {
 
 bool Analyses::append_structure(ExpressionId expression, std::string& key) const {
   while (key.size() < kLongestKey) {
-    const ExpressionNode& n = node(expression);
+    const ExpressionNode& n = pool_.node(expression);
     append(static_cast<std::uint64_t>(n.kind), key);
     switch (n.kind) {
       case Kind::Empty:
@@ -100,13 +94,14 @@ bool Analyses::append_structure(ExpressionId expression, std::string& key) const
       case Kind::Stub:
       case Kind::Everything: return true;
       case Kind::Bytes:
-        for (unsigned low = byte_set(n).next_member(0), end; low < 256; low = byte_set(n).next_member(end)) {
-          end = byte_set(n).next_non_member(low);
+        for (unsigned low = leaves_.byte_set(n).next_member(0), end; low < 256;
+             low = leaves_.byte_set(n).next_member(end)) {
+          end = leaves_.byte_set(n).next_non_member(low);
           append((std::uint64_t{low} << 32) | end, key);
         }
         return true;
       case Kind::CodePoints: {
-        const CodePointAutomaton& code_points = automaton(n);
+        const CodePointAutomaton& code_points = leaves_.automaton(n);
         append(n.second, key);
         for (std::uint32_t state = 1; state < code_points.state_count(); ++state) {
           append(~std::uint64_t{0}, key);
@@ -117,14 +112,14 @@ bool Analyses::append_structure(ExpressionId expression, std::string& key) const
         return true;
       }
       case Kind::Until: {
-        const std::string& phrase = phrase_search(n).phrase();
+        const std::string& phrase = leaves_.phrase_search(n).phrase();
         append(n.second, key);
         append(phrase.size(), key);
         if (phrase.size() >= kLongestKey) return false;
         key += phrase;
         return true;
       }
-      case Kind::Language: key += languages_[n.first].automaton->key(n.second); return true;
+      case Kind::Language: key += leaves_.language(n).key(n.second); return true;
       case Kind::Repetition:
         append(n.minimum, key);
         append(n.maximum, key);
@@ -139,7 +134,7 @@ bool Analyses::append_structure(ExpressionId expression, std::string& key) const
       case Kind::Union:
       case Kind::Intersection: {
         std::vector<std::string> parts;  // sorted, since arenas number them differently
-        for (const ExpressionId item : items(n)) {
+        for (const ExpressionId item : pool_.items(n)) {
           std::string& part = parts.emplace_back();
           if (!append_structure(item, part)) return false;
         }
@@ -159,19 +154,19 @@ std::int64_t Analyses::blame(ExpressionId expression) const {
   constexpr std::size_t kMostBlamed = 64;
   std::unordered_map<std::int64_t, unsigned> votes;
   std::int64_t worst = -1;
-  const auto all = alternatives(expression);
+  const auto all = pool_.alternatives(expression);
   for (ExpressionId item : all.first(std::min<std::size_t>(all.size(), kMostBlamed))) {
     // The outermost repetition near the front of this alternative that has a place in the pattern.
     ExpressionId rest = item;
     for (unsigned link = 0; link < kMostBlamed; ++link) {
-      const auto [first, tail] = split(rest);
-      const ExpressionNode& head = node(first);
+      const auto [first, tail] = pool_.split(rest);
+      const ExpressionNode& head = pool_.node(first);
       const auto place = head.kind == Kind::Repetition ? positions_.find(head.first) : positions_.end();
       if (place != positions_.end()) {
         if (++votes[place->second] > (worst < 0 ? 0u : votes[worst])) worst = place->second;
         break;
       }
-      if (tail == kEpsilon) break;
+      if (tail == Pool::kEpsilon) break;
       rest = tail;
     }
   }

@@ -16,8 +16,10 @@
 
 namespace tokamata {
 
-class Analyses : public Pool {
+class Analyses {
  public:
+  Analyses(const Pool& pool, const Leaves& leaves) : pool_(pool), leaves_(leaves) {}
+
   // The bytes that an expression can begin with; not where it is constrained.
   ByteSet first_bytes(ExpressionId expression) const;
   // First bytes of all code points that an expression may read, anywhere in it; not where it is
@@ -30,9 +32,6 @@ class Analyses : public Pool {
 
   // Offset into the pattern of the repetition that occurs most among the alternatives, or -1.
   std::int64_t blame(ExpressionId expression) const;
-
- protected:
-  using Pool::Pool;
 
   // Offsets into the pattern, by the body of a repetition.
   using Positions = counted::unordered_map<std::uint32_t, std::int64_t>;
@@ -47,6 +46,8 @@ class Analyses : public Pool {
  private:
   bool append_structure(ExpressionId expression, std::string& key) const;
 
+  const Pool& pool_;
+  const Leaves& leaves_;
   counted::unordered_map<std::uint32_t, ByteSet> first_bytes_;
   Positions positions_;
 };

@@ -30,24 +30,25 @@ void fill_class(const FirstBytes& classes, std::uint8_t read, StateId target, Co
 }
 }  // namespace
 
-ByteAutomaton::ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
+ByteAutomaton::ByteAutomaton(const Expression& pattern, LeafForms::Aliases control_tokens, const ByteSet& single_bytes,
                              std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
     : limits_(limits), arena_(single_bytes, reach, limits.depth) {
   Budget budget(limits_, std::move(cancel), 0);
-  arena_.join_control_tokens(std::move(control_tokens));
+  arena_.leaf_forms().join_control_tokens(std::move(control_tokens));
   const ExpressionId root = arena_.add(pattern, budget);
-  pattern_bytes_ = arena_.pattern_bytes();
-  control_tokens_ = arena_.control_tokens();
+  pattern_bytes_ = arena_.leaves().pattern_bytes();
+  control_tokens_ = arena_.leaves().control_tokens();
   for (unsigned value = 0; value < 256; ++value) {
     const auto byte = static_cast<std::uint8_t>(value);
-    if (byte == 0 || arena_.class_borders().contains(byte)) byte_classes_.push_back(byte);
+    if (byte == 0 || arena_.leaves().class_borders().contains(byte)) byte_classes_.push_back(byte);
     class_of_[byte] = static_cast<std::uint8_t>(byte_classes_.size() - 1);
   }
   TOKAMATA_CHECK(has_partition(), "the byte classes are runs of the bytes from 0 to 255, with no border inside");
   stride_ = static_cast<std::uint32_t>(byte_classes_.size() + 1 + control_tokens_.size());
-  make_row(state_of(Arena::kEmpty, limits_), budget);
-  std::ranges::fill(rows_, kDead);                                              // the row of kDead is never unknown
-  start_ = state_of(arena_.derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
+  make_row(state_of(Pool::kEmpty, limits_), budget);
+  std::ranges::fill(rows_, kDead);  // the row of kDead is never unknown
+  start_ =
+      state_of(arena_.derivatives().derivative(root, Symbol::edge(), budget), limits_);  // a text begins at an edge
 }
 
 // Whether each byte is in one class, whose bytes the arena does not distinguish.
@@ -56,7 +57,7 @@ bool ByteAutomaton::has_partition() const {
   std::size_t index = 0;
   for (unsigned byte = 1; byte < 256; ++byte) {
     if (index + 1 < byte_classes_.size() && byte_classes_[index + 1] == byte) ++index;
-    else if (arena_.class_borders().contains(static_cast<std::uint8_t>(byte))) return false;
+    else if (arena_.leaves().class_borders().contains(static_cast<std::uint8_t>(byte))) return false;
     if (class_of_[byte] != index) return false;
   }
   return index + 1 == byte_classes_.size();
@@ -64,10 +65,10 @@ bool ByteAutomaton::has_partition() const {
 
 StateId ByteAutomaton::state_of(ExpressionId expression, const Limits& limits) {
   if (expression.value >= state_of_expression_.size())
-    state_of_expression_.resize(std::max<std::size_t>(arena_.size(), 2 * state_of_expression_.size()), kNoState);
+    state_of_expression_.resize(std::max<std::size_t>(arena_.pool().size(), 2 * state_of_expression_.size()), kNoState);
   if (state_of_expression_[expression.value] != kNoState) return {state_of_expression_[expression.value]};
   if (expressions_.size() > limits.states)
-    throw LimitExceeded("states", static_cast<double>(limits.states), arena_.blame(expression));
+    throw LimitExceeded("states", static_cast<double>(limits.states), arena_.analyses().blame(expression));
   const StateId state{static_cast<std::uint32_t>(expressions_.size())};
   put_at(row_of_, state.value, kRowToCome);  // many states are met for their masks alone
   put_at(only_transitions_, state.value, OnlyTransition{});
@@ -94,8 +95,8 @@ void ByteAutomaton::make_row(StateId state, Budget& budget) {
 }
 
 bool ByteAutomaton::begins_with_rule(ExpressionId expression) const {
-  return std::ranges::any_of(arena_.alternatives(expression), [this](ExpressionId alternative) {
-    return arena_.node(arena_.split(alternative).head).kind == Kind::Rule;
+  return std::ranges::any_of(arena_.pool().alternatives(expression), [this](ExpressionId alternative) {
+    return arena_.pool().node(arena_.pool().split(alternative).head).kind == Kind::Rule;
   });
 }
 
@@ -103,7 +104,7 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
   const ExpressionId source = expressions_[state.value];
   try {
     budget.step();
-    const bool is_by_byte = arena_.node(source).by_byte;
+    const bool is_by_byte = arena_.pool().node(source).by_byte;
     if (row_of_[state.value] == kRowToCome && !is_by_byte && only_transitions_[state.value].target != kUnknown) {
       make_row(state, budget);
       if (known_transition(state, symbol) == kDead) return kDead;
@@ -114,7 +115,8 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
         rows_[place_in_row] == kDead)
       return kDead;
     const std::size_t count = expressions_.size();
-    const StateId target = state_of(arena_.settled(arena_.derivative(source, symbol, budget)), budget.limits());
+    const StateId target = state_of(
+        arena_.derivatives().settled(arena_.derivatives().derivative(source, symbol, budget)), budget.limits());
     TOKAMATA_CHECK(has_partition(), "what is met while a text is read brings no border into a byte class");
     if (is_by_byte) {
       if (symbol.is_byte() && target.value >= count) origins_.push_back({state, symbol.byte(), target});
@@ -124,12 +126,12 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
     if (row == kRowToCome) only_transitions_[state.value] = {column(symbol), target};
     else if (row >= kFirstRuled) single_transitions_.emplace(place(state, symbol), target);
     else if (symbol.is_byte())
-      fill_class(arena_.first_byte_classes(source, kMostNodes), symbol.byte(), target,
+      fill_class(arena_.derivatives().first_byte_classes(source, kMostNodes), symbol.byte(), target,
                  [&](std::uint8_t byte) -> StateId& { return rows_[std::size_t{row} * stride_ + class_of_[byte]]; });
     else rows_[place_in_row] = target;
     return target;
   } catch (LimitExceeded& error) {
-    if (error.position < 0) error.position = arena_.blame(source);
+    if (error.position < 0) error.position = arena_.analyses().blame(source);
     throw;
   }
 }
@@ -137,7 +139,7 @@ StateId ByteAutomaton::make_transition(StateId state, Symbol symbol, Budget& bud
 bool ByteAutomaton::fill_dead_from_leaf(StateId state, Budget& budget) {
   const std::size_t row = std::size_t{row_of_[state.value]} * stride_;
   if (rows_[row] != kUnknown) return false;  // that was done, most likely
-  const std::optional<ByteSet> alive = arena_.leaf_bytes(expressions_[state.value], budget);
+  const std::optional<ByteSet> alive = arena_.derivatives().leaf_bytes(expressions_[state.value], budget);
   if (!alive) return false;
   for (std::size_t index = 0; index < byte_classes_.size(); ++index)
     if (!alive->contains(byte_classes_[index])) rows_[row + index] = kDead;
@@ -146,7 +148,7 @@ bool ByteAutomaton::fill_dead_from_leaf(StateId state, Budget& budget) {
 
 StateId ByteAutomaton::clipped(StateId state, Budget& budget) {
   if (!node(state).counts_past_reach) return state;
-  return state_of(arena_.clip(expressions_[state.value]), budget.limits());
+  return state_of(arena_.clipping().clip(expressions_[state.value]), budget.limits());
 }
 
 // Everything that is needed is allocated before the arena changes, so that a failure leaves the automaton as it was.
@@ -178,7 +180,7 @@ void ByteAutomaton::keep_only(std::span<StateId* const> states) {
   release(readable_);
   release(origins_);
   std::ranges::fill(state_of_expression_, kNoState);
-  if (state_of_expression_.size() > arena_.size()) state_of_expression_.resize(arena_.size());
+  if (state_of_expression_.size() > arena_.pool().size()) state_of_expression_.resize(arena_.pool().size());
   for (std::uint32_t state = 0; state < expressions_.size(); ++state)
     state_of_expression_[expressions_[state].value] = state;
   state_of_expression_.shrink_to_fit();

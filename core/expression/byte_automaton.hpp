@@ -42,7 +42,7 @@ class ByteAutomaton {
  public:
   static constexpr StateId kDead{0};
 
-  ByteAutomaton(const Expression& pattern, Arena::Aliases control_tokens, const ByteSet& single_bytes,
+  ByteAutomaton(const Expression& pattern, LeafForms::Aliases control_tokens, const ByteSet& single_bytes,
                 std::size_t reach, const Limits& limits, std::shared_ptr<const CancelToken> cancel);
 
   StateId start() const { return start_; }
@@ -85,7 +85,7 @@ class ByteAutomaton {
     const std::uint32_t row = row_of_[state.value];
     if (row < kFirstRuled) return ByteSet::range(0x00, 0xFF);
     if (row != kRowToCome) return readable_[row - kFirstRuled];
-    return arena_.leaf_bytes(expressions_[state.value], budget).value_or(ByteSet::range(0x00, 0xFF));
+    return arena_.derivatives().leaf_bytes(expressions_[state.value], budget).value_or(ByteSet::range(0x00, 0xFF));
   }
   bool accepting(StateId state) const { return node(state).nullable; }
   // Bytes of a shortest text, kNoLength if there is none; nothing where only a search can tell.
@@ -104,7 +104,7 @@ class ByteAutomaton {
     TOKAMATA_CHECK(state.value < expressions_.size(), "a state is one of the automaton's");
     return expressions_[state.value];
   }
-  const ExpressionNode& node(StateId state) const { return arena_.node(expression(state)); }
+  const ExpressionNode& node(StateId state) const { return arena_.pool().node(expression(state)); }
   const Arena& arena() const { return arena_; }
   Arena& arena() { return arena_; }
   const ByteSet& pattern_bytes() const { return pattern_bytes_; }
@@ -112,14 +112,14 @@ class ByteAutomaton {
   // The state of an expression of the arena, and of a union of some.
   StateId state_of(ExpressionId expression, Budget& budget) { return state_of(expression, budget.limits()); }
   StateId state_of_any(std::vector<ExpressionId> expressions, Budget& budget) {
-    return state_of(arena_.unite(expressions), budget.limits());
+    return state_of(arena_.forms().unite(expressions), budget.limits());
   }
 
   // The state of a repetition without its bounds, or of any repetition of something else.
   StateId unbounded(ExpressionId repetition, Budget& budget) {
-    const ExpressionNode& n = arena_.node(repetition);
+    const ExpressionNode& n = arena_.pool().node(repetition);
     const ExpressionId body = n.kind == Kind::Repetition ? n.body() : repetition;
-    return state_of(arena_.repeat(body, 0, kUnbounded), budget.limits());
+    return state_of(arena_.forms().repeat(body, 0, kUnbounded), budget.limits());
   }
 
   // The state of the clipped expression: one that has the same mask.

@@ -4,7 +4,7 @@
 // continues; for constrained expressions (ExpressionNode::constrained) only a search can tell.  A terminal is live or
 // kEmpty, so making one may search for a text, which computes derivatives.  Any call may end with an error of its
 // budget; memos stay whole.
-// How: derivative.cpp, rules.cpp.
+// How: derivatives.cpp, some_text.cpp.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,26 @@
 #include <vector>
 
 #include "common/memory_account.hpp"
-#include "expression/forms.hpp"
+#include "expression/first_byte_classes.hpp"
+#include "expression/leaf_forms.hpp"
+#include "expression/rule_replacement.hpp"
+#include "expression/string_bounds.hpp"
 
 namespace tokamata {
 
-class Arena;
-
-// The bytes that an expression may begin with, and how they fall into classes.
-struct FirstBytes {
-  ByteSet bytes;    // a superset of the bytes that may follow
-  ByteSet borders;  // the bytes whose derivative may differ from that by the byte below
-
-  // One byte of each class.
-  ByteSet representatives() const;
-};
-
-class Derivatives : public Forms {
+class Derivatives {
  public:
+  Derivatives(const Pool& pool, const Leaves& leaves, const RuleSets& rules, Analyses& analyses, Forms& forms,
+              LeafForms& leaf_forms, Lookaround& lookaround, StringBounds& bounds)
+      : pool_(pool),
+        leaves_(leaves),
+        rule_sets_(rules),
+        analyses_(analyses),
+        forms_(forms),
+        leaf_forms_(leaf_forms),
+        lookaround_(lookaround),
+        bounds_(bounds) {}
+
   // The derivative by a symbol.  Reports each unit of work to `budget`.
   ExpressionId derivative(ExpressionId expression, Symbol symbol, Budget& budget);
   // A terminal; kEmpty if the body accepts nothing.
@@ -42,23 +45,17 @@ class Derivatives : public Forms {
   ExpressionId settled(ExpressionId expression);
   // The bytes after which the expression may be live, if that is cheap to decide.
   std::optional<ByteSet> leaf_bytes(ExpressionId expression, Budget& budget);
-  // The byte classes of the expression alone, which are fewer than those of its pattern: first_byte_classes.cpp.  Where
-  // more than `most` nodes would be looked into, every byte is a class that may lead on.
-  FirstBytes first_byte_classes(ExpressionId expression, std::size_t most = ~std::size_t{0});
+  // The byte classes of the expression alone, which are fewer than those of its pattern.
+  FirstBytes first_byte_classes(ExpressionId expression, std::size_t most = ~std::size_t{0}) {
+    return first_byte_classes_.of(expression, most);
+  }
   // Some text of the language, as short as a search from the front finds; nothing if there is none.  Not for
   // expressions with rules.
   std::optional<std::string> some_text(ExpressionId expression, Budget& budget);
-  // Sets the expression that spells the characters of strings: characters.cpp.
+  // Sets the expression that spells the characters of strings (characters.hpp).
   void note_character(ExpressionId character, Budget& budget);
 
- protected:
-  using Forms::Forms;
-
-  // An expression whose rules are replaced: rules.cpp.
-  template <class Concerns, class Key, class OfRule>
-  ExpressionId with_rules(ExpressionId expression, counted::unordered_map<std::uint64_t, ExpressionId>& known,
-                          Concerns&& concerns, Key&& key, OfRule&& of_rule);
-  void forget(Positions positions);
+  void forget();
 
  private:
   // The derivative that is being computed.
@@ -88,11 +85,8 @@ class Derivatives : public Forms {
   };
   static constexpr std::uint32_t kNoText = ~std::uint32_t{0};
 
-  // The whole arena, for calls to rules.
-  Arena& arena();
-
   bool may_read(ExpressionId expression, const Derivation& run) const {
-    return !run.symbol.is_byte() || node(expression).may_begin_with(run.symbol.byte());
+    return !run.symbol.is_byte() || pool_.node(expression).may_begin_with(run.symbol.byte());
   }
   void derive_into(ExpressionId expression, ExpressionId tail, Derivation& run, std::vector<ExpressionId>& out);
   static bool is_apart(const ExpressionNode& node);
@@ -100,10 +94,8 @@ class Derivatives : public Forms {
   void derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out);
   void derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
                       std::vector<ExpressionId>& out);
-  ExpressionId derive_leaf(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol);
   ExpressionId derive_closed(const ExpressionNode& n, const Derivation& run);
   ExpressionId derive_part(ExpressionId part, const Derivation& run);
-  FirstBytes add_first_bytes(ExpressionId expression, std::size_t& most);
   ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
   ExpressionId advanced(ExpressionId waiting, Symbol symbol, Budget& budget);
   ExpressionId advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget);
@@ -126,11 +118,20 @@ class Derivatives : public Forms {
   std::uint32_t least_length(ExpressionId expression) const;
   std::uint32_t length_of_some_text(ExpressionId expression, Budget& budget);
 
+  const Pool& pool_;
+  const Leaves& leaves_;
+  const RuleSets& rule_sets_;
+  Analyses& analyses_;
+  Forms& forms_;
+  LeafForms& leaf_forms_;
+  Lookaround& lookaround_;
+  StringBounds& bounds_;
+  FirstByteClasses first_byte_classes_{pool_, leaves_, lookaround_};
+  RuleReplacement committed_{pool_, forms_};
   counted::unordered_map<std::uint64_t, ExpressionId> union_derivatives_;  // of large ones, by union and symbol
   // of intersections, by part and symbol
   counted::unordered_map<std::uint64_t, ExpressionId> part_derivatives_;
   counted::unordered_map<std::uint64_t, ExpressionId> advanced_;              // by expression and symbol
-  counted::unordered_map<std::uint64_t, ExpressionId> committed_;             // by expression and choice
   counted::unordered_map<std::uint64_t, ExpressionId> terminal_derivatives_;  // by body and byte
   counted::unordered_map<std::uint32_t, TextStep> texts_;                     // of bodies that were searched
   counted::unordered_map<std::uint32_t, std::uint32_t> least_lengths_;        // that searches have shown

@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "common/byte_set.hpp"
+#include "common/lengths.hpp"
+#include "expression/expression_ptr.hpp"
 #include "expression/leaf_automaton.hpp"
 #include "expression/phrase_search.hpp"
 #include "expression/rules.hpp"
@@ -27,13 +29,6 @@
 #include "expression/utf8.hpp"
 
 namespace tokamata {
-
-// Counts of a repetition.  64 bits, so that products of nested bounds can be kept exactly.
-using Count = std::uint64_t;
-inline constexpr Count kUnbounded = ~Count{0};
-
-class Expression;
-using ExpressionPtr = std::shared_ptr<const Expression>;
 
 class Expression {
  public:

@@ -4,6 +4,7 @@
 
 #include "common/best_first.hpp"
 #include "common/check.hpp"
+#include "expression/expression.hpp"
 #include "expression/show.hpp"
 
 namespace tokamata {
@@ -433,8 +434,8 @@ ByteSet ExpressionRuleSet::openers() const {
   return all;
 }
 
-std::unique_ptr<Rules> ExpressionRuleSet::make(std::uint32_t source) const {
-  return std::make_unique<ExpressionRules>(source, parts_);
+std::unique_ptr<Rules> ExpressionRuleSet::make(std::uint32_t source, Arena& arena) const {
+  return std::make_unique<ExpressionRules>(source, arena, parts_);
 }
 
 // ---- measuring --------------------------------------------------------------------------------
@@ -449,9 +450,9 @@ std::uint32_t finite(std::uint64_t length) {
 
 }  // namespace
 
-ExpressionId ExpressionRules::start(Arena& arena, Budget& budget) {
-  if (abouts_.empty()) measure(arena, budget);
-  return made(parts_->start, false, arena, budget);
+ExpressionId ExpressionRules::start(Budget& budget) {
+  if (abouts_.empty()) measure(budget);
+  return made(parts_->start, false, budget);
 }
 
 // The lengths of shortest texts by part, kEndless where there are none: those of leaves are given, and the shortest is
@@ -494,20 +495,20 @@ std::vector<std::uint32_t> ExpressionRules::lengths(OfLeaf&& of_leaf, Budget& bu
   return lengths;
 }
 
-void ExpressionRules::measure(Arena& arena, Budget& budget) {
+void ExpressionRules::measure(Budget& budget) {
   const std::size_t rules = parts_->bodies.size();
-  const auto about_leaf = [&](PartId part) { return arena.node(leaf(part, arena, budget)); };
+  const auto about_leaf = [&](PartId part) { return arena().pool().node(leaf(part, budget)); };
   const auto shortest = lengths(
       [&](PartId part) {
-        const ExpressionId known = leaf(part, arena, budget);
-        return known == Arena::kEmpty ? kEndless : finite(arena.node(known).shortest);
+        const ExpressionId known = leaf(part, budget);
+        return known == Pool::kEmpty ? kEndless : finite(arena().pool().node(known).shortest);
       },
       budget);
   const auto spelled = lengths([&](PartId part) { return about_leaf(part).spelled; }, budget);
   first_bytes_.assign(rules, {});
   std::vector<std::optional<ByteSet>> known(parts_->parts.size());
   for (const std::uint32_t rule : parts_->order)
-    first_bytes_[rule] = first_bytes_of(parts_->bodies[rule], known, arena, budget);
+    first_bytes_[rule] = first_bytes_of(parts_->bodies[rule], known, budget);
   for (std::uint32_t rule = 0; rule < rules; ++rule) {
     const std::uint32_t body = parts_->bodies[rule].value;
     abouts_.push_back(
@@ -521,8 +522,7 @@ void ExpressionRules::measure(Arena& arena, Budget& budget) {
 }
 
 // Those of the rules that it may begin with are known.
-ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Arena& arena,
-                                        Budget& budget) {
+ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Budget& budget) {
   if (known[part.value]) return *known[part.value];
   budget.step();
   const Part& n = (*parts_)[part];
@@ -530,12 +530,13 @@ ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<B
   if (n.kind == Part::Kind::Reference) {
     bytes = first_bytes_[n.rule];
   } else if (n.kind == Part::Kind::Leaf) {
-    const ExpressionId known_leaf = leaf(part, arena, budget);
-    bytes = arena.node(known_leaf).rules ? arena.leaf_bytes(known_leaf, budget).value_or(ByteSet::range(0x00, 0xFF))
-                                         : arena.first_bytes(known_leaf);
+    const ExpressionId known_leaf = leaf(part, budget);
+    bytes = arena().pool().node(known_leaf).rules
+                ? arena().derivatives().leaf_bytes(known_leaf, budget).value_or(ByteSet::range(0x00, 0xFF))
+                : arena().analyses().first_bytes(known_leaf);
   } else {
     for (const PartId item : n.items) {
-      bytes |= first_bytes_of(item, known, arena, budget);
+      bytes |= first_bytes_of(item, known, budget);
       if (n.kind == Part::Kind::Concatenation && !(*parts_)[item].nullable) break;
     }
   }
@@ -546,37 +547,39 @@ ByteSet ExpressionRules::first_bytes_of(PartId part, std::vector<std::optional<B
 // ---- expressions ------------------------------------------------------------------------------
 
 // What may be empty, though its form does not say so, becomes a terminal, which is known to live.
-ExpressionId ExpressionRules::leaf(PartId part, Arena& arena, Budget& budget) {
+ExpressionId ExpressionRules::leaf(PartId part, Budget& budget) {
   if (const auto known = leaves_.find(part.value); known != leaves_.end()) return known->second;
-  const ExpressionId tree = arena.add(*(*parts_)[part].tree, budget);
-  const ExpressionId result = arena.node(tree).constrained ? arena.terminal(tree, budget) : tree;
+  const ExpressionId tree = arena().add(*(*parts_)[part].tree, budget);
+  const ExpressionId result =
+      arena().pool().node(tree).constrained ? arena().derivatives().terminal(tree, budget) : tree;
   leaves_.emplace(part.value, result);
   return result;
 }
 
-ExpressionId ExpressionRules::made(PartId part, bool approximated, Arena& arena, Budget& budget) {
+ExpressionId ExpressionRules::made(PartId part, bool approximated, Budget& budget) {
   const Part& n = (*parts_)[part];
   if (n.kind == Part::Kind::Leaf) {
-    const ExpressionId exact = leaf(part, arena, budget);
-    return approximated ? arena.approximated(exact, budget) : exact;
+    const ExpressionId exact = leaf(part, budget);
+    return approximated ? arena().fronts().approximated(exact, budget) : exact;
   }
   if (n.kind == Part::Kind::Reference)
     return abouts_[n.rule].shortest == kEndless
-               ? Arena::kEmpty
-               : arena.rule(source(), {n.rule + (approximated && parts_->remembers[n.rule] ? rule_count() : 0)});
+               ? Pool::kEmpty
+               : arena().forms().rule(source(),
+                                      {n.rule + (approximated && parts_->remembers[n.rule] ? rule_count() : 0)});
   const std::uint64_t key = (std::uint64_t{part.value} << 1) | (approximated ? 1 : 0);
   if (const auto known = made_.find(key); known != made_.end()) return known->second;
   budget.step();
   std::vector<ExpressionId> items;
-  for (const PartId item : n.items) items.push_back(made(item, approximated, arena, budget));
-  const ExpressionId result = n.kind == Part::Kind::Concatenation ? arena.concatenate_all(items, budget)
-                              : n.kind == Part::Kind::Union       ? arena.unite(items)
-                                                                  : arena.repeat(items[0], n.minimum, n.maximum);
+  for (const PartId item : n.items) items.push_back(made(item, approximated, budget));
+  const ExpressionId result = n.kind == Part::Kind::Concatenation ? arena().forms().concatenate_all(items, budget)
+                              : n.kind == Part::Kind::Union ? arena().forms().unite(items)
+                                                            : arena().forms().repeat(items[0], n.minimum, n.maximum);
   made_.emplace(key, result);
   return result;
 }
 
-ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) {
+ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Budget& budget) {
   const auto key = [byte](std::uint32_t of) { return (std::uint64_t{of} << 8) | byte; };
   const std::uint32_t offset = is_approximated(rule.value) ? rule_count() : 0;
   const auto is_known = [&](std::uint32_t of) {
@@ -594,24 +597,25 @@ ExpressionId ExpressionRules::derivative(RuleId rule, std::uint8_t byte, Arena& 
     if (open.size() > before) continue;
     open.pop_back();
     if (is_known(at)) continue;
-    const ExpressionId result = arena.derivative(body(at, arena, budget), byte, budget);
+    const ExpressionId result = arena().derivatives().derivative(body(at, budget), byte, budget);
     derivatives_.emplace(key(at), result);
   }
   const auto known = derivatives_.find(key(rule.value));
-  return known == derivatives_.end() ? Arena::kEmpty : known->second;
+  return known == derivatives_.end() ? Pool::kEmpty : known->second;
 }
 
-ExpressionId ExpressionRules::approximated(RuleId rule, Arena& arena, Budget&) {
-  return arena.rule(source(), {parts_->remembers[number(rule.value)] ? number(rule.value) + rule_count() : rule.value});
+ExpressionId ExpressionRules::approximated(RuleId rule, Budget&) {
+  return arena().forms().rule(source(),
+                              {parts_->remembers[number(rule.value)] ? number(rule.value) + rule_count() : rule.value});
 }
 
-std::vector<Approximation> ExpressionRules::approximations(RuleId rule, Arena& arena, Budget& budget) {
-  return {{approximated(rule, arena, budget)}};
+std::vector<Approximation> ExpressionRules::approximations(RuleId rule, Budget& budget) {
+  return {{approximated(rule, budget)}};
 }
 
-ExpressionId ExpressionRules::after(RuleId, std::size_t, Arena&, Budget&) {
+ExpressionId ExpressionRules::after(RuleId, std::size_t, Budget&) {
   TOKAMATA_CHECK(false, "no listed rule begins with strings");
-  return Arena::kEmpty;
+  return Pool::kEmpty;
 }
 
 // ---- memory -----------------------------------------------------------------------------------
@@ -623,17 +627,17 @@ void ExpressionRules::begin_anew() {
 }
 
 // Leaves that no text has reached are not known to the pool.
-std::string ExpressionRules::show(PartId id, Pool& pool) const {
+std::string ExpressionRules::show(PartId id) const {
   const Part& part = (*parts_)[id];
   const auto all = [&](std::string_view between) {
     std::string text;
-    for (const PartId item : part.items) text += (text.empty() ? "" : std::string(between)) + show(item, pool);
+    for (const PartId item : part.items) text += (text.empty() ? "" : std::string(between)) + show(item);
     return text;
   };
   switch (part.kind) {
     case Part::Kind::Leaf: {
       const auto known = leaves_.find(id.value);
-      return known == leaves_.end() ? "…" : tokamata::show(pool, known->second);
+      return known == leaves_.end() ? "…" : tokamata::show(arena(), known->second);
     }
     case Part::Kind::Reference: return "$" + std::to_string(part.rule);
     case Part::Kind::Concatenation: return all("·");

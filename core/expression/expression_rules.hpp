@@ -34,7 +34,7 @@
 
 #include "common/memory_account.hpp"
 #include "expression/arena.hpp"
-#include "expression/expression.hpp"
+#include "expression/expression_ptr.hpp"
 #include "expression/rules.hpp"
 
 namespace tokamata {
@@ -83,7 +83,7 @@ class ExpressionRuleSet : public RuleSet {
   // Throws RuleSetError.
   ExpressionRuleSet(const std::vector<ExpressionPtr>& bodies, const ExpressionPtr& start);
 
-  std::unique_ptr<Rules> make(std::uint32_t source) const override;
+  std::unique_ptr<Rules> make(std::uint32_t source, Arena& arena) const override;
   // None: the arena collects the bytes of the parts when it adds them.
   ByteSet bytes() const override { return {}; }
   ByteSet class_borders() const override { return parts_->class_borders; }
@@ -101,20 +101,18 @@ class ExpressionRuleSet : public RuleSet {
 
 class ExpressionRules : public RememberingRules {
  public:
-  ExpressionRules(std::uint32_t source, std::shared_ptr<const RuleParts> parts)
-      : RememberingRules(source), parts_(std::move(parts)) {}
+  ExpressionRules(std::uint32_t source, Arena& arena, std::shared_ptr<const RuleParts> parts)
+      : RememberingRules(source, arena), parts_(std::move(parts)) {}
 
   bool joins() const override { return true; }
   bool is_listed() const override { return parts_->others.empty(); }
-  ExpressionId start(Arena& arena, Budget& budget) override;
+  ExpressionId start(Budget& budget) override;
   About about(RuleId rule) const override { return abouts_[rule.value]; }
-  ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
-  ByteSet first_bytes(RuleId rule, Arena&, Budget&) override { return first_bytes_[number(rule.value)]; }
+  ExpressionId derivative(RuleId rule, std::uint8_t byte, Budget& budget) override;
+  ByteSet first_bytes(RuleId rule, Budget&) override { return first_bytes_[number(rule.value)]; }
   const ByteSet& may_begin(RuleId rule) const override { return first_bytes_[number(rule.value)]; }
-  std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override {
-    return body(rule.value, arena, budget);
-  }
-  std::string show(RuleId rule, Pool& pool) override { return show(parts_->bodies[number(rule.value)], pool); }
+  std::optional<ExpressionId> unfolded(RuleId rule, Budget& budget) override { return body(rule.value, budget); }
+  std::string show(RuleId rule) override { return show(parts_->bodies[number(rule.value)]); }
   void begin_anew() override;
 
   // ---- if other rules in them remember what was written ----
@@ -122,10 +120,10 @@ class ExpressionRules : public RememberingRules {
   RememberingRules* remembering() override { return parts_->others.empty() ? nullptr : this; }
   // What is read in an over-approximation waits, but nothing that is to be read: the end after it is unverified.
   RuleId committed(RuleId rule, std::uint32_t) override { return rule; }
-  ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) override;
-  std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) override;
-  std::span<const std::string_view> strings(RuleId, Arena&, Budget&) override { return {}; }
-  ExpressionId after(RuleId, std::size_t, Arena&, Budget&) override;
+  ExpressionId approximated(RuleId rule, Budget& budget) override;
+  std::vector<Approximation> approximations(RuleId rule, Budget& budget) override;
+  std::span<const std::string_view> strings(RuleId, Budget&) override { return {}; }
+  ExpressionId after(RuleId, std::size_t, Budget&) override;
   std::uint32_t spelled_after(RuleId, std::size_t) const override { return 0; }
 
  private:
@@ -137,15 +135,15 @@ class ExpressionRules : public RememberingRules {
   std::uint32_t number(std::uint32_t rule) const { return rule % rule_count(); }
   bool is_approximated(std::uint32_t rule) const { return rule >= rule_count(); }
 
-  void measure(Arena& arena, Budget& budget);
+  void measure(Budget& budget);
   template <class OfLeaf>
   std::vector<std::uint32_t> lengths(OfLeaf&& of_leaf, Budget& budget) const;
-  ByteSet first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Arena& arena, Budget& budget);
-  ExpressionId leaf(PartId part, Arena& arena, Budget& budget);
-  ExpressionId made(PartId part, bool approximated, Arena& arena, Budget& budget);
-  std::string show(PartId part, Pool& pool) const;
-  ExpressionId body(std::uint32_t rule, Arena& arena, Budget& budget) {
-    return made(parts_->bodies[number(rule)], is_approximated(rule), arena, budget);
+  ByteSet first_bytes_of(PartId part, std::vector<std::optional<ByteSet>>& known, Budget& budget);
+  ExpressionId leaf(PartId part, Budget& budget);
+  ExpressionId made(PartId part, bool approximated, Budget& budget);
+  std::string show(PartId part) const;
+  ExpressionId body(std::uint32_t rule, Budget& budget) {
+    return made(parts_->bodies[number(rule)], is_approximated(rule), budget);
   }
 
   std::shared_ptr<const RuleParts> parts_;

@@ -17,27 +17,38 @@ constexpr Count kLargestProduct = Count{1} << 60;
 
 }  // namespace
 
-// ---- compounds --------------------------------------------------------------------------------
+// ---- concatenations and repetitions --------------------------------------------------------------------------------
+
+ExpressionId Forms::bytes(const ByteSet& set) {
+  if (set.empty()) return Pool::kEmpty;
+  return pool_.intern({.kind = Kind::Bytes,
+                       .text = true,
+                       .spelled = set.intersects(leaves_.single_bytes()) ? 1 : ExpressionNode::kUnspelled,
+                       .shortest = 1,
+                       .worst = 1,
+                       .first = leaves_.index_of(set)});
+}
 
 bool Forms::is_class(const ExpressionNode& n) const {
   constexpr unsigned kWide = 16;  // so that the letters of a literal stay as they are
-  return (n.kind == Kind::Bytes && byte_set(n).size() >= kWide) ||
-         (n.kind == Kind::CodePoints && n.second == automaton(n).start()) || is_spelled_class(n);
+  return (n.kind == Kind::Bytes && leaves_.byte_set(n).size() >= kWide) ||
+         (n.kind == Kind::CodePoints && n.second == leaves_.automaton(n).start()) || is_spelled_class(n);
 }
 
 // A class with a few escapes beside it.  That x beside x is x{2} is true of
 // whatever takes no notice of its surroundings; elsewhere it says little.
 bool Forms::is_spelled_class(const ExpressionNode& n) const {
   if (n.kind != Kind::Union || n.second > 2 || n.open || n.edges || n.nullable) return false;
-  return std::ranges::any_of(items(n),
-                             [&](ExpressionId item) { return node(item).kind != Kind::Union && is_class(node(item)); });
+  return std::ranges::any_of(pool_.items(n), [&](ExpressionId item) {
+    return pool_.node(item).kind != Kind::Union && is_class(pool_.node(item));
+  });
 }
 
 // C or C{m,n}, where C is a class of code points, maybe with escapes.
 std::optional<Forms::Counted> Forms::class_run(ExpressionId head) const {
-  const ExpressionNode& n = node(head);
-  if (n.kind == Kind::Repetition && is_class(node(n.body()))) return Counted{n.body(), kEpsilon, n.minimum, n.maximum};
-  if (is_class(n)) return Counted{head, kEpsilon, 1, 1};
+  const ExpressionNode& n = pool_.node(head);
+  if (n.kind == Kind::Repetition && is_class(pool_.node(n.body()))) return Counted{n.body(), n.minimum, n.maximum};
+  if (is_class(n)) return Counted{head, 1, 1};
   return std::nullopt;
 }
 
@@ -52,10 +63,10 @@ bool Forms::is_endless(const ExpressionNode& n) const {
 // make another one and to wait for memory.
 ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
   constexpr std::size_t kLatest = 2048;
-  if (head == kEmpty || tail == kEmpty) return kEmpty;
-  if (head == kEpsilon) return tail;
-  if (tail == kEpsilon || head == kStub) return head;
-  if (size() < kLatest) return make_pair(head, tail);
+  if (head == Pool::kEmpty || tail == Pool::kEmpty) return Pool::kEmpty;
+  if (head == Pool::kEpsilon) return tail;
+  if (tail == Pool::kEpsilon || head == Pool::kStub) return head;
+  if (pool_.size() < kLatest) return make_pair(head, tail);
   if (latest_pairs_.empty()) latest_pairs_.resize(kLatest);
   const Pair& latest = latest_pairs_[mix(head.value, tail.value) % kLatest];
   if (latest.head == head && latest.tail == tail) return latest.made;
@@ -66,164 +77,255 @@ ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
 
 ExpressionId Forms::make_pair(ExpressionId head, ExpressionId tail) {
   if (const std::optional<Counted> run = class_run(head)) {
-    const auto [second, rest] = split(tail);
+    const auto [second, rest] = pool_.split(tail);
     const std::optional<Counted> next = class_run(second);
     const auto sum = [](Count a, Count b) { return a == kUnbounded || b == kUnbounded ? kUnbounded : a + b; };
     if (next && next->body == run->body && run->minimum < kLargestProduct && next->minimum < kLargestProduct)
       return pair(repeat(run->body, run->minimum + next->minimum, sum(run->maximum, next->maximum)), rest);
   }
-  if (const ExpressionNode first = node(head); is_endless(first)) {
-    const auto [second, rest] = split(tail);
-    if (const ExpressionNode next = node(second);
+  if (const ExpressionNode first = pool_.node(head); is_endless(first)) {
+    const auto [second, rest] = pool_.split(tail);
+    if (const ExpressionNode next = pool_.node(second);
         is_endless(next) && next.body() == first.body() && next.minimum < kLargestProduct)
       return pair(repeat(first.body(), first.minimum + next.minimum, kUnbounded), rest);
   }
-  const ExpressionNode& h = node(head);
-  const ExpressionNode& t = node(tail);
+  const ExpressionNode& h = pool_.node(head);
+  const ExpressionNode& t = pool_.node(tail);
   const bool constrained = h.constrained || t.constrained;
-  return intern({.kind = Kind::Concatenation,
-                 .nullable = h.nullable && t.nullable,
-                 .counts_past_reach = !constrained && (h.counts_past_reach || t.counts_past_reach),
-                 .windowed = (h.windowed || t.windowed) && !h.open && !h.behind && !t.behind,
-                 .open = h.open || t.open,
-                 .behind = h.behind || t.behind,
-                 .constrained = constrained,
-                 .edges = h.edges || t.edges,
-                 .text = h.text && t.text,
-                 .waits = h.waits || t.waits,
-                 .rules = h.rules || t.rules,
-                 .commits = h.commits,
-                 .by_byte = h.by_byte || (h.nullable && t.by_byte),
-                 .unverified = h.unverified || t.unverified,
-                 .spelled = capped_sum(h.spelled, t.spelled),
-                 .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
-                 .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
-                 .depth = std::max(h.depth + 1, t.depth),
-                 .shape = static_cast<std::uint32_t>(mix(h.shape, t.shape)) | 1,
-                 .first = head.value,
-                 .second = tail.value});
+  return pool_.intern({.kind = Kind::Concatenation,
+                       .nullable = h.nullable && t.nullable,
+                       .counts_past_reach = !constrained && (h.counts_past_reach || t.counts_past_reach),
+                       .windowed = (h.windowed || t.windowed) && !h.open && !h.behind && !t.behind,
+                       .open = h.open || t.open,
+                       .behind = h.behind || t.behind,
+                       .constrained = constrained,
+                       .edges = h.edges || t.edges,
+                       .text = h.text && t.text,
+                       .waits = h.waits || t.waits,
+                       .rules = h.rules || t.rules,
+                       .commits = h.commits,
+                       .by_byte = h.by_byte || (h.nullable && t.by_byte),
+                       .unverified = h.unverified || t.unverified,
+                       .spelled = capped_sum(h.spelled, t.spelled),
+                       .shortest = capped(std::uint64_t{h.shortest} + t.shortest),
+                       .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
+                       .depth = std::max(h.depth + 1, t.depth),
+                       .shape = static_cast<std::uint32_t>(mix(h.shape, t.shape)) | 1,
+                       .first = head.value,
+                       .second = tail.value});
 }
 
 // Rotates the head until it is no concatenation: (a·b)·t becomes a·(b·t).  Only the spine of the
 // head is walked; b stays as it is, so that entering a long body costs nothing.
 ExpressionId Forms::concatenate(ExpressionId head, ExpressionId tail) {
-  while (node(head).kind == Kind::Concatenation) {
-    tail = pair(node(head).tail(), tail);
-    head = node(head).head();
+  while (pool_.node(head).kind == Kind::Concatenation) {
+    tail = pair(pool_.node(head).tail(), tail);
+    head = pool_.node(head).head();
   }
   return pair(head, tail);
 }
 
 ExpressionId Forms::repeat(ExpressionId body, Count minimum, Count maximum) {
-  if (body == kEmpty) return minimum == 0 ? kEpsilon : kEmpty;
-  if (body == kEpsilon || maximum == 0) return kEpsilon;
-  if (is_skippable(node(body))) minimum = 0;
+  if (body == Pool::kEmpty) return minimum == 0 ? Pool::kEpsilon : Pool::kEmpty;
+  if (body == Pool::kEpsilon || maximum == 0) return Pool::kEpsilon;
+  if (pool_.node(body).is_skippable()) minimum = 0;
   if (minimum == 1 && maximum == 1) return body;
-  if (const ExpressionNode inner = node(body); inner.kind == Kind::Repetition && inner.minimum <= 1) {
+  if (const ExpressionNode inner = pool_.node(body); inner.kind == Kind::Repetition && inner.minimum <= 1) {
     // (x{1,n}){c,d} is x{c,nd}: with k rounds every count from k to nk can be had.
     const bool unbounded = inner.maximum == kUnbounded || maximum == kUnbounded;
     if (unbounded || inner.maximum <= kLargestProduct / maximum)
       return repeat(inner.body(), minimum, unbounded ? kUnbounded : inner.maximum * maximum);
   }
   // (x{1,n}|y)* is (x|y)*.  So blanks beside comments are the same after one of them was read.
-  if (const ExpressionNode choice = node(body); choice.kind == Kind::Union && maximum == kUnbounded) {
-    const auto inner = items(choice);
+  if (const ExpressionNode choice = pool_.node(body); choice.kind == Kind::Union && maximum == kUnbounded) {
+    const auto inner = pool_.items(choice);
     std::vector<ExpressionId> once(inner.begin(), inner.end());
     bool is_other = false;
     for (ExpressionId& item : once)
-      if (const ExpressionNode& n = node(item); n.kind == Kind::Repetition && n.minimum == 1) {
+      if (const ExpressionNode& n = pool_.node(item); n.kind == Kind::Repetition && n.minimum == 1) {
         item = n.body();
         is_other = true;
       }
     if (is_other) return repeat(unite(once), minimum, maximum);
   }
-  const ExpressionNode& b = node(body);
+  const ExpressionNode& b = pool_.node(body);
   const bool past_reach = b.counts_past_reach || minimum > reach_ || (maximum != kUnbounded && maximum > reach_);
   const std::uint64_t rounds = std::min<Count>(minimum, kLongest);
   const std::uint64_t later = rounds > 0 ? rounds - 1 : 0;
-  return intern({.kind = Kind::Repetition,
-                 .nullable = minimum == 0,
-                 .counts_past_reach = past_reach && !b.constrained,
-                 .open = b.open,
-                 .behind = b.behind,
-                 .constrained = b.constrained,
-                 .edges = b.edges,
-                 .text = b.text,
-                 .waits = false,  // each round makes its own choice, whatever was chosen before
-                 .rules = b.rules,
-                 .by_byte = b.by_byte,
-                 .unverified = b.unverified,
-                 .spelled = capped_times(rounds, b.spelled),
-                 .shortest = capped(rounds * b.shortest),
-                 .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),
-                 .depth = b.depth + 1,
-                 .shape = static_cast<std::uint32_t>(mix(0x5265u, body.value)) | 1,
-                 .first = body.value,
-                 .minimum = minimum,
-                 .maximum = maximum});
+  return pool_.intern({.kind = Kind::Repetition,
+                       .nullable = minimum == 0,
+                       .counts_past_reach = past_reach && !b.constrained,
+                       .open = b.open,
+                       .behind = b.behind,
+                       .constrained = b.constrained,
+                       .edges = b.edges,
+                       .text = b.text,
+                       .waits = false,  // each round makes its own choice, whatever was chosen before
+                       .rules = b.rules,
+                       .by_byte = b.by_byte,
+                       .unverified = b.unverified,
+                       .spelled = capped_times(rounds, b.spelled),
+                       .shortest = capped(rounds * b.shortest),
+                       .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),
+                       .depth = b.depth + 1,
+                       .shape = static_cast<std::uint32_t>(mix(0x5265u, body.value)) | 1,
+                       .first = body.value,
+                       .minimum = minimum,
+                       .maximum = maximum});
+}
+
+ExpressionId Forms::concatenate_all(std::span<const ExpressionId> items, Budget& budget) {
+  ExpressionId result = Pool::kEpsilon;
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
+    // Flat all the way: (ab)c and a(bc) are one expression.
+    std::vector<ExpressionId> spine;
+    ExpressionId head = *item;
+    while (pool_.node(head).kind == Kind::Concatenation) {
+      budget.step();
+      spine.push_back(pool_.node(head).head());
+      head = pool_.node(head).tail();
+    }
+    result = pair(head, result);
+    for (auto part = spine.rbegin(); part != spine.rend(); ++part) {
+      budget.step();
+      result = pair(*part, result);
+    }
+  }
+  return result;
 }
 
 // The form that an alternative has: no concatenation begins with a concatenation.
 ExpressionId Forms::rotated(ExpressionId expression) {
-  const ExpressionNode n = node(expression);
-  const bool nested = n.kind == Kind::Concatenation && node(n.head()).kind == Kind::Concatenation;
+  const ExpressionNode n = pool_.node(expression);
+  const bool nested = n.kind == Kind::Concatenation && pool_.node(n.head()).kind == Kind::Concatenation;
   return nested ? concatenate(n.head(), n.tail()) : expression;
+}
+
+// ---- intersections and complements -------------------------------------------------------------
+
+bool Forms::is_all_text(ExpressionId expression) const {
+  constexpr unsigned kFirstBytes = 128 + 0xF4 - 0xC2 + 1;  // of all code points
+  const ExpressionNode& n = pool_.node(expression);
+  if (n.kind != Kind::Repetition || n.minimum != 0 || n.maximum != kUnbounded) return false;
+  const ExpressionNode& body = pool_.node(n.body());
+  return body.kind == Kind::CodePoints && body.second == leaves_.automaton(body).start() &&
+         leaves_.automaton(body).full_blocks().size() == kFirstBytes;
+}
+
+ExpressionId Forms::intersect(std::vector<ExpressionId>& given) {
+  std::vector<ExpressionId> flat;
+  for (const ExpressionId& item : given) {
+    const auto parts = pool_.conjuncts(item);
+    flat.insert(flat.end(), parts.begin(), parts.end());
+  }
+  given.clear();
+  std::ranges::sort(flat);
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  std::erase(flat, Pool::kEverything);
+  if (flat.empty()) return Pool::kEverything;
+  if (flat.front() == Pool::kEmpty) return Pool::kEmpty;
+
+  // All texts beside something that is text says nothing.
+  if (std::ranges::any_of(flat, [&](ExpressionId item) { return pool_.node(item).text && !is_all_text(item); }))
+    std::erase_if(flat, [&](ExpressionId item) { return is_all_text(item); });
+  if (std::ranges::any_of(flat, [&](ExpressionId item) { return characters_.counts(pool_.node(item)); })) {
+    characters_.join_counts(flat);
+    characters_.drop_counts(flat);
+    if (flat.front() == Pool::kEmpty) return Pool::kEmpty;
+  }
+  // x and not x; x and not x or y; text and no text.
+  const auto is_denied = [&](ExpressionId item) {
+    if (pool_.node(item).kind != Kind::Complement) return false;
+    const ExpressionId body = pool_.node(item).body();
+    return std::ranges::any_of(pool_.alternatives(body), [&](ExpressionId x) {
+      if (is_all_text(x)) return std::ranges::any_of(flat, [&](ExpressionId other) { return pool_.node(other).text; });
+      return std::ranges::binary_search(flat, x);
+    });
+  };
+  if (std::ranges::any_of(flat, is_denied)) return Pool::kEmpty;
+  // Nothing remains to be read; but what is open, or waits for the edge of a token, is not decided yet.
+  const auto is_undecided = [&](ExpressionId item) { return pool_.node(item).open || pool_.node(item).edges; };
+  if (flat.front() == Pool::kEpsilon && std::ranges::none_of(flat, is_undecided)) {
+    const bool all = std::ranges::all_of(flat, [&](ExpressionId item) { return pool_.node(item).nullable; });
+    return all ? Pool::kEpsilon : Pool::kEmpty;
+  }
+  if (flat.size() == 1) return flat[0];
+
+  ExpressionNode result{.kind = Kind::Intersection};
+  result.nullable = result.constrained = true;
+  for (ExpressionId item : flat) {
+    const ExpressionNode& n = pool_.node(item);
+    result.nullable &= n.nullable;
+    result.open |= n.open;
+    result.behind |= n.behind;
+    result.edges |= n.edges;
+    result.text |= n.text;
+    result.windowed |= characters_.counts(n) && n.maximum > reach_;
+    result.shortest = std::max(result.shortest, n.shortest);
+    result.depth = std::max(result.depth, n.depth + 1);
+  }
+  result.windowed &= !result.open && !result.behind && !result.edges;
+  return pool_.intern(result, flat);
+}
+
+ExpressionId Forms::complement(ExpressionId body) {
+  if (body == Pool::kEmpty) return Pool::kEverything;
+  if (body == Pool::kEverything) return Pool::kEmpty;
+  if (pool_.node(body).kind == Kind::Complement) return pool_.node(body).body();
+  return pool_.intern({.kind = Kind::Complement,
+                       .nullable = !pool_.node(body).nullable,
+                       .open = pool_.node(body).open,
+                       .behind = pool_.node(body).behind,
+                       .constrained = true,
+                       .edges = pool_.node(body).edges,
+                       .spelled = ExpressionNode::kUnspelled,
+                       .depth = pool_.node(body).depth + 1,
+                       .first = body.value});
 }
 
 // ---- rules and terminals ----------------------------------------------------------------------
 
 ExpressionId Forms::rule(std::uint32_t source, RuleId rule) {
-  const Rules::About about = rules_[source]->about(rule);
-  return intern({.kind = Kind::Rule,
-                 .text = !about.controls,
-                 .waits = about.waits,
-                 .rules = true,
-                 .by_byte = about.by_byte,
-                 .unverified = about.unverified,
-                 .spelled = about.by_tokens || pattern_bytes().is_subset_of(single_bytes_) ? about.spelled
-                                                                                           : ExpressionNode::kUnspelled,
-                 .shortest = about.shortest,
-                 .worst = ExpressionNode::kUnspelled,
-                 .first = source,
-                 .second = rule.value});
+  const Rules::About about = rule_sets_[source].about(rule);
+  return pool_.intern(
+      {.kind = Kind::Rule,
+       .text = !about.controls,
+       .waits = about.waits,
+       .rules = true,
+       .by_byte = about.by_byte,
+       .unverified = about.unverified,
+       .spelled = about.by_tokens || leaves_.are_single_bytes() ? about.spelled : ExpressionNode::kUnspelled,
+       .shortest = about.shortest,
+       .worst = ExpressionNode::kUnspelled,
+       .first = source,
+       .second = rule.value});
 }
 
 ExpressionId Forms::commit(std::uint32_t choice) {
-  return intern({.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .first = choice});
+  return pool_.intern({.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .first = choice});
 }
 
 ExpressionId Forms::unverified_end() {
-  return intern({.kind = Kind::Unverified, .nullable = true, .text = true, .unverified = true, .spelled = 0});
+  return pool_.intern({.kind = Kind::Unverified, .nullable = true, .text = true, .unverified = true, .spelled = 0});
 }
 
 ExpressionId Forms::terminal_of(ExpressionId body, std::uint32_t spelled, std::uint32_t shortest) {
-  const ExpressionNode& n = node(body);
-  return intern({.kind = Kind::Terminal,
-                 .nullable = n.nullable,
-                 .counts_past_reach = n.counts_past_reach || n.windowed,
-                 .text = true,
-                 .spelled = spelled,
-                 .shortest = shortest,
-                 .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst,
-                 .depth = n.depth + 1,
-                 .shape = n.shape,
-                 .first = body.value});
+  const ExpressionNode& n = pool_.node(body);
+  return pool_.intern({.kind = Kind::Terminal,
+                       .nullable = n.nullable,
+                       .counts_past_reach = n.counts_past_reach || n.windowed,
+                       .text = true,
+                       .spelled = spelled,
+                       .shortest = shortest,
+                       .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst,
+                       .depth = n.depth + 1,
+                       .shape = n.shape,
+                       .first = body.value});
 }
 
-std::vector<ExpressionId> Forms::fronts(ExpressionId expression, bool without_rules) {
-  std::vector<ExpressionId> found, open{expression};
-  while (!open.empty()) {
-    const ExpressionId at = rotated(open.back());
-    open.pop_back();
-    const auto [first, tail] = split(at);
-    const ExpressionNode head = node(first);
-    if (head.kind != Kind::Union || !(head.rules || without_rules)) {
-      found.push_back(at);
-      continue;
-    }
-    for (std::uint32_t i = head.second; i-- > 0;) open.push_back(concatenate(item(head, i), tail));
-  }
-  return found;
+void Forms::forget() {
+  release(latest_pairs_);
+  characters_.forget();
 }
 
 }  // namespace tokamata

@@ -1,17 +1,59 @@
-// What expressions are made of: bytes, classes of code points, strings, phrases, languages, control tokens.
-//
-// Example.  [a-zé] is an automaton over the bytes of UTF-8; é alone is two bytes, one after the other.
-// How.  Automata are kept once each, with the lengths of shortest texts from each of their states; an expression is an
-// automaton and a state of it.  All bytes that a pattern distinguishes are noted on the way.
+#include "expression/leaves.hpp"
 
 #include <algorithm>
 
 #include "common/memoized.hpp"
-#include "expression/forms.hpp"
 
 namespace tokamata {
 
-std::uint32_t Pool::index_of(const ByteSet& set) {
+// ---- of a leaf --------------------------------------------------------------------------------
+
+std::optional<std::uint8_t> Leaves::only_byte(const ExpressionNode& n) const {
+  if (n.kind != Kind::Bytes || byte_set(n).size() != 1) return std::nullopt;
+  return static_cast<std::uint8_t>(byte_set(n).next_member(0));
+}
+
+ByteSet Leaves::first_bytes(const ExpressionNode& leaf) const {
+  switch (leaf.kind) {
+    case Kind::Bytes:
+    case Kind::OneToken: return byte_set(leaf);
+    case Kind::CodePoints: return first_bytes(automaton(leaf), leaf.second);
+    case Kind::Strings: {
+      ByteSet set;
+      for (const auto& t : string_automaton(leaf).transitions(leaf.second)) set.add(t.byte);
+      return set;
+    }
+    case Kind::Until: {
+      const KnownSearch& known = searches_[leaf.first];
+      return first_bytes(*automata_[known.any_code_point].automaton,
+                         code_point_state(known, known.search->begun(leaf.second)));
+    }
+    case Kind::Language: return languages_[leaf.first].automaton->next_bytes(leaf.second);
+    default: return ByteSet::range(0x00, 0xFF);  // Everything
+  }
+}
+
+ByteSet Leaves::first_bytes(const CodePointAutomaton& automaton, std::uint32_t state) {
+  ByteSet set;
+  for (auto t = automaton.begin(state); t != automaton.end(state); ++t) set |= ByteSet::range(t->low, t->high);
+  return set;
+}
+
+ByteSet Leaves::first_bytes_within(const ExpressionNode& leaf) const {
+  switch (leaf.kind) {
+    case Kind::Strings: return strings_[leaf.first].used;
+    case Kind::Until: {
+      const CodePointAutomaton& all = *automata_[searches_[leaf.first].any_code_point].automaton;
+      return first_bytes(leaf) | first_bytes(all, all.start());
+    }
+    case Kind::Language: return language(leaf).bytes();
+    default: return first_bytes(leaf);
+  }
+}
+
+// ---- of all patterns --------------------------------------------------------------------------
+
+std::uint32_t Leaves::index_of(const ByteSet& set) {
   const std::uint64_t hash = set.hash();
   if (const auto known = set_index_.find(hash, [&](std::uint32_t number) { return sets_[number] == set; }))
     return *known;
@@ -22,17 +64,7 @@ std::uint32_t Pool::index_of(const ByteSet& set) {
   return number;
 }
 
-ExpressionId Forms::bytes(const ByteSet& set) {
-  if (set.empty()) return kEmpty;
-  return intern({.kind = Kind::Bytes,
-                 .text = true,
-                 .spelled = set.intersects(single_bytes_) ? 1 : ExpressionNode::kUnspelled,
-                 .shortest = 1,
-                 .worst = 1,
-                 .first = index_of(set)});
-}
-
-void Pool::note_bytes(const ByteSet& set) {
+void Leaves::note_bytes(const ByteSet& set) {
   pattern_bytes_ |= set;
   for (unsigned low = set.next_member(0), end; low < 256; low = set.next_member(end)) {
     end = set.next_non_member(low);
@@ -42,26 +74,12 @@ void Pool::note_bytes(const ByteSet& set) {
 }
 
 // Each of the bytes differs from those beside it.
-void Pool::note_each(const ByteSet& set) {
+void Leaves::note_each(const ByteSet& set) {
   for (unsigned byte = set.next_member(0); byte < 256; byte = set.next_member(byte + 1))
     note_bytes(ByteSet::range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte)));
 }
 
-ExpressionId Forms::add_literal(const std::string& text, Budget& budget) {
-  if (text.size() > budget.limits().memory_bytes / sizeof(ExpressionNode))  // before any of it is made
-    throw LimitExceeded("memory_bytes", static_cast<double>(budget.limits().memory_bytes));
-  ExpressionId result = kEpsilon;
-  for (auto place = text.rbegin(); place != text.rend(); ++place) {
-    budget.step();
-    const auto byte = static_cast<std::uint8_t>(*place);
-    const ByteSet set = ByteSet::range(byte, byte);
-    note_bytes(set);
-    result = pair(bytes(set), result);
-  }
-  return result;
-}
-
-std::uint32_t Pool::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
+std::uint32_t Leaves::add_strings(const std::shared_ptr<const StringAutomaton>& automaton) {
   if (const auto known = strings_index_.find(automaton.get()); known != strings_index_.end()) return known->second;
   ByteSet used;
   counted::vector<std::uint32_t> spelled(automaton->state_count(), 0);
@@ -86,22 +104,7 @@ std::uint32_t Pool::add_strings(const std::shared_ptr<const StringAutomaton>& au
   return number;
 }
 
-// The last state of a string says no more than epsilon.
-ExpressionId Forms::strings_state(std::uint32_t index, std::uint32_t state) {
-  const KnownStrings& known = strings_[index];
-  const bool accepting = known.automaton->accepting(state);
-  if (known.automaton->transitions(state).empty()) return accepting ? kEpsilon : kEmpty;
-  return intern({.kind = Kind::Strings,
-                 .nullable = accepting,
-                 .text = true,
-                 .spelled = known.spelled[state],
-                 .shortest = known.shortest[state],
-                 .worst = known.worst,
-                 .first = index,
-                 .second = state});
-}
-
-std::uint32_t Pool::add_search(const std::shared_ptr<const PhraseSearch>& search) {
+std::uint32_t Leaves::add_search(const std::shared_ptr<const PhraseSearch>& search) {
   for (std::uint32_t known = 0; known < searches_.size(); ++known)
     if (searches_[known].search == search) return known;
   static const auto any_code_point =
@@ -119,23 +122,8 @@ std::uint32_t Pool::add_search(const std::shared_ptr<const PhraseSearch>& search
   return static_cast<std::uint32_t>(searches_.size() - 1);
 }
 
-ExpressionId Forms::until_state(std::uint32_t index, std::uint32_t position) {
-  constexpr std::uint64_t kLongestRest = 3;  // of a code point that is none of the phrase
-  const KnownSearch& known = searches_[index];
-  const std::uint64_t size = known.search->size();
-  if (position == size) return kEpsilon;
-  return intern(
-      {.kind = Kind::Until,
-       .text = true,
-       .spelled = position >= known.spelled_from ? ExpressionNode::capped(size - position) : ExpressionNode::kUnspelled,
-       .shortest = ExpressionNode::capped(size - position),
-       .worst = ExpressionNode::capped(size + kLongestRest),
-       .first = index,
-       .second = position});
-}
-
 // The state of any code point after the first bytes of one, which are those of a phrase.
-std::uint32_t Pool::code_point_state(const KnownSearch& known, std::string_view bytes) const {
+std::uint32_t Leaves::code_point_state(const KnownSearch& known, std::string_view bytes) const {
   const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
   std::uint32_t state = all.start();
   for (const char byte : bytes) {
@@ -147,21 +135,7 @@ std::uint32_t Pool::code_point_state(const KnownSearch& known, std::string_view 
   return state;
 }
 
-// Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.  The search
-// alone would begin the phrase again with any byte, also within a code point.
-ExpressionId Forms::derive_until(const ExpressionNode& n, std::uint8_t byte) {
-  const KnownSearch known = searches_[n.first];
-  const CodePointAutomaton& all = *automata_[known.any_code_point].automaton;
-  const std::uint32_t state = code_point_state(known, known.search->begun(n.second));
-  const auto read =
-      std::find_if(all.begin(state), all.end(state), [&](const auto& t) { return t.low <= byte && byte <= t.high; });
-  if (read == all.end(state)) return kEmpty;
-  if (const std::uint32_t position = known.search->step(n.second, byte); position > 0)
-    return until_state(n.first, position);
-  return concatenate(automaton_state(known.any_code_point, read->target), until_state(n.first, 0));
-}
-
-std::uint32_t Pool::add_language(const std::shared_ptr<const LeafLanguage>& language) {
+std::uint32_t Leaves::add_language(const std::shared_ptr<const LeafLanguage>& language) {
   return numbered(language_index_, language->key(), [&](std::uint32_t number) {
     std::unique_ptr<LeafAutomaton> automaton = language->make_automaton();
     note_bytes(automaton->bytes());
@@ -172,54 +146,14 @@ std::uint32_t Pool::add_language(const std::shared_ptr<const LeafLanguage>& lang
   });
 }
 
-// A state after which nothing can come says no more than epsilon.
-ExpressionId Forms::language_state(std::uint32_t index, std::uint32_t state) {
-  if (state == LeafAutomaton::kDead) return kEmpty;
-  LeafAutomaton& automaton = *languages_[index].automaton;
-  const bool accepting = automaton.accepting(state);
-  if (accepting && automaton.next_bytes(state).empty()) return kEpsilon;
-  const std::uint32_t shortest = automaton.distance(state);
-  return intern({.kind = Kind::Language,
-                 .nullable = accepting,
-                 .text = true,
-                 .spelled = accepting || languages_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
-                 .shortest = shortest,
-                 .worst = languages_[index].worst,
-                 .first = index,
-                 .second = state});
-}
-
-std::uint32_t Pool::add_control_token(const std::string& name) {
+std::uint32_t Leaves::add_control_token(const std::string& name) {
   const auto place = std::ranges::find(control_tokens_, name);
   const auto index = static_cast<std::uint32_t>(place - control_tokens_.begin());
   if (place == control_tokens_.end()) control_tokens_.push_back(name);
   return index;
 }
 
-// Any one of the tokens that a name stands for.
-ExpressionId Forms::control_tokens_of(const std::string& name) {
-  const auto known = aliases_.find(name);
-  if (known == aliases_.end()) return control_token(add_control_token(name));
-  std::vector<ExpressionId> tokens;
-  for (const std::string& token : known->second) tokens.push_back(control_token(add_control_token(token)));
-  return unite(tokens);
-}
-
-ExpressionId Forms::control_token(std::uint32_t number) {
-  return intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = number});
-}
-
-// Alive or not depends on the edges to come, and is never taken for granted.
-ExpressionId Forms::one_token(std::uint32_t set, Phase phase) {
-  return intern({.kind = Kind::OneToken,
-                 .constrained = true,
-                 .edges = true,
-                 .shortest = 1,
-                 .first = set,
-                 .second = static_cast<std::uint32_t>(phase)});
-}
-
-std::optional<std::uint32_t> Pool::find_automaton(const CodePointAutomaton& automaton) const {
+std::optional<std::uint32_t> Leaves::find_automaton(const CodePointAutomaton& automaton) const {
   auto [first, last] = automaton_index_.equal_range(automaton.hash());
   for (auto place = first; place != last; ++place) {
     const CodePointAutomaton& known = *automata_[place->second].automaton;
@@ -228,7 +162,7 @@ std::optional<std::uint32_t> Pool::find_automaton(const CodePointAutomaton& auto
   return std::nullopt;
 }
 
-std::uint32_t Pool::add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton) {
+std::uint32_t Leaves::add_automaton(const std::shared_ptr<const CodePointAutomaton>& automaton) {
   if (const auto known = find_automaton(*automaton)) return *known;
   const auto index = static_cast<std::uint32_t>(automata_.size());
   KnownAutomaton known{automaton, counted::vector<ExpressionId>(automaton->state_count(), KnownAutomaton::kUnmade),
@@ -249,34 +183,6 @@ std::uint32_t Pool::add_automaton(const std::shared_ptr<const CodePointAutomaton
   automata_.push_back(std::move(known));
   automaton_index_.emplace(automaton->hash(), index);
   return index;
-}
-
-// A state whose transitions all lead to one target is written as a set of bytes and that target,
-// so that the rests of different classes after the same lead byte are one expression.
-ExpressionId Forms::automaton_state(std::uint32_t automaton, std::uint32_t state) {
-  if (state == CodePointAutomaton::kFinal) return kEpsilon;
-  if (automata_[automaton].states[state] != KnownAutomaton::kUnmade) return automata_[automaton].states[state];
-  const CodePointAutomaton& code_points = *automata_[automaton].automaton;
-  const auto begin = code_points.begin(state), end = code_points.end(state);
-  ExpressionId result = kEmpty;
-  if (begin != end) {
-    const bool single_target = std::all_of(begin, end, [&](const auto& t) { return t.target == begin->target; });
-    if (single_target) {
-      ByteSet set;
-      for (auto t = begin; t != end; ++t) set |= ByteSet::range(t->low, t->high);
-      result = pair(bytes(set), automaton_state(automaton, begin->target));
-    } else {
-      result = intern({.kind = Kind::CodePoints,
-                       .text = true,
-                       .spelled = automata_[automaton].spelled[state],
-                       .shortest = automata_[automaton].shortest[state],
-                       .worst = 4,
-                       .first = automaton,
-                       .second = state});
-    }
-  }
-  automata_[automaton].states[state] = result;
-  return result;
 }
 
 }  // namespace tokamata

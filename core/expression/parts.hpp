@@ -5,18 +5,18 @@
 
 #include <vector>
 
-#include "expression/arena.hpp"
+#include "expression/pool.hpp"
 
 namespace tokamata {
 
 // Adds them to `parts`.  Rules, commits and leaves have none.
-inline void append_parts(const Arena& arena, ExpressionId expression, std::vector<ExpressionId>& parts) {
-  const ExpressionNode& n = arena.node(expression);
+inline void append_parts(const Pool& pool, ExpressionId expression, std::vector<ExpressionId>& parts) {
+  const ExpressionNode& n = pool.node(expression);
   switch (n.kind) {
     case Kind::Concatenation:
     case Kind::Guarded: parts.insert(parts.end(), {{n.first}, {n.second}}); break;
     case Kind::Union:
-    case Kind::Intersection: parts.insert(parts.end(), arena.items(n).begin(), arena.items(n).end()); break;
+    case Kind::Intersection: parts.insert(parts.end(), pool.items(n).begin(), pool.items(n).end()); break;
     case Kind::Repetition:
     case Kind::Complement:
     case Kind::LookAhead:

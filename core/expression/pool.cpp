@@ -6,8 +6,7 @@
 
 namespace tokamata {
 
-Pool::Pool(ByteSet single_bytes, std::size_t reach, std::uint32_t depth_limit)
-    : single_bytes_(single_bytes), reach_(reach), depth_limit_(depth_limit) {
+Pool::Pool(const Leaves& leaves, std::uint32_t depth_limit) : leaves_(leaves), depth_limit_(depth_limit) {
   intern({.kind = Kind::Empty, .text = true});
   intern({.kind = Kind::Epsilon, .nullable = true, .text = true, .spelled = 0});
   intern({.kind = Kind::Stub,
@@ -96,7 +95,7 @@ std::uint64_t Pool::firsts_of(const ExpressionNode& n, std::span<const Expressio
     case Kind::Unverified: return 0;
     case Kind::Bytes:
     case Kind::CodePoints:
-    case Kind::Strings: return first_bytes_of_leaf(n).folded();
+    case Kind::Strings: return leaves_.first_bytes(n).folded();
     case Kind::Terminal:
     case Kind::Scope:
     case Kind::Repetition: return node(n.body()).firsts;
@@ -117,76 +116,13 @@ std::uint64_t Pool::firsts_of(const ExpressionNode& n, std::span<const Expressio
   }
 }
 
-ByteSet Pool::first_bytes_of_leaf(const ExpressionNode& leaf) const {
-  switch (leaf.kind) {
-    case Kind::Bytes:
-    case Kind::OneToken: return byte_set(leaf);
-    case Kind::CodePoints: return first_bytes_of(automaton(leaf), leaf.second);
-    case Kind::Strings: {
-      ByteSet set;
-      for (const auto& t : string_automaton(leaf).transitions(leaf.second)) set.add(t.byte);
-      return set;
-    }
-    case Kind::Until: {
-      const KnownSearch& known = searches_[leaf.first];
-      return first_bytes_of(*automata_[known.any_code_point].automaton,
-                            code_point_state(known, known.search->begun(leaf.second)));
-    }
-    case Kind::Language: return languages_[leaf.first].automaton->next_bytes(leaf.second);
-    default: return ByteSet::range(0x00, 0xFF);  // Everything
-  }
-}
-
-ByteSet Pool::first_bytes_of(const CodePointAutomaton& automaton, std::uint32_t state) {
-  ByteSet set;
-  for (auto t = automaton.begin(state); t != automaton.end(state); ++t) set |= ByteSet::range(t->low, t->high);
-  return set;
-}
-
 // ---- reading ----------------------------------------------------------------------------------
-
-std::optional<std::uint8_t> Pool::only_byte(const ExpressionNode& n) const {
-  if (n.kind != Kind::Bytes || byte_set(n).size() != 1) return std::nullopt;
-  return static_cast<std::uint8_t>(byte_set(n).next_member(0));
-}
 
 std::optional<ExpressionId> Pool::strings_within(const ExpressionNode& n) const {
   if (n.kind != Kind::Intersection || n.open || n.behind || n.edges) return std::nullopt;
   for (const ExpressionId item : items(n))
     if (node(item).kind == Kind::Strings) return item;
   return std::nullopt;
-}
-
-bool Pool::awaits_rule(ExpressionId expression) const {
-  const ExpressionNode& n = node(expression);
-  if (!n.rules) return false;
-  switch (n.kind) {
-    case Kind::Rule: return rules_[n.first]->joins();
-    case Kind::Union: return std::ranges::any_of(items(n), [this](ExpressionId item) { return awaits_rule(item); });
-    case Kind::Concatenation: return awaits_rule(n.head());
-    case Kind::Repetition: return awaits_rule(n.body());
-    default: return false;
-  }
-}
-
-// ---- sets of rules ----------------------------------------------------------------------------
-
-std::uint32_t Pool::add_rules(const std::shared_ptr<const RuleSet>& rule_set) {
-  const auto known = std::ranges::find(rule_sets_, rule_set);
-  const auto source = static_cast<std::uint32_t>(known - rule_sets_.begin());
-  if (known == rule_sets_.end()) {
-    rule_sets_.push_back(rule_set);
-    rules_.push_back(rule_set->make(source));
-    joins_rules_ = joins_rules_ || rules_.back()->joins();
-    remembers_ = remembers_ || rules_.back()->remembering();
-    pattern_bytes_ |= rule_set->bytes();
-    class_borders_ |= rule_set->class_borders();
-    distinguished_by_rules_ |= rule_set->distinguished();
-    ending_bytes_ += rule_set->ending_bytes();
-    separators_ |= rule_set->separators();
-    openers_ |= rule_set->openers();
-  }
-  return source;
 }
 
 }  // namespace tokamata

@@ -65,15 +65,15 @@ void RuleProducts::forget() {
 // ---- states of texts --------------------------------------------------------------------------
 
 std::optional<std::uint32_t> RuleProducts::Measuring::length(ExpressionId expression, unsigned depth) {
-  const ExpressionNode n = arena_.node(expression);
-  if (expression == Arena::kEmpty) return kNoLength;
+  const ExpressionNode n = arena_.pool().node(expression);
+  if (expression == Pool::kEmpty) return kNoLength;
   if (sees_around(n) || depth == kDeepest) return std::nullopt;
   if (n.nullable) return 0;
   if (!n.constrained) return n.shortest;
   switch (n.kind) {
     case Kind::Union: {
       std::uint32_t least = kNoLength;
-      const std::vector<ExpressionId> items(arena_.items(n).begin(), arena_.items(n).end());
+      const std::vector<ExpressionId> items(arena_.pool().items(n).begin(), arena_.pool().items(n).end());
       for (const ExpressionId item : items) {
         const auto one = length(item, depth + 1);
         if (!one) return std::nullopt;
@@ -89,14 +89,14 @@ std::optional<std::uint32_t> RuleProducts::Measuring::length(ExpressionId expres
     case Kind::Intersection: {
       std::optional<ExpressionId> of_rules;
       std::vector<ExpressionId> others;
-      for (const ExpressionId item : arena_.items(n)) {
+      for (const ExpressionId item : arena_.pool().items(n)) {
         if (is_regular(item)) others.push_back(item);
         else if (of_rules) return std::nullopt;
         else of_rules = item;
       }
       if (!of_rules || !is_listed(*of_rules)) return std::nullopt;
       try {
-        return distance(*of_rules, arena_.intersect(others));
+        return distance(*of_rules, arena_.forms().intersect(others));
       } catch (const TooDeep&) {
         return std::nullopt;
       }
@@ -118,16 +118,16 @@ bool RuleProducts::Measuring::is_listed(ExpressionId expression) {
     }
     met.push_back(at);
     budget_.step();
-    const ExpressionNode& n = arena_.node(at);
+    const ExpressionNode& n = arena_.pool().node(at);
     if (!n.rules) {
       is_one = is_regular(at);
       continue;
     }
     switch (n.kind) {
-      case Kind::Rule: is_one = arena_.rules(n).is_listed(); break;
+      case Kind::Rule: is_one = arena_.rule_sets().of(n).is_listed(); break;
       case Kind::Concatenation: open.insert(open.end(), {n.head(), n.tail()}); break;
       case Kind::Repetition: open.push_back(n.body()); break;
-      case Kind::Union: open.insert(open.end(), arena_.items(n).begin(), arena_.items(n).end()); break;
+      case Kind::Union: open.insert(open.end(), arena_.pool().items(n).begin(), arena_.pool().items(n).end()); break;
       default: is_one = false;
     }
   }
@@ -149,9 +149,9 @@ bool RuleProducts::Measuring::is_regular(ExpressionId expression) {
     }
     met.push_back(at);
     budget_.step();
-    const Kind kind = arena_.node(at).kind;
+    const Kind kind = arena_.pool().node(at).kind;
     is_one = kind != Kind::Rule && kind != Kind::Commit && kind != Kind::Unverified;
-    append_parts(arena_, at, open);
+    append_parts(arena_.pool(), at, open);
   }
   if (!is_one)
     for (const ExpressionId one : met) known_.regular_.erase(one.value);  // some of them may be
@@ -179,15 +179,15 @@ bool RuleProducts::Measuring::measure(ExpressionId rest, ExpressionId state,
       least = std::min(least, capped_sum(length, known->second));
     else open.emplace_back(part, from);
   };
-  const ExpressionNode n = arena_.node(rest);
+  const ExpressionNode n = arena_.pool().node(rest);
   if (n.kind == Kind::Concatenation) {
     for (const End& end : ends(n.head(), state)) take(n.tail(), end.state, end.length);
   } else if (n.kind == Kind::Union) {
-    const std::vector<ExpressionId> items(arena_.items(n).begin(), arena_.items(n).end());
+    const std::vector<ExpressionId> items(arena_.pool().items(n).begin(), arena_.pool().items(n).end());
     for (const ExpressionId item : items) take(item, state, 0);
   } else {
     for (const End& end : ends(rest, state))
-      if (arena_.node(end.state).nullable) least = std::min(least, end.length);
+      if (arena_.pool().node(end.state).nullable) least = std::min(least, end.length);
   }
   if (open.size() > before) return false;
   known_.distances_.emplace(pair_of(rest, state), least);
@@ -222,7 +222,7 @@ RuleProducts::Ends RuleProducts::Measuring::after(ExpressionId expression, const
 }
 
 RuleProducts::Ends RuleProducts::Measuring::ends(ExpressionId expression, ExpressionId state) {
-  const ExpressionNode n = arena_.node(expression);
+  const ExpressionNode n = arena_.pool().node(expression);
   if (!n.rules) return of_leaf(expression, state);
   if (n.kind == Kind::Rule) return of_rule(expression, state);
   if (++depth_ > kDeepest) throw TooDeep();
@@ -231,13 +231,13 @@ RuleProducts::Ends RuleProducts::Measuring::ends(ExpressionId expression, Expres
   if (n.kind == Kind::Repetition) {
     found = of_repetition(n, state);
   } else if (n.kind == Kind::Union) {
-    const std::vector<ExpressionId> items(arena_.items(n).begin(), arena_.items(n).end());
+    const std::vector<ExpressionId> items(arena_.pool().items(n).begin(), arena_.pool().items(n).end());
     for (const ExpressionId item : items) add_all(found, ends(item, state));
   } else {
     TOKAMATA_CHECK(n.kind == Kind::Concatenation, "bodies of listed rules have no other parts with rules");
     found = {{state, 0}};
     ExpressionId rest = expression;
-    for (ExpressionNode at = n; at.kind == Kind::Concatenation; at = arena_.node(rest)) {
+    for (ExpressionNode at = n; at.kind == Kind::Concatenation; at = arena_.pool().node(rest)) {
       found = after(at.head(), found);
       rest = at.tail();
     }
@@ -261,17 +261,18 @@ RuleProducts::Ends RuleProducts::Measuring::of_leaf(ExpressionId leaf, Expressio
   std::unordered_set<std::uint64_t> met{key};
   for (std::size_t next = 0; next < open.size(); ++next) {
     const Open at = open[next];
-    if (arena_.node(at.leaf).nullable) add(found, at.state, at.length);
-    const FirstBytes of_leaf = arena_.first_byte_classes(at.leaf), of_state = arena_.first_byte_classes(at.state);
+    if (arena_.pool().node(at.leaf).nullable) add(found, at.state, at.length);
+    const FirstBytes of_leaf = arena_.derivatives().first_byte_classes(at.leaf),
+                     of_state = arena_.derivatives().first_byte_classes(at.state);
     const ByteSet bytes =
         FirstBytes{of_leaf.bytes & of_state.bytes, of_leaf.borders | of_state.borders}.representatives();
     for (unsigned value = bytes.next_member(0); value < 256; value = bytes.next_member(value + 1)) {
       budget_.step();
       const auto byte = static_cast<std::uint8_t>(value);
-      const ExpressionId after_leaf = arena_.derivative(at.leaf, byte, budget_);
-      if (after_leaf == Arena::kEmpty) continue;
-      const ExpressionId after_state = arena_.derivative(at.state, byte, budget_);
-      if (after_state == Arena::kEmpty || !met.insert(pair_of(after_leaf, after_state)).second) continue;
+      const ExpressionId after_leaf = arena_.derivatives().derivative(at.leaf, byte, budget_);
+      if (after_leaf == Pool::kEmpty) continue;
+      const ExpressionId after_state = arena_.derivatives().derivative(at.state, byte, budget_);
+      if (after_state == Pool::kEmpty || !met.insert(pair_of(after_leaf, after_state)).second) continue;
       open.push_back({after_leaf, after_state, capped_sum(at.length, 1)});
     }
   }
@@ -316,8 +317,8 @@ void RuleProducts::Measuring::solve() {
     current_ = number;
     const ExpressionId rule = known_.summaries_[number].rule, state = known_.summaries_[number].state;
     known_.summaries_[number].is_queued = false;
-    const ExpressionNode n = arena_.node(rule);
-    const std::optional<ExpressionId> body = arena_.rules(n).unfolded(n.rule(), arena_, budget_);
+    const ExpressionNode n = arena_.pool().node(rule);
+    const std::optional<ExpressionId> body = arena_.rule_sets().of(n).unfolded(n.rule(), budget_);
     TOKAMATA_CHECK(body.has_value(), "a listed rule has a body");
     const Ends found = ends(*body, state);
     Summary& summary = known_.summaries_[number];

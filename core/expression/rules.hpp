@@ -8,7 +8,7 @@
 // concatenates the continuation.  Nothing of a rule is computed before its first byte is read.
 //
 // Contract.
-//   - A rule accepts some text, and never the empty text.  An empty rule is never created: Arena::kEmpty takes its
+//   - A rule accepts some text, and never the empty text.  An empty rule is never created: Pool::kEmpty takes its
 //     place.  So an expression with rules is live unless it is kEmpty, and no search is needed.
 //   - A derivative is a function of the rule and the byte.  Equal rules have equal numbers.
 // A rule may *wait* for a choice that the text makes once, such as the width of its indents.  A Commit node stands
@@ -99,7 +99,7 @@ class Rules : public CountedObject {
   // leaves finitely many of them for each depth; all other numbers belong to the rules.
   static constexpr std::uint32_t kUnverified = 1 << 16, kRelaxed = kUnverified + 1;
 
-  explicit Rules(std::uint32_t source) : source_(source) {}
+  Rules(std::uint32_t source, Arena& arena) : source_(source), arena_(arena) {}
   virtual ~Rules() = default;
   Rules(const Rules&) = delete;
   Rules& operator=(const Rules&) = delete;
@@ -109,17 +109,17 @@ class Rules : public CountedObject {
   // Whether a rule is its body, made of regular parts and rules of the set, of which there are finitely many.
   virtual bool is_listed() const { return false; }
   // The whole pattern.
-  virtual ExpressionId start(Arena& arena, Budget& budget) = 0;
+  virtual ExpressionId start(Budget& budget) = 0;
   virtual About about(RuleId rule) const = 0;
-  virtual ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) = 0;
+  virtual ExpressionId derivative(RuleId rule, std::uint8_t byte, Budget& budget) = 0;
   // The bytes that the texts of a rule begin with.
-  virtual ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) = 0;
+  virtual ByteSet first_bytes(RuleId rule, Budget& budget) = 0;
   // A superset of these, without unfolding the rule.
   virtual const ByteSet& may_begin(RuleId rule) const = 0;
   // The body of a rule, if it is known before the first byte is read.
-  virtual std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) = 0;
+  virtual std::optional<ExpressionId> unfolded(RuleId rule, Budget& budget) = 0;
   // What a rule is, as a person reads it (show.hpp): in one line, which may name other rules by $ and their numbers.
-  virtual std::string show(RuleId rule, Pool& pool) = 0;
+  virtual std::string show(RuleId rule) = 0;
   // Null if the rules remember nothing that was written: then each rule is its own over-approximation, and none waits.
   virtual RememberingRules* remembering() { return nullptr; }
   // Compaction.  `begin_anew` invalidates the numbers of expressions.  Then `kept` is called for each rule that is
@@ -132,9 +132,11 @@ class Rules : public CountedObject {
 
  protected:
   std::uint32_t source() const { return source_; }
+  Arena& arena() const { return arena_; }
 
  private:
   std::uint32_t source_;  // the index of this set of rules in its arena
+  Arena& arena_;
 };
 
 // Rules whose texts depend on what was written before: on a choice, or on names that may not be repeated.
@@ -147,30 +149,33 @@ class RememberingRules : public Rules {
   virtual RuleId committed(RuleId rule, std::uint32_t choice) = 0;
   // The over-approximation of a rule that stands after something else.  It is unverified wherever it may accept more
   // than the rule.
-  virtual ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) = 0;
+  virtual ExpressionId approximated(RuleId rule, Budget& budget) = 0;
   // The same for a rule at the front, as alternatives.
-  virtual std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) = 0;
+  virtual std::vector<Approximation> approximations(RuleId rule, Budget& budget) = 0;
   // If a rule begins with one of some strings: the rest of each, sorted; none is a prefix of another.  `after` is what
   // follows each.  Valid until the next call.
-  virtual std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) = 0;
-  virtual ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) = 0;
+  virtual std::span<const std::string_view> strings(RuleId rule, Budget& budget) = 0;
+  virtual ExpressionId after(RuleId rule, std::size_t string, Budget& budget) = 0;
   // About::spelled of what follows a string.
   virtual std::uint32_t spelled_after(RuleId rule, std::size_t string) const = 0;
   // A byte that may leave the strings between any two of their bytes, since it begins another spelling of the next one;
   // and what follows it after the first `depth` bytes of the strings from `low` to `high`, which these share; or
   // kEmpty.
   virtual std::optional<std::uint8_t> leaving_byte() const { return std::nullopt; }
-  virtual ExpressionId after_leaving(RuleId, std::size_t low, std::size_t high, std::size_t depth, Arena&, Budget&);
+  virtual ExpressionId after_leaving(RuleId, std::size_t /*low*/, std::size_t /*high*/, std::size_t /*depth*/,
+                                     Budget&) {
+    return {};  // Pool::kEmpty
+  }
   // The string that the rule requires before all others, if it holds others back until then.
-  virtual std::optional<std::string> awaited(RuleId, Arena&, Budget&) { return std::nullopt; }
+  virtual std::optional<std::string> awaited(RuleId, Budget&) { return std::nullopt; }
 };
 
 // A set of rules as a pattern holds it: immutable, shared between threads.
 class RuleSet {
  public:
   virtual ~RuleSet() = default;
-  virtual std::unique_ptr<Rules> make(std::uint32_t source) const = 0;
-  // The bytes that texts may hold, and those that begin or end a byte class (Arena::class_borders).
+  virtual std::unique_ptr<Rules> make(std::uint32_t source, Arena& arena) const = 0;
+  // The bytes that texts may hold, and those that begin or end a byte class (Leaves::class_borders).
   virtual ByteSet bytes() const = 0;
   virtual ByteSet class_borders() const = 0;
   // The borders among these that the rules distinguish: wherever a text has a choice, the bytes between two of them are

@@ -46,7 +46,7 @@ std::optional<std::string> shortest_text(ByteAutomaton& automaton, Budget& budge
   while (!open.empty()) {
     const StateId state = open.front();
     open.pop_front();
-    if (arrivals.size() > kFoundBeforeMeasuring && !is_measured && automaton.arena().joins_rules()) {
+    if (arrivals.size() > kFoundBeforeMeasuring && !is_measured && automaton.arena().rule_sets().any_joins()) {
       is_measured = true;
       const auto length = automaton.text_length(start, budget);
       if (length == kNoLength) return std::nullopt;

@@ -4,10 +4,6 @@
 
 #include "common/hexadecimal.hpp"
 #include "expression/byte_automaton.hpp"
-#include "expression/phrase_search.hpp"
-#include "expression/pool.hpp"
-#include "expression/string_automaton.hpp"
-#include "expression/utf8.hpp"
 
 namespace tokamata {
 
@@ -20,7 +16,7 @@ std::string shown_byte(unsigned byte) {
 
 class Shown {
  public:
-  Shown(Pool& pool, std::size_t most) : pool_(pool), most_(most) {}
+  Shown(const Arena& arena, std::size_t most) : arena_(arena), most_(most) {}
 
   std::string take() && {
     if (text_.size() > most_) {
@@ -28,25 +24,25 @@ class Shown {
       text_ += "…";
     }
     for (const ExpressionId rule : rules_) {
-      const ExpressionNode n = pool_.node(rule);
-      text_ += "\n$" + std::to_string(n.second) + ": " + pool_.rules(n).show(n.rule(), pool_);
+      const ExpressionNode n = arena_.pool().node(rule);
+      text_ += "\n$" + std::to_string(n.second) + ": " + arena_.rule_sets().of(n).show(n.rule());
     }
     return std::move(text_);
   }
 
   void add(ExpressionId id) {
     if (text_.size() > most_) return;
-    const ExpressionNode& n = pool_.node(id);
+    const ExpressionNode& n = arena_.pool().node(id);
     switch (n.kind) {
       case Kind::Empty: text_ += "∅"; return;
       case Kind::Epsilon: text_ += "ε"; return;
       case Kind::Stub: text_ += "stub"; return;
       case Kind::Everything: text_ += "everything"; return;
-      case Kind::Bytes: text_ += show(pool_.byte_set(n)); return;
+      case Kind::Bytes: text_ += show(arena_.leaves().byte_set(n)); return;
       case Kind::CodePoints: return add_code_points(n);
       case Kind::Strings: return add_strings(n);
       case Kind::Language: return add_all({"language ", std::to_string(n.first), "@", std::to_string(n.second)});
-      case Kind::ControlToken: return add_all({"<", pool_.control_tokens()[n.first], ">"});
+      case Kind::ControlToken: return add_all({"<", arena_.leaves().control_tokens()[n.first], ">"});
       case Kind::OneToken: return add_all({"one_token@", std::to_string(n.second)});
       case Kind::Concatenation: return add_concatenation(id);
       case Kind::Union: return add_items(n, " | ");
@@ -69,7 +65,8 @@ class Shown {
       case Kind::Rule: return add_rule(id);
       case Kind::Commit: return add_all({"commit ", std::to_string(n.first)});
       case Kind::Unverified: return add_wrapped("unverified(", n.body());
-      case Kind::Until: return add_all({"until \"", pool_.phrase_search(n).phrase(), "\"@", std::to_string(n.second)});
+      case Kind::Until:
+        return add_all({"until \"", arena_.leaves().phrase_search(n).phrase(), "\"@", std::to_string(n.second)});
     }
   }
 
@@ -79,7 +76,7 @@ class Shown {
   }
   void add_rule(ExpressionId id) {
     if (std::ranges::find(rules_, id) == rules_.end() && rules_.size() < kMostRules) rules_.push_back(id);
-    add_all({"$", std::to_string(pool_.node(id).second)});
+    add_all({"$", std::to_string(arena_.pool().node(id).second)});
   }
   void add_wrapped(std::string_view open, ExpressionId body, std::string_view close = ")") {
     text_ += open;
@@ -91,13 +88,13 @@ class Shown {
     while (id != Pool::kEpsilon && text_.size() <= most_) {
       if (!is_first) text_ += "·";
       is_first = false;
-      const auto [head, tail] = pool_.split(id);
+      const auto [head, tail] = arena_.pool().split(id);
       add(head);
       id = tail;
     }
   }
   void add_items(const ExpressionNode& n, std::string_view between) {
-    const std::vector<ExpressionId> items(pool_.items(n).begin(), pool_.items(n).end());
+    const std::vector<ExpressionId> items(arena_.pool().items(n).begin(), arena_.pool().items(n).end());
     text_ += "(";
     for (std::size_t i = 0; i < items.size() && text_.size() <= most_; ++i) {
       if (i > 0) text_ += between;
@@ -107,20 +104,21 @@ class Shown {
   }
   void add_repetition(const ExpressionNode& n) {
     const Count minimum = n.minimum, maximum = n.maximum;
-    const bool is_single = pool_.node(n.body()).kind == Kind::Bytes || pool_.node(n.body()).kind == Kind::CodePoints;
+    const bool is_single =
+        arena_.pool().node(n.body()).kind == Kind::Bytes || arena_.pool().node(n.body()).kind == Kind::CodePoints;
     if (is_single) add(n.body());
     else add_wrapped("(", n.body());
     text_ += shown_counts(minimum, maximum);
   }
   void add_code_points(const ExpressionNode& n) {
-    const CodePointAutomaton& automaton = pool_.automaton(n);
+    const CodePointAutomaton& automaton = arena_.leaves().automaton(n);
     ByteSet first;
     for (const auto* next = automaton.begin(n.second); next != automaton.end(n.second); ++next)
       first = first | ByteSet::range(next->low, next->high);
     add_all({"\\p", show(first)});
   }
   void add_strings(const ExpressionNode& n) {
-    const StringAutomaton& automaton = pool_.string_automaton(n);
+    const StringAutomaton& automaton = arena_.leaves().string_automaton(n);
     text_ += "strings(";
     std::size_t left = kMostStrings;
     add_rest_of_strings(automaton, n.second, {}, left);
@@ -138,7 +136,7 @@ class Shown {
   }
 
   static constexpr std::size_t kMostStrings = 8, kLongestString = 400, kMostRules = 20;
-  Pool& pool_;
+  const Arena& arena_;
   const std::size_t most_;
   std::string text_;
   std::vector<ExpressionId> rules_;  // in the order in which they are named
@@ -166,8 +164,8 @@ std::string shown_counts(std::uint64_t minimum, std::uint64_t maximum) {
   return "{" + std::to_string(minimum) + "," + (maximum == kUnbounded ? "" : std::to_string(maximum)) + "}";
 }
 
-std::string show(Pool& pool, ExpressionId expression, std::size_t most_bytes) {
-  Shown shown(pool, most_bytes);
+std::string show(const Arena& arena, ExpressionId expression, std::size_t most_bytes) {
+  Shown shown(arena, most_bytes);
   shown.add(expression);
   return std::move(shown).take();
 }

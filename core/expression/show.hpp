@@ -21,13 +21,13 @@
 
 namespace tokamata {
 
+class Arena;
 class ByteAutomaton;
-class Pool;
 
 std::string show(const ByteSet& bytes);
 // Of a repetition:  *  +  ?  {2,5}
 std::string shown_counts(std::uint64_t minimum, std::uint64_t maximum);
-std::string show(Pool& pool, ExpressionId expression, std::size_t most_bytes = 2000);
+std::string show(const Arena& arena, ExpressionId expression, std::size_t most_bytes = 2000);
 // Its number, what else is known of it, and its expression.
 std::string show_state(ByteAutomaton& automaton, StateId state, std::string_view about);
 

@@ -22,7 +22,7 @@
 namespace tokamata {
 
 std::uint32_t Derivatives::length_of_some_text(ExpressionId expression, Budget& budget) {
-  const std::optional<std::uint32_t> known = length_without_search(expression);
+  const std::optional<std::uint32_t> known = bounds_.length_without_search(expression);
   return known ? *known : found_text(expression, budget).length;
 }
 
@@ -51,7 +51,7 @@ Derivatives::TextStep Derivatives::found_text(ExpressionId expression, Budget& b
 
 // Whether the end of a text found earlier is a shortest one of the expression: then it is in the memo.
 bool Derivatives::ends_like_found(ExpressionId expression, Budget& budget) {
-  const std::uint32_t length = node(expression).shortest;
+  const std::uint32_t length = pool_.node(expression).shortest;
   for (auto text = found_texts_.rbegin(); text != found_texts_.rend(); ++text)
     if (length <= text->size() &&
         has_shortest(expression, std::string_view(*text).substr(text->size() - length), budget))
@@ -65,10 +65,10 @@ bool Derivatives::has_shortest(ExpressionId expression, std::string_view text, B
   for (const char byte : text) {
     budget.step();
     const ExpressionId next = derivative(path.back(), static_cast<std::uint8_t>(byte), budget);
-    if (next == kEmpty || node(next).shortest > text.size() - path.size()) return false;
+    if (next == Pool::kEmpty || pool_.node(next).shortest > text.size() - path.size()) return false;
     path.push_back(next);
   }
-  if (!node(path.back()).nullable) return false;
+  if (!pool_.node(path.back()).nullable) return false;
   texts_.emplace(path.back().value, TextStep{0, 0, path.back()});
   for (std::size_t i = text.size(); i-- > 0;)
     texts_.emplace(path[i].value, TextStep{static_cast<std::uint32_t>(text.size() - i),
@@ -81,7 +81,7 @@ std::uint32_t Derivatives::least_length(ExpressionId expression) const {
   if (const auto known = texts_.find(expression.value); known != texts_.end()) return known->second.length;
   const auto learned = least_lengths_.find(expression.value);
   return learned != least_lengths_.end() ? learned->second
-                                         : std::min(node(expression).shortest, ExpressionNode::kUnspelled / 2);
+                                         : std::min(pool_.node(expression).shortest, ExpressionNode::kUnspelled / 2);
 }
 
 Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& budget) {
@@ -93,13 +93,13 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
   };
   std::unordered_map<std::uint32_t, Arrival> arrivals{{expression.value, {expression, 0, 0}}};
   Frontier<Estimated<ExpressionId>> open;  // by the bytes of a whole text; of equals the longest so far
-  if (expression != kEmpty) open.add({least_length(expression), 0, expression});
+  if (expression != Pool::kEmpty) open.add({least_length(expression), 0, expression});
   while (!open.empty()) {
     const auto best = open.take();
     const ExpressionId from = best.item;
     Arrival& here = arrivals.at(from.value);
     if (here.length < best.rank) continue;
-    if (node(from).nullable) texts_.emplace(from.value, TextStep{0, 0, from});
+    if (pool_.node(from).nullable) texts_.emplace(from.value, TextStep{0, 0, from});
     if (const auto known = texts_.find(from.value); known != texts_.end()) {
       std::uint32_t length = known->second.length;
       for (ExpressionId at = from; at != expression;) {
@@ -117,7 +117,7 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
       const auto byte = static_cast<std::uint8_t>(value);
       budget.step();
       const ExpressionId target = derivative(from, byte, budget);
-      if (target == kEmpty) continue;
+      if (target == Pool::kEmpty) continue;
       const std::uint32_t rest = least_length(target), length = here.length + 1;
       if (const auto [arrival, is_new] = arrivals.try_emplace(target.value, Arrival{from, byte, length}); !is_new) {
         if (arrival->second.length <= length) continue;
@@ -132,7 +132,7 @@ Derivatives::TextStep Derivatives::search_text(ExpressionId expression, Budget& 
       }
     }
   }
-  for (const auto& [dead, arrival] : arrivals) texts_.insert_or_assign(dead, TextStep{kNoText, 0, kEmpty});
+  for (const auto& [dead, arrival] : arrivals) texts_.insert_or_assign(dead, TextStep{kNoText, 0, Pool::kEmpty});
   return texts_.at(expression.value);
 }
 

@@ -34,7 +34,7 @@ Explanation Explainer::token(TokenId token) {
   if (reading.length < text.size())
     return {Byte, reading.length, pattern_.live_bytes(reading.state, budget_),
             reading.length == 0 ? live_controls() : std::vector<TokenId>(),
-            pattern_.automaton().arena().awaited(pattern_.automaton().expression(reading.state), budget_)};
+            pattern_.automaton().arena().fronts().awaited(pattern_.automaton().expression(reading.state), budget_)};
   const ByteSet expected = pattern_.live_bytes(pattern_.edge(reading.state, budget_), budget_);
   if (!pattern_.step(place_.at, token, budget_)) return {Unspellable, reading.length, expected};
   return {follows(token) ? Allowed : follower_.refusal(place_, token), reading.length, expected};

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "expression/expression.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {

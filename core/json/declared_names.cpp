@@ -41,13 +41,13 @@ ExpressionId DeclaredNames::derivative(const DeclaredNameRule& rule, std::uint8_
   const auto begin = next.names.begin() + rule.low, end = next.names.begin() + rule.high;
   const auto byte_at = [&](const NameChoice::Name& name) { return static_cast<std::uint8_t>(name.spelled[rule.read]); };
   const auto [first, last] = std::ranges::equal_range(begin, end, byte, {}, byte_at);
-  if (first == last) return Arena::kEmpty;
+  if (first == last) return Pool::kEmpty;
   DeclaredNameRule rest = rule;
   rest.low = static_cast<std::uint32_t>(first - next.names.begin());
   rest.high = static_cast<std::uint32_t>(last - next.names.begin());
   rest.read = rule.read + 1;
   const bool leaves_due = choices_.awaits(rule, next) && !choices_.awaits(rest, next);
-  if (leaves_due && std::ranges::all_of(first, last, &NameChoice::Name::is_late)) return Arena::kEmpty;
+  if (leaves_due && std::ranges::all_of(first, last, &NameChoice::Name::is_late)) return Pool::kEmpty;
   if (first->spelled.size() == rest.read) return values_.after(rule.object, *first, rule.line, work);
   return leaves_due ? opened(rest, work) : expression(rest, work);
 }
@@ -75,9 +75,9 @@ ExpressionId DeclaredNames::derive_escape(const DeclaredNameRule& rule, std::uin
       rest.read = static_cast<std::uint32_t>(rule.read + code_point->size);
     }
   }
-  if (rest.high == rule.low) return Arena::kEmpty;
+  if (rest.high == rule.low) return Pool::kEmpty;
   const bool leaves_due = choices_.awaits(rule, next) && !choices_.awaits(rest, next);
-  if (leaves_due && are_late) return Arena::kEmpty;
+  if (leaves_due && are_late) return Pool::kEmpty;
   return leaves_due ? opened(rest, work) : expression(rest, work);
 }
 
@@ -92,18 +92,19 @@ ExpressionId DeclaredNames::opened(const DeclaredNameRule& rule, const Work& wor
     if (rule.line.mode == Mode::Relaxed) {
       ExpressionId names = undeclared_.relaxed_names(rule.object, number, work);
       for (const char byte : texts.string(read) + texts.string(rule.escape))
-        if (names != Arena::kEmpty) names = work.arena.derivative(names, static_cast<std::uint8_t>(byte), work.budget);
-      if (names != Arena::kEmpty)
+        if (names != Pool::kEmpty)
+          names = work.arena.derivatives().derivative(names, static_cast<std::uint8_t>(byte), work.budget);
+      if (names != Pool::kEmpty)
         ways.push_back(undeclared_.approximated(rule.object, number, names, Gap::None, false, rule.line, work));
       continue;
     }
     const UndeclaredName name = undeclared_.begun(object, number, read, rule.escape, work);
-    if (name.rest == Arena::kEmpty) continue;
+    if (name.rest == Pool::kEmpty) continue;
     if (rule.line.mode == Mode::Exact)
       ways.push_back(undeclared_.expression({rule.object, number, read, rule.escape, rule.line}, name, work));
     else ways.push_back(approximate_late(rule, number, name, work));
   }
-  return work.arena.unite(ways);
+  return work.arena.forms().unite(ways);
 }
 
 ByteSet DeclaredNames::first_bytes(const DeclaredNameRule& rule, const Work& work) {
@@ -168,7 +169,7 @@ ExpressionId DeclaredNames::after_backslash(const DeclaredNameRule& given, std::
                                             const Work& work) {
   DeclaredNameRule rule = given;
   const NameChoice& next = choices_.of(rule.object, work);
-  if (!next.are_escaped) return Arena::kEmpty;
+  if (!next.are_escaped) return Pool::kEmpty;
   const std::string_view name = next.names[name_of_string(rule, low, next)].spelled;
   const std::size_t end = rule.read + depth;
   std::size_t at = rule.read;
@@ -176,7 +177,7 @@ ExpressionId DeclaredNames::after_backslash(const DeclaredNameRule& given, std::
     const std::optional<SpelledCodePoint> code_point = code_point_at(name, at);
     at += code_point ? code_point->size : 1;
   }
-  if (at != end) return Arena::kEmpty;  // within a code point
+  if (at != end) return Pool::kEmpty;  // within a code point
   const auto read = [&](const NameChoice::Name& other) { return other.spelled.substr(0, end); };
   const auto [first, last] = std::ranges::equal_range(next.names, name.substr(0, end), {}, read);
   rule.low = std::max(rule.low, static_cast<std::uint32_t>(first - next.names.begin()));
@@ -209,7 +210,7 @@ void DeclaredNames::visit_forks(const DeclaredNameRule& rule, Visit&& visit, con
     const TextId text = open_.texts().extended(Texts::kEmpty, read);
     for (const auto& [number, length] : next.others) {
       const UndeclaredName name = undeclared_.begun(object, number, text, Texts::kEmpty, work);
-      if (name.rest != Arena::kEmpty) visit(read.substr(rule.read), number, text, name);
+      if (name.rest != Pool::kEmpty) visit(read.substr(rule.read), number, text, name);
     }
   }
 }
@@ -227,10 +228,10 @@ ExpressionId DeclaredNames::late_names(const DeclaredNameRule& rule, const Work&
   visit_forks(
       rule,
       [&](const std::string& lead, std::uint32_t number, TextId, const UndeclaredName& name) {
-        ways.push_back(work.arena.concatenate(literal(lead, work), approximate_late(rule, number, name, work)));
+        ways.push_back(work.arena.forms().concatenate(literal(lead, work), approximate_late(rule, number, name, work)));
       },
       work);
-  return work.arena.unite(ways);
+  return work.arena.forms().unite(ways);
 }
 
 ExpressionId DeclaredNames::approximate_names(RuleId id, const Work& work) {
@@ -244,13 +245,13 @@ ExpressionId DeclaredNames::approximated(RuleId id, const Work& work) {
   auto rule = std::get<DeclaredNameRule>(rules_[id]);
   rule.line.mode = Mode::Approximation;
   std::vector<ExpressionId> ways{approximate_names(id, work), late_names(rule, work)};
-  return work.arena.unite(ways);
+  return work.arena.forms().unite(ways);
 }
 
 std::vector<Approximation> DeclaredNames::approximations(RuleId id, const Work& work) {
   const auto rule = std::get<DeclaredNameRule>(rules_[id]);
   const OpenObject object = open_[rule.object];
-  Approximation late{Arena::kEmpty};
+  Approximation late{Pool::kEmpty};
   std::vector<ExpressionId> ways;
   visit_forks(
       rule,
@@ -258,14 +259,14 @@ std::vector<Approximation> DeclaredNames::approximations(RuleId id, const Work& 
         const bool is_sure = undeclared_.is_sure(rule.object, number, name, work);
         const ExpressionId other = undeclared_.approximated(rule.object, number, name.rest, Gap::None, !is_sure,
                                                             rule.line.of(Mode::Approximation), work);
-        ways.push_back(work.arena.concatenate(literal(lead, work), other));
+        ways.push_back(work.arena.forms().concatenate(literal(lead, work), other));
         undeclared_.refuse_taken(object, read, Texts::kEmpty, is_sure ? std::nullopt : std::optional(name.rest), lead,
                                  late, work);
       },
       work);
-  late.expression = work.arena.unite(ways);
+  late.expression = work.arena.forms().unite(ways);
   std::vector<Approximation> found{{approximate_names(id, work)}};
-  if (late.expression != Arena::kEmpty) found.push_back(std::move(late));
+  if (late.expression != Pool::kEmpty) found.push_back(std::move(late));
   return found;
 }
 

@@ -30,23 +30,24 @@ std::uint64_t DistinctElements::bytes_after(OpenArrayId number, SetId set, std::
 // Where nothing may be added to the element, the array goes on; elsewhere the rule stands for both.
 ExpressionId DistinctElements::expression(OpenArrayId array, const BegunElement& element, TextId text, Line line,
                                           const Work& work) {
-  if (element.rest == Arena::kEmpty) return Arena::kEmpty;
-  const std::uint32_t length = capped_sum(work.arena.node(element.rest).spelled, element.is_settled ? 0 : kDifference);
+  if (element.rest == Pool::kEmpty) return Pool::kEmpty;
+  const std::uint32_t length =
+      capped_sum(work.arena.pool().node(element.rest).spelled, element.is_settled ? 0 : kDifference);
   const std::uint64_t whole = std::uint64_t{open_.texts().length(text)} + length;
   const std::uint32_t spelled = capped_sum(length, bytes_after(array, element.set, whole, work));
   const RuleId id =
       rules_.add(DistinctElementRule{array, element.set, text, line, element.kind, element.is_settled}, spelled);
   rules_.body(id) = element.rest;
-  return element.rest == Arena::kEpsilon ? after(id, work) : rules_.expression(id, work);
+  return element.rest == Pool::kEpsilon ? after(id, work) : rules_.expression(id, work);
 }
 
 ExpressionId DistinctElements::derivative(RuleId id, std::uint8_t byte, const Work& work) {
   const auto rule = std::get<DistinctElementRule>(rules_[id]);
   BegunElement element = so_far(id, work);
-  const bool may_end = work.arena.node(element.rest).nullable;
-  element.rest = work.arena.settled(work.arena.derivative(element.rest, byte, work.budget));
-  if (element.rest == Arena::kEmpty)
-    return may_end ? work.arena.derivative(after(id, work), byte, work.budget) : Arena::kEmpty;
+  const bool may_end = work.arena.pool().node(element.rest).nullable;
+  element.rest = work.arena.derivatives().settled(work.arena.derivatives().derivative(element.rest, byte, work.budget));
+  if (element.rest == Pool::kEmpty)
+    return may_end ? work.arena.derivatives().derivative(after(id, work), byte, work.budget) : Pool::kEmpty;
   const TextId text = open_.texts().extended(rule.text, byte);
   element.kind = kind_after(element.kind, byte);
   element = checked(element, OpenArray(open_[rule.array]), text, rule.line, work);
@@ -61,14 +62,14 @@ ExpressionId DistinctElements::after(RuleId id, const Work& work) {
   Line line = rule.line;
   const std::string text = open_.texts().string(rule.text);
   const TextId element = open_.texts().extended(Texts::kEmpty, canonical_value(text));
-  ExpressionId result = Arena::kEmpty;
+  ExpressionId result = Pool::kEmpty;
   if (!open_.text_sets().contains(array.seen, element)) {
     seen_elements_.note(element);
     const std::uint8_t width = layout_.waits(line.indent) ? width_of_indents(text, line.indent.depth) : std::uint8_t{0};
     if (width != 0) line.indent.width = width;
     const TextSetId seen = open_.text_sets().with(array.seen, element);
     result = refer_.elements(open_.add(OpenArray{array.rest, seen}), false, line, work);
-    if (width != 0) result = work.arena.concatenate(result, work.arena.commit(width));
+    if (width != 0) result = work.arena.forms().concatenate(result, work.arena.forms().commit(width));
   }
   ended_ = {id, result};
   return result;
@@ -77,7 +78,7 @@ ExpressionId DistinctElements::after(RuleId id, const Work& work) {
 // Settled where that is due.
 BegunElement DistinctElements::checked(BegunElement element, const OpenArray& array, TextId record, Line line,
                                        const Work& work) {
-  if (element.is_settled || element.kind == ElementKind::Blank || element.rest == Arena::kEpsilon) return element;
+  if (element.is_settled || element.kind == ElementKind::Blank || element.rest == Pool::kEpsilon) return element;
   const auto has_more = [&](std::uint64_t than) {
     return values_left_.has_more(element.rest, element.kind, than, work);
   };
@@ -90,7 +91,7 @@ BegunElement DistinctElements::checked(BegunElement element, const OpenArray& ar
   const std::string_view begun = without_blanks(text);
   // Where nothing but the bracket may follow, the container is known.
   const bool is_whole =
-      is_container(element.kind) && !work.arena.node(element.rest).rules && holds_complete_items(begun);
+      is_container(element.kind) && !work.arena.pool().node(element.rest).rules && holds_complete_items(begun);
   SeenElements::Alike alike =
       is_whole ? seen_elements_.equal_to(array.seen, canonical_value(text + (begun.front() == '[' ? ']' : '}')))
                : seen_elements_.alike(array.seen, begun);
@@ -98,7 +99,8 @@ BegunElement DistinctElements::checked(BegunElement element, const OpenArray& ar
   if (count > 0 && !has_exponent && has_more(count)) return element;
   if (count > 0 && is_container(element.kind)) {
     const bool is_last_digit = std::ranges::none_of(std::string_view("0123456789.eE"), [&](char next) {
-      return work.arena.derivative(element.rest, static_cast<std::uint8_t>(next), work.budget) != Arena::kEmpty;
+      return work.arena.derivatives().derivative(element.rest, static_cast<std::uint8_t>(next), work.budget) !=
+             Pool::kEmpty;
     });
     alike = seen_elements_.narrowed(alike, begun, is_last_digit);
     count = seen_elements_.size(alike);
@@ -112,7 +114,7 @@ BegunElement DistinctElements::checked(BegunElement element, const OpenArray& ar
     conjuncts.push_back(sets_.negate(sets_.constant(value)));
   }
   element.set = sets_.all(std::move(conjuncts));
-  element.rest = sets_.lives(element.set, work) ? rest_of(element.set, text, line, work) : Arena::kEmpty;
+  element.rest = sets_.lives(element.set, work) ? rest_of(element.set, text, line, work) : Pool::kEmpty;
   return element;
 }
 
@@ -130,7 +132,8 @@ ExpressionId DistinctElements::rest_of(SetId set, std::string_view text, Line li
   ExpressionId rest = refer_.value(set, Gap::Line, line, work);
   for (const char byte : text) {
     work.budget.step();
-    rest = work.arena.settled(work.arena.derivative(rest, static_cast<std::uint8_t>(byte), work.budget));
+    rest = work.arena.derivatives().settled(
+        work.arena.derivatives().derivative(rest, static_cast<std::uint8_t>(byte), work.budget));
   }
   return rest;
 }
@@ -138,7 +141,7 @@ ExpressionId DistinctElements::rest_of(SetId set, std::string_view text, Line li
 // Read again where the arena is another one.
 BegunElement DistinctElements::so_far(RuleId id, const Work& work) {
   const auto rule = std::get<DistinctElementRule>(rules_[id]);
-  if (rules_.body(id) == Arena::kEmpty) {
+  if (rules_.body(id) == Pool::kEmpty) {
     const ExpressionId rest = rest_of(rule.set, open_.texts().string(rule.text), rule.line, work);
     rules_.body(id) = rest;
   }
@@ -154,9 +157,9 @@ ExpressionId DistinctElements::approximated(RuleId id, const Work& work) {
   const OpenArrayId unseen = open_.add(OpenArray{open_[rule.array].rest});
   const ExpressionId further = refer_.elements(unseen, false, rule.line.of(Mode::Approximation), work);
   const BegunElement begun = so_far(id, work);
-  const ExpressionId element = arena.approximated(begun.rest, work.budget);
-  if (!begun.is_settled) return unverified_from(arena.concatenate(element, further), work);
-  return arena.concatenate(element, unverified_from(further, work));
+  const ExpressionId element = arena.fronts().approximated(begun.rest, work.budget);
+  if (!begun.is_settled) return unverified_from(arena.forms().concatenate(element, further), work);
+  return arena.forms().concatenate(element, unverified_from(further, work));
 }
 
 std::vector<Approximation> DistinctElements::approximations(RuleId id, const Work& work) {
@@ -180,14 +183,14 @@ std::vector<Approximation> DistinctElements::approximations(RuleId id, const Wor
   const bool is_sure = !is_endless && !has_width && goes_on();
   const ExpressionId next = refer_.elements(open_.add(OpenArray{array.rest}), false, line, work);
   const ExpressionId further = is_sure ? next : unverified_from(next, work);
-  std::vector<Approximation> found = arena.approximations(element.rest, work.budget);
-  for (Approximation& one : found) one.expression = arena.concatenate(one.expression, further);
+  std::vector<Approximation> found = arena.fronts().approximations(element.rest, work.budget);
+  for (Approximation& one : found) one.expression = arena.forms().concatenate(one.expression, further);
   if (element.is_settled || seen_elements_.size(seen_elements_.alike(array.seen, begun)) == 0) return found;
   const auto tree =
       std::make_shared<UnverifiedElements>(style_.spelling, sets_, open_.text_sets(), seen_elements_, values_left_,
                                            element, array.seen, std::string(begun), is_sure, work);
   for (Approximation& one : found)
-    if (one.expression != Arena::kEmpty) (is_endless ? one.alike : one.unverified).push_back({"", tree});
+    if (one.expression != Pool::kEmpty) (is_endless ? one.alike : one.unverified).push_back({"", tree});
   return found;
 }
 

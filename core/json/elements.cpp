@@ -13,8 +13,8 @@ ExpressionId Elements::expand(const ElementsRule& rule, const Work& work) {
   std::vector<ExpressionId> next;
   const auto add = [&](SetId set, ArrayId left) {
     if (sets_.lives(set, work) && sets_.array_ends().some_length(left, work))
-      next.push_back(arena.concatenate(refer_.value(set, Gap::Line, rule.line, work),
-                                       refer_.elements(open_.add(OpenArray{left}), false, rule.line, work)));
+      next.push_back(arena.forms().concatenate(refer_.value(set, Gap::Line, rule.line, work),
+                                               refer_.elements(open_.add(OpenArray{left}), false, rule.line, work)));
   };
   for (const auto branches = arrays.branches(array.rest, work); const Branch<ArrayTag>& way : *branches) {
     if (!arrays.tells_equal(way.rest)) {
@@ -39,10 +39,10 @@ ExpressionId Elements::expand(const ElementsRule& rule, const Work& work) {
     for (const std::string& one : open_.text_sets().strings(array.seen)) known.push_back(sets_.constant(one));
     add(sets_.all({way.value, sets_.any(std::move(known))}), equal);
   }
-  const ExpressionId more = arena.unite(next);
-  ways.push_back(rule.is_first ? more
-                               : layout_.after_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
-  return arena.unite(ways);
+  const ExpressionId more = arena.forms().unite(next);
+  ways.push_back(
+      rule.is_first ? more : layout_.after_blank(Gap::None, arena.forms().concatenate(literal(",", work), more), work));
+  return arena.forms().unite(ways);
 }
 
 ExpressionId Elements::expand_tagged(const ElementsRule& rule, const Work& work) {
@@ -50,12 +50,12 @@ ExpressionId Elements::expand_tagged(const ElementsRule& rule, const Work& work)
   for (const auto branches = sets_.arrays().branches(open_[rule.array].rest, work);
        const Branch<ArrayTag>& way : *branches) {
     const ExpressionId element = values_.tagged_element(way.value, rule.line, work);
-    if (element == Arena::kEmpty) continue;
+    if (element == Pool::kEmpty) continue;
     const OpenArrayId rest = open_.add(OpenArray{way.rest, kNoTexts, true});
     const ExpressionId further = refer_.elements(rest, false, rule.line, work);
-    if (further != Arena::kEmpty) next.push_back(work.arena.concatenate(element, further));
+    if (further != Pool::kEmpty) next.push_back(work.arena.forms().concatenate(element, further));
   }
-  return work.arena.concatenate(tags_->pieces(work).between, work.arena.unite(next));
+  return work.arena.forms().concatenate(tags_->pieces(work).between, work.arena.forms().unite(next));
 }
 
 // An over-approximation knows neither the elements before this one nor whether it equals one of them.  So the element
@@ -68,12 +68,13 @@ ExpressionId Elements::approximate_element(const Branch<ArrayTag>& way, bool is_
   std::vector<ExpressionId> further;
   SetId set = way.value;
   if (is_first) set = sets_.array_ends().fresh(way, {}, work).values;
-  if (!sets_.lives(set, work)) return Arena::kEmpty;
+  if (!sets_.lives(set, work)) return Pool::kEmpty;
   further.push_back(refer_.elements(open_.add(OpenArray{way.rest}), false, line, work));
   if (const ArrayId equal = sets_.arrays().with_equal(way.rest); equal != Formulas<ArrayTag>::kFalse && !is_first)
     further.push_back(refer_.elements(open_.add(OpenArray{equal}), false, line, work));
-  const ExpressionId element = refer_.value(set, Gap::Line, line, work), rest = arena.unite(further);
-  return is_first ? arena.concatenate(element, unverified(rest)) : unverified(arena.concatenate(element, rest));
+  const ExpressionId element = refer_.value(set, Gap::Line, line, work), rest = arena.forms().unite(further);
+  return is_first ? arena.forms().concatenate(element, unverified(rest))
+                  : unverified(arena.forms().concatenate(element, rest));
 }
 
 }  // namespace tokamata::json

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "expression/expression.hpp"
 #include "json/json_rules.hpp"
 
 namespace tokamata::json {
@@ -13,8 +14,8 @@ JsonRuleSet::JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root
   table_->check();
 }
 
-std::unique_ptr<Rules> JsonRuleSet::make(std::uint32_t source) const {
-  return std::make_unique<JsonRules>(source, table_, root_, style_, tags_, within_);
+std::unique_ptr<Rules> JsonRuleSet::make(std::uint32_t source, Arena& arena) const {
+  return std::make_unique<JsonRules>(source, arena, table_, root_, style_, tags_, within_);
 }
 
 // Of all texts in UTF-8 without control characters.

@@ -21,7 +21,7 @@ class JsonRuleSet : public RuleSet {
   // undeclared names are in; null: all.  Throws std::invalid_argument if the table is incomplete.
   JsonRuleSet(std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
               std::shared_ptr<const TagStyle> tags = nullptr, ExpressionPtr within = nullptr);
-  std::unique_ptr<Rules> make(std::uint32_t source) const override;
+  std::unique_ptr<Rules> make(std::uint32_t source, Arena& arena) const override;
   ByteSet bytes() const override;
   ByteSet class_borders() const override;
   ByteSet distinguished() const override;

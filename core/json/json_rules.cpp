@@ -17,50 +17,53 @@ constexpr auto kAnyBytes = ByteSet::range(0x00, 0xFF);
 
 }  // namespace
 
-JsonRules::JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
-                     std::shared_ptr<const TagStyle> tags, ExpressionPtr within)
-    : RememberingRules(source),
+JsonRules::JsonRules(std::uint32_t source, Arena& arena, std::shared_ptr<const ValueTable> table, ValueNode root,
+                     Style style, std::shared_ptr<const TagStyle> tags, ExpressionPtr within)
+    : RememberingRules(source, arena),
       root_(root),
       context_(source, std::move(table), style, std::move(tags), std::move(within)) {}
 
-ExpressionId JsonRules::start(Arena& arena, Budget& budget) {
-  const Work work{arena, budget};
+ExpressionId JsonRules::start(Budget& budget) {
+  const Work work{arena(), budget};
   ValueSets& sets = context_.sets;
   const SetId root = sets.set_of(root_);
   if (!context_.tags) {
-    if (!sets.lives(root, work)) return Arena::kEmpty;
+    if (!sets.lives(root, work)) return Pool::kEmpty;
     const ExpressionId all = refer_.value(root, Gap::None, {}, work);
-    return arena.concatenate(all, context_.layout.after_blank(Gap::None, Arena::kEpsilon, work));
+    return work.arena.forms().concatenate(all, context_.layout.after_blank(Gap::None, Pool::kEpsilon, work));
   }
   const ExpressionId between = context_.tags->pieces(work).between;
   OpenContainers& open = context_.open;
   const OpenObject object = open.begun(root, sets.parts(root, work).objects, true);
-  if (!sets.object_ends().some_length(object.rest, open.room(object), work)) return Arena::kEmpty;
-  return arena.concatenate(refer_.members(open.add(object), true, {}, work), between);
+  if (!sets.object_ends().some_length(object.rest, open.room(object), work)) return Pool::kEmpty;
+  return work.arena.forms().concatenate(refer_.members(open.add(object), true, {}, work), between);
 }
 
-ExpressionId JsonRules::derivative(RuleId id, std::uint8_t byte, Arena& arena, Budget& budget) {
-  const Work work{arena, budget};
+ExpressionId JsonRules::derivative(RuleId id, std::uint8_t byte, Budget& budget) {
+  const Work work{arena(), budget};
   const JsonRule rule = context_.rules[id];
-  return std::visit(Overloaded{
-                        [&](const DeclaredNameRule& name) { return declared_.derivative(name, byte, work); },
-                        [&](const UndeclaredNameRule&) { return undeclared_.derivative(id, byte, work); },
-                        [&](const DistinctElementRule&) { return distinct_.derivative(id, byte, work); },
-                        [&](const auto&) { return arena.derivative(expanded(id, work), byte, budget); },
-                    },
-                    rule);
+  return std::visit(
+      Overloaded{
+          [&](const DeclaredNameRule& name) { return declared_.derivative(name, byte, work); },
+          [&](const UndeclaredNameRule&) { return undeclared_.derivative(id, byte, work); },
+          [&](const DistinctElementRule&) { return distinct_.derivative(id, byte, work); },
+          [&](const auto&) { return work.arena.derivatives().derivative(expanded(id, work), byte, budget); },
+      },
+      rule);
 }
 
-ByteSet JsonRules::first_bytes(RuleId id, Arena& arena, Budget& budget) {
-  const Work work{arena, budget};
+ByteSet JsonRules::first_bytes(RuleId id, Budget& budget) {
+  const Work work{arena(), budget};
   const JsonRule rule = context_.rules[id];
-  const auto first_of = [&](ExpressionId body) { return arena.leaf_bytes(body, budget).value_or(kAnyBytes); };
+  const auto first_of = [&](ExpressionId body) {
+    return work.arena.derivatives().leaf_bytes(body, budget).value_or(kAnyBytes);
+  };
   return std::visit(Overloaded{
                         [&](const DeclaredNameRule& name) { return declared_.first_bytes(name, work); },
                         [&](const UndeclaredNameRule&) { return kAnyBytes; },
                         [&](const DistinctElementRule&) {
                           const ExpressionId rest = distinct_.so_far(id, work).rest;
-                          return arena.node(rest).nullable ? kAnyBytes : first_of(rest);
+                          return work.arena.pool().node(rest).nullable ? kAnyBytes : first_of(rest);
                         },
                         [&](const auto&) { return first_of(expanded(id, work)); },
                     },
@@ -104,7 +107,7 @@ RuleId JsonRules::committed(RuleId id, std::uint32_t choice) {
 }
 
 ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
-  if (const ExpressionId known = context_.rules.body(id); known != Arena::kEmpty) return known;
+  if (const ExpressionId known = context_.rules.body(id); known != Pool::kEmpty) return known;
   const JsonRule rule = context_.rules[id];
   const ExpressionId body =
       std::visit(Overloaded{
@@ -112,7 +115,7 @@ ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
                      [&](const ElementsRule& elements) { return elements_.expand(elements, work); },
                      [&](const MembersRule& members) { return members_.expand(members, work); },
                      [&](const AfterUndeclaredRule& after) { return undeclared_.expand_after(after, work); },
-                     [](const auto&) { return Arena::kEmpty; },  // read byte by byte
+                     [](const auto&) { return Pool::kEmpty; },  // read byte by byte
                  },
                  rule);
   return context_.rules.body(id) = body;
@@ -120,8 +123,8 @@ ExpressionId JsonRules::expanded(RuleId id, const Work& work) {
 
 // ---- over-approximations ----------------------------------------------------------------------
 
-ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
-  const Work work{arena, budget};
+ExpressionId JsonRules::approximated(RuleId id, Budget& budget) {
+  const Work work{arena(), budget};
   JsonRule rule = context_.rules[id];
   if (line_of(rule).mode != Mode::Exact) return context_.rules.expression(id, work);
   if (std::holds_alternative<DeclaredNameRule>(rule)) return declared_.approximated(id, work);
@@ -139,13 +142,13 @@ ExpressionId JsonRules::approximated(RuleId id, Arena& arena, Budget& budget) {
 }
 
 // A name in front refuses what is taken; those within an element that is begun do too.
-std::vector<Approximation> JsonRules::approximations(RuleId id, Arena& arena, Budget& budget) {
-  const Work work{arena, budget};
+std::vector<Approximation> JsonRules::approximations(RuleId id, Budget& budget) {
+  const Work work{arena(), budget};
   const JsonRule rule = context_.rules[id];
-  const auto as_one = [&] { return std::vector<Approximation>{{approximated(id, arena, budget)}}; };
+  const auto as_one = [&] { return std::vector<Approximation>{{approximated(id, budget)}}; };
   if (line_of(rule).mode != Mode::Exact) return as_one();
   // What stands in front of members and elements keeps or refuses what was written.
-  const auto of_body = [&] { return arena.approximations(expanded(id, work), budget); };
+  const auto of_body = [&] { return work.arena.fronts().approximations(expanded(id, work), budget); };
   return std::visit(
       Overloaded{
           [&](const DistinctElementRule&) { return distinct_.approximations(id, work); },
@@ -160,22 +163,22 @@ std::vector<Approximation> JsonRules::approximations(RuleId id, Arena& arena, Bu
       rule);
 }
 
-std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Arena& arena, Budget& budget) {
+std::optional<ExpressionId> JsonRules::unfolded(RuleId id, Budget& budget) {
   if (about(id).by_byte || std::holds_alternative<DeclaredNameRule>(context_.rules[id])) return std::nullopt;
-  return expanded(id, {arena, budget});
+  return expanded(id, {arena(), budget});
 }
 
 // ---- declared names as strings ----------------------------------------------------------------
 
-std::span<const std::string_view> JsonRules::strings(RuleId id, Arena& arena, Budget& budget) {
+std::span<const std::string_view> JsonRules::strings(RuleId id, Budget& budget) {
   const JsonRule rule = context_.rules[id];
   const auto* name = std::get_if<DeclaredNameRule>(&rule);
-  return name ? declared_.strings(*name, {arena, budget}) : std::span<const std::string_view>();
+  return name ? declared_.strings(*name, {arena(), budget}) : std::span<const std::string_view>();
 }
 
-ExpressionId JsonRules::after(RuleId id, std::size_t string, Arena& arena, Budget& budget) {
+ExpressionId JsonRules::after(RuleId id, std::size_t string, Budget& budget) {
   const auto name = std::get<DeclaredNameRule>(context_.rules[id]);
-  return declared_.after(name, string, {arena, budget});
+  return declared_.after(name, string, {arena(), budget});
 }
 
 std::uint32_t JsonRules::spelled_after(RuleId id, std::size_t string) const {
@@ -186,16 +189,15 @@ std::optional<std::uint8_t> JsonRules::leaving_byte() const {
   return context_.style.spelling == Spelling::Plain ? std::nullopt : std::optional<std::uint8_t>('\\');
 }
 
-ExpressionId JsonRules::after_leaving(RuleId id, std::size_t low, std::size_t, std::size_t depth, Arena& arena,
-                                      Budget& budget) {
+ExpressionId JsonRules::after_leaving(RuleId id, std::size_t low, std::size_t, std::size_t depth, Budget& budget) {
   const auto name = std::get<DeclaredNameRule>(context_.rules[id]);
-  return declared_.after_backslash(name, low, depth, {arena, budget});
+  return declared_.after_backslash(name, low, depth, {arena(), budget});
 }
 
-std::optional<std::string> JsonRules::awaited(RuleId id, Arena& arena, Budget& budget) {
+std::optional<std::string> JsonRules::awaited(RuleId id, Budget& budget) {
   const JsonRule rule = context_.rules[id];
   const auto* name = std::get_if<DeclaredNameRule>(&rule);
-  return name ? declared_.awaited(*name, {arena, budget}) : std::nullopt;
+  return name ? declared_.awaited(*name, {arena(), budget}) : std::nullopt;
 }
 
 // ---- values -----------------------------------------------------------------------------------
@@ -203,8 +205,9 @@ std::optional<std::string> JsonRules::awaited(RuleId id, Arena& arena, Budget& b
 // Strings that are listed say more without a terminal around them: there are few.
 ExpressionId JsonRules::quoted(ExpressionId strings, const Work& work) const {
   const ExpressionId quote = literal("\"", work);
-  const ExpressionId text = work.arena.concatenate(quote, work.arena.concatenate(strings, quote));
-  return work.arena.node(strings).kind == Kind::Strings ? text : work.arena.terminal(text, work.budget);
+  const ExpressionId text = work.arena.forms().concatenate(quote, work.arena.forms().concatenate(strings, quote));
+  return work.arena.pool().node(strings).kind == Kind::Strings ? text
+                                                               : work.arena.derivatives().terminal(text, work.budget);
 }
 
 ExpressionId JsonRules::expand(const ValueRule& rule, const Work& work) {
@@ -218,23 +221,23 @@ ExpressionId JsonRules::expand(const ValueRule& rule, const Work& work) {
   if (parts.simple & kNull) add(literal("null", work));
   if (parts.simple & kFalse) add(literal("false", work));
   if (parts.simple & kTrue) add(literal("true", work));
-  if (parts.strings.language != Arena::kEmpty) add(quoted(parts.strings.language, work));
-  if (parts.numbers.language != Arena::kEmpty) add(arena.terminal(parts.numbers.language, work.budget));
+  if (parts.strings.language != Pool::kEmpty) add(quoted(parts.strings.language, work));
+  if (parts.numbers.language != Pool::kEmpty) add(arena.derivatives().terminal(parts.numbers.language, work.budget));
   if (sets.array_ends().some_length(parts.arrays, work)) {
     const ExpressionId inside = refer_.elements(open.add(OpenArray{parts.arrays}), true, rule.line.deeper(), work);
-    add(arena.concatenate(literal("[", work), inside));
+    add(arena.forms().concatenate(literal("[", work), inside));
   }
   const OpenObject object = open.begun(rule.set, parts.objects, false);
   if (sets.object_ends().some_length(parts.objects, open.room(object), work)) {
     const ExpressionId inside = refer_.members(open.add(object), true, rule.line.deeper(), work);
-    add(arena.concatenate(literal("{", work), inside));
+    add(arena.forms().concatenate(literal("{", work), inside));
   }
   ways.push_back(
       layout.after_break(rule.gap, rule.line.indent, refer_.value(rule.set, Gap::None, rule.line, work), work));
-  return arena.unite(ways);
+  return arena.forms().unite(ways);
 }
 
-std::string JsonRules::show(RuleId id, Pool&) {
+std::string JsonRules::show(RuleId id) {
   const JsonRule& rule = context_.rules[id];
   const auto* const name = std::get_if<DeclaredNameRule>(&rule);
   return json::show(rule, context_, name ? choices_.known(name->object) : nullptr);

@@ -33,28 +33,28 @@ namespace tokamata::json {
 class JsonRules : public RememberingRules {
  public:
   // As those of JsonRuleSet.
-  JsonRules(std::uint32_t source, std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
+  JsonRules(std::uint32_t source, Arena& arena, std::shared_ptr<const ValueTable> table, ValueNode root, Style style,
             std::shared_ptr<const TagStyle> tags = nullptr, ExpressionPtr within = nullptr);
 
   // If two alternatives may read a value, each level of the text would double the readings.
   bool joins() const override { return true; }
-  ExpressionId start(Arena& arena, Budget& budget) override;
+  ExpressionId start(Budget& budget) override;
   About about(RuleId rule) const override { return context_.rules.about(rule); }
-  ExpressionId derivative(RuleId rule, std::uint8_t byte, Arena& arena, Budget& budget) override;
-  ByteSet first_bytes(RuleId rule, Arena& arena, Budget& budget) override;
+  ExpressionId derivative(RuleId rule, std::uint8_t byte, Budget& budget) override;
+  ByteSet first_bytes(RuleId rule, Budget& budget) override;
   const ByteSet& may_begin(RuleId rule) const override;
   RuleId committed(RuleId rule, std::uint32_t choice) override;
-  ExpressionId approximated(RuleId rule, Arena& arena, Budget& budget) override;
-  std::vector<Approximation> approximations(RuleId rule, Arena& arena, Budget& budget) override;
-  std::optional<ExpressionId> unfolded(RuleId rule, Arena& arena, Budget& budget) override;
-  std::span<const std::string_view> strings(RuleId rule, Arena& arena, Budget& budget) override;
-  ExpressionId after(RuleId rule, std::size_t string, Arena& arena, Budget& budget) override;
+  ExpressionId approximated(RuleId rule, Budget& budget) override;
+  std::vector<Approximation> approximations(RuleId rule, Budget& budget) override;
+  std::optional<ExpressionId> unfolded(RuleId rule, Budget& budget) override;
+  std::span<const std::string_view> strings(RuleId rule, Budget& budget) override;
+  ExpressionId after(RuleId rule, std::size_t string, Budget& budget) override;
   std::uint32_t spelled_after(RuleId rule, std::size_t string) const override;
   std::optional<std::uint8_t> leaving_byte() const override;
-  ExpressionId after_leaving(RuleId rule, std::size_t low, std::size_t high, std::size_t depth, Arena& arena,
+  ExpressionId after_leaving(RuleId rule, std::size_t low, std::size_t high, std::size_t depth,
                              Budget& budget) override;
-  std::optional<std::string> awaited(RuleId rule, Arena& arena, Budget& budget) override;
-  std::string show(RuleId rule, Pool& pool) override;
+  std::optional<std::string> awaited(RuleId rule, Budget& budget) override;
+  std::string show(RuleId rule) override;
   void begin_anew() override;
   RuleId kept(RuleId before) override;
   void all_kept() override;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "expression/expression.hpp"
+
 namespace tokamata::json {
 
 namespace {

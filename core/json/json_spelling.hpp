@@ -29,7 +29,10 @@
 // second kind of leaf, where a rewriting once will do.
 #pragma once
 
-#include "expression/expression.hpp"
+#include <memory>
+
+#include "expression/expression_ptr.hpp"
+#include "expression/string_automaton.hpp"
 
 namespace tokamata::json {
 

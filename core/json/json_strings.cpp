@@ -13,7 +13,9 @@
 // last digits of the trees of different states, whose targets differ.
 
 #include <algorithm>
+#include <vector>
 
+#include "expression/utf8.hpp"
 #include "json/json_spelling.hpp"
 
 namespace tokamata::json {

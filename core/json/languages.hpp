@@ -21,23 +21,23 @@ class Languages {
   ExpressionId intersect(std::vector<ExpressionId> languages) const {
     std::erase(languages, all_);
     if (languages.empty()) return all_;
-    return languages.size() == 1 ? languages[0] : arena_.intersect(languages);
+    return languages.size() == 1 ? languages[0] : arena_.forms().intersect(languages);
   }
   ExpressionId unite(std::vector<ExpressionId> languages) const {
-    return std::ranges::find(languages, all_) != languages.end() ? all_ : arena_.unite(languages);
+    return std::ranges::find(languages, all_) != languages.end() ? all_ : arena_.forms().unite(languages);
   }
   ExpressionId complement(ExpressionId language) const {
-    if (language == Arena::kEmpty) return all_;
-    if (language == all_) return Arena::kEmpty;
-    std::vector<ExpressionId> both{all_, arena_.complement(language)};
-    return arena_.intersect(both);
+    if (language == Pool::kEmpty) return all_;
+    if (language == all_) return Pool::kEmpty;
+    std::vector<ExpressionId> both{all_, arena_.forms().complement(language)};
+    return arena_.forms().intersect(both);
   }
   // What exactly one of them has: one after the other, with what none so far has and what one has.  `denied` are the
   // same languages, as wide as what is denied has to be.
   ExpressionId one(const std::vector<ExpressionId>& wanted, const std::vector<ExpressionId>& denied) const {
-    ExpressionId none_has = all_, one_has = Arena::kEmpty;
+    ExpressionId none_has = all_, one_has = Pool::kEmpty;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i] == Arena::kEmpty && denied[i] == Arena::kEmpty) continue;
+      if (wanted[i] == Pool::kEmpty && denied[i] == Pool::kEmpty) continue;
       const ExpressionId without = complement(denied[i]);
       one_has = unite({intersect({one_has, without}), intersect({none_has, wanted[i]})});
       none_has = intersect({none_has, without});

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "common/hexadecimal.hpp"
+#include "expression/expression.hpp"
 #include "json/json_spelling.hpp"
 #include "json/number_set.hpp"
 #include "json/number_states.hpp"

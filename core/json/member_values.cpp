@@ -28,10 +28,10 @@ ExpressionId MemberValues::in_json(const ObjectFormulas::Branches& ways, OpenObj
   for (const Branch<ObjectTag>& way : *ways) {
     rest.rest = way.rest;
     if (!sets_.object_ends().some_length(way.rest, open_.room(rest), work)) continue;
-    next.push_back(arena.concatenate(refer_.value(way.value, Gap::Space, line, work),
-                                     refer_.members(open_.add(rest), false, line, work)));
+    next.push_back(arena.forms().concatenate(refer_.value(way.value, Gap::Space, line, work),
+                                             refer_.members(open_.add(rest), false, line, work)));
   }
-  return layout_.after_blank(Gap::None, arena.concatenate(literal(":", work), arena.unite(next)), work);
+  return layout_.after_blank(Gap::None, arena.forms().concatenate(literal(":", work), arena.forms().unite(next)), work);
 }
 
 ExpressionId MemberValues::between_tags(const ObjectFormulas::Branches& ways, OpenObject rest,
@@ -41,10 +41,10 @@ ExpressionId MemberValues::between_tags(const ObjectFormulas::Branches& ways, Op
     rest.rest = way.rest;
     if (!sets_.object_ends().some_length(way.rest, open_.room(rest), work)) continue;
     const ExpressionId value = tagged_value(way.value, false, after_closing, line, work);
-    if (value != Arena::kEmpty)
-      next.push_back(work.arena.concatenate(value, refer_.members(open_.add(rest), false, line, work)));
+    if (value != Pool::kEmpty)
+      next.push_back(work.arena.forms().concatenate(value, refer_.members(open_.add(rest), false, line, work)));
   }
-  return work.arena.unite(next);
+  return work.arena.forms().unite(next);
 }
 
 ExpressionId MemberValues::tagged_value(SetId set, bool is_element, ExpressionId after_closing, Line line,
@@ -52,28 +52,29 @@ ExpressionId MemberValues::tagged_value(SetId set, bool is_element, ExpressionId
   const TaggedMembers::Pieces pieces = tags_->pieces(work);
   const TaggedMembers::Alternatives alternatives = tags_->alternatives(set, work);
   Arena& arena = work.arena;
-  const ExpressionId closing = arena.concatenate(pieces.closing, after_closing);
+  const ExpressionId closing = arena.forms().concatenate(pieces.closing, after_closing);
   std::vector<ExpressionId> ways;
   for (const TaggedMembers::Alternative& one : alternatives) {
-    ExpressionId way = Arena::kEmpty;
+    ExpressionId way = Pool::kEmpty;
     if (one.form == TagStyle::Form::Text) {
-      way = arena.concatenate(one.text, after_closing);
+      way = arena.forms().concatenate(one.text, after_closing);
     } else if (one.form == TagStyle::Form::Json) {
-      way =
-          arena.concatenate(refer_.value(one.values, Gap::None, line, work), arena.concatenate(pieces.after, closing));
-      way = arena.concatenate(pieces.before, way);
+      way = arena.forms().concatenate(refer_.value(one.values, Gap::None, line, work),
+                                      arena.forms().concatenate(pieces.after, closing));
+      way = arena.forms().concatenate(pieces.before, way);
     } else {
       const ValueParts values = sets_.parts(one.values, work);
       const ExpressionId inside =
           one.form == TagStyle::Form::Members
               ? refer_.members(open_.add(open_.begun(one.values, values.objects, true)), true, line, work)
               : refer_.elements(open_.add(OpenArray{values.arrays, kNoTexts, true}), true, line, work);
-      if (inside != Arena::kEmpty) way = arena.concatenate(inside, arena.concatenate(pieces.between, closing));
+      if (inside != Pool::kEmpty)
+        way = arena.forms().concatenate(inside, arena.forms().concatenate(pieces.between, closing));
     }
     const ExpressionId attributes = is_element ? pieces.of_elements[one.type] : pieces.attributes[one.type];
-    if (way != Arena::kEmpty) ways.push_back(arena.concatenate(attributes, way));
+    if (way != Pool::kEmpty) ways.push_back(arena.forms().concatenate(attributes, way));
   }
-  return arena.unite(ways);
+  return arena.forms().unite(ways);
 }
 
 }  // namespace tokamata::json

@@ -9,25 +9,27 @@ ExpressionId Members::expand(const MembersRule& rule, const Work& work) {
   if (sets_.objects().accepts(open_[rule.object].rest))
     ways.push_back(layout_.before_closing(rule.line.indent, literal("}", work), rule.is_first, work));
   std::vector<ExpressionId> next;
-  if (const ExpressionId all = names(rule, work); all != Arena::kEmpty)
-    next.push_back(layout_.after(Gap::Line, rule.line.indent, arena.concatenate(literal("\"", work), all), work));
+  if (const ExpressionId all = names(rule, work); all != Pool::kEmpty)
+    next.push_back(
+        layout_.after(Gap::Line, rule.line.indent, arena.forms().concatenate(literal("\"", work), all), work));
   if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified)
     add_approximate_names(rule, next, work);
-  const ExpressionId more = arena.unite(next);
-  if (more != Arena::kEmpty)
-    ways.push_back(rule.is_first ? more
-                                 : layout_.after_blank(Gap::None, arena.concatenate(literal(",", work), more), work));
-  return arena.unite(ways);
+  const ExpressionId more = arena.forms().unite(next);
+  if (more != Pool::kEmpty)
+    ways.push_back(rule.is_first
+                       ? more
+                       : layout_.after_blank(Gap::None, arena.forms().concatenate(literal(",", work), more), work));
+  return arena.forms().unite(ways);
 }
 
 ExpressionId Members::expand_tagged(const MembersRule& rule, const Work& work) {
   const TaggedMembers::Pieces pieces = tags_->pieces(work);
   std::vector<ExpressionId> next;
-  if (const ExpressionId all = names(rule, work); all != Arena::kEmpty)
-    next.push_back(work.arena.concatenate(pieces.opening, all));
+  if (const ExpressionId all = names(rule, work); all != Pool::kEmpty)
+    next.push_back(work.arena.forms().concatenate(pieces.opening, all));
   if (rule.line.mode == Mode::Approximation || rule.line.mode == Mode::Unverified)
     add_approximate_names(rule, next, work);
-  return work.arena.concatenate(pieces.between, work.arena.unite(next));
+  return work.arena.forms().concatenate(pieces.between, work.arena.forms().unite(next));
 }
 
 // All names that may come next, after their first quote.
@@ -37,7 +39,7 @@ ExpressionId Members::names(const MembersRule& rule, const Work& work) {
   std::vector<ExpressionId> ways;
   const auto count = static_cast<std::uint32_t>(next.names.size());
   if (count > 0) ways.push_back(declared_.expression({rule.object, 0, count, 0, Texts::kEmpty, rule.line}, work));
-  if (next.due) return work.arena.unite(ways);
+  if (next.due) return work.arena.forms().unite(ways);
   for (const auto& [number, length] : next.others) {
     if (rule.line.mode == Mode::Exact) {
       const UndeclaredName name = undeclared_.begun(object, number, work);
@@ -46,7 +48,7 @@ ExpressionId Members::names(const MembersRule& rule, const Work& work) {
     }
     if (rule.line.mode == Mode::Relaxed) ways.push_back(undeclared_.relaxed(rule.object, number, rule.line, work));
   }
-  return work.arena.unite(ways);
+  return work.arena.forms().unite(ways);
 }
 
 // Undeclared names that begin within a token, quotes and all.
@@ -56,14 +58,14 @@ void Members::add_approximate_names(const MembersRule& rule, std::vector<Express
   if (next.due) {
     const auto count = static_cast<std::uint32_t>(next.names.size());
     const ExpressionId late = declared_.late_names({rule.object, 0, count, 0, Texts::kEmpty, rule.line}, work);
-    if (late == Arena::kEmpty) return;
-    const ExpressionId opened = work.arena.concatenate(undeclared_.opening(rule.object, work), late);
+    if (late == Pool::kEmpty) return;
+    const ExpressionId opened = work.arena.forms().concatenate(undeclared_.opening(rule.object, work), late);
     ways.push_back(object.is_tagged ? opened : layout_.after(Gap::Line, rule.line.indent, opened, work));
     return;
   }
   for (const auto& [number, length] : next.others) {
     const UndeclaredName name = undeclared_.begun(object, number, work);
-    if (name.rest == Arena::kEmpty) continue;
+    if (name.rest == Pool::kEmpty) continue;
     const bool is_unverified = !name.is_settled && rule.line.mode == Mode::Approximation;
     const auto add = [&](ExpressionId way) { ways.push_back(is_unverified ? unverified_from(way, work) : way); };
     const auto approximated = [&](Gap gap) {
@@ -71,7 +73,7 @@ void Members::add_approximate_names(const MembersRule& rule, std::vector<Express
     };
     add(approximated(Gap::Line));
     if (object.is_tagged) continue;
-    const ExpressionId inside = work.arena.concatenate(literal("\"", work), approximated(Gap::None));
+    const ExpressionId inside = work.arena.forms().concatenate(literal("\"", work), approximated(Gap::None));
     add(layout_.after_break(Gap::Line, rule.line.indent, inside, work));
   }
 }

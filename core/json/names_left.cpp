@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "expression/text_count.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {
@@ -10,7 +11,7 @@ namespace tokamata::json {
 std::optional<std::string> NamesLeft::one(const NameClass& other, const Room& room,
                                           const std::vector<std::string>& further, const Work& work) {
   const ExpressionId names = room.texts ? room.texts->writable(other.names, work) : other.names;
-  if (names == Arena::kEmpty) return std::nullopt;
+  if (names == Pool::kEmpty) return std::nullopt;
   if (other.is_any) return "";
   const std::vector<std::string> written = room.other_names.strings();
   const auto is_taken = [&](const std::string& name) {
@@ -24,7 +25,8 @@ std::optional<std::string> NamesLeft::one(const NameClass& other, const Room& ro
   std::vector<std::string> taken = further;
   for (const std::string& name : written) taken.push_back(read_string(name));
   for (const NameId name : room.order->names) taken.push_back(formulas_.table().text(name));
-  const std::optional<std::string> text = work.arena.some_text(texts_.without(names, taken, work), work.budget);
+  const std::optional<std::string> text =
+      work.arena.derivatives().some_text(texts_.without(names, taken, work), work.budget);
   if (!text) return std::nullopt;
   return known_[names.value].emplace_back(read_string(*text));
 }
@@ -45,7 +47,7 @@ bool NamesLeft::has_more(const NameClass& other, const Room& room, std::uint64_t
 
 std::uint64_t NamesLeft::count(ExpressionId names, std::uint64_t most, const Work& work) {
   Counted& known = counted_[names.value];
-  if (known.most < most) known = {work.arena.count_texts(names, most, work.budget), most};
+  if (known.most < most) known = {count_texts(work.arena, names, most, work.budget), most};
   return known.found;
 }
 
@@ -55,10 +57,10 @@ std::optional<std::vector<std::string>> NamesLeft::all(const NameClass& other, c
   std::vector<std::string> declared;
   for (const NameId name : order.names) declared.push_back(formulas_.table().text(name));
   const ExpressionId texts = texts_.plain(texts_.without(other.names, declared, work), work);
-  const std::uint64_t found = work.arena.count_texts(texts, most, work.budget);
+  const std::uint64_t found = count_texts(work.arena, texts, most, work.budget);
   if (found >= most) return std::nullopt;
   std::vector<std::string> names;
-  for (const std::string& text : work.arena.some_texts(texts, found, work.budget)) names.push_back(read_string(text));
+  for (const std::string& text : some_texts(work.arena, texts, found, work.budget)) names.push_back(read_string(text));
   return names;
 }
 

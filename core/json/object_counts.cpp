@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "expression/text_count.hpp"
 #include "json/leaves.hpp"
 #include "json/value_counts.hpp"
 

@@ -302,12 +302,13 @@ NameClasses ObjectFormulas::classes_of(const counted::vector<LanguageId>& langua
       inside.is_escaped = inside.is_escaped && texts_.is_escaped(language);
       inside.names = texts.intersect({before.names, spelled});
       outside.names = texts.intersect({before.names, texts.complement(denied)});
-      if (work.arena.terminal(inside.names, work.budget) == Arena::kEmpty) {
+      if (work.arena.derivatives().terminal(inside.names, work.budget) == Pool::kEmpty) {
         next.push_back(before);
         continue;
       }
       next.push_back(std::move(inside));
-      if (work.arena.terminal(outside.names, work.budget) != Arena::kEmpty) next.push_back(std::move(outside));
+      if (work.arena.derivatives().terminal(outside.names, work.budget) != Pool::kEmpty)
+        next.push_back(std::move(outside));
     }
     classes = std::move(next);
   }

@@ -21,7 +21,7 @@ class RawTexts {
   RawTexts(const SetFormulas& formulas, StringTexts& texts) : formulas_(formulas), texts_(texts) {}
 
   ExpressionId everything(const Work& work) { return languages(work).all(); }
-  ExpressionId nothing() const { return Arena::kEmpty; }
+  ExpressionId nothing() const { return Pool::kEmpty; }
   ExpressionId all(const std::vector<ExpressionId>& texts, const Work& work) {
     return languages(work).intersect(texts);
   }

@@ -8,8 +8,8 @@ constexpr std::uint32_t kMostLevelsOfLeastLength = 6;  // of nested values that 
 
 ExpressionId optional_if(bool is_optional, ExpressionId expression, const Work& work) {
   std::vector<ExpressionId> ways{expression};
-  if (is_optional) ways.push_back(Arena::kEpsilon);
-  return work.arena.unite(ways);
+  if (is_optional) ways.push_back(Pool::kEpsilon);
+  return work.arena.forms().unite(ways);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ ExpressionId RuleReferences::tagged_members(OpenObjectId number, Line line, cons
   ObjectEnds& ends = sets_.object_ends();
   const auto length = may_end ? ends.some_further_length(object.rest, open_.room(object), work)
                               : ends.some_length(object.rest, open_.room(object), work);
-  if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
+  if (!length) return may_end ? Pool::kEpsilon : Pool::kEmpty;
   const std::uint32_t shortest = shortest_members(number, false, line, work);
   return optional_if(may_end, rules_.expression(MembersRule{number, false, line}, *length, shortest, work), work);
 }
@@ -72,7 +72,7 @@ ExpressionId RuleReferences::tagged_elements(OpenArrayId number, Line line, cons
       if (further) length = std::min(length.value_or(kNoLength), capped_sum(*element, *further));
     }
   }
-  if (!length) return may_end ? Arena::kEpsilon : Arena::kEmpty;
+  if (!length) return may_end ? Pool::kEpsilon : Pool::kEmpty;
   return optional_if(may_end, rules_.expression(ElementsRule{number, false, line}, *length, work), work);
 }
 

@@ -54,7 +54,7 @@ bool RuleTable::is_tagged(const JsonRule& rule) const {
 }
 
 ExpressionId& RuleTable::body(RuleId rule) {
-  if (rule.value >= bodies_.size()) bodies_.resize(now_.rules.size(), Arena::kEmpty);
+  if (rule.value >= bodies_.size()) bodies_.resize(now_.rules.size(), Pool::kEmpty);
   return bodies_[rule.value];
 }
 

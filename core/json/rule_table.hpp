@@ -114,7 +114,7 @@ class RuleTable {
   RuleId add(JsonRule rule, std::uint32_t spelled, std::uint32_t shortest = 1);
   const JsonRule& operator[](RuleId rule) const { return now_.rules[rule.value]; }
   const Rules::About& about(RuleId rule) const { return now_.abouts[rule.value]; }
-  ExpressionId expression(RuleId rule, const Work& work) const { return work.arena.rule(source_, rule); }
+  ExpressionId expression(RuleId rule, const Work& work) const { return work.arena.forms().rule(source_, rule); }
   ExpressionId expression(const JsonRule& rule, std::uint32_t spelled, const Work& work) {
     return expression(add(rule, spelled), work);
   }
@@ -154,7 +154,7 @@ class RuleTable {
 
 // Everything from here to the end of the text is unverified.
 inline ExpressionId unverified_from(ExpressionId expression, const Work& work) {
-  return work.arena.concatenate(work.arena.commit(Rules::kUnverified), expression);
+  return work.arena.forms().concatenate(work.arena.forms().commit(Rules::kUnverified), expression);
 }
 
 }  // namespace tokamata::json

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/memoized.hpp"
+#include "expression/expression.hpp"
 #include "json/json_spelling.hpp"
 #include "json/leaves.hpp"
 
@@ -10,12 +11,13 @@ namespace tokamata::json {
 
 const StringTexts::Universe& StringTexts::universe(const Work& work) {
   if (!universe_) {
-    work.arena.note_character(work.arena.add(*code_point_texts(may_escape_all()), work.budget), work.budget);
+    work.arena.derivatives().note_character(work.arena.add(*code_point_texts(may_escape_all()), work.budget),
+                                            work.budget);
     const ExpressionId strings = work.arena.add(*string_texts(may_escape_all()), work.budget);
     ExpressionId writable = strings;
     if (within_) {
       std::vector<ExpressionId> both{strings, work.arena.add(*within_, work.budget)};
-      writable = work.arena.intersect(both);
+      writable = work.arena.forms().intersect(both);
     }
     universe_ = Universe{strings, writable};
   }
@@ -25,7 +27,7 @@ const StringTexts::Universe& StringTexts::universe(const Work& work) {
 ExpressionId StringTexts::writable(ExpressionId strings, const Work& work) {
   if (strings == universe(work).strings) return universe(work).writable;
   std::vector<ExpressionId> both{strings, work.arena.add(*within_, work.budget)};
-  return work.arena.intersect(both);
+  return work.arena.forms().intersect(both);
 }
 
 ExpressionId StringTexts::spelled(LanguageId language, bool wanted, const Work& work) {
@@ -37,12 +39,12 @@ ExpressionId StringTexts::spelled(LanguageId language, bool wanted, const Work& 
 
 ExpressionId StringTexts::of_lengths(const TextLengths& lengths, const Work& work) {
   if (lengths == TextLengths::all()) return universe(work).strings;
-  if (lengths == TextLengths::none()) return Arena::kEmpty;  // of most nodes, for which no code points are added
+  if (lengths == TextLengths::none()) return Pool::kEmpty;  // of most nodes, for which no code points are added
   const ExpressionId code_point = work.arena.add(*code_point_texts(may_escape_all()), work.budget);
   std::vector<ExpressionId> alternatives;
   for (const auto& [minimum, maximum] : lengths.ranges())
-    alternatives.push_back(work.arena.repeat(code_point, minimum, maximum));
-  return work.arena.unite(alternatives);
+    alternatives.push_back(work.arena.forms().repeat(code_point, minimum, maximum));
+  return work.arena.forms().unite(alternatives);
 }
 
 ExpressionId StringTexts::unspelled(LanguageId language, const Work& work) {
@@ -66,7 +68,7 @@ std::string_view StringTexts::spelled_name(NameId name) {
 ExpressionId StringTexts::plain(ExpressionId language, const Work& work) {
   if (spelling_ == Spelling::Plain) return language;
   std::vector<ExpressionId> both{language, work.arena.add(*string_texts(false), work.budget)};
-  return work.arena.intersect(both);
+  return work.arena.forms().intersect(both);
 }
 
 ExpressionId StringTexts::without(ExpressionId language, const std::vector<std::string>& texts, const Work& work) {

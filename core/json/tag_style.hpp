@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "expression/expression.hpp"
+#include "expression/expression_ptr.hpp"
 #include "json/value_table.hpp"
 
 namespace tokamata::json {
@@ -54,34 +54,10 @@ struct TagStyle {
   // of declared names; one that is missing cannot be written
   std::unordered_map<std::string, std::string> written_names;
 
-  ByteSet class_borders() const {
-    ByteSet borders;
-    for (const ExpressionPtr& piece : pieces()) borders |= piece->class_borders();
-    for (const ExpressionPtr& texts : {strings, closed_strings, trimmed, between, before, after, names})
-      if (texts) borders |= texts->class_borders();
-    for (const auto& [mask, texts] : misread) borders |= texts->class_borders();
-    for (const char end : after_name + static_cast<char>(name_end)) {
-      borders.add(static_cast<std::uint8_t>(end));
-      borders.add(static_cast<std::uint8_t>(end + 1));
-    }
-    return borders;
-  }
-  std::set<std::string> control_tokens() const {
-    std::set<std::string> all;
-    for (const ExpressionPtr& piece : pieces())
-      all.insert(piece->control_tokens().begin(), piece->control_tokens().end());
-    return all;
-  }
+  ByteSet class_borders() const;
+  std::set<std::string> control_tokens() const;
   // All pieces of tags.
-  std::vector<ExpressionPtr> pieces() const {
-    std::vector<ExpressionPtr> all{opening, closing};
-    if (named_closing) all.push_back(named_closing);
-    for (const Type& type : types) {
-      all.push_back(type.attributes);
-      if (type.of_element) all.push_back(type.of_element);
-    }
-    return all;
-  }
+  std::vector<ExpressionPtr> pieces() const;
 };
 
 }  // namespace tokamata::json

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/memoized.hpp"
+#include "expression/expression.hpp"
 #include "json/leaves.hpp"
 
 namespace tokamata::json {
@@ -18,18 +19,19 @@ const TaggedMembers::Pieces& TaggedMembers::pieces(const Work& work) {
               {}};
   if (style_->named_closing) {
     std::vector<ExpressionId> either{made.closing, add(style_->named_closing, work)};
-    made.closing = work.arena.unite(either);
+    made.closing = work.arena.forms().unite(either);
   }
   for (const TagStyle::Type& type : style_->types) {
     made.attributes.push_back(add(type.attributes, work));
-    made.of_elements.push_back(type.of_element ? add(type.of_element, work) : Arena::kEmpty);
+    made.of_elements.push_back(type.of_element ? add(type.of_element, work) : Pool::kEmpty);
   }
   has_controls_ = std::ranges::any_of(style_->pieces(),
                                       [](const ExpressionPtr& piece) { return !piece->control_tokens().empty(); });
   std::vector<ExpressionId> first{made.opening};
   for (const ExpressionId of_element : made.of_elements)
-    if (of_element != Arena::kEmpty) first.push_back(of_element);
-  first_bytes_ = work.arena.first_bytes(work.arena.concatenate(made.between, work.arena.unite(first)));
+    if (of_element != Pool::kEmpty) first.push_back(of_element);
+  first_bytes_ =
+      work.arena.analyses().first_bytes(work.arena.forms().concatenate(made.between, work.arena.forms().unite(first)));
   pieces_ = std::move(made);
   return *pieces_;
 }
@@ -50,15 +52,15 @@ const TaggedMembers::Alternatives& TaggedMembers::alternatives(SetId set, const 
   return memoized(alternatives_, set.value, [&] {
     const ValueParts values = sets_.parts(set, work);
     std::uint8_t present = values.simple;
-    if (values.numbers.language != Arena::kEmpty) present |= kNumber;
+    if (values.numbers.language != Pool::kEmpty) present |= kNumber;
     if (values.arrays != Formulas<ArrayTag>::kFalse) present |= kArray;
     if (values.objects != Formulas<ObjectTag>::kFalse) present |= kObject;
-    const bool has_text = strings_.texts(set, work) != Arena::kEmpty;
+    const bool has_text = strings_.texts(set, work) != Pool::kEmpty;
     Alternatives found;
     for (std::uint32_t i = 0; i < style_->types.size(); ++i) {
       const TagStyle::Type& type = style_->types[i];
       if (type.form == TagStyle::Form::Text) {
-        if (const ExpressionId strings = text(set, present, work); strings != Arena::kEmpty)
+        if (const ExpressionId strings = text(set, present, work); strings != Pool::kEmpty)
           found.push_back({i, type.form, strings, set});
         continue;
       }
@@ -68,7 +70,7 @@ const TaggedMembers::Alternatives& TaggedMembers::alternatives(SetId set, const 
       if (has_text) own.push_back(sets_.set_of(type.values_beside_text));
       if (present & ~type.mask & kArray) own.push_back(sets_.set_of(type.values_beside_elements));
       if (const SetId some = sets_.all(std::move(own)); sets_.lives(some, work))
-        found.push_back({i, type.form, Arena::kEmpty, some});
+        found.push_back({i, type.form, Pool::kEmpty, some});
     }
     return found;
   });
@@ -80,49 +82,50 @@ ExpressionId TaggedMembers::untrimmed(ExpressionId texts, const Work& work) {
   Arena& arena = work.arena;
   const ExpressionId dropped = add(style_->trimmed, work), any = add(Expression::everything(), work);
   const auto cut = [&](ExpressionId from, ExpressionId without) {
-    std::vector<ExpressionId> both{from, arena.complement(without)};
-    return arena.intersect(both);
+    std::vector<ExpressionId> both{from, arena.forms().complement(without)};
+    return arena.forms().intersect(both);
   };
-  const ExpressionId begun = cut(texts, arena.concatenate(dropped, any)),
-                     ended = cut(texts, arena.concatenate(any, dropped));
-  const ExpressionId neither = cut(begun, arena.concatenate(any, dropped));
-  std::vector<ExpressionId> ways{neither, arena.concatenate(dropped, ended), arena.concatenate(begun, dropped),
-                                 arena.concatenate(dropped, arena.concatenate(texts, dropped))};
-  return arena.unite(ways);
+  const ExpressionId begun = cut(texts, arena.forms().concatenate(dropped, any)),
+                     ended = cut(texts, arena.forms().concatenate(any, dropped));
+  const ExpressionId neither = cut(begun, arena.forms().concatenate(any, dropped));
+  std::vector<ExpressionId> ways{neither, arena.forms().concatenate(dropped, ended),
+                                 arena.forms().concatenate(begun, dropped),
+                                 arena.forms().concatenate(dropped, arena.forms().concatenate(texts, dropped))};
+  return arena.forms().unite(ways);
 }
 
 // The strings of a set, each with the closing after it.
 ExpressionId TaggedMembers::text(SetId set, std::uint8_t present, const Work& work) {
   Arena& arena = work.arena;
   const ExpressionId wanted = strings_.texts(set, work);
-  if (wanted == Arena::kEmpty) return wanted;
+  if (wanted == Pool::kEmpty) return wanted;
   std::vector<ExpressionId> texts{add(style_->strings, work)}, closed{add(style_->closed_strings, work)};
   const ExpressionId closing = add(style_->closing, work);
   if (wanted != strings_.all(work)) {
     texts.push_back(untrimmed(wanted, work));
-    closed.push_back(arena.concatenate(texts.back(), closing));
+    closed.push_back(arena.forms().concatenate(texts.back(), closing));
   }
   for (const auto& [mask, misread] : style_->misread) {
     if (!(mask & (present | kString))) continue;
     const ExpressionId read = untrimmed(add(misread, work), work);
-    texts.push_back(arena.complement(read));
-    closed.push_back(arena.complement(arena.concatenate(read, closing)));
+    texts.push_back(arena.forms().complement(read));
+    closed.push_back(arena.forms().complement(arena.forms().concatenate(read, closing)));
   }
   const auto whole = [&](std::vector<ExpressionId>& all) {
-    return arena.terminal(all.size() == 1 ? all[0] : arena.intersect(all), work.budget);
+    return arena.derivatives().terminal(all.size() == 1 ? all[0] : arena.forms().intersect(all), work.budget);
   };
   const ExpressionId result = whole(closed);
-  if (!style_->named_closing || result == Arena::kEmpty) return result;
-  std::vector<ExpressionId> either{result, arena.concatenate(whole(texts), add(style_->named_closing, work))};
-  return arena.unite(either);
+  if (!style_->named_closing || result == Pool::kEmpty) return result;
+  std::vector<ExpressionId> either{result, arena.forms().concatenate(whole(texts), add(style_->named_closing, work))};
+  return arena.forms().unite(either);
 }
 
 // Of a value without its attributes; where it is not text, with the closing.
 std::optional<std::uint32_t> TaggedMembers::length_of(const Alternative& one, const Work& work) {
-  const std::uint32_t closing = work.arena.node(pieces(work).closing).spelled;
+  const std::uint32_t closing = work.arena.pool().node(pieces(work).closing).spelled;
   std::optional<std::uint32_t> length;
   switch (one.form) {
-    case TagStyle::Form::Text: return work.arena.node(one.text).spelled;
+    case TagStyle::Form::Text: return work.arena.pool().node(one.text).spelled;
     case TagStyle::Form::Json: length = sets_.some_length(one.values, work); break;
     case TagStyle::Form::Members: {
       const NameOrderPtr order = sets_.order(one.values);
@@ -144,7 +147,8 @@ std::optional<std::uint32_t> TaggedMembers::find_length(SetId value, bool is_ele
     const std::optional<std::uint32_t> length = length_of(one, work);
     const Pieces& made = pieces(work);
     const ExpressionId attributes = is_element ? made.of_elements[one.type] : made.attributes[one.type];
-    if (length) least = std::min(least.value_or(kNoLength), capped_sum(work.arena.node(attributes).spelled, *length));
+    if (length)
+      least = std::min(least.value_or(kNoLength), capped_sum(work.arena.pool().node(attributes).spelled, *length));
   }
   return least;
 }
@@ -180,20 +184,21 @@ std::optional<std::uint32_t> TaggedMembers::element_length(SetId value, const Wo
 
 std::uint32_t TaggedMembers::least_length(std::optional<NameId> name, const Work& work) {
   const std::optional<std::string_view> text = name ? written(*name) : std::nullopt;
-  return capped_sum(work.arena.node(pieces(work).opening).shortest, text ? text->size() : 1, least_closing(work));
+  return capped_sum(work.arena.pool().node(pieces(work).opening).shortest, text ? text->size() : 1,
+                    least_closing(work));
 }
 
 ExpressionId TaggedMembers::after_closing(const Work& work) {
-  if (style_->after_name.empty()) return Arena::kEpsilon;
-  return work.arena.concatenate(add(style_->names, work), literal(style_->after_name, work));
+  if (style_->after_name.empty()) return Pool::kEpsilon;
+  return work.arena.forms().concatenate(add(style_->names, work), literal(style_->after_name, work));
 }
 
 // Written names have no escapes in JSON: what stands between quotes in plain spelling stands so between tags.
 ExpressionId TaggedMembers::writable(ExpressionId names, const Work& work) {
   return memoized(writable_, names.value, [&] {
     std::vector<ExpressionId> both{sets_.texts().plain(names, work), add(style_->names, work)};
-    const ExpressionId all = work.arena.intersect(both);
-    return work.arena.terminal(all, work.budget) == Arena::kEmpty ? Arena::kEmpty : all;
+    const ExpressionId all = work.arena.forms().intersect(both);
+    return work.arena.derivatives().terminal(all, work.budget) == Pool::kEmpty ? Pool::kEmpty : all;
   });
 }
 

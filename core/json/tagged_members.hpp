@@ -31,7 +31,7 @@ class TaggedMembers final : public MemberTexts, public CountedObject {
   const Pieces& pieces(const Work& work);
   std::uint8_t name_end() const { return style_->name_end; }
   // The bytes of all that is read before the first name.
-  std::uint32_t opening_length(const Work& work) { return work.arena.node(pieces(work).opening).spelled; }
+  std::uint32_t opening_length(const Work& work) { return work.arena.pool().node(pieces(work).opening).spelled; }
   bool has_controls() const { return has_controls_; }
   const ByteSet& first_bytes() const { return first_bytes_; }
 
@@ -39,7 +39,7 @@ class TaggedMembers final : public MemberTexts, public CountedObject {
   std::optional<std::string_view> written(NameId name);
   // What follows the closing of a member of some name.
   ExpressionId after_closing(std::string_view written_name, const Work& work) {
-    return style_->after_name.empty() ? Arena::kEpsilon : literal(std::string(written_name) + style_->after_name, work);
+    return style_->after_name.empty() ? Pool::kEpsilon : literal(std::string(written_name) + style_->after_name, work);
   }
   // The same where the name is not known.
   ExpressionId after_closing(const Work& work);
@@ -61,7 +61,7 @@ class TaggedMembers final : public MemberTexts, public CountedObject {
   std::optional<std::uint32_t> length_of_other(SetId value, const Work& work) override;
   std::uint32_t least_length(std::optional<NameId> name, const Work& work) override;
   ExpressionId writable(ExpressionId names, const Work& work) override;
-  std::uint32_t least_closing(const Work& work) { return work.arena.node(pieces(work).closing).shortest; }
+  std::uint32_t least_closing(const Work& work) { return work.arena.pool().node(pieces(work).closing).shortest; }
   // Of an element of an array, tags included.
   std::optional<std::uint32_t> element_length(SetId value, const Work& work);
 

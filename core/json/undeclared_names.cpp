@@ -29,7 +29,7 @@ ExpressionId UndeclaredNames::names_of(const OpenObject& object, std::uint32_t n
 // ---- exact ------------------------------------------------------------------------------------
 
 ExpressionId UndeclaredNames::expression(UndeclaredNameRule rule, const UndeclaredName& name, const Work& work) {
-  if (name.rest == Arena::kEmpty) return Arena::kEmpty;
+  if (name.rest == Pool::kEmpty) return Pool::kEmpty;
   const std::size_t repeated = is_forgotten(open_[rule.object]) ? open_.texts().length(rule.text) : 0;
   const std::uint32_t length =
       capped_sum(choices_.of(rule.object, work).length_of(rule.name_class), kDistinguishing, repeated);
@@ -41,7 +41,7 @@ ExpressionId UndeclaredNames::expression(UndeclaredNameRule rule, const Undeclar
 
 UndeclaredName UndeclaredNames::begun(const OpenObject& object, std::uint32_t name_class, const Work& work) {
   const auto classes = sets_.objects().name_classes(object.rest, work);
-  const UndeclaredName name{work.arena.terminal(names_of(object, name_class, work), work.budget),
+  const UndeclaredName name{work.arena.derivatives().terminal(names_of(object, name_class, work), work.budget),
                             (*classes)[name_class].is_any};
   return checked(name, object, name_class, Texts::kEmpty, Texts::kEmpty, work);
 }
@@ -52,9 +52,9 @@ UndeclaredName UndeclaredNames::begun(const OpenObject& object, std::uint32_t na
   TextId read = Texts::kEmpty, read_escape = Texts::kEmpty;
   const auto read_byte = [&](TextId& so_far, char byte) {
     so_far = open_.texts().extended(so_far, static_cast<std::uint8_t>(byte));
-    name.rest = work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget);
-    if (name.rest != Arena::kEmpty) name = checked(name, object, name_class, read, read_escape, work);
-    return name.rest != Arena::kEmpty;
+    name.rest = work.arena.derivatives().derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget);
+    if (name.rest != Pool::kEmpty) name = checked(name, object, name_class, read, read_escape, work);
+    return name.rest != Pool::kEmpty;
   };
   for (const char byte : open_.texts().string(text))
     if (!read_byte(read, byte)) return name;
@@ -78,9 +78,11 @@ UndeclaredName UndeclaredNames::settled(UndeclaredName name, const OpenObject& o
   name.is_settled = true;
   const std::vector<std::string> taken = open_.taken_below(object, text);
   if (taken.empty()) return name;
-  name.rest = work.arena.terminal(sets_.texts().without(names_of(object, name_class, work), taken, work), work.budget);
+  name.rest = work.arena.derivatives().terminal(sets_.texts().without(names_of(object, name_class, work), taken, work),
+                                                work.budget);
   for (const char byte : open_.texts().string(text) + open_.texts().string(escape))
-    name.rest = work.arena.settled(work.arena.derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
+    name.rest = work.arena.derivatives().settled(
+        work.arena.derivatives().derivative(name.rest, static_cast<std::uint8_t>(byte), work.budget));
   return name;
 }
 
@@ -88,7 +90,7 @@ UndeclaredName UndeclaredNames::settled(UndeclaredName name, const OpenObject& o
 // escape.
 UndeclaredName UndeclaredNames::so_far(RuleId id, const Work& work) {
   const auto rule = std::get<UndeclaredNameRule>(rules_[id]);
-  if (const ExpressionId known = rules_.body(id); known != Arena::kEmpty) return {known, rule.is_settled};
+  if (const ExpressionId known = rules_.body(id); known != Pool::kEmpty) return {known, rule.is_settled};
   const OpenObject object = open_[rule.object];
   UndeclaredName name = begun(object, rule.name_class, rule.text, rule.escape, work);
   if (rule.is_settled && !name.is_settled) name = settled(name, object, rule.name_class, rule.text, rule.escape, work);
@@ -101,7 +103,8 @@ ExpressionId UndeclaredNames::derivative(RuleId id, std::uint8_t byte, const Wor
   const auto rule = std::get<UndeclaredNameRule>(rules_[id]);
   const OpenObject object = open_[rule.object];
   const UndeclaredName before = so_far(id, work);
-  if (const ExpressionId rest = work.arena.derivative(before.rest, byte, work.budget); rest != Arena::kEmpty) {
+  if (const ExpressionId rest = work.arena.derivatives().derivative(before.rest, byte, work.budget);
+      rest != Pool::kEmpty) {
     Texts& texts = open_.texts();
     UndeclaredNameRule longer = rule;
     if (style_.spelling != Spelling::Plain && !object.is_tagged && (byte == '\\' || rule.escape != Texts::kEmpty)) {
@@ -116,9 +119,9 @@ ExpressionId UndeclaredNames::derivative(RuleId id, std::uint8_t byte, const Wor
     const UndeclaredName name{rest, before.is_settled};
     return expression(longer, checked(name, object, rule.name_class, longer.text, longer.escape, work), work);
   }
-  if (byte != end_of_name(object) || rule.escape != Texts::kEmpty || !work.arena.node(before.rest).nullable)
-    return Arena::kEmpty;
-  if (open_.is_taken(object, rule.text)) return Arena::kEmpty;
+  if (byte != end_of_name(object) || rule.escape != Texts::kEmpty || !work.arena.pool().node(before.rest).nullable)
+    return Pool::kEmpty;
+  if (open_.is_taken(object, rule.text)) return Pool::kEmpty;
   return values_.after_undeclared(open_.after_undeclared(object, rule.text), rule.name_class, rule.text, rule.line,
                                   work);
 }
@@ -151,21 +154,23 @@ ExpressionId UndeclaredNames::approximated(OpenObjectId number, std::uint32_t na
   number = without_names(number, work);
   const OpenObject object = open_[number];
   Arena& arena = work.arena;
-  const ExpressionNode n = arena.node(names);
+  const ExpressionNode n = arena.pool().node(names);
   const char end = static_cast<char>(end_of_name(object));
-  const ExpressionId texts = arena.concatenate(n.kind == Kind::Terminal ? n.body() : names, literal({&end, 1}, work));
-  const ExpressionId quoted = gap == Gap::None || object.is_tagged
-                                  ? texts
-                                  : layout_.after_blank(gap, arena.concatenate(literal("\"", work), texts), work);
+  const ExpressionId texts =
+      arena.forms().concatenate(n.kind == Kind::Terminal ? n.body() : names, literal({&end, 1}, work));
+  const ExpressionId quoted =
+      gap == Gap::None || object.is_tagged
+          ? texts
+          : layout_.after_blank(gap, arena.forms().concatenate(literal("\"", work), texts), work);
   const std::uint32_t length =
       capped_sum(choices_.of(number, work).length_of(name_class), 2, is_forgotten(object) ? kLongName : 0);
   const std::uint32_t shortest = refer_.shortest_after_undeclared(number, line, work);
   const ExpressionId after = rules_.expression(AfterUndeclaredRule{number, name_class, line}, length, shortest, work);
-  const ExpressionId name = arena.terminal(quoted, work.budget);
+  const ExpressionId name = arena.derivatives().terminal(quoted, work.budget);
   const ExpressionId opened =
-      object.is_tagged && gap != Gap::None ? arena.concatenate(opening(number, work), name) : name;
-  return arena.concatenate(opened,
-                           is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
+      object.is_tagged && gap != Gap::None ? arena.forms().concatenate(opening(number, work), name) : name;
+  return arena.forms().concatenate(
+      opened, is_unverified && line.mode == Mode::Approximation ? unverified_from(after, work) : after);
 }
 
 // After its quote, nobody knows here where the name began.
@@ -252,7 +257,7 @@ ExpressionId UndeclaredNames::relaxed_names(OpenObjectId number, std::uint32_t n
 
 ExpressionId UndeclaredNames::relaxed(OpenObjectId object, std::uint32_t name_class, Line line, const Work& work) {
   const ExpressionId names = relaxed_names(object, name_class, work);
-  return names == Arena::kEmpty ? names : approximated(object, name_class, names, Gap::None, false, line, work);
+  return names == Pool::kEmpty ? names : approximated(object, name_class, names, Gap::None, false, line, work);
 }
 
 }  // namespace tokamata::json

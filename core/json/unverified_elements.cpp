@@ -66,8 +66,9 @@ class UnverifiedElements::Steps {
     if (!walk_.enter(byte)) return;
     const std::size_t depth = rests_.size();
     rests_.resize(depth + 1);
-    rests_[depth] = work_.arena.settled(work_.arena.derivative(rests_[depth - 1], byte, work_.budget));
-    if (rests_[depth] != Arena::kEmpty) then();
+    rests_[depth] =
+        work_.arena.derivatives().settled(work_.arena.derivatives().derivative(rests_[depth - 1], byte, work_.budget));
+    if (rests_[depth] != Pool::kEmpty) then();
     rests_.resize(depth);
     walk_.leave();
   }
@@ -122,7 +123,7 @@ class UnverifiedElements::Steps {
 
   // A number that is seen may be ended by what follows it.
   void end_number(const std::string& begun) {
-    if (!marks_ends_ || (!is_inside_ && !work_.arena.node(rests_.back()).nullable)) return;
+    if (!marks_ends_ || (!is_inside_ && !work_.arena.pool().node(rests_.back()).nullable)) return;
     const char last = begun.back();
     if (last < '0' || last > '9' || sets_.below(set_, canonical_value(begun)) == kNoTexts) return;
     is_inside_ ? marks() : marks_outside();

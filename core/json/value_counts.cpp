@@ -4,6 +4,7 @@
 #include <bit>
 #include <set>
 
+#include "expression/text_count.hpp"
 #include "json/canonical_value.hpp"
 #include "json/leaves.hpp"
 #include "json/value_sets.hpp"
@@ -42,14 +43,14 @@ std::uint64_t ValueCounts::find_count(SetId set, std::uint64_t most, const Work&
   for (const Type type : {kNull, kFalse, kTrue}) count += (simple & type) ? 1 : 0;
   const auto left = [&] { return most - std::min(most, count); };
   if (numbers.terms.is_endless()) return most;
-  if (numbers.terms.is_integer() && numbers.language != Arena::kEmpty) ++count;
+  if (numbers.terms.is_integer() && numbers.language != Pool::kEmpty) ++count;
   constexpr Count kEnoughCharacters = 4;  // there are over a million, and 2^64 strings of four
   if (strings.lengths && !strings.lengths->ranges().empty() &&
       strings.lengths->ranges().back().maximum >= kEnoughCharacters)
     return most;
-  if (strings.language != Arena::kEmpty && left() > 0)
-    count += work.arena.count_texts(sets_.texts().plain(strings.language, work), left(), work.budget);
-  if (numbers.language != Arena::kEmpty && !numbers.terms.is_integer() && left() > 0)
+  if (strings.language != Pool::kEmpty && left() > 0)
+    count += count_texts(work.arena, sets_.texts().plain(strings.language, work), left(), work.budget);
+  if (numbers.language != Pool::kEmpty && !numbers.terms.is_integer() && left() > 0)
     count += count_numbers(numbers.language, left(), work);
   if (left() > 0) count += sets_.array_ends().count(arrays, left(), work);
   if (left() > 0) count += objects_.of(objects, *sets_.order(set), left(), work);
@@ -71,9 +72,10 @@ std::uint64_t ValueCounts::count_integers(ExpressionId numbers, std::uint64_t mo
     for (const char digit : std::string_view("0123456789")) {
       work.budget.step();
       ++steps;
-      const ExpressionId after = work.arena.derivative(open[at], static_cast<std::uint8_t>(digit), work.budget);
-      if (after == Arena::kEmpty) continue;
-      found += work.arena.node(after).nullable;
+      const ExpressionId after =
+          work.arena.derivatives().derivative(open[at], static_cast<std::uint8_t>(digit), work.budget);
+      if (after == Pool::kEmpty) continue;
+      found += work.arena.pool().node(after).nullable;
       if (at > 0 || digit != '0') open.push_back(after);
     }
   return found;
@@ -85,16 +87,16 @@ std::uint64_t ValueCounts::count_numbers(ExpressionId numbers, std::uint64_t mos
   std::vector<ExpressionId> both{numbers,
                                  work.arena.add(*number_texts({}, false, false, Spelling::Plain), work.budget)};
   const bool is_plain = sets_.formulas().spelling() == Spelling::Plain;
-  const ExpressionId plain = is_plain ? numbers : work.arena.intersect(both);
+  const ExpressionId plain = is_plain ? numbers : work.arena.forms().intersect(both);
   const std::uint64_t enough = kMostPlainSpellings * most;
   if (count_integers(plain, most, work) >= most) return most;
   ExpressionId longer = plain;  // where the smallest integers are those that an enumeration denies
   for (const char digit : std::string_view("98765"))
-    longer = work.arena.derivative(longer, static_cast<std::uint8_t>(digit), work.budget);
+    longer = work.arena.derivatives().derivative(longer, static_cast<std::uint8_t>(digit), work.budget);
   if (count_integers(longer, most, work) >= most) return most;
-  if (work.arena.count_texts(plain, enough, work.budget) >= enough) return most;
+  if (count_texts(work.arena, plain, enough, work.budget) >= enough) return most;
   std::set<std::string> values;
-  for (const std::string& text : work.arena.some_texts(plain, enough, work.budget))
+  for (const std::string& text : some_texts(work.arena, plain, enough, work.budget))
     values.insert(canonical_value(text));
   return std::min<std::uint64_t>(most, values.size());
 }

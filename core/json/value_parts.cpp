@@ -101,12 +101,12 @@ ExpressionId NumberParts::language_of(const NumberTerms& terms, const Work& work
     for (const std::string& number : term.not_multiples) {
       NumberRange multiples;
       multiples.multiple_of = number;
-      std::vector<ExpressionId> both{numbers, work.arena.complement(texts(multiples, false, false, false))};
-      numbers = work.arena.intersect(both);
+      std::vector<ExpressionId> both{numbers, work.arena.forms().complement(texts(multiples, false, false, false))};
+      numbers = work.arena.forms().intersect(both);
     }
     alternatives.push_back(numbers);
   }
-  return work.arena.unite(alternatives);
+  return work.arena.forms().unite(alternatives);
 }
 
 NumberPart NumberParts::all(const std::vector<NumberPart>& parts, const Work& work) {
@@ -142,21 +142,20 @@ bool NumberParts::has_negative(const NumberPart& part, const Work& work) const {
     return std::ranges::any_of(part.terms.terms(), [](const NumberTerm& term) {
       return has_negative_number(term.range, term.integral, term.digits_only);
     });
-  const ExpressionId after_minus = work.arena.derivative(part.language, '-', work.budget);
-  if (after_minus == Arena::kEmpty) return true;  // or nothing is lost
+  const ExpressionId after_minus = work.arena.derivatives().derivative(part.language, '-', work.budget);
+  if (after_minus == Pool::kEmpty) return true;  // or nothing is lost
   NumberRange below_zero;
   below_zero.maximum = "0";
   below_zero.exclusive_maximum = true;
   std::vector<ExpressionId> both{part.language, language_of(NumberTerms::of({below_zero}), work)};
-  return work.arena.terminal(work.arena.intersect(both), work.budget) != Arena::kEmpty;
+  return work.arena.derivatives().terminal(work.arena.forms().intersect(both), work.budget) != Pool::kEmpty;
 }
 
 ExpressionId NumberParts::without_idle_minus(const NumberPart& part, const Work& work) const {
-  if (spelling_ != Spelling::Natural || part.language == Arena::kEmpty || has_negative(part, work))
-    return part.language;
+  if (spelling_ != Spelling::Natural || part.language == Pool::kEmpty || has_negative(part, work)) return part.language;
   if (part.terms.is_known()) return language_of(part.terms, work, true);
   std::vector<ExpressionId> both{part.language, language_of(NumberTerms::all(), work, true)};
-  return work.arena.intersect(both);
+  return work.arena.forms().intersect(both);
 }
 
 // ---- all types --------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ class StringParts {
   StringPart of(TextLengths lengths, const Work& work) const;
   StringPart of(ExpressionId language) const { return {language, std::nullopt}; }
   StringPart everything(const Work& work) const { return of(TextLengths::all(), work); }
-  StringPart nothing() const { return {Arena::kEmpty, TextLengths::none()}; }
+  StringPart nothing() const { return {Pool::kEmpty, TextLengths::none()}; }
   StringPart all(const std::vector<StringPart>& parts, const Work& work) const;
   StringPart any(const std::vector<StringPart>& parts, const Work& work) const;
   StringPart one(const std::vector<StringPart>& wanted, const std::vector<StringPart>& denied, const Work& work) const;
@@ -52,7 +52,7 @@ class NumberParts {
   // `terms` are known.
   NumberPart of(NumberTerms terms, const Work& work) const;
   NumberPart everything(const Work& work) { return {languages(work).all(), NumberTerms::all()}; }
-  NumberPart nothing() const { return {Arena::kEmpty, NumberTerms::none()}; }
+  NumberPart nothing() const { return {Pool::kEmpty, NumberTerms::none()}; }
   NumberPart all(const std::vector<NumberPart>& parts, const Work& work);
   NumberPart any(const std::vector<NumberPart>& parts, const Work& work);
   NumberPart one(const std::vector<NumberPart>& wanted, const std::vector<NumberPart>& denied, const Work& work);

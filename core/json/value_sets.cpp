@@ -14,11 +14,11 @@ ValueSets::ValueSets(std::shared_ptr<const ValueTable> table, Spelling spelling,
 const ValueParts& ValueSets::parts(SetId set, const Work& work) {
   return memoized(parts_, set.value, [&] {
     ValueParts found = evaluation_.of(as_listed(set, work), work);
-    if (texts_.is_limited() && found.strings.language != Arena::kEmpty)
+    if (texts_.is_limited() && found.strings.language != Pool::kEmpty)
       found.strings = {texts_.writable(found.strings.language, work), std::nullopt};
     // What is empty is known to be so from here on.
     for (ExpressionId* const language : {&found.strings.language, &found.numbers.language})
-      if (work.arena.terminal(*language, work.budget) == Arena::kEmpty) *language = Arena::kEmpty;
+      if (work.arena.derivatives().terminal(*language, work.budget) == Pool::kEmpty) *language = Pool::kEmpty;
     found.numbers.language = evaluation_.algebra().numbers().without_idle_minus(found.numbers, work);
     return found;
   });
@@ -40,12 +40,12 @@ std::optional<std::uint32_t> ValueSets::find_length(SetId set, const Work& work)
   std::optional<std::uint32_t> least;
   const auto offer = [&](std::uint32_t length) { least = std::min(least.value_or(~0u), length); };
   const auto spelled = [&](ExpressionId language) {
-    return work.arena.node(work.arena.terminal(language, work.budget)).spelled;
+    return work.arena.pool().node(work.arena.derivatives().terminal(language, work.budget)).spelled;
   };
   if (found.simple & (kNull | kTrue)) offer(4);
   if (found.simple & kFalse) offer(5);
-  if (found.strings.language != Arena::kEmpty) offer(capped_sum(spelled(found.strings.language), 2));
-  if (found.numbers.language != Arena::kEmpty) offer(spelled(found.numbers.language));
+  if (found.strings.language != Pool::kEmpty) offer(capped_sum(spelled(found.strings.language), 2));
+  if (found.numbers.language != Pool::kEmpty) offer(spelled(found.numbers.language));
   if (least && *least < kShortText) return least;
   if (const auto inside = array_ends_.some_length(found.arrays, work)) offer(capped_sum(*inside, 2));
   if (const auto inside = object_ends_.some_length(found.objects, {order(set).get(), 0, nullptr, {}}, work))
@@ -61,8 +61,10 @@ std::uint32_t ValueSets::least_length(SetId set, std::uint32_t depth, const Work
     const auto offer = [&](std::uint32_t length) { least = std::min(least, length); };
     if (found.simple & (kNull | kTrue)) offer(4);
     if (found.simple & kFalse) offer(5);
-    if (found.strings.language != Arena::kEmpty) offer(capped_sum(work.arena.node(found.strings.language).shortest, 2));
-    if (found.numbers.language != Arena::kEmpty) offer(std::max(work.arena.node(found.numbers.language).shortest, 1u));
+    if (found.strings.language != Pool::kEmpty)
+      offer(capped_sum(work.arena.pool().node(found.strings.language).shortest, 2));
+    if (found.numbers.language != Pool::kEmpty)
+      offer(std::max(work.arena.pool().node(found.numbers.language).shortest, 1u));
     if (found.arrays != ArrayFormulas::kFalse) offer(2);
     if (found.objects != ObjectFormulas::kFalse) {
       const std::uint32_t members = object_ends_.least_length(found.objects, depth - 1, work);

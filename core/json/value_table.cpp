@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "expression/expression.hpp"
+
 namespace tokamata::json {
 
 ValueNode ValueTable::include(const ValueTable& other, ValueNode root) {

@@ -18,9 +18,11 @@
 #include <variant>
 #include <vector>
 
+#include "common/byte_set.hpp"
 #include "common/ids.hpp"
+#include "common/lengths.hpp"
 #include "common/memory_account.hpp"
-#include "expression/expression.hpp"
+#include "expression/expression_ptr.hpp"
 
 namespace tokamata::json {
 

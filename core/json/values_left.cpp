@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "expression/text_count.hpp"
+
 namespace tokamata::json {
 
 namespace {
@@ -35,7 +37,7 @@ bool ValuesLeft::has_more(ExpressionId rest, ElementKind kind, std::uint64_t tha
 std::uint64_t ValuesLeft::count(ExpressionId rest, ElementKind kind, std::uint64_t most, const Work& work) {
   const bool is_plain = style_.spelling == Spelling::Plain;
   const auto texts = [&](std::uint64_t up_to, const ByteSet* among = nullptr) {
-    return work.arena.count_texts(rest, up_to, work.budget, among);
+    return count_texts(work.arena, rest, up_to, work.budget, among);
   };
   switch (kind) {
     case ElementKind::String: return is_plain ? texts(most) : std::max<std::uint64_t>(1, texts(most, &kWithoutEscapes));
@@ -52,16 +54,16 @@ std::uint64_t ValuesLeft::count_in_container(ExpressionId rest, bool is_in_strin
                                              const Work& work) {
   Arena& arena = work.arena;
   std::uint64_t found = 1;
-  for (const ExpressionId alternative : arena.fronts(rest))
-    for (ExpressionId at = alternative; at != Arena::kEpsilon && found < most;) {
+  for (const ExpressionId alternative : arena.fronts().of(rest))
+    for (ExpressionId at = alternative; at != Pool::kEpsilon && found < most;) {
       work.budget.step();
-      const auto [head, tail] = arena.split(at);
-      const ExpressionNode n = arena.node(head);
+      const auto [head, tail] = arena.pool().split(at);
+      const ExpressionNode n = arena.pool().node(head);
       if (n.kind == Kind::Rule) found = std::max(found, count_of(rules_[n.rule()], most, work));
       else if (is_in_string && at == alternative && n.kind == Kind::Terminal)
         found = std::max(found, count(head, ElementKind::String, most, work));
       else if (!n.rules && !n.commits && n.kind != Kind::Unverified)
-        found = std::max(found, arena.count_texts(head, most, work.budget, &kTelling));
+        found = std::max(found, count_texts(arena, head, most, work.budget, &kTelling));
       at = tail;
     }
   return found;
@@ -142,8 +144,9 @@ class ValuesLeft::UnverifiedAlong final : public TextTree {
     bool enter(std::uint8_t byte) override {
       const Work& work = tree_.work_;
       work.budget.step();
-      const ExpressionId rest = work.arena.settled(work.arena.derivative(path_.back(), byte, work.budget));
-      if (rest == Arena::kEmpty || !walk_.enter(byte)) return false;
+      const ExpressionId rest =
+          work.arena.derivatives().settled(work.arena.derivatives().derivative(path_.back(), byte, work.budget));
+      if (rest == Pool::kEmpty || !walk_.enter(byte)) return false;
       path_.push_back(rest);
       if (!tree_.values_left_.has_more(rest, ElementKind::String, tree_.than_, work)) walk_.mark(false);
       return true;
@@ -174,13 +177,13 @@ std::shared_ptr<const TextTree> ValuesLeft::unverified_along(std::shared_ptr<con
 
 bool ValuesLeft::is_endless(ExpressionId rest, const Work& work) {
   if (layout_.has_depth()) return false;  // a blank before a closing bracket has chosen to end
-  const std::vector<ExpressionId> ways = work.arena.fronts(rest);
+  const std::vector<ExpressionId> ways = work.arena.fronts().of(rest);
   return std::ranges::all_of(ways, [&](ExpressionId at) {
     for (;;) {
       work.budget.step();
-      const auto [head, tail] = work.arena.split(at);
-      const ExpressionNode n = work.arena.node(head);
-      if (tail == Arena::kEpsilon) return n.kind == Kind::Rule && is_endless(rules_[n.rule()], work);
+      const auto [head, tail] = work.arena.pool().split(at);
+      const ExpressionNode n = work.arena.pool().node(head);
+      if (tail == Pool::kEpsilon) return n.kind == Kind::Rule && is_endless(rules_[n.rule()], work);
       at = tail;
     }
   });

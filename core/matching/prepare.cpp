@@ -97,8 +97,8 @@ class Preparer {
   // Whether all that may come next is within terminals.
   bool begins_with_terminal(StateId state) const {
     const ExpressionId expression = automaton_.expression(state);
-    return std::ranges::all_of(arena_.alternatives(expression), [this](ExpressionId alternative) {
-      return arena_.node(arena_.split(alternative).head).kind == Kind::Terminal;
+    return std::ranges::all_of(arena_.pool().alternatives(expression), [this](ExpressionId alternative) {
+      return arena_.pool().node(arena_.pool().split(alternative).head).kind == Kind::Terminal;
     });
   }
 
@@ -108,17 +108,18 @@ class Preparer {
     for (const Hypothesis& h : step.canonical.hypotheses) hash = mix(mix(hash, h.guess), h.place);
     if (!tokens_.is_approximated(step.state)) return mix(hash, automaton_.clipped(step.state, budget).value);
     std::uint64_t all = 0;
-    for (const Approximation& approximation : arena_.approximations(automaton_.expression(step.state), budget)) {
+    for (const Approximation& approximation :
+         arena_.fronts().approximations(automaton_.expression(step.state), budget)) {
       const ExpressionId expression = approximation.expression;
-      for (const ExpressionId alternative : arena_.alternatives(expression)) all += near(alternative);
+      for (const ExpressionId alternative : arena_.pool().alternatives(expression)) all += near(alternative);
     }
     return mix(hash, all);
   }
 
   std::uint64_t near(ExpressionId alternative) const {
     std::uint64_t hash = 1;
-    for (unsigned depth = 0; depth < kNear && alternative != Arena::kEpsilon; ++depth) {
-      const auto [head, tail] = arena_.split(alternative);
+    for (unsigned depth = 0; depth < kNear && alternative != Pool::kEpsilon; ++depth) {
+      const auto [head, tail] = arena_.pool().split(alternative);
       hash = mix(hash, head.value);
       alternative = tail;
     }
@@ -158,11 +159,11 @@ class Preparer {
 
   template <class Visit>
   void for_each_string(StateId state, Budget& budget, Visit&& visit) {
-    for (const ExpressionId alternative : arena_.unfolded(automaton_.expression(state), budget)) {
-      const ExpressionNode head = arena_.node(arena_.split(alternative).head);
-      RememberingRules* const rules = head.kind == Kind::Rule ? arena_.rules(head).remembering() : nullptr;
+    for (const ExpressionId alternative : arena_.fronts().unfolded(automaton_.expression(state), budget)) {
+      const ExpressionNode head = arena_.pool().node(arena_.pool().split(alternative).head);
+      RememberingRules* const rules = head.kind == Kind::Rule ? arena_.rule_sets().of(head).remembering() : nullptr;
       if (!rules) continue;
-      const auto strings = rules->strings(head.rule(), arena_, budget);
+      const auto strings = rules->strings(head.rule(), budget);
       for (const std::string_view string : strings.first(std::min(strings.size(), kMostStrings))) visit(string);
     }
   }

@@ -39,7 +39,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "expression/expression.hpp"
+#include "common/lengths.hpp"
 
 namespace tokamata {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/hash.hpp"
+#include "expression/expression.hpp"
 
 namespace tokamata {
 
@@ -125,7 +126,7 @@ class Splitter::Closure {
       if (thread.at.state == ByteAutomaton::kDead || !is_new(thread.at)) continue;
       pass_what_is_no_text(thread, group);
       ends |= automaton.accepting(thread.at.state);
-      if (automaton.expression(thread.at.state) != Arena::kEpsilon) staying.push_back(thread);
+      if (automaton.expression(thread.at.state) != Pool::kEpsilon) staying.push_back(thread);
     }
     if (ends && one.lazy)
       for (auto thread = staying.rbegin(); thread != staying.rend(); ++thread) pending_.push_back({*thread, true});
@@ -210,11 +211,12 @@ Splitter::Splitter(SplitProgram program, const Limits& limits, std::shared_ptr<c
   check(program_.code, {&Splitter::knows, 0, program_.leaves.size()});
   const ExpressionPtr all = Expression::unite(program_.leaves);  // so that one automaton knows the bytes of all
   sees_edges_ = all->sees_edges();
-  automaton_.emplace(*all, Arena::Aliases{}, ByteSet::range(0, 0xFF), 1, limits_, cancel_);
+  automaton_.emplace(*all, LeafForms::Aliases{}, ByteSet::range(0, 0xFF), 1, limits_, cancel_);
   Budget left = budget();
   Arena& arena = automaton_->arena();
   for (const ExpressionPtr& leaf : program_.leaves)
-    starts_.push_back(automaton_->state_of(arena.derivative(arena.add(*leaf, left), Symbol::edge(), left), left));
+    starts_.push_back(
+        automaton_->state_of(arena.derivatives().derivative(arena.add(*leaf, left), Symbol::edge(), left), left));
   end_charging();
 }
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "common/ids.hpp"
+#include "common/lengths.hpp"
 #include "common/memory_account.hpp"
-#include "expression/expression.hpp"
 
 namespace tokamata {
 

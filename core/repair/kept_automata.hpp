@@ -17,7 +17,7 @@ class KeptAutomaton : private Accounted {
  public:
   KeptAutomaton(const ExpressionPtr& pattern, const Limits& limits, std::shared_ptr<const CancelToken> cancel)
       : depth_(limits.depth),
-        automaton_(*pattern, Arena::Aliases{}, ByteSet::range(0x00, 0xFF), 1, limits, std::move(cancel)) {
+        automaton_(*pattern, LeafForms::Aliases{}, ByteSet::range(0x00, 0xFF), 1, limits, std::move(cancel)) {
     end_charging();
   }
   ~KeptAutomaton() { begin_charging(); }

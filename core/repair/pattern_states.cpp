@@ -9,13 +9,14 @@ namespace {
 ExpressionId approximated(ByteAutomaton& automaton, StateId state, Budget& budget) {
   Arena& arena = automaton.arena();
   std::vector<ExpressionId> alternatives;
-  for (const Approximation& one : arena.approximations(automaton.expression(state), budget))
+  for (const Approximation& one : arena.fronts().approximations(automaton.expression(state), budget))
     alternatives.push_back(one.expression);
-  return arena.unite(alternatives);
+  return arena.forms().unite(alternatives);
 }
 
 bool is_approximated(ByteAutomaton& automaton, StateId state) {
-  return automaton.arena().remembers() && automaton.arena().node(automaton.expression(state)).rules;
+  return automaton.arena().rule_sets().any_remembers() &&
+         automaton.arena().pool().node(automaton.expression(state)).rules;
 }
 
 }  // namespace
@@ -23,8 +24,9 @@ bool is_approximated(ByteAutomaton& automaton, StateId state) {
 StateId over_approximation(ByteAutomaton& automaton, StateId state, Budget& budget) {
   if (!is_approximated(automaton, state)) return state;
   Arena& arena = automaton.arena();
-  const ExpressionId relaxed = arena.concatenate(arena.commit(Rules::kRelaxed), approximated(automaton, state, budget));
-  return automaton.state_of(arena.settled(relaxed), budget);
+  const ExpressionId relaxed =
+      arena.forms().concatenate(arena.forms().commit(Rules::kRelaxed), approximated(automaton, state, budget));
+  return automaton.state_of(arena.derivatives().settled(relaxed), budget);
 }
 
 namespace {
@@ -49,7 +51,7 @@ bool descend(ByteAutomaton& automaton, StateId& at, std::string& text, Writings&
         // A name that is kept has one length at every byte; its over-approximation knows how far its end is.
         const bool is_exact = !is_approximated(automaton, target);
         const std::uint64_t left =
-            (is_exact ? automaton.node(target) : automaton.arena().node(approximated(automaton, target, budget)))
+            (is_exact ? automaton.node(target) : automaton.arena().pool().node(approximated(automaton, target, budget)))
                 .spelled;
         open.add({length + 1 + left, length + 1, target});
         continue;

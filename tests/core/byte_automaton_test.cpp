@@ -21,7 +21,8 @@ using namespace engine;
 // The answer without a memory.
 StateId derived(ByteAutomaton& automaton, StateId state, std::uint8_t byte, Budget& budget) {
   Arena& arena = automaton.arena();
-  return automaton.state_of(arena.settled(arena.derivative(automaton.expression(state), byte, budget)), budget);
+  return automaton.state_of(
+      arena.derivatives().settled(arena.derivatives().derivative(automaton.expression(state), byte, budget)), budget);
 }
 
 TEST(remembered_transitions_are_those_of_derivatives) {

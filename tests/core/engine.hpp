@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "expression/expression.hpp"
 #include "matching/matcher.hpp"
 #include "oracle/tokens.hpp"
 #include "test.hpp"

@@ -142,7 +142,7 @@ TEST(rows_of_spelled_classes_are_one_repetition) {
               form(repeat(dot, 2, tokamata::kUnbounded)));
 }
 
-// A count beside what is of characters says nothing (expression/characters.cpp), and is kept beside everything else.
+// A count beside what is of characters says nothing (expression/characters.hpp), and is kept beside everything else.
 TEST(counts_of_characters_are_dropped_where_they_say_nothing) {
   const std::vector<TreePtr> leaves = {text("a"),
                                        text("\\n"),
@@ -178,26 +178,27 @@ TEST(counts_of_characters_are_dropped_where_they_say_nothing) {
     tokamata::Budget budget{{}, nullptr, 0};
     const ExpressionPtr character = spelled_in_json(engine::expression_of(any()), any_spelling);
     const auto counted = arena.add(*character, budget);
-    arena.note_character(counted, budget);
+    arena.derivatives().note_character(counted, budget);
     const auto all = arena.add(*Expression::repetition(character, 0, tokamata::kUnbounded, 0), budget);
     const ExpressionPtr given = engine::expression_of(tree);
     const auto texts = arena.add(is_spelled ? *spelled_in_json(given, any_spelling) : *given, budget);
-    std::vector<tokamata::ExpressionId> both{all, texts}, outside{texts, arena.complement(all)};
-    const bool is_dropped = arena.intersect(both) == texts;
+    std::vector<tokamata::ExpressionId> both{all, texts}, outside{texts, arena.forms().complement(all)};
+    const bool is_dropped = arena.forms().intersect(both) == texts;
     dropped += is_dropped;
-    const bool is_count = arena.node(texts).kind == tokamata::Kind::Repetition && arena.node(texts).body() == counted;
+    const bool is_count =
+        arena.pool().node(texts).kind == tokamata::Kind::Repetition && arena.pool().node(texts).body() == counted;
     if (is_spelled && !any_spelling && !is_count) CHECK(is_dropped);
-    if (is_dropped) CHECK(!arena.some_text(arena.intersect(outside), budget));
+    if (is_dropped) CHECK(!arena.derivatives().some_text(arena.forms().intersect(outside), budget));
 
     // What is left of all characters without these texts: where it is said to live for ever, it does.
-    std::vector<tokamata::ExpressionId> left{all, arena.complement(texts)};
-    tokamata::ExpressionId rest = arena.intersect(left);
-    if (!arena.characters_but_for_some(rest)) continue;
+    std::vector<tokamata::ExpressionId> left{all, arena.forms().complement(texts)};
+    tokamata::ExpressionId rest = arena.forms().intersect(left);
+    if (!arena.string_bounds().characters_but_for_some(rest)) continue;
     ++endless;
     for (unsigned step = 0; step < 8; ++step) {
-      CHECK(arena.some_text(rest, budget).has_value());
+      CHECK(arena.derivatives().some_text(rest, budget).has_value());
       const std::string read = choices.of<std::string>({"a", "n", "#", "~", "\xC3\xA9", "\\n", "\\\\"});
-      for (const char byte : read) rest = arena.derivative(rest, static_cast<std::uint8_t>(byte), budget);
+      for (const char byte : read) rest = arena.derivatives().derivative(rest, static_cast<std::uint8_t>(byte), budget);
     }
   }
   CHECK(6 * dropped < 5 * count);

@@ -149,7 +149,7 @@ TEST(json_masks_of_members_between_tags) {
   CHECK(3 * walked > count);
 }
 
-// Bounds of strings that no token comes near to, and those that some do (expression/characters.cpp).
+// Bounds of strings that no token comes near to, and those that some do (expression/string_bounds.hpp).
 TEST(json_masks_of_bounded_patterns) {
   compare_many(2'000'000, [](std::uint64_t, RandomValues& values) { return values.bounded_string(); });
 }

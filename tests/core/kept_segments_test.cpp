@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "amounts.hpp"
+#include "expression/expression.hpp"
 #include "json/json_rule_set.hpp"
 #include "matching/matcher.hpp"
 #include "test.hpp"

@@ -18,6 +18,7 @@ using tokamata::CodePointAutomaton;
 using tokamata::ExpressionId;
 using tokamata::Kind;
 using tokamata::NodeId;
+using tokamata::Pool;
 using tokamata::TokenTrie;
 
 // ---- UTF-8 ------------------------------------------------------------------------------------
@@ -120,10 +121,11 @@ struct Forms {
 
   ExpressionId operator()(const TreePtr& tree) { return arena.add(*engine::expression_of(tree), budget); }
   ExpressionId after(ExpressionId expression, const std::string& text) {
-    for (const char byte : text) expression = arena.derivative(expression, static_cast<std::uint8_t>(byte), budget);
+    for (const char byte : text)
+      expression = arena.derivatives().derivative(expression, static_cast<std::uint8_t>(byte), budget);
     return expression;
   }
-  std::size_t alternatives(ExpressionId expression) const { return arena.alternatives(expression).size(); }
+  std::size_t alternatives(ExpressionId expression) const { return arena.pool().alternatives(expression).size(); }
 };
 
 TEST(equal_ways_of_writing_are_one_form) {
@@ -140,13 +142,13 @@ TEST(equal_ways_of_writing_are_one_form) {
   CHECK(form(repeat(repeat(a, 2, 5), 2, 3)).value != form(repeat(a, 4, 15)).value);
   CHECK(form(repeat(repeat(a, 2, 2), 0, 3)).value != form(repeat(a, 0, 6)).value);
   CHECK_EQUAL(form(repeat(a, 1, 1)).value, form(a).value);
-  CHECK_EQUAL(form(repeat(a, 0, 0)).value, Arena::kEpsilon.value);
-  CHECK_EQUAL(form(repeat(nothing(), 0, 9)).value, Arena::kEpsilon.value);
-  CHECK_EQUAL(form(repeat(nothing(), 1, 9)).value, Arena::kEmpty.value);
-  CHECK_EQUAL(form(sequence({a, nothing(), b})).value, Arena::kEmpty.value);
-  CHECK_EQUAL(form(one_of({{0xD800, 0xDFFF}})).value, Arena::kEmpty.value);
-  CHECK_EQUAL(form(choice({})).value, Arena::kEmpty.value);
-  CHECK_EQUAL(form(sequence({})).value, Arena::kEpsilon.value);
+  CHECK_EQUAL(form(repeat(a, 0, 0)).value, Pool::kEpsilon.value);
+  CHECK_EQUAL(form(repeat(nothing(), 0, 9)).value, Pool::kEpsilon.value);
+  CHECK_EQUAL(form(repeat(nothing(), 1, 9)).value, Pool::kEmpty.value);
+  CHECK_EQUAL(form(sequence({a, nothing(), b})).value, Pool::kEmpty.value);
+  CHECK_EQUAL(form(one_of({{0xD800, 0xDFFF}})).value, Pool::kEmpty.value);
+  CHECK_EQUAL(form(choice({})).value, Pool::kEmpty.value);
+  CHECK_EQUAL(form(sequence({})).value, Pool::kEpsilon.value);
 }
 
 TEST(counts_that_touch_are_joined_and_smaller_ones_dropped) {
@@ -169,7 +171,7 @@ TEST(nested_bounds_keep_at_most_two_alternatives) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Choices choices(seed);
     ExpressionId state = start;
-    for (unsigned step = 0; step < 400 && state != Arena::kEmpty; ++step) {
+    for (unsigned step = 0; step < 400 && state != Pool::kEmpty; ++step) {
       CHECK(form.alternatives(state) <= 2);
       state = form.after(state, choices.one_in(3) ? "b" : "a");
     }
@@ -234,9 +236,9 @@ TEST(derivatives_are_those_of_the_language) {
         std::string read;
         const test::Note more([&] { return "text " + escaped(read); });
         for (std::size_t k = 0;; ++k) {
-          CHECK_EQUAL(state == Arena::kEmpty, expected == Language::kDead);
+          CHECK_EQUAL(state == Pool::kEmpty, expected == Language::kDead);
           if (expected == Language::kDead) break;
-          CHECK_EQUAL(form.arena.node(state).nullable, language.accepts(expected));
+          CHECK_EQUAL(form.arena.pool().node(state).nullable, language.accepts(expected));
           if (k == letters.size()) break;
           state = form.after(state, letters.substr(k, 1));
           expected = language.next(expected, static_cast<unsigned char>(letters[k]));
@@ -256,18 +258,18 @@ TEST(bytes_of_a_class_have_one_derivative) {
     const test::Note note([&] { return "pattern " + shown(tree); });
     Forms form;
     ExpressionId state = form(tree);
-    for (unsigned round = 0; round < 6 && state != Arena::kEmpty; ++round) {
-      const tokamata::FirstBytes classes = form.arena.first_byte_classes(state);
+    for (unsigned round = 0; round < 6 && state != Pool::kEmpty; ++round) {
+      const tokamata::FirstBytes classes = form.arena.derivatives().first_byte_classes(state);
       const ByteSet representatives = classes.representatives();
       std::vector<ExpressionId> live;
-      ExpressionId of_class = Arena::kEmpty;
+      ExpressionId of_class = Pool::kEmpty;
       bool is_new = true;
       for (unsigned value = 0; value < 256; ++value) {
         const auto byte = static_cast<std::uint8_t>(value);
         is_new = is_new || classes.borders.contains(byte);
-        const ExpressionId target = form.arena.derivative(state, byte, form.budget);
-        if (target != Arena::kEmpty) live.push_back(target);
-        CHECK(classes.bytes.contains(byte) || target == Arena::kEmpty);
+        const ExpressionId target = form.arena.derivatives().derivative(state, byte, form.budget);
+        if (target != Pool::kEmpty) live.push_back(target);
+        CHECK(classes.bytes.contains(byte) || target == Pool::kEmpty);
         CHECK(!representatives.contains(byte) || classes.bytes.contains(byte));
         if (!classes.bytes.contains(byte)) continue;
         CHECK_EQUAL(representatives.contains(byte), is_new);
@@ -275,7 +277,7 @@ TEST(bytes_of_a_class_have_one_derivative) {
         CHECK_EQUAL(target.value, of_class.value);
         is_new = false;
       }
-      state = live.empty() ? Arena::kEmpty : live[choices.below(static_cast<std::uint32_t>(live.size()))];
+      state = live.empty() ? Pool::kEmpty : live[choices.below(static_cast<std::uint32_t>(live.size()))];
     }
   }
 }
@@ -285,7 +287,7 @@ TEST(what_is_met_again_after_fewer_bytes_is_followed_again) {
   Forms form;
   const TreePtr end = text("tttt"), by_ax = sequence({text("ax"), choice({sequence({text("y"), end}), text("q")})});
   const ExpressionId state = form(both({choice({by_ax, sequence({text("bx"), end})}), no(text("axq"))}));
-  CHECK_EQUAL(form.arena.some_text(state, form.budget).value_or(""), "bxtttt");
+  CHECK_EQUAL(form.arena.derivatives().some_text(state, form.budget).value_or(""), "bxtttt");
 }
 
 // Whatever was searched before, a text found is a shortest one.
@@ -301,7 +303,7 @@ TEST(texts_found_are_shortest) {
       for (std::size_t i = 0; i < states.size() && states.size() < 40; ++i)
         for (const unsigned letter : {0x62u, 0x61u, 0xC3u, 0xA9u, 0x63u})
           if (const ExpressionId next = form.after(states[i], std::string(1, static_cast<char>(letter)));
-              next != Arena::kEmpty && std::ranges::find(states, next) == states.end())
+              next != Pool::kEmpty && std::ranges::find(states, next) == states.end())
             states.push_back(next);
       for (const ExpressionId state : states) {
         std::optional<std::size_t> least;  // breadth first, by all bytes
@@ -309,10 +311,11 @@ TEST(texts_found_are_shortest) {
         for (std::size_t length = 0; !least && !level.empty(); ++length) {
           std::vector<ExpressionId> next;
           for (const ExpressionId at : level) {
-            if (form.arena.node(at).nullable) least = length;
+            if (form.arena.pool().node(at).nullable) least = length;
             for (unsigned value = 0; value < 256; ++value) {
-              const ExpressionId target = form.arena.derivative(at, static_cast<std::uint8_t>(value), form.budget);
-              if (target == Arena::kEmpty || std::ranges::find(met, target) != met.end()) continue;
+              const ExpressionId target =
+                  form.arena.derivatives().derivative(at, static_cast<std::uint8_t>(value), form.budget);
+              if (target == Pool::kEmpty || std::ranges::find(met, target) != met.end()) continue;
               met.push_back(target);
               next.push_back(target);
             }
@@ -320,11 +323,11 @@ TEST(texts_found_are_shortest) {
           if (met.size() > 400) throw TooLarge{};
           level = std::move(next);
         }
-        const std::optional<std::string> found = form.arena.some_text(state, form.budget);
+        const std::optional<std::string> found = form.arena.derivatives().some_text(state, form.budget);
         CHECK_EQUAL(found.has_value(), least.has_value());
         if (!found) continue;
         CHECK_EQUAL(found->size(), *least);
-        CHECK(form.arena.node(form.after(state, *found)).nullable);
+        CHECK(form.arena.pool().node(form.after(state, *found)).nullable);
       }
     } catch (const TooLarge&) {
     }

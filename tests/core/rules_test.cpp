@@ -413,7 +413,7 @@ TEST(lengths_within_a_regular_language) {
         Expression::concatenation({Expression::repetition(letters, least, most, -1),
                                    Expression::repetition(text(choices.one_in(2) ? ")" : "a"), 0, kUnbounded, -1)});
     const auto automaton_of = [](const ExpressionPtr& pattern) {
-      return std::make_unique<ByteAutomaton>(*pattern, Arena::Aliases{}, ByteSet::range(0, 0xFF), 1,
+      return std::make_unique<ByteAutomaton>(*pattern, LeafForms::Aliases{}, ByteSet::range(0, 0xFF), 1,
                                              Limits{.states = 20'000}, nullptr);
     };
     const auto of_both = automaton_of(Expression::intersection({expression, regular})),

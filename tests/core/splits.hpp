@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "choices.hpp"
+#include "expression/expression.hpp"
 #include "programs/splitter.hpp"
 
 namespace splits {

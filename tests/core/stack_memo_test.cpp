@@ -6,6 +6,7 @@
 
 #include "composition/stack_memo.hpp"
 #include "expression/arena.hpp"
+#include "expression/expression.hpp"
 #include "test.hpp"
 
 namespace {
@@ -24,9 +25,9 @@ struct Shared {
   StackMemo memo;
 
   ExpressionId text(const std::string& bytes) {
-    ExpressionId made = Arena::kEpsilon;
+    ExpressionId made = Pool::kEpsilon;
     for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte)
-      made = arena.concatenate(arena.add(*Expression::literal(std::string(1, *byte)), budget), made);
+      made = arena.forms().concatenate(arena.add(*Expression::literal(std::string(1, *byte)), budget), made);
     return made;
   }
   // Optional letters one after another, then an end: as a tree it has twice as many parts for each of them.
@@ -34,30 +35,30 @@ struct Shared {
     ExpressionId rest = text(std::string(1, end));
     for (int number = count; number > 0; --number) {
       std::vector<ExpressionId> either{
-          rest, arena.concatenate(text(std::string(1, static_cast<char>('A' + number % 50))), rest)};
-      rest = arena.unite(either);
+          rest, arena.forms().concatenate(text(std::string(1, static_cast<char>('A' + number % 50))), rest)};
+      rest = arena.forms().unite(either);
     }
     return rest;
   }
   ByteSet beginnings(ExpressionId expression) const {
-    const ExpressionNode& node = arena.node(expression);
-    if (node.kind == Kind::Bytes) return arena.byte_set(node);
+    const ExpressionNode& node = arena.pool().node(expression);
+    if (node.kind == Kind::Bytes) return arena.leaves().byte_set(node);
     if (node.kind == Kind::Repetition) return beginnings(node.body());
     ByteSet bytes;
     if (node.kind == Kind::Union)
-      for (const ExpressionId item : arena.items(node)) bytes |= beginnings(item);
+      for (const ExpressionId item : arena.pool().items(node)) bytes |= beginnings(item);
     if (node.kind == Kind::Concatenation) {
       bytes = beginnings(node.head());
-      if (arena.node(node.head()).nullable) bytes |= beginnings(node.tail());
+      if (arena.pool().node(node.head()).nullable) bytes |= beginnings(node.tail());
     }
     return bytes;
   }
   template <class ReadOf>
   void add(ExpressionId expression, StackMemo::Found found, ReadOf&& read) {
-    memo.add(arena, expression, found, [this](ExpressionId part) { return beginnings(part); }, read);
+    memo.add(arena.pool(), expression, found, [this](ExpressionId part) { return beginnings(part); }, read);
   }
   std::optional<StackMemo::Found> find(ExpressionId expression) const {
-    return memo.find(arena, expression, [this](ExpressionId part) { return beginnings(part); });
+    return memo.find(arena.pool(), expression, [this](ExpressionId part) { return beginnings(part); });
   }
 };
 
@@ -78,9 +79,9 @@ TEST(a_part_that_is_shared_is_not_one_that_is_alike) {
   Shared shared;
   const ExpressionId x = shared.text("xz"), y = shared.text("yz");
   const auto state_of = [&](ExpressionId first, ExpressionId second) {
-    std::vector<ExpressionId> either{shared.arena.concatenate(shared.text("a"), first),
-                                     shared.arena.concatenate(shared.text("b"), second)};
-    return shared.arena.unite(either);
+    std::vector<ExpressionId> either{shared.arena.forms().concatenate(shared.text("a"), first),
+                                     shared.arena.forms().concatenate(shared.text("b"), second)};
+    return shared.arena.forms().unite(either);
   };
   const auto all = [](ExpressionId) { return StackMemo::Read{.is_split = true}; };
   shared.add(state_of(x, x), {StateId{1}, 0}, all);
@@ -95,7 +96,7 @@ TEST(a_part_that_is_shared_is_not_one_that_is_alike) {
 TEST(states_that_avoid_the_same_bytes_share_a_mask) {
   Shared shared;
   const ExpressionId head = shared.text("n");
-  const auto after_head = [&](ExpressionId rest) { return shared.arena.concatenate(head, rest); };
+  const auto after_head = [&](ExpressionId rest) { return shared.arena.forms().concatenate(head, rest); };
   const auto state_of = [&](const std::string& rest) { return after_head(shared.text(rest)); };
   const ExpressionId made = state_of("xy"), rest = shared.text("xy");
   shared.add(made, {StateId{1}, 0}, [&](ExpressionId part) {
@@ -107,11 +108,11 @@ TEST(states_that_avoid_the_same_bytes_share_a_mask) {
   CHECK(!shared.find(state_of(";x")));
   CHECK(!shared.find(state_of(",")));
   std::vector<ExpressionId> either{shared.text("xy"), shared.text(";")};
-  CHECK(!shared.find(after_head(shared.arena.unite(either))));
+  CHECK(!shared.find(after_head(shared.arena.forms().unite(either))));
   // What may be empty begins with what follows it; where nothing follows, no token reads on.
-  CHECK(!shared.find(
-      after_head(shared.arena.concatenate(shared.arena.repeat(shared.text("x"), 0, 1), shared.text(";")))));
-  CHECK(shared.find(after_head(shared.arena.repeat(shared.text("x"), 0, 1)))->holder == StateId{1});
+  CHECK(!shared.find(after_head(
+      shared.arena.forms().concatenate(shared.arena.forms().repeat(shared.text("x"), 0, 1), shared.text(";")))));
+  CHECK(shared.find(after_head(shared.arena.forms().repeat(shared.text("x"), 0, 1)))->holder == StateId{1});
   CHECK(!shared.find(head));
 }
 
@@ -119,7 +120,7 @@ TEST(states_that_avoid_the_same_bytes_share_a_mask) {
 TEST(a_shared_mask_needs_the_bytes_of_the_state_that_asks) {
   Shared shared;
   const auto state_of = [&](const std::string& rest) {
-    return shared.arena.concatenate(shared.text("n"), shared.text(rest));
+    return shared.arena.forms().concatenate(shared.text("n"), shared.text(rest));
   };
   const ExpressionId made = state_of("xyz"), rest = shared.text("xyz");
   shared.add(made, {StateId{1}, 5}, [&](ExpressionId part) {

@@ -1,16 +1,12 @@
-// Unions in normal form: flat, sorted, and without alternatives that others cover.
-//
-// Problem.  The derivative of a state is a set of alternatives; two states are one if and only if
-// their sets are equal, and every alternative too many multiplies the states to come.
-// Example.  a{0,3}·t | a{0,5}·t | a{6,9}·t  becomes  a{0,9}·t;   a?·b | b  becomes  a?·b.
-// Cost.  n log n in the alternatives; what compares pairs looks at few of them.  Dropping is a saving
-// and not needed for exactness, save for flatness and order, which make equal sets equal.
+#include "expression/unions.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "common/within.hpp"
 #include "expression/forms.hpp"
 
 namespace tokamata {
@@ -29,21 +25,21 @@ bool differ(const std::vector<ExpressionId>& alternatives, KeyOf&& key_of) {
 
 }  // namespace
 
-void Forms::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
-  const ExpressionNode& n = node(expression);
+void Unions::push_alternative(ExpressionId expression, std::vector<ExpressionId>& out) {
+  const ExpressionNode& n = pool_.node(expression);
   if (n.kind == Kind::Empty) return;
   if (n.kind == Kind::Union) {
-    const auto union_items = items(n);
+    const auto union_items = pool_.items(n);
     out.insert(out.end(), union_items.begin(), union_items.end());
   } else {
-    out.push_back(rotated(expression));
+    out.push_back(forms_.rotated(expression));
   }
 }
 
-ExpressionId Forms::unite(std::vector<ExpressionId>& alternatives) {
-  if (alternatives.empty()) return kEmpty;
-  if (alternatives.size() == 1 && node(alternatives[0]).kind != Kind::Union) {  // most derivatives have one
-    const ExpressionId only = rotated(alternatives[0]);
+ExpressionId Unions::unite(std::vector<ExpressionId>& alternatives) {
+  if (alternatives.empty()) return Pool::kEmpty;
+  if (alternatives.size() == 1 && pool_.node(alternatives[0]).kind != Kind::Union) {  // most derivatives have one
+    const ExpressionId only = forms_.rotated(alternatives[0]);
     alternatives.clear();
     return only;
   }
@@ -69,14 +65,14 @@ ExpressionId Forms::unite(std::vector<ExpressionId>& alternatives) {
     drop_guarded(flat);
     absorb_epsilon(flat);
   }
-  if (std::ranges::binary_search(flat, kEverything)) return kEverything;
-  if (flat.empty()) return kEmpty;
+  if (std::ranges::binary_search(flat, Pool::kEverything)) return Pool::kEverything;
+  if (flat.empty()) return Pool::kEmpty;
   if (flat.size() == 1) return flat[0];
   ExpressionNode result{.kind = Kind::Union};
   result.text = true;
   result.shortest = ~std::uint32_t{0};
   for (ExpressionId item : flat) {
-    const ExpressionNode& n = node(item);
+    const ExpressionNode& n = pool_.node(item);
     result.nullable |= n.nullable;
     result.counts_past_reach |= n.counts_past_reach;
     result.windowed |= n.windowed;
@@ -97,28 +93,30 @@ ExpressionId Forms::unite(std::vector<ExpressionId>& alternatives) {
   }
   result.counts_past_reach &= !result.constrained;
   result.windowed &= !result.open && !result.behind;
-  return intern(result, flat);
+  return pool_.intern(result, flat);
 }
 
-void Forms::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
+void Unions::merge_byte_sets(std::vector<ExpressionId>& alternatives) {
   ByteSet all;
   unsigned count = 0;
   for (ExpressionId item : alternatives)
-    if (node(item).kind == Kind::Bytes) all |= byte_set(node(item)), ++count;
+    if (pool_.node(item).kind == Kind::Bytes) all |= leaves_.byte_set(pool_.node(item)), ++count;
   if (count < 2) return;
-  std::erase_if(alternatives, [&](ExpressionId item) { return node(item).kind == Kind::Bytes; });
-  alternatives.push_back(bytes(all));
+  std::erase_if(alternatives, [&](ExpressionId item) { return pool_.node(item).kind == Kind::Bytes; });
+  alternatives.push_back(forms_.bytes(all));
   std::ranges::sort(alternatives);
 }
 
 // x{a,b}·t beside x{c,d}·t, where no count lies between the two ranges, is x{min,max}·t.
-void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
-  const auto is_counted = [this](ExpressionId item) { return node(split(item).head).kind == Kind::Repetition; };
+void Unions::merge_counts(std::vector<ExpressionId>& alternatives) {
+  const auto is_counted = [this](ExpressionId item) {
+    return pool_.node(pool_.split(item).head).kind == Kind::Repetition;
+  };
   if (std::ranges::count_if(alternatives, is_counted) < 2) return;
   std::vector<Counted> counted;
   for (ExpressionId item : alternatives) {
-    const auto [first, tail] = split(item);
-    const ExpressionNode& head = node(first);
+    const auto [first, tail] = pool_.split(item);
+    const ExpressionNode& head = pool_.node(first);
     if (head.kind == Kind::Repetition) counted.push_back({head.body(), tail, head.minimum, head.maximum});
   }
   std::ranges::sort(counted, [](const Counted& a, const Counted& b) {
@@ -136,7 +134,8 @@ void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
   if (kept + 1 == counted.size()) return;
   counted.resize(kept + 1);
   std::erase_if(alternatives, is_counted);
-  for (const Counted& c : counted) push_alternative(pair(repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
+  for (const Counted& c : counted)
+    push_alternative(forms_.pair(forms_.repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
   std::ranges::sort(alternatives);
   alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
 }
@@ -148,16 +147,15 @@ void Forms::merge_counts(std::vector<ExpressionId>& alternatives) {
 // What begins alike is joined as it is.  Where several alternatives are left that a rule may begin, choices and
 // repetitions in front of them are opened, so that the rules show; not within what follows a rule, where that would go
 // on for ever.
-void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
-  constexpr unsigned kMostWithin = 2;  // joining is a saving: tails in tails are not followed without end
-  if (!joins_rules() || merging_ >= kMostWithin) return;
+void Unions::merge_rules(std::vector<ExpressionId>& alternatives) {
+  if (!rule_sets_.any_joins() || merging_ >= kMostMerging) return;
   const auto count = [&] {
-    return std::ranges::count_if(alternatives, [this](ExpressionId item) { return node(item).rules; });
+    return std::ranges::count_if(alternatives, [this](ExpressionId item) { return pool_.node(item).rules; });
   };
   if (count() < 2) return;
   join_heads(alternatives);
   const auto hides_rule = [this](ExpressionId item) {
-    return awaits_rule(item) && node(split(item).head).kind != Kind::Rule;
+    return awaits_rule(item) && pool_.node(pool_.split(item).head).kind != Kind::Rule;
   };
   if (merging_ > 0 || std::ranges::none_of(alternatives, hides_rule) || count() < 2) return;
   const std::vector<ExpressionId> before = alternatives;
@@ -165,20 +163,20 @@ void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
   std::vector<ExpressionId> open(before.rbegin(), before.rend());
   std::unordered_set<std::uint32_t> opened;  // a round that may be empty leads back to the repetition
   while (!open.empty()) {
-    const ExpressionId item = rotated(open.back());
+    const ExpressionId item = forms_.rotated(open.back());
     open.pop_back();
     if (!opened.insert(item.value).second) continue;
-    const auto [first, tail] = split(item);
-    const ExpressionNode head = node(first);
+    const auto [first, tail] = pool_.split(item);
+    const ExpressionNode head = pool_.node(first);
     if (!awaits_rule(item) || head.kind == Kind::Rule) {
       push_alternative(item, alternatives);
     } else if (head.kind == Kind::Union) {
-      for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(concatenate(Pool::item(head, i), tail));
+      for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(forms_.concatenate(pool_.item(head, i), tail));
     } else {  // Repetition
       if (head.minimum == 0) open.push_back(tail);
       const Count minimum = head.minimum == 0 ? 0 : head.minimum - 1;
       const Count maximum = head.maximum == kUnbounded ? kUnbounded : head.maximum - 1;
-      open.push_back(concatenate(head.body(), pair(repeat(head.body(), minimum, maximum), tail)));
+      open.push_back(forms_.concatenate(head.body(), forms_.pair(forms_.repeat(head.body(), minimum, maximum), tail)));
     }
   }
   std::ranges::sort(alternatives);
@@ -187,23 +185,23 @@ void Forms::merge_rules(std::vector<ExpressionId>& alternatives) {
 }
 
 // Joins those that have one head, and that hold rules; returns whether there were any.
-bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
-  if (differ(alternatives, [this](ExpressionId item) { return split(item).head; })) return false;
-  std::vector<Split> waiting;
+bool Unions::join_heads(std::vector<ExpressionId>& alternatives) {
+  if (differ(alternatives, [this](ExpressionId item) { return pool_.split(item).head; })) return false;
+  std::vector<Pool::Split> waiting;
   std::vector<ExpressionId> others;
   for (const ExpressionId item : alternatives) {
-    if (awaits_rule(item) || (node(item).kind == Kind::Concatenation && node(item).rules))
-      waiting.push_back(split(item));
+    if (awaits_rule(item) || (pool_.node(item).kind == Kind::Concatenation && pool_.node(item).rules))
+      waiting.push_back(pool_.split(item));
     else others.push_back(item);
   }
-  std::ranges::sort(waiting, {}, [](const Split& one) { return std::pair(one.head, one.tail); });
+  std::ranges::sort(waiting, {}, [](const Pool::Split& one) { return std::pair(one.head, one.tail); });
   bool is_joined = false;
   for (std::size_t begin = 0, end; begin < waiting.size(); begin = end) {
     std::vector<ExpressionId> tails;
     for (end = begin; end < waiting.size() && waiting[end].head == waiting[begin].head; ++end)
       tails.push_back(waiting[end].tail);
     is_joined = is_joined || tails.size() > 1;
-    push_alternative(pair(waiting[begin].head, tails.size() > 1 ? unite_tails(tails) : tails[0]), others);
+    push_alternative(forms_.pair(waiting[begin].head, tails.size() > 1 ? unite_tails(tails) : tails[0]), others);
   }
   if (!is_joined) return false;
   std::ranges::sort(others);
@@ -214,48 +212,44 @@ bool Forms::join_heads(std::vector<ExpressionId>& alternatives) {
 
 // Their union, before what all of them end with, where that is near: so the spine of tails goes on below it, and what
 // is done down tails by loops stays so.
-ExpressionId Forms::unite_tails(std::vector<ExpressionId>& tails) {
+ExpressionId Unions::unite_tails(std::vector<ExpressionId>& tails) {
   std::optional<ExpressionId> common = tails[0];
   for (std::size_t i = 1; i < tails.size() && common; ++i) common = common_end(*common, tails[i]);
-  struct Within {
-    unsigned& depth;
-    explicit Within(unsigned& merging) : depth(merging) { ++depth; }
-    ~Within() { --depth; }
-  } const within(merging_);
+  const Within within(merging_, kMostMerging);
   if (!common) return unite(tails);
   std::vector<ExpressionId> fronts;
   for (ExpressionId tail : tails) {
     std::vector<ExpressionId> heads;
-    for (; tail != *common; tail = node(tail).tail()) heads.push_back(node(tail).head());
-    ExpressionId front = kEpsilon;
-    for (auto head = heads.rbegin(); head != heads.rend(); ++head) front = pair(*head, front);
+    for (; tail != *common; tail = pool_.node(tail).tail()) heads.push_back(pool_.node(tail).head());
+    ExpressionId front = Pool::kEpsilon;
+    for (auto head = heads.rbegin(); head != heads.rend(); ++head) front = forms_.pair(*head, front);
     fronts.push_back(front);
   }
-  return concatenate(unite(fronts), *common);
+  return forms_.concatenate(unite(fronts), *common);
 }
 
 // What two expressions end with, the longest such end.  An expression has a greater number than what it is made of, so
 // the two are walked down together.
-std::optional<ExpressionId> Forms::common_end(ExpressionId one, ExpressionId other) const {
+std::optional<ExpressionId> Unions::common_end(ExpressionId one, ExpressionId other) const {
   constexpr unsigned kNear = 512;
   for (unsigned steps = 0; one != other && steps < kNear; ++steps) {
     ExpressionId& later = one < other ? other : one;
-    if (node(later).kind != Kind::Concatenation) return std::nullopt;
-    later = node(later).tail();
+    if (pool_.node(later).kind != Kind::Concatenation) return std::nullopt;
+    later = pool_.node(later).tail();
   }
-  return one == other && one != kEpsilon ? std::optional(one) : std::nullopt;
+  return one == other && one != Pool::kEpsilon ? std::optional(one) : std::nullopt;
 }
 
 // t beside h·t says nothing where h may be skipped: a?a?a? is one alternative, not three.  Looked for
 // near by alone, since dropping is a saving and not needed for exactness.
-void Forms::drop_skipped(std::vector<ExpressionId>& alternatives) {
+void Unions::drop_skipped(std::vector<ExpressionId>& alternatives) {
   constexpr unsigned kMostSkipped = 64;
   std::vector<ExpressionId> dropped;
   for (ExpressionId item : alternatives) {
     ExpressionId rest = item;
     for (unsigned i = 0; i < kMostSkipped; ++i) {
-      if (node(rest).kind != Kind::Concatenation || !is_skippable(node(node(rest).head()))) break;
-      rest = node(rest).tail();
+      if (pool_.node(rest).kind != Kind::Concatenation || !pool_.node(pool_.node(rest).head()).is_skippable()) break;
+      rest = pool_.node(rest).tail();
       if (std::ranges::binary_search(alternatives, rest)) {
         dropped.push_back(rest);
         break;  // what may be skipped after that is found from there
@@ -268,37 +262,38 @@ void Forms::drop_skipped(std::vector<ExpressionId>& alternatives) {
 }
 
 // What continues under a guard says nothing beside the same without it, or under fewer guards.
-void Forms::drop_guarded(std::vector<ExpressionId>& alternatives) {
-  const auto first = std::ranges::find(alternatives, Kind::Guarded, [&](ExpressionId item) { return node(item).kind; });
+void Unions::drop_guarded(std::vector<ExpressionId>& alternatives) {
+  const auto first =
+      std::ranges::find(alternatives, Kind::Guarded, [&](ExpressionId item) { return pool_.node(item).kind; });
   if (first == alternatives.end()) return;
   std::unordered_multimap<std::uint32_t, ExpressionId> guards;  // by core
   for (ExpressionId item : alternatives)
-    if (node(item).kind == Kind::Guarded) guards.emplace(node(item).first, node(item).guard());
+    if (pool_.node(item).kind == Kind::Guarded) guards.emplace(pool_.node(item).first, pool_.node(item).guard());
   std::erase_if(alternatives, [&](ExpressionId item) {
-    const ExpressionNode& n = node(item);
+    const ExpressionNode& n = pool_.node(item);
     if (n.kind != Kind::Guarded) return false;
     if (std::ranges::find(alternatives, n.core()) != alternatives.end()) return true;
     const ExpressionId own = n.guard();
     const auto [begin, end] = guards.equal_range(n.first);
     return std::any_of(begin, end, [&](const auto& entry) {
-      return entry.second != own && std::ranges::includes(conjuncts(own), conjuncts(entry.second));
+      return entry.second != own && std::ranges::includes(pool_.conjuncts(own), pool_.conjuncts(entry.second));
     });
   });
 }
 
 // Epsilon beside something nullable says nothing; epsilon beside x{1,n} is x{0,n}, also where that is a terminal.  So
 // blanks that may follow are the same terminal before and after one of them was read.
-void Forms::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
-  if (alternatives.front() != kEpsilon) return;  // sorted, and epsilon has the least id that can occur
+void Unions::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
+  if (alternatives.front() != Pool::kEpsilon) return;  // sorted, and epsilon has the least id that can occur
   for (std::size_t i = 1; i < alternatives.size(); ++i) {
-    const ExpressionNode n = node(alternatives[i]);
+    const ExpressionNode n = pool_.node(alternatives[i]);
     const bool is_terminal = n.kind == Kind::Terminal;
-    const ExpressionNode texts = is_terminal ? node(n.body()) : n;
+    const ExpressionNode texts = is_terminal ? pool_.node(n.body()) : n;
     const bool optional = texts.kind == Kind::Repetition && texts.minimum == 1 && !(is_terminal && texts.constrained);
-    if (!is_skippable(n) && !optional) continue;
+    if (!n.is_skippable() && !optional) continue;
     if (optional) {
-      alternatives[i] = repeat(texts.body(), 0, texts.maximum);
-      if (is_terminal) alternatives[i] = terminal_of(alternatives[i], 0, 0);
+      alternatives[i] = forms_.repeat(texts.body(), 0, texts.maximum);
+      if (is_terminal) alternatives[i] = forms_.terminal_of(alternatives[i], 0, 0);
     }
     alternatives.erase(alternatives.begin());
     std::ranges::sort(alternatives);
@@ -308,16 +303,16 @@ void Forms::absorb_epsilon(std::vector<ExpressionId>& alternatives) {
 
 // Pairs are compared only where they differ in nothing but counts; long groups are left alone,
 // since dropping is a saving and not needed for exactness.
-void Forms::drop_dominated(std::vector<ExpressionId>& alternatives) {
+void Unions::drop_dominated(std::vector<ExpressionId>& alternatives) {
   constexpr std::size_t kLongestGroup = 64;
-  const auto shape_of = [this](ExpressionId item) { return node(item).shape; };
+  const auto shape_of = [this](ExpressionId item) { return pool_.node(item).shape; };
   if (differ(alternatives, shape_of)) return;
   std::vector<ExpressionId> by_shape = alternatives;
   std::ranges::sort(by_shape, {}, shape_of);
   std::vector<ExpressionId> dropped;
   for (std::size_t begin = 0, end; begin < by_shape.size(); begin = end) {
     end = begin + 1;
-    while (end < by_shape.size() && node(by_shape[end]).shape == node(by_shape[begin]).shape) ++end;
+    while (end < by_shape.size() && pool_.node(by_shape[end]).shape == pool_.node(by_shape[begin]).shape) ++end;
     if (end - begin > kLongestGroup) continue;
     for (std::size_t small = begin; small < end; ++small)
       for (std::size_t large = begin; large < end; ++large)
@@ -333,10 +328,10 @@ void Forms::drop_dominated(std::vector<ExpressionId>& alternatives) {
 
 // True only where every text of `smaller` is one of `larger`, seen from structure and counts
 // alone.  Distinct expressions never dominate each other both ways, since their counts differ.
-bool Forms::dominates(ExpressionId larger, ExpressionId smaller) const {
+bool Unions::dominates(ExpressionId larger, ExpressionId smaller) const {
   while (larger != smaller) {
-    const ExpressionNode& l = node(larger);
-    const ExpressionNode& s = node(smaller);
+    const ExpressionNode& l = pool_.node(larger);
+    const ExpressionNode& s = pool_.node(smaller);
     if (l.kind == Kind::Repetition && s.kind == Kind::Repetition)
       return l.first == s.first && l.minimum <= s.minimum && l.maximum >= s.maximum;
     if (l.kind != Kind::Concatenation || s.kind != Kind::Concatenation) return false;
@@ -345,6 +340,19 @@ bool Forms::dominates(ExpressionId larger, ExpressionId smaller) const {
     smaller = s.tail();
   }
   return true;
+}
+
+bool Unions::awaits_rule(ExpressionId expression) const {
+  const ExpressionNode& n = pool_.node(expression);
+  if (!n.rules) return false;
+  switch (n.kind) {
+    case Kind::Rule: return rule_sets_.of(n).joins();
+    case Kind::Union:
+      return std::ranges::any_of(pool_.items(n), [this](ExpressionId item) { return awaits_rule(item); });
+    case Kind::Concatenation: return awaits_rule(n.head());
+    case Kind::Repetition: return awaits_rule(n.body());
+    default: return false;
+  }
 }
 
 }  // namespace tokamata
