@@ -90,7 +90,8 @@ class CheapestFirst {
     }
     return std::nullopt;
   }
-  const Costs& costs() const { return costs_; }
+  const Costs& costs() const& { return costs_; }
+  Costs costs() && { return std::move(costs_); }
 
  private:
   Costs costs_;

@@ -110,7 +110,7 @@ class BoundCheck {
       const auto [first, last] = into.equal_range(next->second);
       for (auto edge = first; edge != last; ++edge) left.reach(edge->second.from, next->first + edge->second.price);
     }
-    return left.costs();
+    return std::move(left).costs();
   }
 
   StateId after(StateId state, std::string_view bytes) {
