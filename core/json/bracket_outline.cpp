@@ -284,7 +284,7 @@ void BracketOutline::take(std::string_view text, Token token, Events& events) {
       if (!stack_.back().item.has_name) name(stack_.back(), text, events);
     }
   } else {
-    Item& item = item_at(stack_.back(), begin, events);
+    OpenItem& item = item_at(stack_.back(), begin, events);
     ++item.values;
     item.is_broken |= token.kind == Kind::Other;
     std::size_t last = token.end;
@@ -298,7 +298,7 @@ void BracketOutline::take(std::string_view text, Token token, Events& events) {
   last_end_ = token.end;
 }
 
-BracketOutline::Item& BracketOutline::item_at(Bracket& bracket, Position position, Events& events) {
+BracketOutline::OpenItem& BracketOutline::item_at(Bracket& bracket, Position position, Events& events) {
   if (!bracket.has_item) {
     if (bracket.has_ended) {
       const Position comma = bracket.ended.comma;
@@ -342,7 +342,7 @@ void BracketOutline::split_item(Bracket& bracket, std::string_view text, Events&
 
 // The item that is read has ended, before a comma, a closing bracket or the next item.
 void BracketOutline::end_item(Bracket& bracket, Position end, Position comma) {
-  Item& item = bracket.item;
+  OpenItem& item = bracket.item;
   item.end = end;
   item.comma = comma;
   const bool is_whole = !item.is_broken && item.values == 1 && (item.has_name || bracket.opening != '{');
@@ -359,7 +359,7 @@ void BracketOutline::put_aside(Bracket& bracket) {
   bracket.has_item = false;
 }
 
-void BracketOutline::report(const Bracket& bracket, const Item& item, bool is_last, Position after,
+void BracketOutline::report(const Bracket& bracket, const OpenItem& item, bool is_last, Position after,
                             Events& events) const {
   if (bracket.count > settings_.most_items) return;
   const bool is_member = bracket.opening == '{';
@@ -371,7 +371,7 @@ void BracketOutline::report(const Bracket& bracket, const Item& item, bool is_la
 
 void BracketOutline::report_last(const Bracket& bracket, Events& events) const {
   if (!bracket.has_item && !bracket.has_ended) return;
-  const Item& item = bracket.has_item ? bracket.item : bracket.ended;
+  const OpenItem& item = bracket.has_item ? bracket.item : bracket.ended;
   report(bracket, item, true, item.comma == kNowhere ? kNowhere : item.comma + 1, events);
 }
 

@@ -125,7 +125,7 @@ class BracketOutline {
     bool is_whole = false;
   };
   using Names = std::unordered_map<std::string, Member>;
-  struct Item {
+  struct OpenItem {
     Position begin = kNowhere, end = kNowhere, comma = kNowhere;
     std::uint32_t values = 0;  // tokens and brackets at its level, after the colon
     bool is_broken = false, has_name = false;
@@ -136,7 +136,7 @@ class BracketOutline {
     bool has_item = false, has_ended = false, are_whole = true;
     Position begin;
     Position before = kNowhere;  // of `ended`, or of `item` if there is none
-    Item item, ended;
+    OpenItem item, ended;
     std::size_t count = 0, height = 0;
     std::unique_ptr<Names> names;
   };
@@ -151,12 +151,12 @@ class BracketOutline {
   bool is_waiting_for_name(Attempt& one, std::string_view text, bool is_end);
   bool may_lack_quote(Attempt& one, std::string_view text) const;
   void take(std::string_view text, Token token, Events& events);
-  Item& item_at(Bracket& bracket, Position position, Events& events);
+  OpenItem& item_at(Bracket& bracket, Position position, Events& events);
   void name(Bracket& bracket, std::string_view text, Events& events);
   void split_item(Bracket& bracket, std::string_view text, Events& events);
   void end_item(Bracket& bracket, Position end, Position comma);
   void put_aside(Bracket& bracket);
-  void report(const Bracket& bracket, const Item& item, bool is_last, Position after, Events& events) const;
+  void report(const Bracket& bracket, const OpenItem& item, bool is_last, Position after, Events& events) const;
   void report_last(const Bracket& bracket, Events& events) const;
   void close(Position end, Events& events);
 
