@@ -9,11 +9,9 @@
 // that, (?<=B) is LookBehind(everything·B), and ^ is LookBehind(epsilon).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,13 +20,14 @@
 #include "common/byte_set.hpp"
 #include "common/lengths.hpp"
 #include "expression/expression_ptr.hpp"
-#include "expression/leaf_automaton.hpp"
-#include "expression/phrase_search.hpp"
-#include "expression/rules.hpp"
-#include "expression/string_automaton.hpp"
 #include "expression/utf8.hpp"
 
 namespace tokamata {
+
+class LeafLanguage;
+class PhraseSearch;
+class RuleSet;
+class StringAutomaton;
 
 class Expression {
  public:
@@ -111,9 +110,7 @@ class Expression {
 
   static ExpressionPtr empty() { return make(Empty{}, 0); }
   static ExpressionPtr literal(std::string bytes) { return make(Literal{std::move(bytes)}, 0); }
-  static ExpressionPtr code_points(std::vector<CodePointRange> ranges) {
-    return make(CodePoints{std::make_shared<const CodePointAutomaton>(std::move(ranges))}, 0);
-  }
+  static ExpressionPtr code_points(std::vector<CodePointRange> ranges);
   static ExpressionPtr concatenation(std::vector<ExpressionPtr> items) {
     const std::uint32_t depth = depth_of(items);
     return make(Concatenation{std::move(items)}, depth);
@@ -122,18 +119,12 @@ class Expression {
     const std::uint32_t depth = depth_of(items);
     return make(Union{std::move(items)}, depth);
   }
-  static ExpressionPtr repetition(ExpressionPtr body, Count minimum, Count maximum, std::int64_t position) {
-    if (minimum > maximum) throw std::invalid_argument("repetition: the minimum is above the maximum");
-    const std::uint32_t depth = body->depth() + 1;
-    return make(Repetition{std::move(body), minimum, maximum, position}, depth);
-  }
+  static ExpressionPtr repetition(ExpressionPtr body, Count minimum, Count maximum, std::int64_t position);
 
   static ExpressionPtr strings(std::shared_ptr<const StringAutomaton> automaton) {
     return make(Strings{std::move(automaton)}, 0);
   }
-  static ExpressionPtr until(std::string phrase) {
-    return make(Until{std::make_shared<const PhraseSearch>(std::move(phrase))}, 0);
-  }
+  static ExpressionPtr until(std::string phrase);
   static ExpressionPtr language(std::shared_ptr<const LeafLanguage> language) {
     return make(Language{std::move(language)}, 0);
   }
@@ -158,7 +149,7 @@ class Expression {
   const Node& node() const { return node_; }
   std::uint32_t depth() const { return depth_; }
   // The names of all control tokens in it.
-  const std::set<std::string>& control_tokens() const { return control_tokens_; }
+  const std::set<std::string>& control_tokens() const;
   // Whether it holds a OneToken.
   bool sees_edges() const { return sees_edges_; }
   // Whether it holds a Reference.
@@ -168,74 +159,23 @@ class Expression {
   // The bytes that begin or end a byte class somewhere in it (Arena::class_borders).
   const ByteSet& class_borders() const { return class_borders_; }
 
-  Expression(Node node, std::uint32_t depth) : node_(std::move(node)), depth_(depth) {
-    if (const auto* token = std::get_if<ControlToken>(&node_)) control_tokens_.insert(token->name);
-    sees_edges_ = std::holds_alternative<OneToken>(node_);
-    has_references_ = std::holds_alternative<Reference>(node_);
-    has_rules_ = std::holds_alternative<Grammar>(node_);
-    if (const auto* grammar = std::get_if<Grammar>(&node_)) control_tokens_ = grammar->rules->control_tokens();
-    note_borders();
-    const auto gather = [this](const ExpressionPtr& part) {
-      class_borders_ |= part->class_borders_;
-      control_tokens_.insert(part->control_tokens_.begin(), part->control_tokens_.end());
-      sees_edges_ = sees_edges_ || part->sees_edges_;
-      has_references_ = has_references_ || part->has_references_;
-      has_rules_ = has_rules_ || part->has_rules_;
-    };
-    std::visit(
-        [&](const auto& n) {
-          if constexpr (requires { n.items; })
-            for (const ExpressionPtr& item : n.items) gather(item);
-          else if constexpr (requires { n.body; }) gather(n.body);
-          else if constexpr (requires { n.rest; }) gather(n.rest);
-          else if constexpr (requires { n.prefix; }) gather(n.prefix);
-        },
-        node_);
-  }
+  Expression(Node node, std::uint32_t depth);
 
  private:
-  static ExpressionPtr make(Node node, std::uint32_t depth) {
-    if (depth > kMaximumDepth) return std::make_shared<const Expression>(TooDeep{}, kMaximumDepth + 1);
-    return std::make_shared<const Expression>(std::move(node), depth);
-  }
+  using Names = std::shared_ptr<const std::set<std::string>>;
+
+  static ExpressionPtr make(Node node, std::uint32_t depth);
   template <class Wrapper>
   static ExpressionPtr wrap(ExpressionPtr body) {
     const std::uint32_t depth = body->depth() + 1;
     return make(Wrapper{std::move(body)}, depth);
   }
-  static std::uint32_t depth_of(const std::vector<ExpressionPtr>& items) {
-    std::uint32_t depth = 0;
-    for (const ExpressionPtr& item : items) depth = std::max(depth, item->depth());
-    return depth + 1;
-  }
-
-  void note_range(unsigned low, unsigned high) {
-    class_borders_.add(static_cast<std::uint8_t>(low));
-    if (high < 0xFF) class_borders_.add(static_cast<std::uint8_t>(high + 1));
-  }
-  void note_bytes(const std::string& bytes) {
-    for (const char byte : bytes) note_range(static_cast<std::uint8_t>(byte), static_cast<std::uint8_t>(byte));
-  }
-  void note_borders() {
-    if (const auto* literal = std::get_if<Literal>(&node_)) {
-      note_bytes(literal->bytes);
-    } else if (const auto* set = std::get_if<CodePoints>(&node_)) {
-      for (std::uint32_t state = 1; state < set->automaton->state_count(); ++state)
-        for (auto t = set->automaton->begin(state); t != set->automaton->end(state); ++t) note_range(t->low, t->high);
-    } else if (const auto* strings = std::get_if<Strings>(&node_)) {
-      for (std::uint32_t state = 0; state < strings->automaton->state_count(); ++state)
-        for (const auto& t : strings->automaton->transitions(state)) note_range(t.byte, t.byte);
-    } else if (const auto* until = std::get_if<Until>(&node_)) {
-      class_borders_ |= text()->class_borders_;
-      note_bytes(until->search->phrase());
-    } else if (const auto* grammar = std::get_if<Grammar>(&node_)) {
-      class_borders_ |= grammar->rules->class_borders();
-    }
-  }
+  static std::uint32_t depth_of(const std::vector<ExpressionPtr>& items);
+  void gather(const Expression& part);
 
   Node node_;
   std::uint32_t depth_;
-  std::set<std::string> control_tokens_;
+  Names control_tokens_;  // null: none
   bool sees_edges_ = false;
   bool has_references_ = false;
   bool has_rules_ = false;

@@ -5,7 +5,10 @@
 #include "common/best_first.hpp"
 #include "common/check.hpp"
 #include "expression/expression.hpp"
+#include "expression/phrase_search.hpp"
+#include "expression/rules.hpp"
 #include "expression/show.hpp"
+#include "expression/string_automaton.hpp"
 
 namespace tokamata {
 

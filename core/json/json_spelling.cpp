@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "expression/expression.hpp"
+#include "expression/phrase_search.hpp"
+#include "expression/string_automaton.hpp"
 
 namespace tokamata::json {
 

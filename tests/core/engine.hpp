@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "expression/expression.hpp"
+#include "expression/string_automaton.hpp"
 #include "matching/matcher.hpp"
 #include "oracle/tokens.hpp"
 #include "test.hpp"
