@@ -4,6 +4,7 @@
 
 #include "common/memoized.hpp"
 #include "expression/expression.hpp"
+#include "expression/string_automaton.hpp"
 #include "json/json_spelling.hpp"
 #include "json/leaves.hpp"
 
