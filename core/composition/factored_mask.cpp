@@ -25,11 +25,11 @@ std::optional<ClassLoop> class_loop(const Arena& arena, ExpressionId alternative
     loop.first = loop.whole = set;
     return loop;
   }
-  if (body.kind != Kind::CodePoints || body.second != arena.leaves().automaton(body).start()) return std::nullopt;
+  if (body.kind != Kind::CodePoints || body.state() != arena.leaves().automaton(body).start()) return std::nullopt;
   // Equal sets of code points have equal automata.
   const CodePointAutomaton& automaton = arena.leaves().automaton(body);
   loop.whole = automaton.full_blocks();
-  for (auto t = automaton.begin(body.second); t != automaton.end(body.second); ++t)
+  for (auto t = automaton.begin(body.state()); t != automaton.end(body.state()); ++t)
     loop.first |= ByteSet::range(t->low, t->high);
   for (std::uint32_t state = 1; state < automaton.state_count(); ++state) {
     append(loop.key, ~std::uint64_t{0});

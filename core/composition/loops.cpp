@@ -15,7 +15,7 @@ ByteSet whole_code_points(const Arena& arena, ExpressionId expression, bool whol
     case Kind::Bytes: return arena.leaves().byte_set(n) & kAscii;
     case Kind::CodePoints: {
       const CodePointAutomaton& automaton = arena.leaves().automaton(n);
-      if (n.second != automaton.start()) return {};
+      if (n.state() != automaton.start()) return {};
       return whole_leads ? automaton.full_blocks() : automaton.full_blocks() & kAscii;
     }
     case Kind::Union: {
@@ -67,7 +67,7 @@ void add_loops(Arena& arena, ExpressionId expression, bool whole_leads, std::vec
     if (!arena.pool().node(alternative).spellable_by_bytes()) continue;
     const ExpressionNode& head = arena.pool().node(first);
     if (head.kind == Kind::Until)
-      add_loops_of_phrase(arena.leaves().phrase_search(head), head.second, whole_leads, loops);
+      add_loops_of_phrase(arena.leaves().phrase_search(head), head.state(), whole_leads, loops);
     if (head.kind == Kind::Terminal) add_loops(arena, head.body(), whole_leads, loops);
     if (head.kind != Kind::Repetition || !arena.pool().node(head.body()).spellable_by_bytes()) continue;
     const ByteSet bytes = whole_code_points(arena, head.body(), whole_leads);

@@ -65,7 +65,7 @@ bool Rests::is_unverified(ExpressionId expression) const {
   if (n.kind == Kind::Union)
     return std::ranges::any_of(arena_.pool().items(n), [this](ExpressionId item) { return is_unverified(item); });
   if (n.kind == Kind::Concatenation) return is_unverified(n.head()) || is_unverified(n.tail());
-  return n.kind == Kind::Commit && n.first == Rules::kUnverified;
+  return n.kind == Kind::Commit && n.choice() == Rules::kUnverified;
 }
 
 ExpressionId Rests::joined(ExpressionId first, RestId rest) {

@@ -512,7 +512,7 @@ void RuleWalk<Sink>::follow_strings(const Alternative& way, const ExpressionNode
     StateId of_head;  // where each token is met with it
   };
   std::vector<Frame> frames{
-      {way.spot, strings.second, Sink::kTakesRuns ? StateId() : automaton_.state_of(way.head, budget_)}};
+      {way.spot, strings.state(), Sink::kTakesRuns ? StateId() : automaton_.state_of(way.head, budget_)}};
   while (!frames.empty()) {
     const auto [spot, state, of_head] = frames.back();
     frames.pop_back();

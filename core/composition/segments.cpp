@@ -220,7 +220,7 @@ std::optional<std::vector<std::uint32_t>> Segments::tokens_along(const StringBou
     const ExpressionNode start = automaton_.arena().pool().node(excluded);
     if (start.kind == Kind::Strings) {
       const StringAutomaton& automaton = automaton_.arena().leaves().string_automaton(start);
-      frames.assign(1, {from, start.second});
+      frames.assign(1, {from, start.state()});
       while (!frames.empty()) {
         const auto [node, state] = frames.back();
         frames.pop_back();

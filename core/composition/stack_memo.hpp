@@ -216,7 +216,7 @@ class StackMemo {
       const ExpressionNode& n = pool_.node(open);
       if (n.kind == Kind::Union) {
         for (const ExpressionId item : pool_.items(n)) slots_.push_back({item});
-        return (std::uint64_t{2} << 32) | n.second;
+        return (std::uint64_t{2} << 32) | n.item_count();
       }
       const bool is_long = n.kind == Kind::Concatenation;
       const ExpressionId head = is_long ? n.head() : open;

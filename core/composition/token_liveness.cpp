@@ -106,7 +106,7 @@ bool TokenLiveness::lives_along_text(StateId state, Budget& budget) {
   for (const ExpressionId item : arena.pool().items(node)) {
     const ExpressionNode& part = arena.pool().node(item);
     const auto continuation =
-        part.kind == Kind::Strings ? arena.leaves().string_automaton(part).continuation(part.second) : std::nullopt;
+        part.kind == Kind::Strings ? arena.leaves().string_automaton(part).continuation(part.state()) : std::nullopt;
     if (continuation && !rest) rest = continuation;
     else others.push_back(item);
   }

@@ -7,14 +7,8 @@ ByteSet Analyses::first_bytes(ExpressionId expression) const {
   ByteSet set;
   while (true) {
     const ExpressionNode& n = pool_.node(expression);
+    if (facts_of(n.kind).reads == Reads::AsLeaf && n.kind != Kind::ControlToken) return set | leaves_.first_bytes(n);
     switch (n.kind) {
-      case Kind::Everything:
-      case Kind::Bytes:
-      case Kind::OneToken:
-      case Kind::CodePoints:
-      case Kind::Strings:
-      case Kind::Until:
-      case Kind::Language: return set | leaves_.first_bytes(n);
       case Kind::Terminal:
         if (pool_.node(n.body()).constrained) return ByteSet::range(0x00, 0xFF);  // these are not looked for
         expression = n.body();
@@ -47,8 +41,7 @@ ByteSet Analyses::first_bytes_within(ExpressionId expression) {
       expression = n.tail();
       continue;
     }
-    if (n.kind == Kind::Bytes || n.kind == Kind::CodePoints || n.kind == Kind::Strings || n.kind == Kind::Until ||
-        n.kind == Kind::Language) {
+    if (n.kind == Kind::Bytes || facts_of(n.kind).holds == Holds::State) {
       set = leaves_.first_bytes_within(n);
     } else if (n.kind == Kind::Repetition) {
       set = first_bytes_within(n.body());
@@ -102,7 +95,7 @@ bool Analyses::append_structure(ExpressionId expression, std::string& key) const
         return true;
       case Kind::CodePoints: {
         const CodePointAutomaton& code_points = leaves_.automaton(n);
-        append(n.second, key);
+        append(n.state(), key);
         for (std::uint32_t state = 1; state < code_points.state_count(); ++state) {
           append(~std::uint64_t{0}, key);
           for (auto t = code_points.begin(state); t != code_points.end(state); ++t)
@@ -113,13 +106,13 @@ bool Analyses::append_structure(ExpressionId expression, std::string& key) const
       }
       case Kind::Until: {
         const std::string& phrase = leaves_.phrase_search(n).phrase();
-        append(n.second, key);
+        append(n.state(), key);
         append(phrase.size(), key);
         if (phrase.size() >= kLongestKey) return false;
         key += phrase;
         return true;
       }
-      case Kind::Language: key += leaves_.language(n).key(n.second); return true;
+      case Kind::Language: key += leaves_.language(n).key(n.state()); return true;
       case Kind::Repetition:
         append(n.minimum, key);
         append(n.maximum, key);
@@ -161,7 +154,7 @@ std::int64_t Analyses::blame(ExpressionId expression) const {
     for (unsigned link = 0; link < kMostBlamed; ++link) {
       const auto [first, tail] = pool_.split(rest);
       const ExpressionNode& head = pool_.node(first);
-      const auto place = head.kind == Kind::Repetition ? positions_.find(head.first) : positions_.end();
+      const auto place = head.kind == Kind::Repetition ? positions_.find(head.body().value) : positions_.end();
       if (place != positions_.end()) {
         if (++votes[place->second] > (worst < 0 ? 0u : votes[worst])) worst = place->second;
         break;

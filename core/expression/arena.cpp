@@ -120,7 +120,7 @@ ExpressionId Arena::Reader::added(const Expression::Repetition& repetition) {
           ? arena_.forms_.repeat(body, repetition.minimum, repetition.maximum)
           : arena_.lookaround_.repeat_conditional(body, when_empty, repetition.minimum, repetition.maximum, budget_);
   if (arena_.pool_.node(result).kind == Kind::Repetition && repetition.position >= 0)
-    arena_.analyses_.note_position(arena_.pool_.node(result).first, repetition.position);
+    arena_.analyses_.note_position(arena_.pool_.node(result).body().value, repetition.position);
   return result;
 }
 

@@ -78,8 +78,8 @@ bool Characters::is_of_if(ExpressionId expression, std::vector<ExpressionId>& pa
   switch (n.kind) {
     case Kind::Bytes: return leaves_.byte_set(n).is_subset_of(spelling_.stand_for_themselves);
     case Kind::CodePoints:  // of bytes over 0x7F there are whole code points alone, and all stand for themselves
-      return n.second == leaves_.automaton(n).start() &&
-             (Leaves::first_bytes(leaves_.automaton(n), n.second) & ByteSet::range(0x00, 0x7F))
+      return n.state() == leaves_.automaton(n).start() &&
+             (Leaves::first_bytes(leaves_.automaton(n), n.state()) & ByteSet::range(0x00, 0x7F))
                  .is_subset_of(spelling_.stand_for_themselves);
     case Kind::Repetition: parts.push_back(n.body()); return true;
     case Kind::Union: parts.assign(pool_.items(n).begin(), pool_.items(n).end()); return true;
@@ -103,7 +103,7 @@ bool Characters::add_after_escape(ExpressionId expression, ExpressionId escape, 
   const auto [head, tail] = pool_.split(expression);
   const ExpressionNode first = pool_.node(head);
   if (first.kind == Kind::Union) {
-    for (std::uint32_t i = 0; i < first.second; ++i)
+    for (std::uint32_t i = 0; i < first.item_count(); ++i)
       if (!add_after_escape(forms_.concatenate(pool_.item(first, i), tail), escape, parts)) return false;
     return true;
   }

@@ -30,7 +30,7 @@ ExpressionId Clipping::clip(ExpressionId expression) {
     }
     if (n.kind == Kind::Union) {
       std::vector<ExpressionId> clipped;
-      for (std::uint32_t i = 0; i < n.second; ++i) clipped.push_back(clip(pool_.item(n, i)));
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) clipped.push_back(clip(pool_.item(n, i)));
       result = forms_.unite(clipped);
     } else if (n.kind == Kind::Terminal) {
       const ExpressionId body = clip(n.body());

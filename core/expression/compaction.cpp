@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "expression/parts.hpp"
+
 namespace tokamata {
 
 Compaction::Compaction(Pool& pool, Leaves& leaves, RuleSets& rules, std::span<const ExpressionId> roots)
@@ -11,40 +13,19 @@ Compaction::Compaction(Pool& pool, Leaves& leaves, RuleSets& rules, std::span<co
   index_.reserve(pool_.size() - static_cast<std::size_t>(std::ranges::count(moved_, kGone)));
 }
 
-template <class Visit>
-void Compaction::visit_parts(ExpressionNode& n, Visit&& visit) {
-  const auto visit_number = [&](std::uint32_t& number) {
-    ExpressionId part{number};
-    visit(part);
-    number = part.value;
-  };
-  switch (n.kind) {
-    case Kind::Concatenation:
-    case Kind::Guarded: visit_number(n.second); [[fallthrough]];
-    case Kind::Repetition:
-    case Kind::Complement:
-    case Kind::LookAhead:
-    case Kind::LookBehind:
-    case Kind::Scope:
-    case Kind::Terminal: visit_number(n.first); break;
-    case Kind::Union:
-    case Kind::Intersection:
-      for (std::uint32_t i = 0; i < n.second; ++i) visit(pool_.items_[n.first + i]);
+// Each part of a node becomes what `moved` says.
+template <class Moved>
+void Compaction::move_parts(ExpressionNode& n, Moved&& moved) {
+  switch (facts_of(n.kind).holds) {
+    case Holds::Pair: n.payload = Payload::pair(moved(n.head()), moved(n.tail())); break;
+    case Holds::Body: n.payload = Payload::body(moved(n.body())); break;
+    case Holds::Items:
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) {
+        ExpressionId& item = pool_.items_[n.first_item() + i];
+        item = moved(item);
+      }
       break;
-    case Kind::Empty:
-    case Kind::Epsilon:
-    case Kind::Stub:
-    case Kind::Everything:
-    case Kind::Bytes:
-    case Kind::CodePoints:
-    case Kind::Strings:
-    case Kind::Until:
-    case Kind::Language:
-    case Kind::ControlToken:
-    case Kind::OneToken:
-    case Kind::Rule:
-    case Kind::Commit:
-    case Kind::Unverified: break;
+    default: break;
   }
 }
 
@@ -53,8 +34,13 @@ void Compaction::plan_moves(std::span<const ExpressionId> roots) {
   const auto keep = [&](ExpressionId expression) { moved_[expression.value] = Pool::kEmpty; };  // its place is to come
   for (const ExpressionId always : {Pool::kEmpty, Pool::kEpsilon, Pool::kStub, Pool::kEverything}) keep(always);
   for (const ExpressionId root : roots) keep(root);
-  for (std::size_t i = pool_.size(); i-- > 0;)
-    if (moved_[i] != kGone) visit_parts(pool_.nodes_[i], [&](ExpressionId& part) { keep(part); });
+  std::vector<ExpressionId> parts;
+  for (std::uint32_t i = static_cast<std::uint32_t>(pool_.size()); i-- > 0;) {
+    if (moved_[i] == kGone) continue;
+    parts.clear();
+    append_parts(pool_, {i}, parts);
+    std::ranges::for_each(parts, keep);
+  }
   std::uint32_t count = 0;
   for (ExpressionId& place : moved_)
     if (place != kGone) place = {count++};
@@ -66,8 +52,9 @@ void Compaction::plan_leaves() {
   for (std::size_t i = 0; i < pool_.size(); ++i) {
     const ExpressionNode& n = pool_.nodes_[i];
     if (moved_[i] == kGone) continue;
-    if (n.kind == Kind::Strings) strings_[n.first] = 0;
-    if (n.kind == Kind::Language) language_states_.push_back(languages_[n.first]->adopt(leaves_.language(n), n.second));
+    if (n.kind == Kind::Strings) strings_[n.automaton()] = 0;
+    if (n.kind == Kind::Language)
+      language_states_.push_back(languages_[n.automaton()]->adopt(leaves_.language(n), n.state()));
   }
   for (std::uint32_t& number : strings_)
     if (number != kGone.value) number = strings_left_++;
@@ -116,14 +103,14 @@ void Compaction::move_nodes() {
   for (std::size_t i = 0; i < moved_.size(); ++i) {
     if (moved_[i] == kGone) continue;
     ExpressionNode n = nodes[i];
-    visit_parts(n, [&](ExpressionId& part) { part = moved_[part.value]; });
-    if (n.kind == Kind::Strings) n.first = strings_[n.first];
-    if (n.kind == Kind::Language) n.second = *language_state++;
-    if (n.kind == Kind::Rule) n.second = (rule++)->value;
+    move_parts(n, [&](ExpressionId part) { return moved_[part.value]; });
+    if (n.kind == Kind::Strings) n.payload = Payload::state(strings_[n.automaton()], n.state());
+    if (n.kind == Kind::Language) n.payload = Payload::state(n.automaton(), *language_state++);
+    if (n.kind == Kind::Rule) n.payload = Payload::rule(n.source(), *rule++);
     if (n.has_items()) {
-      std::copy_n(items.begin() + n.first, n.second, items.begin() + items_end);
-      n.first = items_end;
-      items_end += n.second;
+      std::copy_n(items.begin() + n.first_item(), n.item_count(), items.begin() + items_end);
+      n.payload = Payload::items(items_end, n.item_count());
+      items_end += n.item_count();
     }
     nodes[nodes_end++] = n;
   }

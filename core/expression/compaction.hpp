@@ -38,8 +38,8 @@ class Compaction {
   void carry_out();
 
  private:
-  template <class Visit>
-  void visit_parts(ExpressionNode& n, Visit&& visit);
+  template <class Moved>
+  void move_parts(ExpressionNode& n, Moved&& moved);
   void plan_moves(std::span<const ExpressionId> roots);
   void plan_leaves();
   void move_leaves();

@@ -19,11 +19,11 @@
 namespace tokamata {
 
 ExpressionId Derivatives::derivative(ExpressionId expression, Symbol symbol, Budget& budget) {
-  constexpr std::size_t kMany = 8;
+  constexpr std::size_t kMostUnremembered = 8;  // alternatives: of fewer, none is often derived twice
   if (symbol == Symbol::edge()) return at_edge(expression, budget);
-  Derivation run{
-      symbol, budget,
-      pool_.alternatives(expression).size() > kMany || (pool_.node(expression).rules && rule_sets_.any_joins())};
+  Derivation run{symbol, budget,
+                 pool_.alternatives(expression).size() > kMostUnremembered ||
+                     (pool_.node(expression).rules && rule_sets_.any_joins())};
   std::vector<ExpressionId> out;
   derive_into(expression, Pool::kEpsilon, run, out);
   return forms_.unite(out);
@@ -36,45 +36,26 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
     run.budget.step();
     if (!may_read(expression, run)) return;
     const ExpressionNode n = pool_.node(expression);  // a copy: nodes move when the arena grows
+    const auto push = [&](ExpressionId rest) {
+      if (rest != Pool::kEmpty) out.push_back(forms_.concatenate(rest, advanced(tail, run.symbol, run.budget)));
+    };
+    const auto push_each = [&](ExpressionId rest) {
+      if (rest != Pool::kEmpty) distribute(rest, advanced(tail, run.symbol, run.budget), out);
+    };
+    switch (facts_of(n.kind).reads) {
+      case Reads::Nothing: return;
+      case Reads::AsLeaf: return push(leaf_forms_.derivative(n, expression, run.symbol));
+      case Reads::AsWhole: return push_each(derive_whole(n, run));
+      case Reads::InParts: break;
+    }
     switch (n.kind) {
-      case Kind::Empty:
-      case Kind::Epsilon:
-      case Kind::Stub:
-      case Kind::LookAhead:
-      case Kind::LookBehind:
-      case Kind::Commit:
-      case Kind::Unverified: return;
-      case Kind::Terminal:
-        if (const ExpressionId rest = derive_terminal(n, run); rest != Pool::kEmpty)
-          out.push_back(forms_.concatenate(rest, advanced(tail, run.symbol, run.budget)));
-        return;
+      case Kind::Terminal: return push(derive_terminal(n, run));
       case Kind::Rule:
         if (run.symbol.is_byte())
-          if (const ExpressionId rest = rule_sets_.of(n).derivative(n.rule(), run.symbol.byte(), run.budget);
-              rest != Pool::kEmpty)
-            distribute(rest, advanced(tail, run.symbol, run.budget), out);
-        if (!run.symbol.is_byte() && !n.text)
+          return push_each(rule_sets_.of(n).derivative(n.rule(), run.symbol.byte(), run.budget));
+        if (!n.text)
           if (const auto body = rule_sets_.of(n).unfolded(n.rule(), run.budget))
-            if (const ExpressionId rest = derivative(*body, run.symbol, run.budget); rest != Pool::kEmpty)
-              distribute(rest, advanced(tail, run.symbol, run.budget), out);
-        return;
-      case Kind::Everything:
-      case Kind::Bytes:
-      case Kind::CodePoints:
-      case Kind::Strings:
-      case Kind::Until:
-      case Kind::Language:
-      case Kind::ControlToken:
-      case Kind::OneToken:
-        if (const ExpressionId rest = leaf_forms_.derivative(n, expression, run.symbol); rest != Pool::kEmpty)
-          out.push_back(forms_.concatenate(rest, advanced(tail, run.symbol, run.budget)));
-        return;
-      case Kind::Intersection:
-      case Kind::Complement:
-      case Kind::Scope:
-      case Kind::Guarded:
-        if (const ExpressionId rest = derive_closed(n, run); rest != Pool::kEmpty)
-          distribute(rest, advanced(tail, run.symbol, run.budget), out);
+            push_each(derivative(*body, run.symbol, run.budget));
         return;
       case Kind::Repetition: {
         const Count minimum = n.minimum == 0 ? 0 : n.minimum - 1;
@@ -87,7 +68,7 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         if (tail != Pool::kEpsilon && is_derived_whole(n, expression, run))
           return derive_union(expression, tail, run, out);
         // By index: the items may move while they are being derived.
-        for (std::uint32_t i = 0; i < n.second; ++i)
+        for (std::uint32_t i = 0; i < n.item_count(); ++i)
           if (may_read(pool_.item(n, i), run) && run.is_first(pool_.item(n, i), tail))
             derive_into(pool_.item(n, i), tail, run, out);
         return;
@@ -113,6 +94,7 @@ void Derivatives::derive_into(ExpressionId expression, ExpressionId tail, Deriva
         }
         continue;
       }
+      default: return;
     }
   }
 }
@@ -131,8 +113,8 @@ bool Derivatives::is_apart(const ExpressionNode& n) {
 }
 
 bool Derivatives::is_derived_whole(const ExpressionNode& n, ExpressionId expression, Derivation& run) {
-  constexpr std::uint32_t kMany = 64;
-  return is_apart(n) && (n.rules ? run.is_crowded(expression) : n.second > kMany);
+  constexpr std::uint32_t kMostDistributed = 64;  // alternatives of a union without rules
+  return is_apart(n) && (n.rules ? run.is_crowded(expression) : n.item_count() > kMostDistributed);
 }
 
 void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run,
@@ -145,7 +127,7 @@ void Derivatives::derive_union(ExpressionId expression, ExpressionId tail, const
   } else {
     std::vector<ExpressionId> alternatives;
     const ExpressionNode n = pool_.node(expression);
-    for (std::uint32_t i = 0; i < n.second; ++i) derive_into(pool_.item(n, i), Pool::kEpsilon, own, alternatives);
+    for (std::uint32_t i = 0; i < n.item_count(); ++i) derive_into(pool_.item(n, i), Pool::kEpsilon, own, alternatives);
     rest = forms_.unite(alternatives);
     union_derivatives_.emplace(key, rest);
   }
@@ -177,11 +159,11 @@ void Derivatives::derive_guarded(ExpressionId expression, ExpressionId tail, Exp
 
 // Of what sees its own text alone, or stands where nothing follows.  Choices that are made inside are made for all
 // that follows inside.
-ExpressionId Derivatives::derive_closed(const ExpressionNode& n, const Derivation& run) {
+ExpressionId Derivatives::derive_whole(const ExpressionNode& n, const Derivation& run) {
   switch (n.kind) {
     case Kind::Intersection: {
       std::vector<ExpressionId> parts;
-      for (std::uint32_t i = 0; i < n.second; ++i) {
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) {
         parts.push_back(derive_part(pool_.item(n, i), run));
         if (parts.back() == Pool::kEmpty) return Pool::kEmpty;
       }
@@ -204,8 +186,8 @@ ExpressionId Derivatives::derive_closed(const ExpressionNode& n, const Derivatio
 // found.
 // Cost.  An entry for each part and byte that is met, which are fewer than the intersections.
 ExpressionId Derivatives::derive_part(ExpressionId part, const Derivation& run) {
-  constexpr std::uint32_t kSeveral = 3;
-  if (const ExpressionNode& n = pool_.node(part); n.kind != Kind::Union || n.second < kSeveral)
+  constexpr std::uint32_t kFewestKept = 3;  // alternatives
+  if (const ExpressionNode& n = pool_.node(part); n.kind != Kind::Union || n.item_count() < kFewestKept)
     return settled(derivative(part, run.symbol, run.budget));
   const std::uint64_t key = (std::uint64_t{part.value} << 32) | run.symbol.value;
   if (const auto known = part_derivatives_.find(key); known != part_derivatives_.end()) return known->second;
@@ -254,14 +236,14 @@ ExpressionId Derivatives::advanced_node(const ExpressionNode& n, Symbol symbol, 
     case Kind::Complement: return forms_.complement(advanced(n.body(), symbol, budget));
     case Kind::Repetition: {
       const ExpressionId body = advanced(n.body(), symbol, budget);
-      analyses_.note_same_position(body.value, n.first);
+      analyses_.note_same_position(body.value, n.body().value);
       return forms_.repeat(body, n.minimum, n.maximum);
     }
     case Kind::Guarded:
       return lookaround_.guarded(advanced(n.core(), symbol, budget), advanced(n.guard(), symbol, budget));
     default: {  // Union, Intersection
       std::vector<ExpressionId> parts;
-      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(advanced(pool_.item(n, i), symbol, budget));
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) parts.push_back(advanced(pool_.item(n, i), symbol, budget));
       return n.kind == Kind::Union ? forms_.unite(parts) : forms_.intersect(parts);
     }
   }
@@ -281,10 +263,10 @@ ExpressionId Derivatives::at_edge(ExpressionId expression, Budget& budget) {
     const auto [first, tail] = pool_.split(alternative);
     const ExpressionNode head = pool_.node(first);
     if (head.kind == Kind::OneToken) {
-      if (head.second == static_cast<std::uint32_t>(LeafForms::Phase::Inside)) out.push_back(at_edge(tail, budget));
-      else out.push_back(forms_.concatenate(leaf_forms_.one_token(head.first, LeafForms::Phase::AtEdge), tail));
-    } else if (head.edges && is_closed(head.kind)) {
-      const ExpressionId reached = closed_at_edge(head, budget);
+      if (head.phase() == static_cast<std::uint32_t>(LeafForms::Phase::Inside)) out.push_back(at_edge(tail, budget));
+      else out.push_back(forms_.concatenate(leaf_forms_.one_token(head.set(), LeafForms::Phase::AtEdge), tail));
+    } else if (head.edges && facts_of(head.kind).reads == Reads::AsWhole) {
+      const ExpressionId reached = whole_at_edge(head, budget);
       distribute(reached, tail, out);
       begin_tokens_behind(reached, tail, Pool::kEpsilon, budget, out);
     } else {
@@ -303,10 +285,10 @@ void Derivatives::begin_tokens(ExpressionId expression, ExpressionId tail, Budge
   if (!n.edges) return;
   switch (n.kind) {
     case Kind::OneToken:
-      out.push_back(forms_.concatenate(leaf_forms_.one_token(n.first, LeafForms::Phase::AtEdge), tail));
+      out.push_back(forms_.concatenate(leaf_forms_.one_token(n.set(), LeafForms::Phase::AtEdge), tail));
       return;
     case Kind::Union:
-      for (std::uint32_t i = 0; i < n.second; ++i) begin_tokens(pool_.item(n, i), tail, budget, out);
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) begin_tokens(pool_.item(n, i), tail, budget, out);
       return;
     case Kind::Repetition: {
       const Count minimum = n.minimum == 0 ? 0 : n.minimum - 1;
@@ -318,7 +300,7 @@ void Derivatives::begin_tokens(ExpressionId expression, ExpressionId tail, Budge
       return begin_tokens_behind(n.head(), n.tail(), tail, budget, out);
     }
     default:
-      if (is_closed(n.kind)) distribute(closed_at_edge(n, budget), tail, out);
+      if (facts_of(n.kind).reads == Reads::AsWhole) distribute(whole_at_edge(n, budget), tail, out);
   }
 }
 
@@ -332,11 +314,11 @@ void Derivatives::begin_tokens_behind(ExpressionId head, ExpressionId expression
   for (ExpressionId alternative : alternatives) out.push_back(lookaround_.guarded(alternative, guard));
 }
 
-ExpressionId Derivatives::closed_at_edge(const ExpressionNode& n, Budget& budget) {
+ExpressionId Derivatives::whole_at_edge(const ExpressionNode& n, Budget& budget) {
   switch (n.kind) {
     case Kind::Intersection: {
       std::vector<ExpressionId> parts;
-      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(at_edge(pool_.item(n, i), budget));
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) parts.push_back(at_edge(pool_.item(n, i), budget));
       return forms_.intersect(parts);
     }
     case Kind::Complement: return forms_.complement(at_edge(n.body(), budget));
@@ -352,9 +334,9 @@ ExpressionId Derivatives::closed_at_edge(const ExpressionNode& n, Budget& budget
 
 // Most bytes lead nowhere from a literal or a class; to ask for them one by one costs ten times as much.
 std::optional<ByteSet> Derivatives::leaf_bytes(ExpressionId expression, Budget& budget) {
-  constexpr std::size_t kMany = 64;
+  constexpr std::size_t kMostLookedInto = 64;  // alternatives
   const auto all = pool_.alternatives(expression);
-  if (all.size() > kMany) return std::nullopt;
+  if (all.size() > kMostLookedInto) return std::nullopt;
   ByteSet bytes;
   for (ExpressionId at : std::vector<ExpressionId>(all.begin(), all.end())) {
     while (true) {
@@ -382,7 +364,7 @@ ExpressionId Derivatives::committed(ExpressionId expression, std::uint32_t choic
   return committed_.replaced(
       expression, choice, [](const ExpressionNode& n) { return n.waits; },
       [&](const ExpressionNode& n) {
-        return forms_.rule(n.first, rule_sets_.of(n).remembering()->committed(n.rule(), choice));
+        return forms_.rule(n.source(), rule_sets_.of(n).remembering()->committed(n.rule(), choice));
       });
 }
 
@@ -391,9 +373,9 @@ ExpressionId Derivatives::settled(ExpressionId expression) {
     while (true) {
       const ExpressionNode n = pool_.node(alternative);
       // nothing follows it
-      if (n.kind == Kind::Commit) return n.first == Rules::kUnverified ? forms_.unverified_end() : Pool::kEpsilon;
+      if (n.kind == Kind::Commit) return n.choice() == Rules::kUnverified ? forms_.unverified_end() : Pool::kEpsilon;
       if (n.kind != Kind::Concatenation || pool_.node(n.head()).kind != Kind::Commit) return alternative;
-      const std::uint32_t choice = pool_.node(n.head()).first;
+      const std::uint32_t choice = pool_.node(n.head()).choice();
       const ExpressionId rest = committed(n.tail(), choice);
       alternative =
           forms_.rotated(choice == Rules::kUnverified ? forms_.concatenate(rest, forms_.unverified_end()) : rest);
@@ -411,7 +393,8 @@ ExpressionId Derivatives::settled(ExpressionId expression) {
       const ExpressionNode head = pool_.node(first);
       // each choice is one for what follows them all
       if (head.commits && head.kind == Kind::Union && tail != Pool::kEpsilon)
-        for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(forms_.concatenate(pool_.item(head, i), tail));
+        for (std::uint32_t i = 0; i < head.item_count(); ++i)
+          open.push_back(forms_.concatenate(pool_.item(head, i), tail));
       else settled_alternatives.push_back(alternative_settled(alternative));
     }
     expression = forms_.unite(settled_alternatives);
@@ -446,7 +429,7 @@ ExpressionId Derivatives::terminal(ExpressionId body, Budget& budget) {
 
 ExpressionId Derivatives::derive_terminal(const ExpressionNode& n, const Derivation& run) {
   if (!run.symbol.is_byte()) return Pool::kEmpty;
-  const std::uint64_t key = (std::uint64_t{n.first} << 32) | run.symbol.value;
+  const std::uint64_t key = (std::uint64_t{n.body().value} << 32) | run.symbol.value;
   if (const auto known = terminal_derivatives_.find(key); known != terminal_derivatives_.end()) return known->second;
   const ExpressionId result = terminal(derivative(n.body(), run.symbol, run.budget), run.budget);
   terminal_derivatives_.emplace(key, result);

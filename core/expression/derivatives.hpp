@@ -67,10 +67,11 @@ class Derivatives {
 
     std::unordered_map<std::uint32_t, unsigned> times_met = {};  // unions of rules
 
-    // Whether a union was met with several tails.
+    // Whether a union was met with several tails.  Java under the contextual lexer: a step at `<` took 7.5 s without
+    // this, and 4 ms with it.
     bool is_crowded(ExpressionId expression) {
-      constexpr unsigned kSeveral = 3;
-      return remember && ++times_met[expression.value] > kSeveral;
+      constexpr unsigned kMostTails = 3;
+      return remember && ++times_met[expression.value] > kMostTails;
     }
     // Whether the pair is new.
     bool is_first(ExpressionId expression, ExpressionId tail) {
@@ -94,20 +95,17 @@ class Derivatives {
   void derive_union(ExpressionId expression, ExpressionId tail, const Derivation& run, std::vector<ExpressionId>& out);
   void derive_guarded(ExpressionId expression, ExpressionId tail, ExpressionId guard, const Derivation& run,
                       std::vector<ExpressionId>& out);
-  ExpressionId derive_closed(const ExpressionNode& n, const Derivation& run);
+  ExpressionId derive_whole(const ExpressionNode& n, const Derivation& run);
   ExpressionId derive_part(ExpressionId part, const Derivation& run);
   ExpressionId derive_terminal(const ExpressionNode& n, const Derivation& run);
   ExpressionId advanced(ExpressionId waiting, Symbol symbol, Budget& budget);
   ExpressionId advanced_node(const ExpressionNode& n, Symbol symbol, Budget& budget);
-  static bool is_closed(Kind kind) {
-    return kind == Kind::Intersection || kind == Kind::Complement || kind == Kind::Scope || kind == Kind::Guarded;
-  }
   void distribute(ExpressionId begun, ExpressionId tail, std::vector<ExpressionId>& out);
   ExpressionId at_edge(ExpressionId expression, Budget& budget);
   void begin_tokens(ExpressionId expression, ExpressionId tail, Budget& budget, std::vector<ExpressionId>& out);
   void begin_tokens_behind(ExpressionId head, ExpressionId expression, ExpressionId tail, Budget& budget,
                            std::vector<ExpressionId>& out);
-  ExpressionId closed_at_edge(const ExpressionNode& n, Budget& budget);
+  ExpressionId whole_at_edge(const ExpressionNode& n, Budget& budget);
   ExpressionId committed(ExpressionId expression, std::uint32_t choice);
   static constexpr std::size_t kMostFound = 8, kLongestFound = 64;  // texts that are tried for other expressions
   TextStep found_text(ExpressionId expression, Budget& budget);

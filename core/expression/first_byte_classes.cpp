@@ -65,14 +65,14 @@ FirstBytes FirstByteClasses::front(ExpressionId expression, std::size_t& most) {
         }
         return all;
       case Kind::CodePoints:
-        for (auto t = leaves_.automaton(n).begin(n.second); t != leaves_.automaton(n).end(n.second); ++t)
+        for (auto t = leaves_.automaton(n).begin(n.state()); t != leaves_.automaton(n).end(n.state()); ++t)
           add_range(all, t->low, t->high);
         return all;
       case Kind::Strings:
-        for (const auto& t : leaves_.string_automaton(n).transitions(n.second)) add_range(all, t.byte, t.byte);
+        for (const auto& t : leaves_.string_automaton(n).transitions(n.state())) add_range(all, t.byte, t.byte);
         return all;
       case Kind::Language: {
-        const ByteSet next = leaves_.language(n).next_bytes(n.second);
+        const ByteSet next = leaves_.language(n).next_bytes(n.state());
         for (unsigned byte = next.next_member(0); byte < 256; byte = next.next_member(byte + 1))
           add_range(all, byte, byte);
         return all;
@@ -92,12 +92,14 @@ FirstBytes FirstByteClasses::front(ExpressionId expression, std::size_t& most) {
       }
       case Kind::Intersection: {
         FirstBytes common{kAllBytes, {}};
-        for (std::uint32_t i = 0; i < n.second && most > 0; ++i) add_condition(common, front(pool_.item(n, i), most));
+        for (std::uint32_t i = 0; i < n.item_count() && most > 0; ++i)
+          add_condition(common, front(pool_.item(n, i), most));
         add_alternative(all, common);
         return all;
       }
       case Kind::Union:
-        for (std::uint32_t i = 0; i < n.second && most > 0; ++i) add_alternative(all, front(pool_.item(n, i), most));
+        for (std::uint32_t i = 0; i < n.item_count() && most > 0; ++i)
+          add_alternative(all, front(pool_.item(n, i), most));
         return all;
       case Kind::Concatenation: {
         add_alternative(all, front(n.head(), most));

@@ -26,19 +26,19 @@ ExpressionId Forms::bytes(const ByteSet& set) {
                        .spelled = set.intersects(leaves_.single_bytes()) ? 1 : ExpressionNode::kUnspelled,
                        .shortest = 1,
                        .worst = 1,
-                       .first = leaves_.index_of(set)});
+                       .payload = Payload::set(leaves_.index_of(set))});
 }
 
 bool Forms::is_class(const ExpressionNode& n) const {
-  constexpr unsigned kWide = 16;  // so that the letters of a literal stay as they are
-  return (n.kind == Kind::Bytes && leaves_.byte_set(n).size() >= kWide) ||
-         (n.kind == Kind::CodePoints && n.second == leaves_.automaton(n).start()) || is_spelled_class(n);
+  constexpr unsigned kFewestBytes = 16;  // so that the letters of a literal stay as they are
+  return (n.kind == Kind::Bytes && leaves_.byte_set(n).size() >= kFewestBytes) ||
+         (n.kind == Kind::CodePoints && n.state() == leaves_.automaton(n).start()) || is_spelled_class(n);
 }
 
 // A class with a few escapes beside it.  That x beside x is x{2} is true of
 // whatever takes no notice of its surroundings; elsewhere it says little.
 bool Forms::is_spelled_class(const ExpressionNode& n) const {
-  if (n.kind != Kind::Union || n.second > 2 || n.open || n.edges || n.nullable) return false;
+  if (n.kind != Kind::Union || n.item_count() > 2 || n.open || n.edges || n.nullable) return false;
   return std::ranges::any_of(pool_.items(n), [&](ExpressionId item) {
     return pool_.node(item).kind != Kind::Union && is_class(pool_.node(item));
   });
@@ -62,16 +62,16 @@ bool Forms::is_endless(const ExpressionNode& n) const {
 // makes, ten are among the latest thousand.  A large pool looks there first, since to find a node in its table means to
 // make another one and to wait for memory.
 ExpressionId Forms::pair(ExpressionId head, ExpressionId tail) {
-  constexpr std::size_t kLatest = 2048;
+  constexpr std::size_t kPairsKept = 2048;
   if (head == Pool::kEmpty || tail == Pool::kEmpty) return Pool::kEmpty;
   if (head == Pool::kEpsilon) return tail;
   if (tail == Pool::kEpsilon || head == Pool::kStub) return head;
-  if (pool_.size() < kLatest) return make_pair(head, tail);
-  if (latest_pairs_.empty()) latest_pairs_.resize(kLatest);
-  const Pair& latest = latest_pairs_[mix(head.value, tail.value) % kLatest];
+  if (pool_.size() < kPairsKept) return make_pair(head, tail);
+  if (latest_pairs_.empty()) latest_pairs_.resize(kPairsKept);
+  const Pair& latest = latest_pairs_[mix(head.value, tail.value) % kPairsKept];
   if (latest.head == head && latest.tail == tail) return latest.made;
   const ExpressionId made = make_pair(head, tail);
-  latest_pairs_[mix(head.value, tail.value) % kLatest] = {head, tail, made};
+  latest_pairs_[mix(head.value, tail.value) % kPairsKept] = {head, tail, made};
   return made;
 }
 
@@ -111,8 +111,7 @@ ExpressionId Forms::make_pair(ExpressionId head, ExpressionId tail) {
                        .worst = std::max(capped(std::uint64_t{h.worst} + t.shortest), t.worst),
                        .depth = std::max(h.depth + 1, t.depth),
                        .shape = static_cast<std::uint32_t>(mix(h.shape, t.shape)) | 1,
-                       .first = head.value,
-                       .second = tail.value});
+                       .payload = Payload::pair(head, tail)});
 }
 
 // Rotates the head until it is no concatenation: (a·b)·t becomes a·(b·t).  Only the spine of the
@@ -169,7 +168,7 @@ ExpressionId Forms::repeat(ExpressionId body, Count minimum, Count maximum) {
                        .worst = std::max(capped(rounds * b.shortest), capped(b.worst + later * b.shortest)),
                        .depth = b.depth + 1,
                        .shape = static_cast<std::uint32_t>(mix(0x5265u, body.value)) | 1,
-                       .first = body.value,
+                       .payload = Payload::body(body),
                        .minimum = minimum,
                        .maximum = maximum});
 }
@@ -208,7 +207,7 @@ bool Forms::is_all_text(ExpressionId expression) const {
   const ExpressionNode& n = pool_.node(expression);
   if (n.kind != Kind::Repetition || n.minimum != 0 || n.maximum != kUnbounded) return false;
   const ExpressionNode& body = pool_.node(n.body());
-  return body.kind == Kind::CodePoints && body.second == leaves_.automaton(body).start() &&
+  return body.kind == Kind::CodePoints && body.state() == leaves_.automaton(body).start() &&
          leaves_.automaton(body).full_blocks().size() == kFirstBytes;
 }
 
@@ -280,7 +279,7 @@ ExpressionId Forms::complement(ExpressionId body) {
                        .edges = pool_.node(body).edges,
                        .spelled = ExpressionNode::kUnspelled,
                        .depth = pool_.node(body).depth + 1,
-                       .first = body.value});
+                       .payload = Payload::body(body)});
 }
 
 // ---- rules and terminals ----------------------------------------------------------------------
@@ -297,12 +296,12 @@ ExpressionId Forms::rule(std::uint32_t source, RuleId rule) {
        .spelled = about.by_tokens || leaves_.are_single_bytes() ? about.spelled : ExpressionNode::kUnspelled,
        .shortest = about.shortest,
        .worst = ExpressionNode::kUnspelled,
-       .first = source,
-       .second = rule.value});
+       .payload = Payload::rule(source, rule)});
 }
 
 ExpressionId Forms::commit(std::uint32_t choice) {
-  return pool_.intern({.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .first = choice});
+  return pool_.intern(
+      {.kind = Kind::Commit, .text = true, .commits = true, .spelled = 0, .payload = Payload::choice(choice)});
 }
 
 ExpressionId Forms::unverified_end() {
@@ -320,7 +319,7 @@ ExpressionId Forms::terminal_of(ExpressionId body, std::uint32_t spelled, std::u
                        .worst = n.constrained ? ExpressionNode::kUnspelled : n.worst,
                        .depth = n.depth + 1,
                        .shape = n.shape,
-                       .first = body.value});
+                       .payload = Payload::body(body)});
 }
 
 void Forms::forget() {

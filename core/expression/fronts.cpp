@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+
 namespace tokamata {
 
 std::vector<ExpressionId> Fronts::of(ExpressionId expression, bool without_rules) {
@@ -15,7 +16,7 @@ std::vector<ExpressionId> Fronts::of(ExpressionId expression, bool without_rules
       found.push_back(at);
       continue;
     }
-    for (std::uint32_t i = head.second; i-- > 0;) open.push_back(forms_.concatenate(pool_.item(head, i), tail));
+    for (std::uint32_t i = head.item_count(); i-- > 0;) open.push_back(forms_.concatenate(pool_.item(head, i), tail));
   }
   return found;
 }
@@ -26,7 +27,7 @@ ExpressionId Fronts::approximated(ExpressionId expression, Budget& budget) {
       expression, 0, [](const ExpressionNode& n) { return n.rules; },
       [&](const ExpressionNode& n) {
         RememberingRules* const of = rule_sets_.of(n).remembering();
-        return of ? of->approximated(n.rule(), budget) : forms_.rule(n.first, n.rule());
+        return of ? of->approximated(n.rule(), budget) : forms_.rule(n.source(), n.rule());
       });
 }
 

@@ -32,7 +32,8 @@ ExpressionId LeafForms::control_tokens(const std::string& name) {
 }
 
 ExpressionId LeafForms::control_token(std::uint32_t number) {
-  return pool_.intern({.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .first = number});
+  return pool_.intern(
+      {.kind = Kind::ControlToken, .spelled = 1, .shortest = 1, .worst = 1, .payload = Payload::token(number)});
 }
 
 ExpressionId LeafForms::one_token(const ByteSet& set) {
@@ -53,8 +54,7 @@ ExpressionId LeafForms::strings_state(std::uint32_t index, std::uint32_t state) 
                        .spelled = known.spelled[state],
                        .shortest = known.shortest[state],
                        .worst = known.worst,
-                       .first = index,
-                       .second = state});
+                       .payload = Payload::state(index, state)});
 }
 
 ExpressionId LeafForms::until_state(std::uint32_t index, std::uint32_t position) {
@@ -68,8 +68,7 @@ ExpressionId LeafForms::until_state(std::uint32_t index, std::uint32_t position)
        .spelled = position >= known.spelled_from ? ExpressionNode::capped(size - position) : ExpressionNode::kUnspelled,
        .shortest = ExpressionNode::capped(size - position),
        .worst = ExpressionNode::capped(size + kLongestRest),
-       .first = index,
-       .second = position});
+       .payload = Payload::state(index, position)});
 }
 
 // A state after which nothing can come says no more than epsilon.
@@ -86,8 +85,7 @@ ExpressionId LeafForms::language_state(std::uint32_t index, std::uint32_t state)
        .spelled = accepting || leaves_.languages_[index].is_spelled ? shortest : ExpressionNode::kUnspelled,
        .shortest = shortest,
        .worst = leaves_.languages_[index].worst,
-       .first = index,
-       .second = state});
+       .payload = Payload::state(index, state)});
 }
 
 // A state whose transitions all lead to one target is written as a set of bytes and that target,
@@ -111,8 +109,7 @@ ExpressionId LeafForms::automaton_state(std::uint32_t automaton, std::uint32_t s
                              .spelled = leaves_.automata_[automaton].spelled[state],
                              .shortest = leaves_.automata_[automaton].shortest[state],
                              .worst = 4,
-                             .first = automaton,
-                             .second = state});
+                             .payload = Payload::state(automaton, state)});
     }
   }
   leaves_.automata_[automaton].states[state] = result;
@@ -125,35 +122,34 @@ ExpressionId LeafForms::one_token(std::uint32_t set, Phase phase) {
                        .constrained = true,
                        .edges = true,
                        .shortest = 1,
-                       .first = set,
-                       .second = static_cast<std::uint32_t>(phase)});
+                       .payload = Payload::set(set, static_cast<std::uint32_t>(phase))});
 }
 
 // ---- derivatives ------------------------------------------------------------------------------
 
 ExpressionId LeafForms::derivative(const ExpressionNode& leaf, ExpressionId expression, Symbol symbol) {
   if (leaf.kind == Kind::Everything) return expression;
-  if (leaf.kind == Kind::ControlToken) return symbol == Symbol::control(leaf.first) ? Pool::kEpsilon : Pool::kEmpty;
+  if (leaf.kind == Kind::ControlToken) return symbol == Symbol::control(leaf.token()) ? Pool::kEpsilon : Pool::kEmpty;
   if (!symbol.is_byte()) return Pool::kEmpty;
   const std::uint8_t byte = symbol.byte();
   switch (leaf.kind) {
     case Kind::Bytes: return leaves_.byte_set(leaf).contains(byte) ? Pool::kEpsilon : Pool::kEmpty;
     case Kind::CodePoints: {
       const CodePointAutomaton& code_points = leaves_.automaton(leaf);
-      for (auto t = code_points.begin(leaf.second); t != code_points.end(leaf.second); ++t)
-        if (t->low <= byte && byte <= t->high) return automaton_state(leaf.first, t->target);
+      for (auto t = code_points.begin(leaf.state()); t != code_points.end(leaf.state()); ++t)
+        if (t->low <= byte && byte <= t->high) return automaton_state(leaf.automaton(), t->target);
       return Pool::kEmpty;
     }
     case Kind::Strings:
-      for (const auto& t : leaves_.string_automaton(leaf).transitions(leaf.second))
-        if (t.byte == byte) return strings_state(leaf.first, t.target);
+      for (const auto& t : leaves_.string_automaton(leaf).transitions(leaf.state()))
+        if (t.byte == byte) return strings_state(leaf.automaton(), t.target);
       return Pool::kEmpty;
     case Kind::Until: return after_phrase(leaf, byte);
-    case Kind::Language: return language_state(leaf.first, leaves_.language(leaf).step(leaf.second, byte));
+    case Kind::Language: return language_state(leaf.automaton(), leaves_.language(leaf).step(leaf.state(), byte));
     default: {  // OneToken
       const bool reads =
-          leaf.second != static_cast<std::uint32_t>(Phase::BeforeEdge) && leaves_.byte_set(leaf).contains(byte);
-      return reads ? one_token(leaf.first, Phase::Inside) : Pool::kEmpty;
+          leaf.phase() != static_cast<std::uint32_t>(Phase::BeforeEdge) && leaves_.byte_set(leaf).contains(byte);
+      return reads ? one_token(leaf.set(), Phase::Inside) : Pool::kEmpty;
     }
   }
 }
@@ -161,15 +157,15 @@ ExpressionId LeafForms::derivative(const ExpressionNode& leaf, ExpressionId expr
 // Where a byte breaks off the phrase, the code point that it is of is read to its end, whichever it is.  The search
 // alone would begin the phrase again with any byte, also within a code point.
 ExpressionId LeafForms::after_phrase(const ExpressionNode& n, std::uint8_t byte) {
-  const Leaves::KnownSearch known = leaves_.searches_[n.first];
+  const Leaves::KnownSearch known = leaves_.searches_[n.automaton()];
   const CodePointAutomaton& all = *leaves_.automata_[known.any_code_point].automaton;
-  const std::uint32_t state = leaves_.code_point_state(known, known.search->begun(n.second));
+  const std::uint32_t state = leaves_.code_point_state(known, known.search->begun(n.state()));
   const auto read =
       std::find_if(all.begin(state), all.end(state), [&](const auto& t) { return t.low <= byte && byte <= t.high; });
   if (read == all.end(state)) return Pool::kEmpty;
-  if (const std::uint32_t position = known.search->step(n.second, byte); position > 0)
-    return until_state(n.first, position);
-  return forms_.concatenate(automaton_state(known.any_code_point, read->target), until_state(n.first, 0));
+  if (const std::uint32_t position = known.search->step(n.state(), byte); position > 0)
+    return until_state(n.automaton(), position);
+  return forms_.concatenate(automaton_state(known.any_code_point, read->target), until_state(n.automaton(), 0));
 }
 
 }  // namespace tokamata

@@ -17,18 +17,18 @@ ByteSet Leaves::first_bytes(const ExpressionNode& leaf) const {
   switch (leaf.kind) {
     case Kind::Bytes:
     case Kind::OneToken: return byte_set(leaf);
-    case Kind::CodePoints: return first_bytes(automaton(leaf), leaf.second);
+    case Kind::CodePoints: return first_bytes(automaton(leaf), leaf.state());
     case Kind::Strings: {
       ByteSet set;
-      for (const auto& t : string_automaton(leaf).transitions(leaf.second)) set.add(t.byte);
+      for (const auto& t : string_automaton(leaf).transitions(leaf.state())) set.add(t.byte);
       return set;
     }
     case Kind::Until: {
-      const KnownSearch& known = searches_[leaf.first];
+      const KnownSearch& known = searches_[leaf.automaton()];
       return first_bytes(*automata_[known.any_code_point].automaton,
-                         code_point_state(known, known.search->begun(leaf.second)));
+                         code_point_state(known, known.search->begun(leaf.state())));
     }
-    case Kind::Language: return languages_[leaf.first].automaton->next_bytes(leaf.second);
+    case Kind::Language: return languages_[leaf.automaton()].automaton->next_bytes(leaf.state());
     default: return ByteSet::range(0x00, 0xFF);  // Everything
   }
 }
@@ -41,9 +41,9 @@ ByteSet Leaves::first_bytes(const CodePointAutomaton& automaton, std::uint32_t s
 
 ByteSet Leaves::first_bytes_within(const ExpressionNode& leaf) const {
   switch (leaf.kind) {
-    case Kind::Strings: return strings_[leaf.first].used;
+    case Kind::Strings: return strings_[leaf.automaton()].used;
     case Kind::Until: {
-      const CodePointAutomaton& all = *automata_[searches_[leaf.first].any_code_point].automaton;
+      const CodePointAutomaton& all = *automata_[searches_[leaf.automaton()].any_code_point].automaton;
       return first_bytes(leaf) | first_bytes(all, all.start());
     }
     case Kind::Language: return language(leaf).bytes();

@@ -35,11 +35,15 @@ class Leaves {
 
   // ---- of a leaf ----
 
-  const ByteSet& byte_set(const ExpressionNode& node) const { return sets_[node.first]; }
-  const StringAutomaton& string_automaton(const ExpressionNode& node) const { return *strings_[node.first].automaton; }
-  const PhraseSearch& phrase_search(const ExpressionNode& node) const { return *searches_[node.first].search; }
-  const CodePointAutomaton& automaton(const ExpressionNode& node) const { return *automata_[node.first].automaton; }
-  LeafAutomaton& language(const ExpressionNode& node) const { return *languages_[node.first].automaton; }
+  const ByteSet& byte_set(const ExpressionNode& node) const { return sets_[node.set()]; }
+  const StringAutomaton& string_automaton(const ExpressionNode& node) const {
+    return *strings_[node.automaton()].automaton;
+  }
+  const PhraseSearch& phrase_search(const ExpressionNode& node) const { return *searches_[node.automaton()].search; }
+  const CodePointAutomaton& automaton(const ExpressionNode& node) const {
+    return *automata_[node.automaton()].automaton;
+  }
+  LeafAutomaton& language(const ExpressionNode& node) const { return *languages_[node.automaton()].automaton; }
   // The byte of a node that stands for one alone.
   std::optional<std::uint8_t> only_byte(const ExpressionNode& node) const;
   // The bytes that its texts begin with; and the first bytes of all code points in them.

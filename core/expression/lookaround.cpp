@@ -19,7 +19,7 @@ ExpressionId Lookaround::wrap(Kind kind, ExpressionId body) {
                        .spelled = looks ? ExpressionNode::kUnspelled : b.spelled,
                        .shortest = looks ? 0 : b.shortest,
                        .depth = b.depth + 1,
-                       .first = body.value});
+                       .payload = Payload::body(body)});
 }
 
 ExpressionId Lookaround::look_ahead(ExpressionId rest) {
@@ -41,7 +41,7 @@ ExpressionId Lookaround::guarded(ExpressionId expression, ExpressionId guard) {
   const ExpressionNode n = pool_.node(expression);
   if (n.kind == Kind::Union) {
     std::vector<ExpressionId> alternatives;
-    for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(guarded(pool_.item(n, i), guard));
+    for (std::uint32_t i = 0; i < n.item_count(); ++i) alternatives.push_back(guarded(pool_.item(n, i), guard));
     return forms_.unite(alternatives);
   }
   if (n.kind == Kind::Guarded) {
@@ -58,8 +58,7 @@ ExpressionId Lookaround::guarded(ExpressionId expression, ExpressionId guard) {
                        .text = n.text,
                        .shortest = std::max(n.shortest, g.shortest),
                        .depth = std::max(n.depth, g.depth) + 1,
-                       .first = expression.value,
-                       .second = guard.value});
+                       .payload = Payload::pair(expression, guard)});
 }
 
 // ---- what is empty under a condition ----------------------------------------------------------
@@ -83,7 +82,7 @@ ExpressionId Lookaround::condition(ExpressionId expression) {
     case Kind::Union:
     case Kind::Intersection: {
       std::vector<ExpressionId> conditions;
-      for (std::uint32_t i = 0; i < n.second; ++i) conditions.push_back(condition(pool_.item(n, i)));
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) conditions.push_back(condition(pool_.item(n, i)));
       return n.kind == Kind::Union ? forms_.unite(conditions) : forms_.intersect(conditions);
     }
     default: return Pool::kEmpty;  // leaves are not open
@@ -103,7 +102,7 @@ ExpressionId Lookaround::empty_part(ExpressionId expression) {
     }
     case Kind::Union: {
       std::vector<ExpressionId> parts;
-      for (std::uint32_t i = 0; i < n.second; ++i) parts.push_back(empty_part(pool_.item(n, i)));
+      for (std::uint32_t i = 0; i < n.item_count(); ++i) parts.push_back(empty_part(pool_.item(n, i)));
       if (std::ranges::find(parts, Pool::kEpsilon) != parts.end()) return Pool::kEpsilon;
       return forms_.unite(parts);
     }

@@ -4,37 +4,37 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/check.hpp"
 #include "common/ids.hpp"
 #include "common/lengths.hpp"
+#include "expression/kinds.hpp"
 
 namespace tokamata {
 
-// Keys of segment files hold these numbers (analyses.cpp): a new kind gets the next one, and none gets another.
-enum class Kind : std::uint8_t {
-  Empty = 0,
-  Epsilon = 1,
-  Stub = 2,
-  Everything = 3,
-  Bytes = 4,
-  CodePoints = 5,
-  Strings = 6,
-  Language = 7,
-  ControlToken = 8,
-  OneToken = 9,
-  Concatenation = 10,
-  Union = 11,
-  Repetition = 12,
-  Intersection = 13,
-  Complement = 14,
-  LookAhead = 15,
-  LookBehind = 16,
-  Scope = 17,
-  Guarded = 18,
-  Terminal = 19,
-  Rule = 20,
-  Commit = 21,
-  Unverified = 22,
-  Until = 23,
+// The two numbers that a node holds; which they are, its kind says (Holds).
+//
+// Not taken: a std::variant.  It would say so by itself, but with it a node has 64 bytes in place of 56, and most of the
+// memory of an arena is nodes.  Where checks are on, the accessors of a node check its kind instead.
+class Payload {
+ public:
+  constexpr Payload() = default;
+  static constexpr Payload set(std::uint32_t number, std::uint32_t phase = 0) { return {number, phase}; }
+  static constexpr Payload state(std::uint32_t automaton, std::uint32_t state) { return {automaton, state}; }
+  static constexpr Payload token(std::uint32_t number) { return {number, 0}; }
+  static constexpr Payload body(ExpressionId body) { return {body.value, 0}; }
+  static constexpr Payload pair(ExpressionId one, ExpressionId other) { return {one.value, other.value}; }
+  static constexpr Payload items(std::uint32_t first, std::uint32_t count) { return {first, count}; }
+  static constexpr Payload rule(std::uint32_t source, RuleId rule) { return {source, rule.value}; }
+  static constexpr Payload choice(std::uint32_t choice) { return {choice, 0}; }
+
+  std::uint64_t bits() const { return (std::uint64_t{first_} << 32) | second_; }
+  friend bool operator==(const Payload&, const Payload&) = default;
+
+ private:
+  friend struct ExpressionNode;
+  constexpr Payload(std::uint32_t first, std::uint32_t second) : first_(first), second_(second) {}
+
+  std::uint32_t first_ = 0, second_ = 0;
 };
 
 struct ExpressionNode {
@@ -58,12 +58,7 @@ struct ExpressionNode {
   std::uint32_t worst = 0;  // no more than so many bytes, after whatever was read of it; not where constrained
   std::uint32_t depth = 0;  // nesting, tails not counted
   std::uint32_t shape = 0;  // hash of the structure without the counts
-  // Bytes: set; CodePoints, Strings, Language, Until: automaton; ControlToken: number; OneToken: set; Concatenation:
-  // head; Union, Intersection: offset; Guarded: core; Rule: source; Commit: choice; others: body.
-  std::uint32_t first = 0;
-  // CodePoints, Strings, Language: state; Until: position; OneToken: phase; Concatenation: tail; Union, Intersection:
-  // length; Guarded: guard; Rule: number.
-  std::uint32_t second = 0;
+  Payload payload = {};
   Count minimum = 0;
   Count maximum = 0;
   // of the bytes that it may begin with, those alike modulo 64 by one bit; the pool sets it
@@ -78,13 +73,29 @@ struct ExpressionNode {
   // If not, its derivative by the byte is empty.
   bool may_begin_with(std::uint8_t byte) const { return (firsts >> (byte % 64)) & 1; }
 
-  ExpressionId head() const { return {first}; }
-  ExpressionId tail() const { return {second}; }
-  ExpressionId body() const { return {first}; }
-  ExpressionId core() const { return {first}; }
-  ExpressionId guard() const { return {second}; }
-  RuleId rule() const { return {second}; }
-  bool has_items() const { return kind == Kind::Union || kind == Kind::Intersection; }
+  // What the payload is; only of kinds that hold it.
+  std::uint32_t set() const { return held(Holds::Set).first_; }
+  std::uint32_t phase() const { return held(Holds::Set).second_; }
+  std::uint32_t automaton() const { return held(Holds::State).first_; }
+  std::uint32_t state() const { return held(Holds::State).second_; }
+  std::uint32_t token() const { return held(Holds::Token).first_; }
+  ExpressionId body() const { return {held(Holds::Body).first_}; }
+  ExpressionId head() const { return {held(Holds::Pair).first_}; }
+  ExpressionId tail() const { return {held(Holds::Pair).second_}; }
+  ExpressionId core() const { return head(); }
+  ExpressionId guard() const { return tail(); }
+  std::uint32_t first_item() const { return held(Holds::Items).first_; }
+  std::uint32_t item_count() const { return held(Holds::Items).second_; }
+  std::uint32_t source() const { return held(Holds::RuleOf).first_; }
+  RuleId rule() const { return {held(Holds::RuleOf).second_}; }
+  std::uint32_t choice() const { return held(Holds::Choice).first_; }
+  bool has_items() const { return facts_of(kind).holds == Holds::Items; }
+
+ private:
+  const Payload& held(Holds holds) const {
+    TOKAMATA_CHECK(facts_of(kind).holds == holds, "a node holds what its kind says");
+    return payload;
+  }
 };
 
 }  // namespace tokamata

@@ -12,17 +12,10 @@ namespace tokamata {
 // Adds them to `parts`.  Rules, commits and leaves have none.
 inline void append_parts(const Pool& pool, ExpressionId expression, std::vector<ExpressionId>& parts) {
   const ExpressionNode& n = pool.node(expression);
-  switch (n.kind) {
-    case Kind::Concatenation:
-    case Kind::Guarded: parts.insert(parts.end(), {{n.first}, {n.second}}); break;
-    case Kind::Union:
-    case Kind::Intersection: parts.insert(parts.end(), pool.items(n).begin(), pool.items(n).end()); break;
-    case Kind::Repetition:
-    case Kind::Complement:
-    case Kind::LookAhead:
-    case Kind::LookBehind:
-    case Kind::Scope:
-    case Kind::Terminal: parts.push_back(n.body()); break;
+  switch (facts_of(n.kind).holds) {
+    case Holds::Pair: parts.insert(parts.end(), {n.head(), n.tail()}); break;
+    case Holds::Items: parts.insert(parts.end(), pool.items(n).begin(), pool.items(n).end()); break;
+    case Holds::Body: parts.push_back(n.body()); break;
     default: break;
   }
 }

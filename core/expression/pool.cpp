@@ -25,12 +25,12 @@ std::uint64_t Pool::hash_of(const ExpressionNode& node, std::span<const Expressi
     for (ExpressionId item : items) hash = mix(hash, item.value);
     return hash;
   }
-  return mix(hash, (std::uint64_t{node.first} << 32) | node.second);
+  return mix(hash, node.payload.bits());
 }
 
 bool Pool::same(const ExpressionNode& a, std::span<const ExpressionId> a_items, const ExpressionNode& b) const {
   if (a.kind != b.kind || a.minimum != b.minimum || a.maximum != b.maximum) return false;
-  if (!a.has_items()) return a.first == b.first && a.second == b.second;
+  if (!a.has_items()) return a.payload == b.payload;
   return std::ranges::equal(a_items, items(b));
 }
 
@@ -42,15 +42,9 @@ bool Pool::is_whole(const ExpressionNode& node, std::span<const ExpressionId> it
     return items.size() > 1 && is_strictly_sorted(items) && std::ranges::all_of(items, is_there) &&
            std::ranges::none_of(items, is_nested);
   }
-  switch (node.kind) {
-    case Kind::Concatenation:
-    case Kind::Guarded: return is_there({node.first}) && is_there({node.second});
-    case Kind::Repetition:
-    case Kind::Complement:
-    case Kind::LookAhead:
-    case Kind::LookBehind:
-    case Kind::Scope:
-    case Kind::Terminal: return is_there({node.first});
+  switch (facts_of(node.kind).holds) {
+    case Holds::Pair: return is_there(node.head()) && is_there(node.tail());
+    case Holds::Body: return is_there(node.body());
     default: return true;
   }
 }
@@ -65,8 +59,7 @@ ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> ite
   index_.reserve(1);
   const ExpressionId id{static_cast<std::uint32_t>(nodes_.size())};
   if (node.has_items()) {
-    node.first = static_cast<std::uint32_t>(items_.size());
-    node.second = static_cast<std::uint32_t>(items.size());
+    node.payload = Payload::items(static_cast<std::uint32_t>(items_.size()), static_cast<std::uint32_t>(items.size()));
     items_.insert(items_.end(), items.begin(), items.end());
   }
   if (node.shape == 0) node.shape = static_cast<std::uint32_t>(hash >> 32) | 1;
@@ -83,16 +76,10 @@ ExpressionId Pool::intern(ExpressionNode node, std::span<const ExpressionId> ite
 std::uint64_t Pool::firsts_of(const ExpressionNode& n, std::span<const ExpressionId> parts) const {
   constexpr std::uint64_t kAny = ~std::uint64_t{0};
   if (n.behind) return kAny;
+  if (facts_of(n.kind).reads == Reads::Nothing) return 0;
   std::uint64_t firsts = 0;
   switch (n.kind) {
-    case Kind::Empty:
-    case Kind::Epsilon:
-    case Kind::Stub:
-    case Kind::LookAhead:
-    case Kind::LookBehind:
-    case Kind::Commit:
-    case Kind::ControlToken:
-    case Kind::Unverified: return 0;
+    case Kind::ControlToken: return 0;
     case Kind::Bytes:
     case Kind::CodePoints:
     case Kind::Strings: return leaves_.first_bytes(n).folded();

@@ -40,9 +40,11 @@ class Pool {
     return nodes_[id.value];
   }
   std::span<const ExpressionId> items(const ExpressionNode& node) const {
-    return {items_.data() + node.first, node.second};
+    return {items_.data() + node.first_item(), node.item_count()};
   }
-  ExpressionId item(const ExpressionNode& node, std::uint32_t number) const { return items_[node.first + number]; }
+  ExpressionId item(const ExpressionNode& node, std::uint32_t number) const {
+    return items_[node.first_item() + number];
+  }
   // The items of a union, or the expression itself, which must not be a temporary.
   std::span<const ExpressionId> alternatives(const ExpressionId& id) const {
     const ExpressionNode& n = node(id);

@@ -43,7 +43,7 @@ class RuleReplacement {
         result = of_rule(n);
       } else if (n.kind == Kind::Union) {
         std::vector<ExpressionId> alternatives;
-        for (std::uint32_t i = 0; i < n.second; ++i) alternatives.push_back(inner(pool_.item(n, i)));
+        for (std::uint32_t i = 0; i < n.item_count(); ++i) alternatives.push_back(inner(pool_.item(n, i)));
         result = forms_.unite(alternatives);
       } else {
         result = expression;  // intersections and the like are taken as they are

@@ -16,7 +16,7 @@ namespace tokamata {
 class RuleSets {
  public:
   // The rules of a Rule node.
-  Rules& of(const ExpressionNode& node) const { return *rules_[node.first]; }
+  Rules& of(const ExpressionNode& node) const { return *rules_[node.source()]; }
   Rules& operator[](std::uint32_t source) const { return *rules_[source]; }
   // Null if the set was not added.
   Rules* find(const std::shared_ptr<const RuleSet>& set) const;

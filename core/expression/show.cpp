@@ -25,7 +25,7 @@ class Shown {
     }
     for (const ExpressionId rule : rules_) {
       const ExpressionNode n = arena_.pool().node(rule);
-      text_ += "\n$" + std::to_string(n.second) + ": " + arena_.rule_sets().of(n).show(n.rule());
+      text_ += "\n$" + std::to_string(n.rule().value) + ": " + arena_.rule_sets().of(n).show(n.rule());
     }
     return std::move(text_);
   }
@@ -41,9 +41,9 @@ class Shown {
       case Kind::Bytes: text_ += show(arena_.leaves().byte_set(n)); return;
       case Kind::CodePoints: return add_code_points(n);
       case Kind::Strings: return add_strings(n);
-      case Kind::Language: return add_all({"language ", std::to_string(n.first), "@", std::to_string(n.second)});
-      case Kind::ControlToken: return add_all({"<", arena_.leaves().control_tokens()[n.first], ">"});
-      case Kind::OneToken: return add_all({"one_token@", std::to_string(n.second)});
+      case Kind::Language: return add_all({"language ", std::to_string(n.automaton()), "@", std::to_string(n.state())});
+      case Kind::ControlToken: return add_all({"<", arena_.leaves().control_tokens()[n.token()], ">"});
+      case Kind::OneToken: return add_all({"one_token@", std::to_string(n.phase())});
       case Kind::Concatenation: return add_concatenation(id);
       case Kind::Union: return add_items(n, " | ");
       case Kind::Intersection: return add_items(n, " & ");
@@ -63,10 +63,10 @@ class Shown {
       }
       case Kind::Terminal: return add_wrapped("‹", n.body(), "›");
       case Kind::Rule: return add_rule(id);
-      case Kind::Commit: return add_all({"commit ", std::to_string(n.first)});
-      case Kind::Unverified: return add_wrapped("unverified(", n.body());
+      case Kind::Commit: return add_all({"commit ", std::to_string(n.choice())});
+      case Kind::Unverified: text_ += "unverified"; return;
       case Kind::Until:
-        return add_all({"until \"", arena_.leaves().phrase_search(n).phrase(), "\"@", std::to_string(n.second)});
+        return add_all({"until \"", arena_.leaves().phrase_search(n).phrase(), "\"@", std::to_string(n.state())});
     }
   }
 
@@ -76,7 +76,7 @@ class Shown {
   }
   void add_rule(ExpressionId id) {
     if (std::ranges::find(rules_, id) == rules_.end() && rules_.size() < kMostRules) rules_.push_back(id);
-    add_all({"$", std::to_string(arena_.pool().node(id).second)});
+    add_all({"$", std::to_string(arena_.pool().node(id).rule().value)});
   }
   void add_wrapped(std::string_view open, ExpressionId body, std::string_view close = ")") {
     text_ += open;
@@ -113,7 +113,7 @@ class Shown {
   void add_code_points(const ExpressionNode& n) {
     const CodePointAutomaton& automaton = arena_.leaves().automaton(n);
     ByteSet first;
-    for (const auto* next = automaton.begin(n.second); next != automaton.end(n.second); ++next)
+    for (const auto* next = automaton.begin(n.state()); next != automaton.end(n.state()); ++next)
       first = first | ByteSet::range(next->low, next->high);
     add_all({"\\p", show(first)});
   }
@@ -121,7 +121,7 @@ class Shown {
     const StringAutomaton& automaton = arena_.leaves().string_automaton(n);
     text_ += "strings(";
     std::size_t left = kMostStrings;
-    add_rest_of_strings(automaton, n.second, {}, left);
+    add_rest_of_strings(automaton, n.state(), {}, left);
     text_ += left == 0 ? " | …)" : ")";
   }
   void add_rest_of_strings(const StringAutomaton& automaton, std::uint32_t state, const std::string& read,

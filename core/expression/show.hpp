@@ -7,7 +7,7 @@
 //   abc [a-z] \p…     bytes; classes of bytes; of code points, by the first bytes of their spellings
 //   a·b  (a | b)  a{2,5}  (a & b)  !a       as in the algebra of constraints
 //   (?=a) (?<=a) scope(a) guarded(a, g)     lookarounds, and the language that all that follows must be in
-//   ‹a›  $12  commit 3  unverified a        terminals, rules, choices, over-approximations (rules.hpp)
+//   ‹a›  $12  commit 3  unverified       terminals, rules, choices, over-approximations (rules.hpp)
 //   until "END"@2                           text up to a phrase, of which two bytes were read
 // Long expressions end with `…`.  After them come the rules that they name, one to a line (Rules::show).
 #pragma once

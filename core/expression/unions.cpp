@@ -13,14 +13,14 @@ namespace tokamata {
 
 namespace {
 
-// Whether no two of few alternatives have one key; of many it is not looked at.
+// Whether no two of up to kMostCompared alternatives have one key; of more, it is not known.
 template <class KeyOf>
 bool differ(const std::vector<ExpressionId>& alternatives, KeyOf&& key_of) {
-  constexpr std::size_t kFew = 8;
+  constexpr std::size_t kMostCompared = 8;
   const auto is_alone = [&](ExpressionId item) {
     return std::ranges::count_if(alternatives, [&](ExpressionId other) { return key_of(other) == key_of(item); }) == 1;
   };
-  return alternatives.size() <= kFew && std::ranges::all_of(alternatives, is_alone);
+  return alternatives.size() <= kMostCompared && std::ranges::all_of(alternatives, is_alone);
 }
 
 }  // namespace
@@ -171,7 +171,8 @@ void Unions::merge_rules(std::vector<ExpressionId>& alternatives) {
     if (!awaits_rule(item) || head.kind == Kind::Rule) {
       push_alternative(item, alternatives);
     } else if (head.kind == Kind::Union) {
-      for (std::uint32_t i = 0; i < head.second; ++i) open.push_back(forms_.concatenate(pool_.item(head, i), tail));
+      for (std::uint32_t i = 0; i < head.item_count(); ++i)
+        open.push_back(forms_.concatenate(pool_.item(head, i), tail));
     } else {  // Repetition
       if (head.minimum == 0) open.push_back(tail);
       const Count minimum = head.minimum == 0 ? 0 : head.minimum - 1;
@@ -231,8 +232,8 @@ ExpressionId Unions::unite_tails(std::vector<ExpressionId>& tails) {
 // What two expressions end with, the longest such end.  An expression has a greater number than what it is made of, so
 // the two are walked down together.
 std::optional<ExpressionId> Unions::common_end(ExpressionId one, ExpressionId other) const {
-  constexpr unsigned kNear = 512;
-  for (unsigned steps = 0; one != other && steps < kNear; ++steps) {
+  constexpr unsigned kMostSteps = 512;
+  for (unsigned steps = 0; one != other && steps < kMostSteps; ++steps) {
     ExpressionId& later = one < other ? other : one;
     if (pool_.node(later).kind != Kind::Concatenation) return std::nullopt;
     later = pool_.node(later).tail();
@@ -268,13 +269,13 @@ void Unions::drop_guarded(std::vector<ExpressionId>& alternatives) {
   if (first == alternatives.end()) return;
   std::unordered_multimap<std::uint32_t, ExpressionId> guards;  // by core
   for (ExpressionId item : alternatives)
-    if (pool_.node(item).kind == Kind::Guarded) guards.emplace(pool_.node(item).first, pool_.node(item).guard());
+    if (pool_.node(item).kind == Kind::Guarded) guards.emplace(pool_.node(item).core().value, pool_.node(item).guard());
   std::erase_if(alternatives, [&](ExpressionId item) {
     const ExpressionNode& n = pool_.node(item);
     if (n.kind != Kind::Guarded) return false;
     if (std::ranges::find(alternatives, n.core()) != alternatives.end()) return true;
     const ExpressionId own = n.guard();
-    const auto [begin, end] = guards.equal_range(n.first);
+    const auto [begin, end] = guards.equal_range(n.core().value);
     return std::any_of(begin, end, [&](const auto& entry) {
       return entry.second != own && std::ranges::includes(pool_.conjuncts(own), pool_.conjuncts(entry.second));
     });
@@ -333,7 +334,7 @@ bool Unions::dominates(ExpressionId larger, ExpressionId smaller) const {
     const ExpressionNode& l = pool_.node(larger);
     const ExpressionNode& s = pool_.node(smaller);
     if (l.kind == Kind::Repetition && s.kind == Kind::Repetition)
-      return l.first == s.first && l.minimum <= s.minimum && l.maximum >= s.maximum;
+      return l.body() == s.body() && l.minimum <= s.minimum && l.maximum >= s.maximum;
     if (l.kind != Kind::Concatenation || s.kind != Kind::Concatenation) return false;
     if (!dominates(l.head(), s.head())) return false;
     larger = l.tail();
