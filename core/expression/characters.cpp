@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/sort_unique.hpp"
 #include "expression/forms.hpp"
 
 namespace tokamata {
@@ -115,8 +116,7 @@ bool Characters::add_after_escape(ExpressionId expression, ExpressionId escape, 
     if (step == spelling_.escape_steps.end()) return false;
     rests.push_back(step->second);
   }
-  std::ranges::sort(rests);
-  rests.erase(std::unique(rests.begin(), rests.end()), rests.end());
+  sort_unique(rests);
   return std::ranges::all_of(rests, [&](ExpressionId rest) { return add_after_escape(tail, rest, parts); });
 }
 

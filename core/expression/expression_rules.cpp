@@ -4,6 +4,7 @@
 
 #include "common/best_first.hpp"
 #include "common/check.hpp"
+#include "common/sort_unique.hpp"
 #include "expression/expression.hpp"
 #include "expression/phrase_search.hpp"
 #include "expression/rules.hpp"
@@ -340,8 +341,7 @@ void push_begins(const RuleParts& all, PartId part, std::vector<bool>& met, std:
     }
   }
   for (const PartId at : touched) met[at.value] = false;
-  std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  sort_unique(out);
 }
 
 // Depth first, with a stack of its own.

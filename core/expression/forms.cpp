@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/hash.hpp"
+#include "common/sort_unique.hpp"
 
 namespace tokamata {
 
@@ -218,8 +219,7 @@ ExpressionId Forms::intersect(std::vector<ExpressionId>& given) {
     flat.insert(flat.end(), parts.begin(), parts.end());
   }
   given.clear();
-  std::ranges::sort(flat);
-  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  sort_unique(flat);
   std::erase(flat, Pool::kEverything);
   if (flat.empty()) return Pool::kEverything;
   if (flat.front() == Pool::kEmpty) return Pool::kEmpty;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/sort_unique.hpp"
 
 namespace tokamata {
 
@@ -94,8 +95,7 @@ std::vector<std::string> Fronts::awaited(ExpressionId expression, Budget& budget
     if (!of) continue;
     if (std::optional<std::string> string = of->awaited(head.rule(), budget)) found.push_back(std::move(*string));
   }
-  std::ranges::sort(found);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  sort_unique(found);
   return found;
 }
 

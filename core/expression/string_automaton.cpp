@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "common/check.hpp"
+#include "common/sort_unique.hpp"
 #include "expression/utf8.hpp"
 
 namespace tokamata {
@@ -19,8 +20,7 @@ bool StringAutomaton::is_in_order() const {
 }
 
 std::shared_ptr<const StringAutomaton> StringAutomaton::of_strings(std::vector<std::string_view> strings) {
-  std::ranges::sort(strings);
-  strings.erase(std::unique(strings.begin(), strings.end()), strings.end());
+  sort_unique(strings);
 
   // Breadth first: a state is a run of sorted strings that share their first `depth` bytes.
   struct Run {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "common/sort_unique.hpp"
 #include "common/within.hpp"
 #include "expression/forms.hpp"
 
@@ -45,17 +46,11 @@ ExpressionId Unions::unite(std::vector<ExpressionId>& alternatives) {
   }
   std::vector<ExpressionId> flat;
   // Before they are flattened: a thousand leaves before one large union are that union once.
-  if (alternatives.size() > 1) {
-    std::ranges::sort(alternatives);
-    alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
-  }
+  if (alternatives.size() > 1) sort_unique(alternatives);
   flat.reserve(alternatives.size());
   for (ExpressionId alternative : alternatives) push_alternative(alternative, flat);
   alternatives.clear();
-  if (flat.size() > 1) {
-    std::ranges::sort(flat);
-    flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
-  }
+  if (flat.size() > 1) sort_unique(flat);
   if (flat.size() > 1) {
     merge_byte_sets(flat);
     merge_counts(flat);
@@ -136,8 +131,7 @@ void Unions::merge_counts(std::vector<ExpressionId>& alternatives) {
   std::erase_if(alternatives, is_counted);
   for (const Counted& c : counted)
     push_alternative(forms_.pair(forms_.repeat(c.body, c.minimum, c.maximum), c.tail), alternatives);
-  std::ranges::sort(alternatives);
-  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+  sort_unique(alternatives);
 }
 
 // h·s beside h·t is h·(s|t), where s and t hold rules and the rules ask for it.  Without this, a text with two readings
@@ -180,8 +174,7 @@ void Unions::merge_rules(std::vector<ExpressionId>& alternatives) {
       open.push_back(forms_.concatenate(head.body(), forms_.pair(forms_.repeat(head.body(), minimum, maximum), tail)));
     }
   }
-  std::ranges::sort(alternatives);
-  alternatives.erase(std::unique(alternatives.begin(), alternatives.end()), alternatives.end());
+  sort_unique(alternatives);
   if (!join_heads(alternatives)) alternatives = before;
 }
 
@@ -205,8 +198,7 @@ bool Unions::join_heads(std::vector<ExpressionId>& alternatives) {
     push_alternative(forms_.pair(waiting[begin].head, tails.size() > 1 ? unite_tails(tails) : tails[0]), others);
   }
   if (!is_joined) return false;
-  std::ranges::sort(others);
-  others.erase(std::unique(others.begin(), others.end()), others.end());
+  sort_unique(others);
   alternatives = std::move(others);
   return true;
 }
