@@ -377,6 +377,10 @@ using BoundGraph =
 }  // namespace
 
 void bind_repair(nb::module_& m) {
+  m.attr("NO_EDIT") = kNoEdit;
+  m.attr("MOST_MODES") = kMostModes;
+  m.attr("ALL_MODES") = kAllModes;
+  m.attr("BY_WRITTEN") = Rewrite::kByWritten;
   nb::enum_<EditKind>(m, "EditKind", nb::is_arithmetic(), "What an edge of a search for repairs does.")
       .value("KEEP", EditKind::Keep)
       .value("REWRITE", EditKind::Rewrite)

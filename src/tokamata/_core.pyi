@@ -349,6 +349,14 @@ class Splitter:
     def memory_bytes(self) -> int:
         """How many bytes of expressions, transitions and borders are held now."""
 
+NO_EDIT: int = 4294967295
+
+MOST_MODES: int = 16
+
+ALL_MODES: int = 65535
+
+BY_WRITTEN: int = 255
+
 class EditKind(enum.IntEnum):
     """What an edge of a search for repairs does."""
 

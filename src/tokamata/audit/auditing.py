@@ -51,7 +51,7 @@ __all__ = ["Auditor", "Instance"]
 
 _BITS_OF_A_TEXT = 6  # judged, in each direction
 _MOST_TOKENS = 1000  # of an instance; the masks of a longer one are not compared
-_EXPLORED = (0, 1, 2, 4, 8, 16, 32)
+_EXPLORED = (0, 1, 2, 4, 8, 16, 32)  # tokens before a text is led to its end; one is drawn
 _JUDGE_SECONDS = 10.0  # for a schema, or for a few instances
 
 

@@ -27,7 +27,7 @@ __all__ = ["Followed", "Walker", "Writing", "Written", "spelling_tokens"]
 
 _LEFT_ANYWHERE = 0.125
 _CLOSING_WHILE_EXPLORING = 0.3
-_SHORT_BYTES = 4
+_SHORT_BYTES = 4  # of a token that is written while a text is closed
 
 
 @dataclass(frozen=True)

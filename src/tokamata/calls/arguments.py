@@ -33,7 +33,7 @@ __all__ = [
     "clipped",
 ]
 
-_LONGEST_DESCRIPTION = 400
+_LONGEST_DESCRIPTION = 400  # characters of a description of a constraint
 
 
 def checked_instance(

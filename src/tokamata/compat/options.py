@@ -19,7 +19,7 @@ __all__ = [
 
 SchemaRepairMode = Literal["standard", "salvage"]
 _MODES = ("standard", "salvage")
-_MOST_LENGTH = 1 << 62
+_MOST_LENGTH = 1 << 62  # any; the argument has no effect
 
 
 class Options(NamedTuple):

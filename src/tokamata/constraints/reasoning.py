@@ -31,7 +31,7 @@ from tokamata.values.parts import Parts
 __all__ = ["think_first"]
 
 _T = TypeVar("_T")
-_MOST_TOKENS = 1 << 31
+_MOST_TOKENS = 1 << 31  # of a budget: the engine counts in 64 bits
 
 
 class _Reasoned(Concatenation[str, _T]):

@@ -26,9 +26,9 @@ from typing import Any
 
 __all__ = ["typical_text"]
 
-MOST_CHARACTERS = 4000
-MOST_DEPTH = 8
-MOST_SCHEMAS = 2000
+MOST_CHARACTERS = 4000  # of a typical text
+MOST_DEPTH = 8  # of brackets in it
+MOST_SCHEMAS = 2000  # that are read for one
 
 _WORDS = "the quick brown fox jumps over the lazy dog and runs on "
 _FEW = len("the quick brown fox jumps over")

@@ -52,7 +52,7 @@ _Key = tuple[str | int, ...]
 _MOST_TRIED = 32  # strings whose marks are tried one by one: each takes a rendering
 _NEAR = 1000  # characters beside a mark, where the rest of a string that the template has cut is looked for
 _DIGITS = "23456789"
-_NUMBER_LENGTH = 8
+_NUMBER_LENGTH = 8  # octal digits of a mark
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Settings", "Stream", "generate", "stream"]
 
 _T = TypeVar("_T")
-_SEEDS = 1 << 64
+_SEEDS = 1 << 64  # a seed has 64 bits
 _OTHER_NAMES = {  # of other libraries
     "max_tokens": "max_new_tokens",
     "max_length": "max_new_tokens",

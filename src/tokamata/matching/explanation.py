@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from tokamata._core import Verdict
 
-__all__ = ["RULES", "Explanation", "describe_bytes"]
+__all__ = ["RULES", "Explanation"]
+
+_MOST_RUNS = 8  # of bytes that may come next, as messages list them
 
 RULES = {
     Verdict.ALLOWED: "allowed",
@@ -65,7 +67,7 @@ class Explanation:
 
     def __str__(self) -> str:
         name = f"token {self.token} ({self.text!r})" if self.text else f"token {self.token}"
-        expected = describe_bytes(self.expected)
+        expected = _described(self.expected)
         if self.expected_tokens:
             tokens = ", ".join(self.expected_tokens)
             expected = f"{expected}, or the control token {tokens}" if self.expected else tokens
@@ -94,7 +96,7 @@ class Explanation:
         return reasons[self.rule]
 
 
-def describe_bytes(values: tuple[int, ...], most: int = 8) -> str:
+def _described(values: tuple[int, ...]) -> str:
     """A set of byte values for people: ``'0'–'9', 'a', 0xC3`` or ``nothing``."""
     runs: list[tuple[int, int]] = []
     for value in values:
@@ -102,8 +104,8 @@ def describe_bytes(values: tuple[int, ...], most: int = 8) -> str:
             runs[-1] = (runs[-1][0], value)
         else:
             runs.append((value, value))
-    shown = [_name(low) if low == high else f"{_name(low)}–{_name(high)}" for low, high in runs[:most]]
-    if len(runs) > most:
+    shown = [_name(low) if low == high else f"{_name(low)}–{_name(high)}" for low, high in runs[:_MOST_RUNS]]
+    if len(runs) > _MOST_RUNS:
         shown.append("…")
     return ", ".join(shown) or "nothing"
 

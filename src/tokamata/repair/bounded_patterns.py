@@ -29,8 +29,8 @@ from tokamata.resources.limits import CancelToken, Limits, Watch, core_limits
 __all__ = ["BYTES_OF_A_MATCH", "MATCHES_OF_A_CHECK", "BoundedPatterns", "Found"]
 
 _T = TypeVar("_T")
-MATCHES_OF_A_CHECK = 1000
-_SHORT_BYTES = 4000
+MATCHES_OF_A_CHECK = 1000  # between two readings of the clock
+_SHORT_BYTES = 4000  # of a text for which the clock is not read
 BYTES_OF_A_MATCH = 500  # of a rewrite or a doubt, in Python and in the engine together
 
 

@@ -41,7 +41,7 @@ from tokamata.patterns.unicode import Ranges
 
 __all__ = ["BytePatterns", "Meaning", "Template"]
 
-_MOST_INSTRUCTIONS = 2000
+_MOST_INSTRUCTIONS = 2000  # of one pattern of bytes
 
 Template = tuple[bytes, bool, bytes, int]
 Meaning = Template | int | None

@@ -57,7 +57,7 @@ _LITERALS = {
 }
 _APART = "['\u2019\u00a0\u2009\u202f]"  # a plain blank parts two numbers
 _LONGEST_NUMBER = 300  # digits of other bases, which take quadratic time
-_LONGEST_EXPONENT = 18
+_LONGEST_EXPONENT = 18  # digits of an exponent that is compared as a number
 _DEEPEST = 100  # names and indexes of a path that are shown
 
 

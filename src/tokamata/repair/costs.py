@@ -44,13 +44,10 @@ __all__ = [
 ]
 
 KEEP = "keep"  # the name of an edit: a byte was kept at a price of its mode
-NEVER = (1 << 32) - 1  # of the engine: an edit that may not be made
-ALL_MODES, BY_WRITTEN = (
-    0xFFFF,
-    0xFF,
-)  # of the engine: in all modes; to the mode that the written bytes lead to
+NEVER = _core.NO_EDIT  # what an edit costs that may not be made
+ALL_MODES = _core.ALL_MODES
+BY_WRITTEN = _core.BY_WRITTEN  # to the mode that the written bytes lead to
 NOWHERE = 1 << 62  # a position after all texts
-_MOST_MODES = 16
 _MOST_UNCHARGED = MATCHES_OF_A_CHECK * BYTES_OF_A_MATCH  # of rewrites that finders have found
 MOST_COST = 1_000_000_000  # of an edit: sums for any text stay within the 64 bits of the engine
 _OPENING, _CLOSING = (b"[", b"{", b"("), (b"]", b"}", b")")
@@ -481,11 +478,11 @@ class EditCosts:
                 if kept is not None:
                     _checked_cost("modes", kept)
         names = {mode.name for mode in self.modes}
-        if len(names) != len(self.modes) or len(names) > _MOST_MODES:
+        if len(names) != len(self.modes) or len(names) > _core.MOST_MODES:
             raise ArgumentError(
                 "EditCosts.modes",
                 f"{len(self.modes)} modes",
-                f"at most {_MOST_MODES}, each with a name of its own",
+                f"at most {_core.MOST_MODES}, each with a name of its own",
             )
         named = [
             *(

@@ -62,9 +62,9 @@ _T_co = TypeVar("_T_co", covariant=True)
 _FIRST_STEP = 500  # how much above the optimum the first bound is; by what this grows
 _GROWTH = 3
 _MOST_REFUSED = 50  # texts that the over-approximation alone accepts
-_STEPS_OF_A_CHECK = 256
+_STEPS_OF_A_CHECK = 256  # between two readings of the clock
 _BYTES_OF_AN_EDGE = 500  # of the graph, in Python
-_BYTES_OF_A_STEP = 400
+_BYTES_OF_A_STEP = 400  # of the search, in Python
 _BLANKS = b" \t\r\n"
 _BLANK_CHOICES = sum(1 << byte for byte in _BLANKS)
 _QUOTE, _BACKSLASH = 0x22, 0x5C

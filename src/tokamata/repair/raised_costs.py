@@ -26,7 +26,7 @@ __all__ = ["HIGHEST_COST", "RaisedCosts", "scale_of"]
 
 # The engine's costs are below 2^32; the last of these numbers is that of an edit that is never made.
 HIGHEST_COST = NEVER - 1
-_SCALE = 16
+_SCALE = 16  # so that multipliers have sixteenths
 _NAMES = ("insert", "insert", "insert", "remove", "replace", "")  # of the tables
 
 

@@ -41,7 +41,7 @@ from tokamata.resources.limits import Watch
 
 __all__ = ["LETTERS", "OUTSIDE", "Key", "Mark", "SpellingPrefixes", "Step", "Unfolding", "least_costs"]
 
-_STEPS_OF_A_CHECK = 256
+_STEPS_OF_A_CHECK = 256  # between two readings of the clock
 JOINED, FORBIDDEN = -1, -2  # in place of a beginning: letters stand before, so nothing may be written
 _BYTES_OF_AN_EDGE = 400  # of the graph, in Python
 _BYTES_OF_A_NODE = 600  # of the unfolded graph, with its edges

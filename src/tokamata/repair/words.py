@@ -177,11 +177,6 @@ class Words:
                 spans += [(*cut.span(), written, 0) for written in self._written(meant[0])]
         return spans, firm
 
-    @property
-    def has_names(self) -> bool:
-        """Whether it knows any name of a member."""
-        return bool(self._known[0])
-
     def near_names(self, name: str) -> list[str]:
         """The names of members that are near a name, other than that itself."""
         return [] if name in self._known[0] else [known for known, _ in self._close_to(name, 0)]

@@ -16,7 +16,7 @@ from tokamata.resources.limits import Watch
 __all__ = ["BYTES_OF_ITEM", "bounded", "step"]
 
 BYTES_OF_ITEM = 100  # of trees, symbols and names
-_STEPS_OF_CHECK = 64
+_STEPS_OF_A_CHECK = 64  # between two readings of the clock
 
 
 class _Use(threading.local):
@@ -53,7 +53,7 @@ def step(items: int = 0) -> None:
         return
     _use.steps += 1
     _use.items += items
-    if _use.steps % _STEPS_OF_CHECK == 0 or items > _STEPS_OF_CHECK:
+    if _use.steps % _STEPS_OF_A_CHECK == 0 or items > _STEPS_OF_A_CHECK:
         watch.check()
         if _use.items * BYTES_OF_ITEM > watch.limits.memory_bytes:
             raise LimitExceeded("memory_bytes", watch.limits.memory_bytes)

@@ -29,13 +29,13 @@ from typing import IO
 
 from tokamata import version
 
-_MOST_BYTES = 1 << 29
+_MOST_BYTES = 1 << 29  # of all derived files
 _VARIABLE = "TOKAMATA_CACHE"
 _DERIVED = "tokamata-derived"  # the only folder that is trimmed; no other program uses this name
 _TRIMMED = "trimmed"  # an empty file in it, whose time is that of the last trim
 _UNFINISHED = ".unfinished"
 _ABANDONED_S = 24 * 3600.0  # an unfinished file of this age has no writer any more
-_USED_LATELY_S = 24 * 3600.0
+_USED_LATELY_S = 24 * 3600.0  # the time of a file is not renewed more often
 
 
 def key_of(parts: Iterable[bytes]) -> str:

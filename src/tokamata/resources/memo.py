@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 __all__ = ["Memo"]
 
 _T = TypeVar("_T")
-_MOST_TOUCHED = 16
+_MOST_TOUCHED = 16  # values that were used last, and may have grown since they were measured
 
 
 class _Entry(Generic[_T]):

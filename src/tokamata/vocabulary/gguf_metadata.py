@@ -29,7 +29,7 @@ Value = int | float | bool | bytes | list[int] | list[float] | list[bool] | list
 
 MAGIC = b"GGUF"
 _HEAD_BYTES = 1 << 28  # the largest known heads have 20 MB
-_MAX_PAIRS = 1 << 16
+_MAX_PAIRS = 1 << 16  # of metadata
 _MAX_TENSORS = 1 << 16
 _MAX_RANK = 4
 _ALIGNMENT = "general.alignment"

@@ -121,7 +121,7 @@ def read_decoder(section: object, where: str) -> Decoding:
 
 # Bounds against hostile files: real ones have up to five decoders, and no text grows.
 _MAX_DECODERS = 16
-_MAX_CHARACTERS = 1 << 27
+_MAX_CHARACTERS = 1 << 27  # of all tokens together
 
 _ADVICE = "pass a list of each token's bytes to Vocabulary.load instead"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tokamata.errors import VocabularyError, shown_argument
 from tokamata.vocabulary.token_table import TokenTable, check_ids, shown_int
 
-_MAX_CONFIG_BYTES = 1 << 25
+_MAX_CONFIG_BYTES = 1 << 25  # of a file beside the tokenizer
 
 
 def stop_from_folder(folder: Path, table: TokenTable) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from tokamata.errors import VocabularyError
 
-MAX_TOKENS = 1 << 22
+MAX_TOKENS = 1 << 22  # sixteen times the largest vocabulary known
 
 TokenBytes = list[bytes | None]
 

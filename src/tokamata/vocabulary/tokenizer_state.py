@@ -8,8 +8,8 @@ and post-processor; the added tokens with their flags; the options of the model,
 their texts and what the model makes of these texts.
 
 Not noticed, since reading a whole model takes 0.1 s and more: a model of the same type, size and options that
-differs only in other tokens or merges.  Of more than ``_MANY`` added tokens, only the number is compared.
-Parts that are written in Python have no definition to compare.
+differs only in other tokens or merges.  Of more than ``_MOST_COMPARED`` added tokens, only the number is
+compared.  Parts that are written in Python have no definition to compare.
 """
 
 # transformers has no usable types for tokenizers, hence `Any`.
@@ -21,7 +21,7 @@ from typing import Any
 
 __all__ = ["TokenizerState"]
 
-_MANY = 400
+_MOST_COMPARED = 400  # added tokens
 _SAMPLED = 64  # tokens of a tokenizer that are compared, evenly spread
 _PARTS = ("normalizer", "pre_tokenizer", "decoder", "post_processor")
 _flags_of = attrgetter("content", "special", "single_word", "lstrip", "rstrip", "normalized")
@@ -39,7 +39,7 @@ class TokenizerState:
 
     def __init__(self, tokenizer: Any) -> None:
         backend = _backend(tokenizer)
-        self._has_many = backend is not None and len(backend.get_added_tokens_decoder()) > _MANY
+        self._has_many = backend is not None and len(backend.get_added_tokens_decoder()) > _MOST_COMPARED
         self._facts = self._facts_of(tokenizer)
 
     def is_of(self, tokenizer: Any) -> bool:

@@ -26,8 +26,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-_ORDER_ROUNDS = 12
-_HEIGHT_ROUNDS = 16
+_ORDER_ROUNDS = 12  # sweeps that reduce crossings
+_HEIGHT_ROUNDS = 16  # sweeps that straighten edges
 _GAP_X = 16.0  # between layers, and between points of a layer
 _GAP_Y = 10.0
 _BARE = (0.0, 2.0, 2.0)  # the size of a line without a label

@@ -28,8 +28,8 @@ _RADIUS = 15.0
 _RING = 3.5  # from the outer circle of an accepting state to the inner
 _LOOP = 18.0
 _ARROW = 7.0
-_MOST_EDGES = 600
-_MOST_POINTS = 12_000
+_MOST_EDGES = 600  # of a drawing; machines with more are described
+_MOST_POINTS = 12_000  # of its layout, states and bends together
 
 _XY = tuple[float, float]
 

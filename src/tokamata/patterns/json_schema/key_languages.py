@@ -12,7 +12,7 @@ Cost: linear in the schema, except for ``oneOf``, which is quadratic.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import tokamata._core as _core
@@ -32,8 +32,8 @@ __all__ = ["language_of_strings", "only_name", "other_keys"]
 
 _ONE_NAME = re.compile(r"\^((?:[A-Za-z0-9_ /-]|\\[.$/|*+?^()\[\]{}\\])+)\$")
 
-_MOST_NESTING = 40
-_LONGEST_KEY = 1_000_000_000
+_MOST_NESTING = 40  # of schemas of keys: references may lead back
+_LONGEST_KEY = 1_000_000_000  # code points: what the engine counts in a repetition
 _EVERY_CODE_POINT = [(0, 0x10FFFF)]
 
 
@@ -44,14 +44,10 @@ def only_name(pattern: str) -> str | None:
 
 
 def other_keys(
-    reader: KeywordReader,
-    names: Collection[str],
-    patterns: Collection[str],
-    node: int,
-    languages: Sequence[_core.Expression] = (),
+    reader: KeywordReader, names: Collection[str], patterns: Collection[str], node: int
 ) -> int | str:
     """The node for: all other keys have values in ``node``; or why that cannot be said."""
-    others = list(languages)
+    others: list[_core.Expression] = []
     declared = [name for name in names if is_text(name)]
     for pattern in patterns:
         if (name := only_name(pattern)) is not None:

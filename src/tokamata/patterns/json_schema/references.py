@@ -48,9 +48,7 @@ class References:
         scopes: all scopes that were entered.
     """
 
-    def __init__(
-        self, root: Any, registry: referencing.Registry[Any] | None, default: Dialect = LATEST
-    ) -> None:
+    def __init__(self, root: Any, registry: referencing.Registry[Any] | None) -> None:
         """Raises :class:`.faults.Fault` where the draft is not known."""
         self._registry = registry
         self._resources: dict[str, Resource] = {}
@@ -58,7 +56,7 @@ class References:
         self._indexed: set[int] = set()
         self.documents: dict[str, Any] = {}
         self._scopes: dict[tuple[Any, ...], Scope] = {}
-        dialect, uri = default, ""
+        dialect, uri = LATEST, ""
         if type(root) is dict:
             if "$schema" in root:
                 dialect = dialect_of(root, registry)

@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_OPTIONS", "unevaluated"]
 
-MOST_OPTIONS = 4096
-_MOST_NESTING = 40
+MOST_OPTIONS = 4096  # cases of one keyword
+_MOST_NESTING = 40  # of schemas in place: references may lead back
 _MOST_WORK = 2_000_000  # names and patterns that are put together
 
-# What is evaluated: names and patterns of keys; or a count of first items and nodes whose items are evaluated
-# wherever they are.  ``None`` is everything.
-_Evaluated = tuple[frozenset[str], frozenset[str]] | tuple[int, frozenset[int]] | None
+# The nodes that a case holds for, and what is evaluated in it: names and patterns of keys; or a count of
+# first items and nodes whose items are evaluated wherever they are.  ``None`` is everything.
 _Option = tuple[tuple[int, ...], Any]
 
 

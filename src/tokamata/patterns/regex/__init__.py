@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DIALECTS", "MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "ExtensionCall", "Extensions", "to_expression"]
 
-MAX_LENGTH = 4_000_000
+MAX_LENGTH = 4_000_000  # code points of a pattern
 
 
 def to_expression(

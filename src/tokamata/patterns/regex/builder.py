@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_BOUND", "MAX_DEPTH", "MAX_RANGES", "Builder"]
 
-MAX_DEPTH = 500
-MAX_BOUND = 1_000_000
-MAX_RANGES = 500_000
+MAX_DEPTH = 500  # of open groups, by default
+MAX_BOUND = 1_000_000  # of a repetition
+MAX_RANGES = 500_000  # of all different classes of a pattern together
 
 # Sets of so many ranges at most are not counted: they cost little more than their text.
 _SMALL_SET = 16

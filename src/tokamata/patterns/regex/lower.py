@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower_tree"]
 
-MAX_KEPT = 256
+MAX_KEPT = 256  # sets of code points whose expressions are kept for other patterns
 
 _kept: dict[object, _core.Expression] = {}  # by CodePoints.key, or by what says which anchor it is
 

@@ -49,7 +49,7 @@ _ONE_LINE = 2600  # of one name with a value, which may be prose
 _LONGEST_TEXT = 1 << 20  # bytes that are read line by line
 _MOST_PARTS = 10_000  # of a list without brackets
 _MOST_PROSE = 1 << 18  # where a word is looked for; the clock is not read meanwhile
-_STEPS_OF_A_CHECK = 1000
+_STEPS_OF_A_CHECK = 1000  # between two readings of the clock
 
 
 class _Line(NamedTuple):

@@ -50,8 +50,8 @@ from tokamata.patterns.regex.syntax import (
 
 __all__ = ["classes_of", "compile_regex"]
 
-_MOST_INSTRUCTIONS = 10_000
-_MOST_DEPTH = 100
+_MOST_INSTRUCTIONS = 10_000  # of one regex, with its counts expanded
+_MOST_DEPTH = 100  # of groups in each other: the parser recurses
 _NEWLINE = r"\n"
 
 

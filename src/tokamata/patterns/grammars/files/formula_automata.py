@@ -28,7 +28,7 @@ from tokamata.resources.limits import Watch
 
 __all__ = ["MOST_STATES", "automaton_of"]
 
-MOST_STATES = 20_000
+MOST_STATES = 20_000  # of a terminal with operators
 _CHARACTERS: Ranges = ((0, 0xD7FF), (0xE000, 0x10FFFF))
 _Set: TypeAlias = frozenset[tuple[int, int]]  # of states of parts: the part, or the round, and its state
 

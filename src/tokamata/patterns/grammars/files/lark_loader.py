@@ -30,7 +30,7 @@ from tokamata.resources.bounded_steps import BYTES_OF_ITEM, step
 __all__ = ["GroupsTooLarge", "LoadedGrammar", "TerminalTooLong", "loaded", "parser_of"]
 
 _MOST_SYMBOLS = 20_000  # that the groups of one sequence are distributed to
-_MOST_SYMBOLS_OF_LALR = 200_000
+_MOST_SYMBOLS_OF_LALR = 200_000  # in all rules, where lark makes tables
 _LONGEST_TERMINAL = 1 << 18  # characters, besides four for each of the file
 
 

@@ -33,7 +33,7 @@ from tokamata.resources.limits import Watch
 
 __all__ = ["ConditionForms"]
 
-MOST_STATES = 1_000
+MOST_STATES = 1_000  # of a condition that is brought into a normal form
 
 _State: TypeAlias = tuple[Condition, Past]
 _Edges: TypeAlias = frozenset[tuple[int, int]]  # symbols, and the number of what they lead to

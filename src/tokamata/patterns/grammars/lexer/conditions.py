@@ -27,7 +27,7 @@ Condition: TypeAlias = frozenset[Clause]
 
 ALWAYS: Condition = frozenset([frozenset()])
 NEVER: Condition = frozenset()
-MOST_CLAUSES = 1_000
+MOST_CLAUSES = 1_000  # of a conjunction that is written out
 
 
 def atom(place: int) -> Condition:

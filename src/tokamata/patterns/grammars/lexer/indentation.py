@@ -49,7 +49,7 @@ __all__ = ["declares_indentation", "indentation_of", "with_blocks"]
 # The names of lark's PythonIndenter, and _NL of lark's other examples.
 _INDENT, _DEDENT, _NEWLINES = "_INDENT", "_DEDENT", ("_NEWLINE", "_NL")
 _OPENING, _CLOSING = frozenset(["LPAR", "LSQB", "LBRACE"]), frozenset(["RPAR", "RSQB", "RBRACE"])
-_TAB = 8
+_TAB = 8  # columns, as lark's Indenter has it by default
 _NAMING = re.compile(r"^[ \t]*%(?:declare|import)\b[^\n(]*(?:\([^)]*\))?", re.M)
 _WRITTEN = re.compile(r"^__(\w+)_(?:star|plus)_\d+$")  # the rule in which lark made a rule of its own
 _COMMENT = re.compile(r"(?://|#)[^\n]*")

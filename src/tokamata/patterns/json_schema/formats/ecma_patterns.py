@@ -30,9 +30,9 @@ from tokamata.patterns.unicode import named_set
 
 __all__ = ["DEPTH", "regex"]
 
-DEPTH = 8
-MOST_REFERENCE = 9
-MOST_DIGITS = 9
+DEPTH = 8  # of groups in each other
+MOST_REFERENCE = 9  # the number of a group that is referred to
+MOST_DIGITS = 9  # of a bound of a quantifier
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
 

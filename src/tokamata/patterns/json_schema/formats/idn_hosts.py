@@ -23,7 +23,7 @@ from tokamata.patterns.regex import to_expression
 
 __all__ = ["idn_hostname", "idn_names"]
 
-MOST_LABELS = 4
+MOST_LABELS = 4  # of a name that is written
 _STOPS = ".\u3002\uff0e\uff61"
 
 

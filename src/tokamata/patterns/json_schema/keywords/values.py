@@ -29,7 +29,7 @@ _NAMES = ", ".join(f'"{name}"' for name in TYPE_MASKS)
 _FLAT = {str, bool, type(None)}
 _SHORT = {*_FLAT, float}
 _SHORT_BITS = 64  # of a whole number that is compared as it is
-_SHORT_EXPONENT = 300
+_SHORT_EXPONENT = 300  # decimal digits of a number, and of its exponent as a value
 
 
 def type_(reader: KeywordReader, schema: dict[str, Any], value: Any, operands: list[int]) -> None:
