@@ -44,7 +44,7 @@ INNER_ROOMS = {
         *("byte_patterns", "bounded_patterns", "words", "costs", "dialects", "default_costs"),
         "unimodularity",
         *("programs", "contents", "losses", "depths", "json_losses", "results", "repair_bounds", "rewards"),
-        *("searching", "graphs", "names", "unfolding", "spelling_bounds"),
+        *("searching", "graphs", "names", "cheapest_first", "unfolding", "spelling_bounds"),
         *("raised_costs", "coupled_certificates", "couplings", "distinct"),
         *("tokens", "stream_words", "stream_finders", "streams"),
     ],

@@ -556,7 +556,7 @@ class EditCosts:
 
     @kept_property
     def _machines(self) -> tuple[_Machine, _Machine]:
-        """Of a text that is closed, and of one that seems cut off."""
+        """The transducer for a closed text, and the one for a text that seems cut off."""
         modes = self.modes or (EditMode("any"),)
         number_of = {mode.name: number for number, mode in enumerate(modes)}
 

@@ -94,7 +94,8 @@ __all__ = ["coupled_repairs"]
 
 _T = TypeVar("_T")
 _MOST_SEARCHES = 40  # with other multipliers, for one repair
-# Of the memory, for a search in raised costs: where an edit costs nearly everything, it may take any amount.
+# A search in raised costs gets this part of the memory, and a repair with other spellings of the time: where
+# an edit costs nearly everything, a search may take any amount.
 _SHARE = 4
 _GROWTH = 4  # of the highest multiplier, where the best is the highest
 # Where names are coupled: a step is such a part of what is known, and grows so until names have spellings.
@@ -509,7 +510,7 @@ class _CoupledSearch(Generic[_T]):
 
 
 def _alternatives(names: list[Name], length: int) -> bytes:
-    """Of each position of a text, what the graph needs: every byte where a name stands and right after it."""
+    """What the graph needs at each position of a text: every byte where a name stands and right after it."""
     kinds = bytearray((GraphBytes.CHEAPEST,)) * (length + 1)
     for name in names:
         for begin, end, _ in name.occurrences:

@@ -47,6 +47,7 @@ from typing import Generic, NamedTuple, TypeVar
 import tokamata._core as _core
 from tokamata._core import EditKind, GraphBytes
 from tokamata.errors import LimitExceeded
+from tokamata.repair.cheapest_first import cheapest_first
 from tokamata.repair.contents import canonical_json
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import RepairGraph, followed, repair_graph
@@ -302,7 +303,7 @@ class _Texts:
         self.sources: list[int] = graph.source.tolist()
         self.choices = [sum(1 << byte for byte in one) if len(one) > 1 else 0 for one in graph.byte_sets]
         self.edges = self._edges()
-        # Of each node the edge that writes one certain byte, where it has no other edge.
+        # By node: the edge that writes one certain byte, where the node has no other edge.
         self.only = [
             edges[0] if len(edges) == 1 and _is_one_byte(edges[0]) and node not in self.ends else None
             for node, edges in enumerate(self.edges)
@@ -338,24 +339,20 @@ class _Texts:
         return edges
 
     def _costs_left(self) -> list[int]:
-        """Of each node, the least cost from it to an end: Dijkstra's algorithm."""
+        """By node, the least cost from it to an end."""
         into: list[list[tuple[int, int]]] = [[] for _ in self.positions]
         for source, edges in enumerate(self.edges):
             for edge in edges:
                 into[edge.target].append((source, edge.cost))
         left = [self.most] * len(self.positions)
-        queue = [(0, end) for end in self.ends]
-        for end in self.ends:
-            left[end] = 0
-        while queue:
-            cost, node = heapq.heappop(queue)
-            if cost > left[node]:
-                continue
+        ends = ((0, end) for end in self.ends)
+        for cost, node in cheapest_first(
+            ends, lambda cost, node: ((cost + more, source) for source, more in into[node])
+        ):
+            if cost >= self.most:
+                break
             self._count_step()
-            for source, more in into[node]:
-                if cost + more < left[source]:
-                    left[source] = cost + more
-                    heapq.heappush(queue, (cost + more, source))
+            left[node] = cost
         return left
 
     def _count_step(self) -> None:

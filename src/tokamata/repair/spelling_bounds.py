@@ -35,9 +35,10 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from tokamata.repair.cheapest_first import cheapest_first
 from tokamata.repair.programs import Marks
 from tokamata.repair.unfolding import LETTERS, OUTSIDE, Key, Step, Unfolding, least_costs
 
@@ -131,16 +132,17 @@ class SpellingBounds:
         """What nodes cost from the last occurrence before them, and to the next one after them."""
         graph, outside = self._unfolding, frozenset(self._unfolding.outside)
         self._before: dict[Key, int] = {}
-        queue = [(0, (OUTSIDE, node, 0)) for node in sorted(graph.exits)]
-        while queue:
-            cost, key = heapq.heappop(queue)
-            if key in self._before or cost > self._room:
-                continue
+
+        def after(cost: int, key: Key) -> Iterator[tuple[int, Key]]:
+            for step in graph.following(key):
+                if step.target[0] < 0 and step.edge in outside:
+                    yield cost + graph.cost(step.edge), step.target
+
+        for cost, key in cheapest_first(((0, (OUTSIDE, node, 0)) for node in graph.exits), after):
+            if cost > self._room:
+                break
             self._before[key] = cost
             graph.tick()
-            for step in graph.following(key):
-                if step.target[0] < 0 and step.edge in outside and step.target not in self._before:
-                    heapq.heappush(queue, (cost + graph.cost(step.edge), step.target))
         ends = {**graph.endings, **dict.fromkeys(graph.entrances, 0)}
         self._after = least_costs(
             len(graph.positions), graph.targets, graph.sources, graph.reduced, outside, ends, graph.tick
@@ -178,21 +180,17 @@ class SpellingBounds:
 
     def _without(self, place: int) -> int:
         """What it costs at least to write nothing of an occurrence; at most more than there is room for."""
-        graph, settled = self._unfolding, set()
-        queue = [entry for entry in self._seeds[place] if entry[1][2] <= 0]
-        heapq.heapify(queue)
-        while queue:
-            cost, key = heapq.heappop(queue)
+        graph = self._unfolding
+
+        def after(cost: int, key: Key) -> Iterator[tuple[int, Key]]:
+            for step in graph.following(key):
+                yield from (entry for entry in self._own_steps(place, step, cost) if entry[1][2] <= 0)
+
+        for cost, key in cheapest_first((seed for seed in self._seeds[place] if seed[1][2] <= 0), after):
             if cost > self._room:
                 break
             if graph.positions[key[1]] == graph.places[place].end:
                 return cost
-            if key not in settled:
-                settled.add(key)
-                for step in graph.following(key):
-                    for entry in self._own_steps(place, step, cost):
-                        if entry[1][2] <= 0:
-                            heapq.heappush(queue, entry)
         return self._room + 1
 
     def _searched(self, name: int, room: int, is_least: bool) -> _Spellings:

@@ -25,7 +25,6 @@ itself.  One search for each spelling, which cannot prove that there is no bette
 
 from __future__ import annotations
 
-import heapq
 import math
 from bisect import bisect_left
 from collections import defaultdict
@@ -34,6 +33,7 @@ from typing import NamedTuple, TypeAlias
 
 from tokamata._core import EditKind
 from tokamata.errors import LimitExceeded
+from tokamata.repair.cheapest_first import cheapest_first
 from tokamata.repair.costs import TextCosts
 from tokamata.repair.graphs import RepairGraph
 from tokamata.repair.names import WORD_BYTES, Name, Occurrence, Sides, middle_of
@@ -397,23 +397,15 @@ def least_costs(
     starts: Mapping[int, int],
     tick: Callable[[], None],
 ) -> list[float]:
-    """Of each node, the least cost from some starts along some edges: Dijkstra's algorithm."""
+    """By node, the least cost from some starts along some edges."""
     out: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]
     for edge in edges:
         out[source[edge]].append((target[edge], price[edge]))
     costs = [math.inf] * nodes
-    queue = []
-    for start, paid in starts.items():
-        costs[start] = paid
-        queue.append((paid, start))
-    heapq.heapify(queue)
-    while queue:
-        paid, node = heapq.heappop(queue)
-        if paid > costs[node]:
-            continue
+    begin = ((paid, start) for start, paid in starts.items())
+    for paid, node in cheapest_first(
+        begin, lambda paid, node: ((paid + cost, other) for other, cost in out[node])
+    ):
         tick()
-        for other, cost in out[node]:
-            if paid + cost < costs[other]:
-                costs[other] = paid + cost
-                heapq.heappush(queue, (paid + cost, other))
+        costs[node] = paid
     return costs

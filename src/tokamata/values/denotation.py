@@ -137,8 +137,8 @@ class Denotation(Remade, Generic[_T_co]):
             operands: the operands.
             form: how its texts are read; ``None``: made of those of the operands when it is first needed.
             names: the names of its captured parts.
-            is_spelled: control tokens may stand in its texts for their names; ``None``: if they may in those of
-                an operand.
+            is_spelled: control tokens may stand in its texts for their names; ``None``: if they may in those
+                of an operand.
         """
         self._made = expression
         self.pattern = pattern
@@ -147,9 +147,9 @@ class Denotation(Remade, Generic[_T_co]):
         self._operands = operands
         self._kept_form = form
         self._names = names
-        if is_spelled is None:
-            is_spelled = any(operand._is_spelled for operand in operands)
-        self._is_spelled = is_spelled
+        self._is_spelled: bool = (
+            any(operand._is_spelled for operand in operands) if is_spelled is None else is_spelled
+        )
         self._kept_automata = {}
 
     def accepts(

@@ -45,7 +45,7 @@ SURROUNDINGS = (
     ),
     Rewrite("drop a comment", rb"#[^\n{}\[\],\"]{0,200}(?=[}\],])", b"", 300, _IN_TEXT),
     Rewrite("drop a comment", rb"<!--(?s:.*?)(-->)", _without_comment, 45, _IN_TEXT),
-    # Of the last bytes alone: the lookahead takes one step.
+    # It is tried on the last bytes alone: the lookahead takes one step.
     Rewrite(
         "drop a last comment",
         rb"[/#](?<=[\s\]}][/#])(?:(?<=#)|/)(?!(?s:.){%d})[^\n]*\Z" % (_LONGEST_COMMENT + 1),

@@ -225,7 +225,7 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
     return left[kept], right[kept], result[kept], kept
 
 
-# Of the UTF-8 of one to four bytes: the end of its code points, and the high bits of its first byte.
+# By the length of the UTF-8, one to four bytes: the end of its code points, the high bits of its first byte.
 _LENGTHS = ((0x80, 0), (0x800, 0xC0), (0x10000, 0xE0), (CODE_POINTS, 0xF0))
 
 
