@@ -23,17 +23,7 @@ from tokamata.automata import (
 from tokamata.automata.account import Account
 from tokamata.constraints.constraint import Constraint
 from tokamata.errors import EmptyConstraintError, NotRegularError
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-    children_first,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Limits
 from tokamata.values.forms import Plain
 from tokamata.vocabulary import Vocabulary
@@ -43,7 +33,7 @@ __all__ = ["pushdown_of"]
 _REFERENCES = 256  # the first symbol that is no byte
 
 
-def pushdown_of(grammar: Grammar, limits: Limits | None) -> PushdownAutomaton:
+def pushdown_of(grammar: trees.Grammar, limits: Limits | None) -> PushdownAutomaton:
     """The push-down automaton of a grammar without a lexer, over bytes.
 
     Raises:
@@ -56,13 +46,13 @@ def pushdown_of(grammar: Grammar, limits: Limits | None) -> PushdownAutomaton:
     start = grammar.start
     if grammar.ignored:  # texts may begin with them
         start = "ignored start"  # no rule of a grammar has a blank in its name
-        reference = Reference(grammar.start)
+        reference = trees.Reference(grammar.start)
         rules[start] = concatenate(acceptors.ignored, acceptors.of(reference), limits=account)
     return grammar_pushdown(rules, start, _REFERENCES, account)
 
 
 class _Acceptors:
-    def __init__(self, grammar: Grammar, account: Account) -> None:
+    def __init__(self, grammar: trees.Grammar, account: Account) -> None:
         self._account = account
         self._numbers = {rule: number for number, rule in enumerate(grammar.rules)}
         self._terminals: dict[int, Acceptor] = {}
@@ -73,31 +63,31 @@ class _Acceptors:
             each = [self._language(terminal) for terminal in grammar.ignored]
             self.ignored = minimize(star(union(*each, limits=account), limits=account), account)
 
-    def of(self, body: Node) -> Acceptor:
+    def of(self, body: trees.Node) -> Acceptor:
         """The right-hand sides of a rule."""
         made: dict[int, Acceptor] = {}
-        for node in children_first([body]):
+        for node in trees.children_first([body]):
             made[id(node)] = self._made(node, [made[id(child)] for child in node.children])
         return made[id(body)]
 
-    def _made(self, node: Node, children: list[Acceptor]) -> Acceptor:
-        if isinstance(node, (Terminal, Embedded)):
+    def _made(self, node: trees.Node, children: list[Acceptor]) -> Acceptor:
+        if isinstance(node, (trees.Terminal, trees.Embedded)):
             if id(node) not in self._terminals:
                 self._terminals[id(node)] = concatenate(
                     self._language(node), self.ignored, limits=self._account
                 )
             return self._terminals[id(node)]
-        if isinstance(node, Reference):
+        if isinstance(node, trees.Reference):
             return Acceptor.from_strings([(_REFERENCES + self._numbers[node.rule],)])
-        if isinstance(node, Sequence):
+        if isinstance(node, trees.Sequence):
             return concatenate(*children, limits=self._account) if children else self._empty_text
-        if isinstance(node, Choice):
+        if isinstance(node, trees.Choice):
             return (
                 minimize(union(*children, limits=self._account), self._account)
                 if children
                 else Acceptor.empty()
             )
-        assert isinstance(node, Repeat), node
+        assert isinstance(node, trees.Repeat), node
         return self._repeated(children[0], node.minimum, node.maximum)
 
     def _repeated(self, body: Acceptor, minimum: int, maximum: int | None) -> Acceptor:
@@ -111,8 +101,8 @@ class _Acceptors:
             minimize(concatenate(*parts, limits=self._account), self._account) if parts else self._empty_text
         )
 
-    def _language(self, terminal: Terminal | Embedded) -> Acceptor:
-        if isinstance(terminal, Embedded) and not terminal.is_regular:
+    def _language(self, terminal: trees.Terminal | trees.Embedded) -> Acceptor:
+        if isinstance(terminal, trees.Embedded) and not terminal.is_regular:
             reason = "a push-down automaton over bytes has no JSON and no control tokens"
             hint = "write texts as rules of the grammar; the engine takes it as it is"
             raise NotRegularError(terminal.name, 0, reason, hint)

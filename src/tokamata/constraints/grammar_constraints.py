@@ -32,7 +32,7 @@ from tokamata.patterns.grammars import (
     stages_of,
     without_lexer,
 )
-from tokamata.patterns.grammars.rules.rule_trees import Grammar, Reference, Terminal, children_first
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.json_schema import ReportEntry
 from tokamata.resources.later import Later
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
@@ -166,7 +166,7 @@ def _read_lark(source: Source, given: Mapping[str, Constraint[Any]], watch: Watc
 def _form_of(file: LarkFile, lexer: str) -> Form:
     """How texts of a Lark file are read, if lark does not read them."""
 
-    def with_lexer(watch: Watch) -> Grammar:
+    def with_lexer(watch: Watch) -> trees.Grammar:
         if lexer == "characters":
             from tokamata.patterns.grammars.diagnosis.symbols import with_ignored
 
@@ -324,7 +324,7 @@ class GrammarConstraint(Constraint[Any]):
             said.append(f"no text of the grammar contains these terminals under lexer={lexer!r}: {names}")
         return "\n".join(filter(None, said)), ()
 
-    def _never_read(self, written: Grammar, watch: Watch) -> dict[str, str]:
+    def _never_read(self, written: trees.Grammar, watch: Watch) -> dict[str, str]:
         """The terminals of the rules that no text contains, by name: how errors show them."""
         terminals, read = _terminals_of(written), _terminals_of(self._stages.lexed(watch))
         blocks = written.indentation
@@ -337,21 +337,21 @@ class GrammarConstraint(Constraint[Any]):
         }
 
 
-def _terminals_of(grammar: Grammar) -> dict[str, Terminal]:
-    nodes = children_first(grammar.rules.values())
-    return {node.name: node for node in nodes if isinstance(node, Terminal)}
+def _terminals_of(grammar: trees.Grammar) -> dict[str, trees.Terminal]:
+    nodes = trees.children_first(grammar.rules.values())
+    return {node.name: node for node in nodes if isinstance(node, trees.Terminal)}
 
 
-def _never_used(grammar: Grammar) -> dict[str, str]:
+def _never_used(grammar: trees.Grammar) -> dict[str, str]:
     """The rules that the start rule does not lead to, and why: a set may have been meant as a rule."""
     used, open_rules = {grammar.start}, [grammar.start]
     sets: set[str] = set()
     while open_rules:
-        for node in children_first([grammar.rules[open_rules.pop()]]):
-            if isinstance(node, Reference) and node.rule not in used:
+        for node in trees.children_first([grammar.rules[open_rules.pop()]]):
+            if isinstance(node, trees.Reference) and node.rule not in used:
                 used.add(node.rule)
                 open_rules.append(node.rule)
-            elif isinstance(node, Terminal):
+            elif isinstance(node, trees.Terminal):
                 sets.add(node.name)
     reasons = {}
     for name in grammar.rules:

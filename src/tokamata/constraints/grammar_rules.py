@@ -20,16 +20,7 @@ from tokamata.calls.recipes import Call, Remade, chain_of
 from tokamata.constraints.constraint import Constraint
 from tokamata.errors import ArgumentError, shown_argument
 from tokamata.patterns.grammars.files.lark_constructs import embedded
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-    rewritten,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Watch
 from tokamata.values.derivations import Capture
 
@@ -51,26 +42,26 @@ class Phrase(Remade):
 
     __slots__ = ("_node", "_rules")
 
-    def __init__(self, node: Node, rules: Mapping[str, Rule]) -> None:
+    def __init__(self, node: trees.Node, rules: Mapping[str, Rule]) -> None:
         """``rules``: those that the node refers to, by name."""
         self._node = node
         self._rules = dict(rules)
 
     def __add__(self, other: Phrase | Constraint[Any] | str) -> Phrase:
         """A text of this, then one of the other."""
-        return _combined(Sequence, self, other)
+        return _combined(trees.Sequence, self, other)
 
     def __radd__(self, other: Constraint[Any] | str) -> Phrase:
         """A text of the other, then one of this."""
-        return _combined(Sequence, other, self)
+        return _combined(trees.Sequence, other, self)
 
     def __or__(self, other: Phrase | Constraint[Any] | str) -> Phrase:
         """The texts of either."""
-        return _combined(Choice, self, other)
+        return _combined(trees.Choice, self, other)
 
     def __ror__(self, other: Constraint[Any] | str) -> Phrase:
         """The texts of either."""
-        return _combined(Choice, other, self)
+        return _combined(trees.Choice, other, self)
 
     def repeat(self, minimum: int = 0, maximum: int | None = None) -> Phrase:
         """``minimum`` to ``maximum`` texts of this, one after another; ``None`` means no bound.
@@ -79,7 +70,7 @@ class Phrase(Remade):
             ArgumentError: the bounds are no whole numbers from 0 on, or the minimum is above the maximum.
         """
         minimum, maximum = checked_bounds(minimum, maximum)
-        made = Phrase(Repeat(self._node, minimum, maximum), self._rules)
+        made = Phrase(trees.Repeat(self._node, minimum, maximum), self._rules)
         return made._made_by(Phrase.repeat, self, minimum, maximum)
 
     def captured(self, name: str) -> Phrase:
@@ -101,7 +92,7 @@ class Phrase(Remade):
 
     def optional(self) -> Phrase:
         """A text of this, or the empty text."""
-        return Phrase(Repeat(self._node, 0, 1), self._rules)._made_by(Phrase.optional, self)
+        return Phrase(trees.Repeat(self._node, 0, 1), self._rules)._made_by(Phrase.optional, self)
 
 
 class Rule(Phrase):
@@ -116,7 +107,7 @@ class Rule(Phrase):
     def __init__(self, name: str) -> None:
         self.name = name
         self._body: Phrase | None = None
-        super().__init__(Reference(name), {name: self})
+        super().__init__(trees.Reference(name), {name: self})
         self._made_by(Rule, name)
 
     def _last_call(self) -> Call | None:
@@ -164,7 +155,7 @@ def rule(name: str) -> Rule:
     return Rule(name)
 
 
-def grammar_of(start: Rule) -> tuple[Grammar, dict[str, Capture]]:
+def grammar_of(start: Rule) -> tuple[trees.Grammar, dict[str, Capture]]:
     """The rules that a rule leads to, and what they capture.
 
     Raises:
@@ -190,11 +181,13 @@ def grammar_of(start: Rule) -> tuple[Grammar, dict[str, Capture]]:
                 names[key] += "-"
             captures[names[key]] = rule.capture
 
-    def renamed(node: Node) -> Node:
-        return Reference(names[node.rule]) if isinstance(node, Reference) else node
+    def renamed(node: trees.Node) -> trees.Node:
+        return trees.Reference(names[node.rule]) if isinstance(node, trees.Reference) else node
 
-    rules = {names[key]: rewritten(rule._body._node, renamed) for key, rule in found.items() if rule._body}
-    return Grammar(rules, start.name), captures
+    rules = {
+        names[key]: trees.rewritten(rule._body._node, renamed) for key, rule in found.items() if rule._body
+    }
+    return trees.Grammar(rules, start.name), captures
 
 
 def _phrase(argument: str, value: Any) -> Phrase:
@@ -208,13 +201,16 @@ def _phrase_of(argument: str, value: Any) -> Phrase:
     if isinstance(value, str):
         checked_text(value, argument)
         return Phrase(
-            Terminal(repr(value), _core.literal(value.encode()), (value,)) if value else Sequence(()), {}
+            trees.Terminal(repr(value), _core.literal(value.encode()), (value,))
+            if value
+            else trees.Sequence(()),
+            {},
         )
     checked_instance(argument, value, Constraint, "a rule, a text or a constraint")
     if value._operator == "+" and value._names:  # its parts have the names
-        whole = Phrase(Sequence(()), {})
+        whole = Phrase(trees.Sequence(()), {})
         for operand in value._operands:
-            whole = _combined(Sequence, whole, operand)
+            whole = _combined(trees.Sequence, whole, operand)
         return whole
     phrase = Phrase(embedded(value.pattern, _core.scope(value._expression), 0, Watch()), {})
     if value._seen_names:
@@ -227,7 +223,7 @@ def _captured(capture: Capture, body: Phrase) -> Phrase:
     return Phrase(rule._node, rule._rules)
 
 
-def _combined(kind: type[Sequence] | type[Choice], first: Any, second: Any) -> Phrase:
+def _combined(kind: type[trees.Sequence] | type[trees.Choice], first: Any, second: Any) -> Phrase:
     left, right = _phrase("other", first), _phrase("other", second)
     nodes = [node for part in (left, right) for node in _items(kind, part._node)]
     for name, rule in right._rules.items():
@@ -237,13 +233,13 @@ def _combined(kind: type[Sequence] | type[Choice], first: Any, second: Any) -> P
     return made._made_by(_chained, kind, *chain_of(left, _chained, kind), *chain_of(right, _chained, kind))
 
 
-def _chained(kind: type[Sequence] | type[Choice], *operands: Phrase) -> Phrase:
+def _chained(kind: type[trees.Sequence] | type[trees.Choice], *operands: Phrase) -> Phrase:
     """Phrases after each other, or alternatives, that were combined in another process."""
     nodes = [node for operand in operands for node in _items(kind, operand._node)]
     rules = {name: rule for operand in operands for name, rule in operand._rules.items()}
     return Phrase(kind(tuple(nodes)), rules)._made_by(_chained, kind, *operands)
 
 
-def _items(kind: type[Sequence] | type[Choice], node: Node) -> tuple[Node, ...]:
+def _items(kind: type[trees.Sequence] | type[trees.Choice], node: trees.Node) -> tuple[trees.Node, ...]:
     """``a + b + c`` is one sequence."""
     return node.children if isinstance(node, kind) and node.children else (node,)

@@ -20,19 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import tokamata._core as _core
 from tokamata.errors import ParseError
 from tokamata.patterns.grammars.parsing.earley import Constituent, first_derivation
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.productions import Builder, Productions, WorkAccount
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-    children_first,
-    rewritten,
-)
 from tokamata.resources.limits import Watch
 from tokamata.values.forms import (
     Alternatives,
@@ -104,7 +93,7 @@ class Derivations:
         has_numbers: whether the name of each rule ends with a blank and a number.
     """
 
-    def __init__(self, grammar: Callable[[Watch], Grammar], has_numbers: bool) -> None:
+    def __init__(self, grammar: Callable[[Watch], trees.Grammar], has_numbers: bool) -> None:
         self._grammar = grammar
         self._has_numbers = has_numbers
         self._leaves: list[_Leaf] = []
@@ -193,15 +182,19 @@ class _Terminals:
         return node.begin + own.found(borders)[1][1]
 
 
-def _plain(grammar: Grammar, account: WorkAccount) -> tuple[list[_Leaf], Productions | None]:
+def _plain(grammar: trees.Grammar, account: WorkAccount) -> tuple[list[_Leaf], Productions | None]:
     """The terminals and the productions of a grammar."""
     leaves: list[_Leaf] = []
     numbers: dict[int, int] = {}
 
-    def terminal(node: Node) -> Node:
-        return Terminal(node.name, node.expression, own=node.own) if isinstance(node, Embedded) else node
+    def terminal(node: trees.Node) -> trees.Node:
+        return (
+            trees.Terminal(node.name, node.expression, own=node.own)
+            if isinstance(node, trees.Embedded)
+            else node
+        )
 
-    def number(_: Builder, node: Terminal) -> int:
+    def number(_: Builder, node: trees.Terminal) -> int:
         if id(node) not in numbers:
             numbers[id(node)] = len(leaves)
             texts = Alternatives([Option(node.expression, Plain())])
@@ -212,9 +205,11 @@ def _plain(grammar: Grammar, account: WorkAccount) -> tuple[list[_Leaf], Product
             leaves.append(_Leaf(node.name, texts, own, may_be_empty))
         return numbers[id(node)]
 
-    rules = {name: rewritten(body, terminal) for name, body in grammar.rules.items()}
-    plain = Grammar(rules, grammar.start)
-    productions = Builder(plain, number, "left", account).productions(len(children_first(rules.values())))
+    rules = {name: trees.rewritten(body, terminal) for name, body in grammar.rules.items()}
+    plain = trees.Grammar(rules, grammar.start)
+    productions = Builder(plain, number, "left", account).productions(
+        len(trees.children_first(rules.values()))
+    )
     return leaves, productions
 
 
@@ -337,7 +332,11 @@ class CapturedParts(Form):
     __slots__ = ("_captures", "_derivations", "_several", "_single")
 
     def __init__(
-        self, derivations: Derivations, captures: Mapping[str, Capture], rules: Mapping[str, Node], start: str
+        self,
+        derivations: Derivations,
+        captures: Mapping[str, Capture],
+        rules: Mapping[str, trees.Node],
+        start: str,
     ) -> None:
         self._derivations = derivations
         self._captures = captures
@@ -386,7 +385,7 @@ class _CaptureFolding:
         self.found += [(key, value, begin, end) for key, value in values.items()]
 
 
-def _counts(captures: Mapping[str, Capture], rules: Mapping[str, Node], start: str) -> dict[str, int]:
+def _counts(captures: Mapping[str, Capture], rules: Mapping[str, trees.Node], start: str) -> dict[str, int]:
     """How often a text may have each captured value: at most 0, 1 or 2, which stands for any more.
 
     The least fixed point over the rules.
@@ -398,7 +397,7 @@ def _counts(captures: Mapping[str, Capture], rules: Mapping[str, Node], start: s
         for rule in rules
     }
     found = dict.fromkeys(rules, none)
-    nodes = {rule: children_first([body]) for rule, body in rules.items()}
+    nodes = {rule: trees.children_first([body]) for rule, body in rules.items()}
     is_changed = True
     while is_changed:
         is_changed = False
@@ -413,20 +412,20 @@ def _counts(captures: Mapping[str, Capture], rules: Mapping[str, Node], start: s
 
 
 def _counts_of(
-    node: Node,
+    node: trees.Node,
     made: Mapping[int, tuple[int, ...]],
     rules: Mapping[str, tuple[int, ...]],
     none: tuple[int, ...],
 ) -> tuple[int, ...]:
     """Of a node whose children are counted."""
-    if isinstance(node, Reference):
+    if isinstance(node, trees.Reference):
         return rules[node.rule]
     children = [made[id(child)] for child in node.children]
-    if isinstance(node, Choice):
+    if isinstance(node, trees.Choice):
         return tuple(map(max, *children)) if len(children) > 1 else (*children, none)[0]
-    if isinstance(node, Repeat):
+    if isinstance(node, trees.Repeat):
         most = 2 if node.maximum is None else min(2, node.maximum)
         return tuple(min(2, most * count) for count in children[0])
-    if isinstance(node, Sequence):
+    if isinstance(node, trees.Sequence):
         return tuple(min(2, sum(counts)) for counts in zip(none, *children, strict=True))
     return none

@@ -23,20 +23,9 @@ from typing import NamedTuple
 import tokamata._core as _core
 from tokamata.patterns.grammars.lexer.competition import LexerName
 from tokamata.patterns.grammars.lexer.lexed import without_lexer
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.expressions import journal_of, made_by
 from tokamata.patterns.grammars.rules.lowering import lower_grammar
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Embedded,
-    Grammar,
-    Lookahead,
-    Node,
-    Reference,
-    Sequence,
-    Terminal,
-    children_first,
-)
 from tokamata.resources import kept_files
 from tokamata.resources.later import Later
 from tokamata.resources.limits import Watch
@@ -57,10 +46,10 @@ class EngineRules(NamedTuple):
     """
 
     expression: _core.Expression
-    grammar: Later[Grammar]
+    grammar: Later[trees.Grammar]
 
 
-def engine_rules(grammar: Grammar, lexer: LexerName, watch: Watch) -> EngineRules:
+def engine_rules(grammar: trees.Grammar, lexer: LexerName, watch: Watch) -> EngineRules:
     """The texts of a grammar under a lexer; read from the disk, if an earlier process has kept them.
 
     Args, Raises: as :func:`.without_lexer` and :func:`.lower_grammar`.
@@ -97,7 +86,7 @@ def _load(path: Path, given: list[_core.Expression], watch: Watch) -> _core.Expr
     return expression
 
 
-def _path_of(grammar: Grammar, lexer: str) -> Path | None:
+def _path_of(grammar: trees.Grammar, lexer: str) -> Path | None:
     """The file for a grammar; ``None`` if it is not to be kept."""
     folder = kept_files.folder_of(_KIND)
     if folder is None:
@@ -105,7 +94,7 @@ def _path_of(grammar: Grammar, lexer: str) -> Path | None:
     patterns = [terminal.pattern for terminal in grammar.terminals]
     if any(pattern is None or pattern.automaton is not None for pattern in patterns):
         return None  # it has no plain form
-    if any(isinstance(node, Embedded) for node in children_first(grammar.rules.values())):
+    if any(isinstance(node, trees.Embedded) for node in trees.children_first(grammar.rules.values())):
         return None
     digest = hashlib.sha256()
     for part in _parts(grammar):
@@ -113,7 +102,7 @@ def _path_of(grammar: Grammar, lexer: str) -> Path | None:
     return folder / kept_files.key_of([_code(), lexer.encode(), digest.digest()])
 
 
-def _parts(grammar: Grammar) -> Iterator[object]:
+def _parts(grammar: trees.Grammar) -> Iterator[object]:
     """All that the rules of the engine depend on.
 
     Rules have numbers, in the order in which they are met: lark numbers the states of its parser, which are
@@ -126,33 +115,33 @@ def _parts(grammar: Grammar) -> Iterator[object]:
     contexts: dict[frozenset[str] | None, int] = {None: 0}
     rules = {grammar.start: 0}
     for rule in (order := [grammar.start]):
-        nodes = children_first([grammar.rules[rule]])
+        nodes = trees.children_first([grammar.rules[rule]])
         places = {id(node): place for place, node in enumerate(nodes)}
         for node in nodes:
-            if isinstance(node, (Block, Reference)) and node.rule not in rules:
+            if isinstance(node, (trees.Block, trees.Reference)) and node.rule not in rules:
                 rules[node.rule] = len(order)
                 order.append(node.rule)
-            if isinstance(node, Terminal) and node.context not in contexts:
+            if isinstance(node, trees.Terminal) and node.context not in contexts:
                 contexts[node.context] = len(contexts)
                 yield sorted(node.context or ())
         yield [_plain(node, places, contexts, rules) for node in nodes]
 
 
 def _plain(
-    node: Node,
+    node: trees.Node,
     places: dict[int, int],
     contexts: dict[frozenset[str] | None, int],
     rules: dict[str, int],
 ) -> object:
     """A node, with numbers for its children, its context and its rule."""
     kind = type(node).__name__
-    if isinstance(node, Terminal):
+    if isinstance(node, trees.Terminal):
         return kind, node.name, contexts[node.context], node.is_bracketed
-    if isinstance(node, (Block, Reference)):
+    if isinstance(node, (trees.Block, trees.Reference)):
         return kind, rules[node.rule]
-    if isinstance(node, Lookahead):
+    if isinstance(node, trees.Lookahead):
         return kind, sorted(node.terminals)
-    assert isinstance(node, (Choice, Sequence)), node
+    assert isinstance(node, (trees.Choice, trees.Sequence)), node
     return kind, [places[id(child)] for child in node.children]
 
 

@@ -23,15 +23,8 @@ from tokamata.patterns.grammars.diagnosis.ambiguous_texts import Tree, shortest_
 from tokamata.patterns.grammars.diagnosis.named_derivations import Naming
 from tokamata.patterns.grammars.diagnosis.symbols import Characters
 from tokamata.patterns.grammars.lexer.competition import LexerName, in_order, pattern_of
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.productions import WorkAccount
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Embedded,
-    Grammar,
-    Pattern,
-    Terminal,
-    children_first,
-    quoted,
-)
 from tokamata.resources.limits import CancelToken, Limits
 
 __all__ = ["misread"]
@@ -39,7 +32,7 @@ __all__ = ["misread"]
 _LONGEST_TEXT = 1_000  # that is read
 
 
-def misread(grammar: Grammar, lexer: str, limits: Limits, cancel: CancelToken | None) -> str:
+def misread(grammar: trees.Grammar, lexer: str, limits: Limits, cancel: CancelToken | None) -> str:
     """What a lexer reads first that the rules do not need, in words; ``""`` if it is not found.
 
     Args:
@@ -50,11 +43,11 @@ def misread(grammar: Grammar, lexer: str, limits: Limits, cancel: CancelToken | 
     Raises:
         Cancelled: the search was stopped.
     """
-    nodes = children_first(grammar.rules.values())
+    nodes = trees.children_first(grammar.rules.values())
     is_plain = all(pattern.automaton is None for pattern in map(pattern_of, grammar.terminals))
     if lexer == "contextual" or grammar.indentation is not None or not is_plain:
         return ""
-    if any(isinstance(node, Embedded) for node in nodes):
+    if any(isinstance(node, trees.Embedded) for node in nodes):
         return ""
     try:
         parts = _parts_of_a_shortest_text(grammar, limits, cancel)
@@ -64,7 +57,7 @@ def misread(grammar: Grammar, lexer: str, limits: Limits, cancel: CancelToken | 
 
 
 def _parts_of_a_shortest_text(
-    grammar: Grammar, limits: Limits, cancel: CancelToken | None
+    grammar: trees.Grammar, limits: Limits, cancel: CancelToken | None
 ) -> list[tuple[str, str]]:
     """The names and the texts of the terminals of a shortest text, without a lexer."""
     view = Characters(grammar, "characters", limits, cancel, WorkAccount(limits, cancel))
@@ -76,7 +69,7 @@ def _parts_of_a_shortest_text(
     return [(part.name, part.text) for part in naming.terminals(root, texts)]
 
 
-def _first_difference(parts: list[tuple[str, str]], grammar: Grammar, lexer: LexerName) -> str:
+def _first_difference(parts: list[tuple[str, str]], grammar: trees.Grammar, lexer: LexerName) -> str:
     text = "".join(part for _, part in parts)
     if len(text) > _LONGEST_TEXT:
         return ""
@@ -91,16 +84,16 @@ def _first_difference(parts: list[tuple[str, str]], grammar: Grammar, lexer: Lex
         else:
             read = _by_longest(terminals, text, at)
         if read != (name, part):
-            found = "nothing" if read is None else f"{quoted(read[1])} as {shown[read[0]]}"
+            found = "nothing" if read is None else f"{trees.quoted(read[1])} as {shown[read[0]]}"
             return (
-                f"the rules alone accept {quoted(text)}, but the lexer reads {found} "
-                f"where they need {quoted(part)} as {shown[name]}"
+                f"the rules alone accept {trees.quoted(text)}, but the lexer reads {found} "
+                f"where they need {trees.quoted(part)} as {shown[name]}"
             )
         at += len(part)
     return ""
 
 
-def _preferred(terminals: Iterable[Terminal], text: str, at: int) -> tuple[str, str] | None:
+def _preferred(terminals: Iterable[trees.Terminal], text: str, at: int) -> tuple[str, str] | None:
     """The first terminal that ``re.match`` finds, with the text that it prefers."""
     for terminal in terminals:
         pattern = pattern_of(terminal)
@@ -110,7 +103,7 @@ def _preferred(terminals: Iterable[Terminal], text: str, at: int) -> tuple[str, 
     return None
 
 
-def _by_basic(terminals: Sequence[Terminal], text: str, at: int) -> tuple[str, str] | None:
+def _by_basic(terminals: Sequence[trees.Terminal], text: str, at: int) -> tuple[str, str] | None:
     """What lark's basic lexer reads: texts that an expression matches whole get their own name afterwards."""
     texts = [terminal for terminal in terminals if pattern_of(terminal).text is not None]
     owners = {
@@ -135,7 +128,7 @@ def _by_basic(terminals: Sequence[Terminal], text: str, at: int) -> tuple[str, s
     return read
 
 
-def _matches_whole(pattern: Pattern, text: Pattern) -> bool:
+def _matches_whole(pattern: trees.Pattern, text: trees.Pattern) -> bool:
     """Whether an expression of the same priority matches a text whole."""
     if pattern.text is not None or pattern.priority != text.priority or text.text is None:
         return False
@@ -143,7 +136,7 @@ def _matches_whole(pattern: Pattern, text: Pattern) -> bool:
     return found is not None and found.group() == text.text
 
 
-def _by_longest(terminals: Sequence[Terminal], text: str, at: int) -> tuple[str, str] | None:
+def _by_longest(terminals: Sequence[trees.Terminal], text: str, at: int) -> tuple[str, str] | None:
     """The longest text of any terminal; of several terminals, the first in order."""
     found: tuple[str, str] | None = None
     for terminal in terminals:

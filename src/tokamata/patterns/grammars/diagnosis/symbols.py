@@ -21,19 +21,8 @@ from tokamata.patterns.grammars.diagnosis.named_derivations import Naming
 from tokamata.patterns.grammars.diagnosis.spelled_terminals import SpelledTerminals
 from tokamata.patterns.grammars.lexer.competition import LexerName
 from tokamata.patterns.grammars.lexer.lexed import without_lexer
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.productions import Builder, Productions, WorkAccount
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-    children_first,
-    rewritten,
-)
 from tokamata.resources.limits import CancelToken, Limits, checked_limits
 
 __all__ = ["Characters", "Terminals", "View", "with_ignored"]
@@ -52,7 +41,7 @@ class View(ABC):
         account: what the work may use.
     """
 
-    grammar: Grammar
+    grammar: trees.Grammar
     lexer: str
     limits: Limits | None
     cancel: CancelToken | None
@@ -80,10 +69,10 @@ class View(ABC):
     def naming(self, productions: Productions) -> Naming:
         """The names of its nonterminals and symbols."""
 
-    def _directed(self, direction: Direction) -> Grammar:
+    def _directed(self, direction: Direction) -> trees.Grammar:
         return _with_lists_to_the_right(self.grammar) if direction == "right" else self.grammar
 
-    def _spelled(self, grammar: Grammar) -> SpelledTerminals:
+    def _spelled(self, grammar: trees.Grammar) -> SpelledTerminals:
         return SpelledTerminals(grammar, checked_limits(self.limits), self.cancel, self.account)
 
 
@@ -129,7 +118,7 @@ class Terminals(View):
 
     symbols = "terminals"
     _numbers: dict[str, int] = field(default_factory=dict, init=False)
-    _nodes: list[Terminal] = field(default_factory=list, init=False)
+    _nodes: list[trees.Terminal] = field(default_factory=list, init=False)
 
     def productions(self, direction: Direction) -> Productions:
         """As in :class:`View`."""
@@ -142,7 +131,7 @@ class Terminals(View):
         """As in :class:`View`; what is ignored belongs to the terminal before it."""
         items = tuple(self._nodes[symbol] for symbol in symbols)
         given = self.grammar
-        grammar = Grammar({"text": Sequence(items)}, "text", given.ignored, given.terminals)
+        grammar = trees.Grammar({"text": trees.Sequence(items)}, "text", given.ignored, given.terminals)
         # What basic reads as terminals that the parser expects, contextual reads in the same way.
         lexer = cast(LexerName, "basic" if self.lexer == "contextual" else self.lexer)
         grammar = without_lexer(grammar, lexer, self.account.watch)
@@ -168,7 +157,7 @@ class Terminals(View):
         terminals = [node.name for node in self._nodes]
         return Naming(productions, terminals, _literals(self.grammar), False, False)
 
-    def _leaf(self, _: Builder, terminal: Terminal) -> int:
+    def _leaf(self, _: Builder, terminal: trees.Terminal) -> int:
         if terminal.name not in self._numbers:
             self._numbers[terminal.name] = len(self._nodes)
             self._nodes.append(terminal)
@@ -181,74 +170,78 @@ def _not_empty(productions: Productions | None) -> Productions:
     return productions
 
 
-def _literals(grammar: Grammar) -> set[str]:
+def _literals(grammar: trees.Grammar) -> set[str]:
     """The names of terminals that are written as texts."""
-    nodes = children_first(grammar.rules.values())
-    return {node.name for node in nodes if isinstance(node, Terminal) and node.texts}
+    nodes = trees.children_first(grammar.rules.values())
+    return {node.name for node in nodes if isinstance(node, trees.Terminal) and node.texts}
 
 
-def with_ignored(grammar: Grammar) -> Grammar:
+def with_ignored(grammar: trees.Grammar) -> trees.Grammar:
     """With ignored texts at the start and after each terminal, as part of it."""
     if not grammar.ignored:
         return grammar
     some = _core.repeat(_core.union([one.expression for one in grammar.ignored]), 1, None)
     after = _core.union([some, _core.epsilon()])
 
-    def leaf(node: Node) -> Node:
-        if isinstance(node, Terminal | Embedded):
-            return Terminal(node.name, _core.concat([node.expression, after]), own=node.expression)
+    def leaf(node: trees.Node) -> trees.Node:
+        if isinstance(node, trees.Terminal | trees.Embedded):
+            return trees.Terminal(node.name, _core.concat([node.expression, after]), own=node.expression)
         return node
 
-    begin = Choice((Terminal("ignored", some), Sequence(())))
-    start: Node = Sequence((begin, Reference(grammar.start)))
-    return Grammar({**_rewritten_rules(grammar, leaf), "": start}, "")
+    begin = trees.Choice((trees.Terminal("ignored", some), trees.Sequence(())))
+    start: trees.Node = trees.Sequence((begin, trees.Reference(grammar.start)))
+    return trees.Grammar({**_rewritten_rules(grammar, leaf), "": start}, "")
 
 
-def _with_terminals_alone(grammar: Grammar) -> Grammar:
+def _with_terminals_alone(grammar: trees.Grammar) -> trees.Grammar:
     """With regular constraints in rules as terminals."""
 
-    def leaf(node: Node) -> Node:
-        return Terminal(node.name, node.expression) if isinstance(node, Embedded) else node
+    def leaf(node: trees.Node) -> trees.Node:
+        return trees.Terminal(node.name, node.expression) if isinstance(node, trees.Embedded) else node
 
     return replace(grammar, rules=_rewritten_rules(grammar, leaf))
 
 
-def _rewritten_rules(grammar: Grammar, leaf: Callable[[Node], Node]) -> dict[str, Node]:
+def _rewritten_rules(
+    grammar: trees.Grammar, leaf: Callable[[trees.Node], trees.Node]
+) -> dict[str, trees.Node]:
     """Its rules with other leaves, one for each leaf."""
-    made: dict[int, Node] = {}
+    made: dict[int, trees.Node] = {}
 
-    def once(node: Node) -> Node:
+    def once(node: trees.Node) -> trees.Node:
         if id(node) not in made:
             made[id(node)] = leaf(node)
         return made[id(node)]
 
-    return {name: rewritten(body, once) for name, body in grammar.rules.items()}
+    return {name: trees.rewritten(body, once) for name, body in grammar.rules.items()}
 
 
-def _with_lists_to_the_right(grammar: Grammar) -> Grammar:
+def _with_lists_to_the_right(grammar: trees.Grammar) -> trees.Grammar:
     """``__x: item | __x item``, as lark's loader writes a repetition, becomes ``__x: item more``."""
-    rules: dict[str, Node] = {}
+    rules: dict[str, trees.Node] = {}
     for name, body in grammar.rules.items():
         rounds = _rounds(name, body) if name.startswith("__") else None
         if rounds is None:
             rules[name] = body
         else:
             more = f"{name} more"
-            rules[name] = Sequence((Choice(rounds), Reference(more)))
-            rules[more] = Choice((Reference(name), Sequence(())))
+            rules[name] = trees.Sequence((trees.Choice(rounds), trees.Reference(more)))
+            rules[more] = trees.Choice((trees.Reference(name), trees.Sequence(())))
     return replace(grammar, rules=rules)
 
 
-def _rounds(name: str, body: Node) -> tuple[Node, ...] | None:
+def _rounds(name: str, body: trees.Node) -> tuple[trees.Node, ...] | None:
     """What a rule repeats, if it is a repetition."""
-    once: dict[tuple[str, ...], Node] = {}
+    once: dict[tuple[str, ...], trees.Node] = {}
     more: set[tuple[str, ...]] = set()
-    for option in body.children if isinstance(body, Choice) else (body,):
-        items = option.children if isinstance(option, Sequence) else (option,)
-        if any(isinstance(item, (Choice, Repeat, Sequence)) for item in items):
+    for option in body.children if isinstance(body, trees.Choice) else (body,):
+        items = option.children if isinstance(option, trees.Sequence) else (option,)
+        if any(isinstance(item, (trees.Choice, trees.Repeat, trees.Sequence)) for item in items):
             return None
         names = tuple(
-            item.rule if isinstance(item, Reference) else f" {cast(Terminal | Embedded, item).name}"
+            item.rule
+            if isinstance(item, trees.Reference)
+            else f" {cast(trees.Terminal | trees.Embedded, item).name}"
             for item in items
         )
         if names[:1] == (name,):

@@ -8,21 +8,12 @@ Cost: the size of the grammar, once for each time that a rule turns out to have 
 
 from __future__ import annotations
 
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    children_first,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 
 __all__ = ["rules_without_texts"]
 
 
-def rules_without_texts(grammar: Grammar) -> list[str]:
+def rules_without_texts(grammar: trees.Grammar) -> list[str]:
     """The rules without texts that the start rule needs, itself first; none if it has a text."""
     productive: set[str] = set()
     users: dict[str, list[str]] = {}
@@ -46,20 +37,22 @@ def rules_without_texts(grammar: Grammar) -> list[str]:
     return list(needed)
 
 
-def _rules_in(body: Node) -> set[str]:
-    return {node.rule for node in children_first([body]) if isinstance(node, (Block, Reference))}
+def _rules_in(body: trees.Node) -> set[str]:
+    return {
+        node.rule for node in trees.children_first([body]) if isinstance(node, (trees.Block, trees.Reference))
+    }
 
 
-def _has_text(body: Node, productive: set[str]) -> bool:
+def _has_text(body: trees.Node, productive: set[str]) -> bool:
     found: dict[int, bool] = {}
-    for node in children_first([body]):
+    for node in trees.children_first([body]):
         children = [found[id(child)] for child in node.children]
-        if isinstance(node, (Block, Reference)):
+        if isinstance(node, (trees.Block, trees.Reference)):
             found[id(node)] = node.rule in productive
-        elif isinstance(node, Choice):
+        elif isinstance(node, trees.Choice):
             found[id(node)] = any(children)
-        elif isinstance(node, Repeat):
+        elif isinstance(node, trees.Repeat):
             found[id(node)] = node.minimum == 0 or children[0]
         else:
-            found[id(node)] = all(children) if isinstance(node, Sequence) else True
+            found[id(node)] = all(children) if isinstance(node, trees.Sequence) else True
     return found[id(body)]

@@ -30,16 +30,7 @@ import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
 from tokamata.patterns.extensions import any_token, control_token
 from tokamata.patterns.grammars.files.mistakes import nearest
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Watch
 
 __all__ = ["read_gbnf"]
@@ -98,7 +89,7 @@ _UNEXPECTED = [  # what begins no token, what is wrong with it, and what to do
 _BOUNDS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
-def read_gbnf(text: str, start: str, depth: int, watch: Watch) -> Grammar:
+def read_gbnf(text: str, start: str, depth: int, watch: Watch) -> trees.Grammar:
     """The grammar of a GBNF file.
 
     Args:
@@ -125,23 +116,23 @@ class _Group:
     """A group, or the body of a rule, as far as it is read."""
 
     position: int
-    alternatives: list[Node] = field(default_factory=list)
-    items: list[Node] = field(default_factory=list)
+    alternatives: list[trees.Node] = field(default_factory=list)
+    items: list[trees.Node] = field(default_factory=list)
 
     def end_alternative(self) -> None:
         """What was read since the last ``|`` is an alternative."""
-        self.alternatives.append(self.items[0] if len(self.items) == 1 else Sequence(tuple(self.items)))
+        self.alternatives.append(self.items[0] if len(self.items) == 1 else trees.Sequence(tuple(self.items)))
         self.items = []
 
-    def whole(self) -> Node:
+    def whole(self) -> trees.Node:
         """All of it.  Texts become one terminal: there may be a hundred thousand of them."""
         self.end_alternative()
         nodes = self.alternatives
-        texts = [text for node in nodes if isinstance(node, Terminal) for text in node.texts]
+        texts = [text for node in nodes if isinstance(node, trees.Terminal) for text in node.texts]
         if len(texts) > 1:
-            others = [node for node in nodes if not isinstance(node, Terminal) or not node.texts]
-            nodes = [Terminal("texts", _core.strings(texts), tuple(texts)), *others]
-        return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes))
+            others = [node for node in nodes if not isinstance(node, trees.Terminal) or not node.texts]
+            nodes = [trees.Terminal("texts", _core.strings(texts), tuple(texts)), *others]
+        return nodes[0] if len(nodes) == 1 else trees.Choice(tuple(nodes))
 
 
 class _Reader:
@@ -149,12 +140,12 @@ class _Reader:
         self._text = text
         self._depth = depth
         self._watch = watch
-        self._rules: dict[str, Node] = {}
+        self._rules: dict[str, trees.Node] = {}
         self._uses: dict[str, int] = {}  # the position of the first reference to each rule
-        self._literals: dict[str, Terminal] = {}
-        self._sets: dict[str, Terminal] = {}
+        self._literals: dict[str, trees.Terminal] = {}
+        self._sets: dict[str, trees.Terminal] = {}
 
-    def read(self, start: str) -> Grammar:
+    def read(self, start: str) -> trees.Grammar:
         tokens = [*self._tokens(), _Token("end", "", len(self._text))]
         at = 0
         while tokens[at].kind != "end":
@@ -190,7 +181,7 @@ class _Reader:
             if names:
                 hint = f"the rules are: {', '.join(names)}; pass start={names[0]!r}, or rename it"
             raise self._error(0, f"there is no rule {start!r} to start with", hint)
-        return Grammar(self._rules, start, text=self._text)
+        return trees.Grammar(self._rules, start, text=self._text)
 
     def _tokens(self) -> Iterator[_Token]:
         """The tokens of the file, in which groups do not nest too deep."""
@@ -212,7 +203,7 @@ class _Reader:
                 yield _Token(kind, found.group(), position)
             position = found.end()
 
-    def _body(self, tokens: list[_Token], position: int) -> Node:
+    def _body(self, tokens: list[_Token], position: int) -> trees.Node:
         """The body of a rule; groups are kept on a list, since they may nest deeper than Python's stack."""
         groups = [_Group(position)]
         for token in tokens:
@@ -235,7 +226,7 @@ class _Reader:
                         hint = "write (…)* to repeat a group"
                     reason = f"nothing stands before {token.text:.40} to be repeated"
                     raise self._error(token.position, reason, hint)
-                group.items.append(Repeat(group.items.pop(), *self._bounds(token)))
+                group.items.append(trees.Repeat(group.items.pop(), *self._bounds(token)))
             else:
                 group.items.append(self._item(token))
         if len(groups) > 1:
@@ -257,10 +248,10 @@ class _Reader:
             raise self._error(token.position, f"the lower bound {low} is above the upper bound {high}")
         return low, high
 
-    def _item(self, token: _Token) -> Node:
+    def _item(self, token: _Token) -> trees.Node:
         if token.kind == "name":
             self._uses.setdefault(token.text, token.position)
-            return Reference(token.text)
+            return trees.Reference(token.text)
         if token.kind == "text":
             return self._literal(token)
         if token.kind == "set":
@@ -271,7 +262,7 @@ class _Reader:
             return self._control(token)
         raise self._error(token.position, f"{token.text} means nothing here")
 
-    def _control(self, token: _Token) -> Node:
+    def _control(self, token: _Token) -> trees.Node:
         name = token.text.lstrip("!")
         is_id = name.startswith("<[")
         if token.text.startswith("!"):
@@ -279,19 +270,19 @@ class _Reader:
             texts = any_token([(number, number) if is_id else name])
         else:
             texts = control_token(int(name[2:-2]) if is_id else name)
-        return Embedded(token.text, texts, False, False, token.position)
+        return trees.Embedded(token.text, texts, False, False, token.position)
 
-    def _literal(self, token: _Token) -> Node:
+    def _literal(self, token: _Token) -> trees.Node:
         text = token.text[1:-1]
         if "\\" in text or not text.isascii():
             text = "".join(character for character, _ in self._characters(token))
         if not text:
-            return Sequence(())
+            return trees.Sequence(())
         if token.text not in self._literals:
-            self._literals[token.text] = Terminal(token.text, _core.literal(text.encode()), (text,))
+            self._literals[token.text] = trees.Terminal(token.text, _core.literal(text.encode()), (text,))
         return self._literals[token.text]
 
-    def _set(self, token: _Token) -> Node:
+    def _set(self, token: _Token) -> trees.Node:
         characters = list(self._characters(token))
         is_negated = bool(characters) and characters[0] == ("^", False)
         characters = characters[is_negated:]
@@ -310,7 +301,7 @@ class _Reader:
                 characters = characters[1:]
         if is_negated:
             ranges = _complement(ranges)
-        return self._one_of(token.text, ranges) if ranges else Choice(())
+        return self._one_of(token.text, ranges) if ranges else trees.Choice(())
 
     def _hint_of_set(self, token: _Token, low: str, high: str) -> str:
         name = token.text[1:-1]
@@ -318,9 +309,9 @@ class _Reader:
             return f"[…] is a set of characters: write {name} for the rule, and {name}? where it is optional"
         return f"write {high}-{low}, or \\- for the character"
 
-    def _one_of(self, name: str, ranges: list[tuple[int, int]]) -> Terminal:
+    def _one_of(self, name: str, ranges: list[tuple[int, int]]) -> trees.Terminal:
         if name not in self._sets:
-            self._sets[name] = Terminal(name, _core.code_points(ranges))
+            self._sets[name] = trees.Terminal(name, _core.code_points(ranges))
         return self._sets[name]
 
     def _characters(self, token: _Token) -> Iterator[tuple[str, bool]]:

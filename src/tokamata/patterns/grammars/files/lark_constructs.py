@@ -17,15 +17,7 @@ from tokamata.patterns.extensions import any_token, control_token, text_token
 from tokamata.patterns.grammars.files.formula_automata import automaton_of
 from tokamata.patterns.grammars.files.formulas import Formula, expression_of, postorder
 from tokamata.patterns.grammars.files.lark_dialect import Construct, Translation
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Node,
-    Pattern,
-    Sequence,
-    Terminal,
-    shortest,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Limits, Watch, core_limits
 
 __all__ = ["Constructs", "Embed", "embedded", "some_of", "tokens_of"]
@@ -54,7 +46,7 @@ class Constructs:
         self,
         translation: Translation,
         text: str,
-        terminal_of: Callable[[str], Terminal],
+        terminal_of: Callable[[str], trees.Terminal],
         lexer: str,
         embed: Embed,
         watch: Watch,
@@ -65,10 +57,10 @@ class Constructs:
         self._has_lexer = lexer != "characters"
         self._embed = embed
         self._watch = watch
-        self._formulas: dict[str, Terminal] = {}
-        self._nodes: dict[str, Node] = {}
+        self._formulas: dict[str, trees.Terminal] = {}
+        self._nodes: dict[str, trees.Node] = {}
 
-    def node(self, name: str) -> Node:
+    def node(self, name: str) -> trees.Node:
         """What stands in place of a terminal: itself, or what the dialect has there."""
         if name not in self._nodes:
             given = self._translation.constructs.get(name)
@@ -77,7 +69,7 @@ class Constructs:
             )
         return self._nodes[name]
 
-    def terminal(self, name: str) -> Terminal:
+    def terminal(self, name: str) -> trees.Terminal:
         """A terminal, with operators or without; it may be empty."""
         if name not in self._translation.formulas:
             return self._terminal_of(name)
@@ -108,7 +100,7 @@ class Constructs:
                 if current not in self._formulas:
                     self._formulas[current] = self._made(current)
 
-    def _made(self, name: str) -> Terminal:
+    def _made(self, name: str) -> trees.Terminal:
         formula = self._translation.formulas[name]
         leaves = {leaf: self.terminal(leaf) for leaf in _leaves(formula)}
         texts = self._texts(formula)
@@ -118,7 +110,7 @@ class Constructs:
         pattern = None
         if self._has_lexer:
             read = {leaf: terminal.pattern for leaf, terminal in leaves.items() if terminal.pattern}
-            pattern = Pattern(
+            pattern = trees.Pattern(
                 self._translation.sources[name],
                 0,
                 None,
@@ -126,7 +118,7 @@ class Constructs:
                 _ANY_WIDTH,
                 automaton_of(formula, read, self._watch),
             )
-        return Terminal(name, texts, (), pattern)
+        return trees.Terminal(name, texts, (), pattern)
 
     def _texts(self, formula: Formula) -> _core.Expression:
         texts = {leaf: self.terminal(leaf).expression for leaf in _leaves(formula)}
@@ -134,7 +126,7 @@ class Constructs:
 
     # ---- embedded texts ----
 
-    def _embedded(self, given: Construct) -> Node:
+    def _embedded(self, given: Construct) -> trees.Node:
         def fault(reason: str, hint: str) -> GrammarError:
             return GrammarError(self._text, given.position, reason, hint)
 
@@ -176,28 +168,28 @@ class Constructs:
         return GrammarError(self._text, max(self._text.find(name), 0), reason, hint)
 
 
-def embedded(name: str, texts: _core.Expression, position: int, watch: Watch) -> Node:
+def embedded(name: str, texts: _core.Expression, position: int, watch: Watch) -> trees.Node:
     """Texts that no lexer reads, as a node of a grammar."""
     is_optional = has_empty(texts, watch)
     some = some_of(texts, watch)
     fits = _fits_rules(some)
     if not fits and is_optional:
         some = texts
-    node = Embedded(name, some, fits and not texts.has_rules, fits, position)
-    return Choice((node, Sequence(()))) if is_optional else node
+    node = trees.Embedded(name, some, fits and not texts.has_rules, fits, position)
+    return trees.Choice((node, trees.Sequence(()))) if is_optional else node
 
 
-def optional(terminal: Terminal, watch: Watch) -> Node:
+def optional(terminal: trees.Terminal, watch: Watch) -> trees.Node:
     """A terminal that may be empty, as one that may not, or nothing."""
     if not has_empty(terminal.expression, watch):
         return terminal
     some = replace(terminal, expression=some_of(terminal.expression, watch), texts=())
-    return Choice((some, Sequence(()))) if terminal.texts != ("",) else Sequence(())
+    return trees.Choice((some, trees.Sequence(()))) if terminal.texts != ("",) else trees.Sequence(())
 
 
 def has_empty(texts: _core.Expression, watch: Watch) -> bool:
     """Whether the empty text is one of some."""
-    return shortest(_core.intersect([texts, _core.epsilon()]), watch) is not None
+    return trees.shortest(_core.intersect([texts, _core.epsilon()]), watch) is not None
 
 
 def some_of(texts: _core.Expression, watch: Watch) -> _core.Expression:

@@ -15,8 +15,7 @@ Priorities of rules, and what the tree of a text looks like, change no language.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Sequence as Items
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,18 +34,7 @@ from tokamata.patterns.grammars.files.lark_messages import (
 )
 from tokamata.patterns.grammars.lexer.indentation import declares_indentation, indentation_of
 from tokamata.patterns.grammars.lexer.lalr import with_contexts
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Grammar,
-    Indentation,
-    Node,
-    Pattern,
-    Reference,
-    Sequence,
-    Terminal,
-    children_first,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.regex import to_expression
 from tokamata.resources.later import Later
 from tokamata.resources.limits import Watch
@@ -75,7 +63,7 @@ class LoadedFile(NamedTuple):
     text: str
     translation: Translation
     definitions: LoadedGrammar
-    indentation: Indentation | None
+    indentation: trees.Indentation | None
     start: str
 
 
@@ -91,11 +79,11 @@ class LarkFile(NamedTuple):
         shown: the names of terminals in trees, where they differ from those of the loader.
     """
 
-    grammar: Grammar
-    written: Later[Grammar]
+    grammar: trees.Grammar
+    written: Later[trees.Grammar]
     readable: LoadedFile | None
     captures: Mapping[str, str]
-    loaded: Items[Any]
+    loaded: Sequence[Any]
     shown: Mapping[str, str]
 
 
@@ -141,7 +129,7 @@ def _for_lexer(loaded: LoadedFile, lexer: str, embed: Embed, watch: Watch) -> La
     text, file, _, indentation, start = loaded
     terminals, rules, ignored = _compiled(loaded, watch)
     definitions = {definition.name: definition for definition in terminals}
-    made: dict[str, Terminal] = {}
+    made: dict[str, trees.Terminal] = {}
     if lexer in ("characters", "dynamic"):
         _refuse_indentation(indentation, rules, text, lexer)
         indentation = None
@@ -149,18 +137,18 @@ def _for_lexer(loaded: LoadedFile, lexer: str, embed: Embed, watch: Watch) -> La
     if indentation is not None and file.uses_dialect:
         raise _dialect_with_blocks(text)
 
-    def terminal_of(name: str) -> Terminal:
+    def terminal_of(name: str) -> trees.Terminal:
         if name not in made:
             watch.check()
             if indentation is not None and name in (indentation.indent, indentation.dedent):
-                made[name] = Terminal(name, _core.epsilon())
+                made[name] = trees.Terminal(name, _core.epsilon())
             elif name in definitions:
                 made[name] = _terminal(definitions[name], text, watch)
             else:
                 raise _undefined(name, text)
         return made[name]
 
-    node_of: Callable[[str], Node] = terminal_of
+    node_of: Callable[[str], trees.Node] = terminal_of
     if file.uses_dialect:
         node_of = Constructs(file, text, terminal_of, lexer, embed, watch).node
     bodies = _bodies(rules, node_of, watch)
@@ -168,8 +156,8 @@ def _for_lexer(loaded: LoadedFile, lexer: str, embed: Embed, watch: Watch) -> La
         raise no_start(start, text)
     read = {
         node.name: node
-        for node in children_first([*bodies.values(), *map(node_of, [*ignored, *kept])])
-        if isinstance(node, Terminal)
+        for node in trees.children_first([*bodies.values(), *map(node_of, [*ignored, *kept])])
+        if isinstance(node, trees.Terminal)
     }
     for name in ignored:
         if name not in read:
@@ -177,40 +165,43 @@ def _for_lexer(loaded: LoadedFile, lexer: str, embed: Embed, watch: Watch) -> La
             raise GrammarError(text, file.constructs[name].position, "only terminals can be ignored", hint)
     in_order = tuple(read[name] for name in _in_order(definitions, file) if name in read)
     ignored_terminals = tuple(read[name] for name in ignored)
-    grammar = Grammar(bodies, start, ignored_terminals, in_order, indentation=indentation, text=text)
+    grammar = trees.Grammar(bodies, start, ignored_terminals, in_order, indentation=indentation, text=text)
     shown = {name: _shown(node_of(name), name) for name in file.constructs}
     readable = None if file.uses_dialect else loaded
     return LarkFile(grammar, Later.found(grammar), readable, file.captures, rules, shown)
 
 
-def _shown(node: Node, name: str) -> str:
+def _shown(node: trees.Node, name: str) -> str:
     """The name of what stands in place of a terminal."""
-    inside = node.children[0] if isinstance(node, Choice) else node
-    return inside.name if isinstance(inside, (Terminal, Embedded)) else name
+    inside = node.children[0] if isinstance(node, trees.Choice) else node
+    return inside.name if isinstance(inside, (trees.Terminal, trees.Embedded)) else name
 
 
-def _bodies(rules: Iterable[Any], node_of: Callable[[str], Node], watch: Watch) -> dict[str, Node]:
+def _bodies(
+    rules: Iterable[Any], node_of: Callable[[str], trees.Node], watch: Watch
+) -> dict[str, trees.Node]:
     """The bodies of lark's rules.
 
     They are made of terminals, embedded texts and references: what may be empty is a rule of its own.
     """
-    alternatives: dict[str, list[Node]] = {}
+    alternatives: dict[str, list[trees.Node]] = {}
 
-    def symbol_of(symbol: Any) -> Node:
-        node = node_of(symbol.name) if symbol.is_term else Reference(symbol.name)
-        if isinstance(node, (Terminal, Embedded, Reference)):
+    def symbol_of(symbol: Any) -> trees.Node:
+        node = node_of(symbol.name) if symbol.is_term else trees.Reference(symbol.name)
+        if isinstance(node, (trees.Terminal, trees.Embedded, trees.Reference)):
             return node
         alternatives[symbol.name] = [node]
-        return Reference(symbol.name)
+        return trees.Reference(symbol.name)
 
     for rule in rules:
         watch.check()
         symbols = tuple(map(symbol_of, rule.expansion))
         alternatives.setdefault(rule.origin.name, []).append(
-            symbols[0] if len(symbols) == 1 else Sequence(symbols)
+            symbols[0] if len(symbols) == 1 else trees.Sequence(symbols)
         )
     return {
-        name: found[0] if len(found) == 1 else Choice(tuple(found)) for name, found in alternatives.items()
+        name: found[0] if len(found) == 1 else trees.Choice(tuple(found))
+        for name, found in alternatives.items()
     }
 
 
@@ -222,7 +213,7 @@ def _in_order(definitions: Iterable[str], file: Translation) -> list[str]:
     return found
 
 
-def _of_parser(loaded: LoadedFile, watch: Watch) -> Grammar:
+def _of_parser(loaded: LoadedFile, watch: Watch) -> trees.Grammar:
     """The rules of lark's LALR parser."""
     text, file, definitions, indentation, start = loaded
     with by_lark(file, text, watch):
@@ -233,7 +224,7 @@ def _of_parser(loaded: LoadedFile, watch: Watch) -> Grammar:
     symbols = dict(terminals)
     if indentation is not None:
         for name in (indentation.indent, indentation.dedent):
-            symbols[name] = Terminal(name, _core.epsilon())
+            symbols[name] = trees.Terminal(name, _core.epsilon())
     symbols_of = {rule: [_symbol(symbol, symbols, text) for symbol in rule.expansion] for rule in made.rules}
     ignored = tuple(terminals[name] for name in made.ignore_tokens)
     table = made.parser.parser._parse_table
@@ -248,7 +239,7 @@ def _load(text: str, source: GrammarFile | None) -> LoadedGrammar:
     return loaded(text, _source_path(source), _imports(source))
 
 
-def _indentation(loaded: Any, text: str) -> Indentation | None:
+def _indentation(loaded: Any, text: str) -> trees.Indentation | None:
     """How a grammar reads indentation.
 
     As for lark's Indenter, it is what the file declares that counts, and not what its rules use.
@@ -261,7 +252,9 @@ def _indentation(loaded: Any, text: str) -> Indentation | None:
     return indentation_of(declared, defined, text)
 
 
-def _refuse_indentation(indentation: Indentation | None, rules: Iterable[Any], text: str, lexer: str) -> None:
+def _refuse_indentation(
+    indentation: trees.Indentation | None, rules: Iterable[Any], text: str, lexer: str
+) -> None:
     """Raises GrammarError if a rule has blocks, which the lexer cannot tell."""
     if indentation is None:
         return
@@ -316,7 +309,7 @@ def _imports(source: GrammarFile | None) -> list[Any]:
     return [read]
 
 
-def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
+def _terminal(definition: Any, text: str, watch: Watch) -> trees.Terminal:
     given = definition.pattern
     flags = 0
     for flag in given.flags:
@@ -336,16 +329,16 @@ def _terminal(definition: Any, text: str, watch: Watch) -> Terminal:
         expression = _core.scope(to_expression(regex, flags, watch=watch))
     except PatternError as error:
         raise wrong_expression(definition.name, regex, text, error) from error
-    pattern = Pattern(
+    pattern = trees.Pattern(
         regex, flags, given.value if is_text else None, definition.priority, int(given.max_width)
     )
     texts = (given.value,) if is_text and not flags & re.I else ()
-    return Terminal(definition.name, expression, texts, pattern)
+    return trees.Terminal(definition.name, expression, texts, pattern)
 
 
-def _symbol(symbol: Any, terminals: dict[str, Terminal], text: str) -> Node:
+def _symbol(symbol: Any, terminals: dict[str, trees.Terminal], text: str) -> trees.Node:
     if not symbol.is_term:
-        return Reference(symbol.name)
+        return trees.Reference(symbol.name)
     if symbol.name not in terminals:
         raise _undefined(symbol.name, text)
     return terminals[symbol.name]

@@ -12,17 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tokamata.patterns.grammars.lexer.lexer_configurations import END_OF_TEXT
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Embedded,
-    Lookahead,
-    Node,
-    Reference,
-    Sequence,
-    Terminal,
-    children_first,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Watch
 
 __all__ = ["Beginnings", "followers"]
@@ -35,7 +25,7 @@ class Beginnings:
         rules: their bodies, without :class:`.Repeat`.
     """
 
-    def __init__(self, rules: Mapping[str, Node]) -> None:
+    def __init__(self, rules: Mapping[str, trees.Node]) -> None:
         self._nullable = _nullable_rules(rules)
         self._with_embedded: set[str] = set()  # rules that may begin with an embedded text
         self._first: dict[str, frozenset[str]] = {}
@@ -48,44 +38,44 @@ class Beginnings:
         """
         return self._first[rule], rule in self._nullable or rule in self._with_embedded
 
-    def of_rest(self, items: tuple[Node, ...], begin: int) -> tuple[frozenset[str], bool]:
+    def of_rest(self, items: tuple[trees.Node, ...], begin: int) -> tuple[frozenset[str], bool]:
         """The same of the rest of a sequence."""
         found: frozenset[str] = frozenset()
         for node in items[begin:]:
-            if isinstance(node, Embedded):
+            if isinstance(node, trees.Embedded):
                 return found, True
-            if isinstance(node, (Block, Reference)):
+            if isinstance(node, (trees.Block, trees.Reference)):
                 found |= self._first[node.rule]
                 if node.rule in self._with_embedded:
                     return found, True
-            elif isinstance(node, Terminal):
+            elif isinstance(node, trees.Terminal):
                 found |= {node.name}
             if not self._is_nullable(node):
                 return found, False
         return found, True
 
-    def leads_to_embedded(self, items: tuple[Node, ...], begin: int) -> bool:
+    def leads_to_embedded(self, items: tuple[trees.Node, ...], begin: int) -> bool:
         """Whether the rest of a sequence may begin with an embedded text."""
         for node in items[begin:]:
-            if isinstance(node, Embedded):
+            if isinstance(node, trees.Embedded):
                 return True
-            if isinstance(node, (Block, Reference)) and node.rule in self._with_embedded:
+            if isinstance(node, (trees.Block, trees.Reference)) and node.rule in self._with_embedded:
                 return True
             if not self._is_nullable(node):
                 return False
         return False
 
-    def _find_first(self, rules: Mapping[str, Node]) -> None:
+    def _find_first(self, rules: Mapping[str, trees.Node]) -> None:
         begins: dict[str, set[str]] = {}  # rules, by rule
         own: dict[str, set[str]] = {}
         for rule, body in rules.items():
             begins[rule], own[rule] = set(), set()
             for node in self._heads(body):
-                if isinstance(node, Terminal):
+                if isinstance(node, trees.Terminal):
                     own[rule].add(node.name)
-                elif isinstance(node, (Block, Reference)):
+                elif isinstance(node, (trees.Block, trees.Reference)):
                     begins[rule].add(node.rule)
-                elif isinstance(node, Embedded):
+                elif isinstance(node, trees.Embedded):
                     self._with_embedded.add(rule)
         with_embedded = frozenset(self._with_embedded)
         for rule in rules:
@@ -100,29 +90,29 @@ class Beginnings:
                 self._with_embedded.add(rule)
             self._first[rule] = frozenset(found)
 
-    def _heads(self, body: Node) -> Iterable[Node]:
+    def _heads(self, body: trees.Node) -> Iterable[trees.Node]:
         open_nodes = [body]
         while open_nodes:
             node = open_nodes.pop()
             yield node
-            if isinstance(node, Choice):
+            if isinstance(node, trees.Choice):
                 open_nodes += node.children
-            elif isinstance(node, Sequence):
+            elif isinstance(node, trees.Sequence):
                 for child in node.children:
                     open_nodes.append(child)
                     if not self._is_nullable(child):
                         break
 
-    def _is_nullable(self, node: Node) -> bool:
-        if isinstance(node, (Block, Reference)):
+    def _is_nullable(self, node: trees.Node) -> bool:
+        if isinstance(node, (trees.Block, trees.Reference)):
             return node.rule in self._nullable
-        if isinstance(node, Lookahead):
+        if isinstance(node, trees.Lookahead):
             return True
-        return isinstance(node, Sequence) and all(self._is_nullable(child) for child in node.children)
+        return isinstance(node, trees.Sequence) and all(self._is_nullable(child) for child in node.children)
 
 
 def followers(
-    rules: Mapping[str, Node], start: str, beginnings: Beginnings, watch: Watch
+    rules: Mapping[str, trees.Node], start: str, beginnings: Beginnings, watch: Watch
 ) -> dict[str, frozenset[str] | None]:
     """The terminals that may follow each rule, with the end of the text; ``None`` if an embedded text may.
 
@@ -138,10 +128,10 @@ def followers(
     before_embedded: list[str] = []
     for rule, body in rules.items():
         watch.check()
-        for option in body.children if isinstance(body, Choice) else (body,):
-            items = option.children if isinstance(option, Sequence) else (option,)
+        for option in body.children if isinstance(body, trees.Choice) else (body,):
+            items = option.children if isinstance(option, trees.Sequence) else (option,)
             for index, item in enumerate(items):
-                if isinstance(item, (Block, Reference)):
+                if isinstance(item, (trees.Block, trees.Reference)):
                     first, is_open = beginnings.of_rest(items, index + 1)
                     found[item.rule] |= first
                     if is_open:
@@ -166,21 +156,23 @@ def followers(
     return {rule: None if rule in unknown else frozenset(names) for rule, names in found.items()}
 
 
-def _nullable_rules(rules: Mapping[str, Node]) -> set[str]:
+def _nullable_rules(rules: Mapping[str, trees.Node]) -> set[str]:
     """The rules that accept the empty text."""
     found: set[str] = set()
 
-    def is_nullable(node: Node) -> bool:
-        if isinstance(node, Choice):
+    def is_nullable(node: trees.Node) -> bool:
+        if isinstance(node, trees.Choice):
             return any(is_nullable(child) for child in node.children)
-        if isinstance(node, Sequence):
+        if isinstance(node, trees.Sequence):
             return all(is_nullable(child) for child in node.children)
-        return isinstance(node, Lookahead) or (isinstance(node, (Block, Reference)) and node.rule in found)
+        return isinstance(node, trees.Lookahead) or (
+            isinstance(node, (trees.Block, trees.Reference)) and node.rule in found
+        )
 
     waiting: dict[str, set[str]] = {}
     for rule, body in rules.items():
-        for node in children_first([body]):
-            if isinstance(node, (Block, Reference)):
+        for node in trees.children_first([body]):
+            if isinstance(node, (trees.Block, trees.Reference)):
                 waiting.setdefault(node.rule, set()).add(rule)
     open_rules = list(rules)
     while open_rules:

@@ -18,7 +18,7 @@ from tokamata.patterns.grammars.lexer.ignoring import IgnoredTexts, as_node
 from tokamata.patterns.grammars.lexer.lexer_configurations import END_OF_TEXT, Configuration, Line
 from tokamata.patterns.grammars.lexer.lexers import Lexer
 from tokamata.patterns.grammars.lexer.line_breaks import LineBreaks
-from tokamata.patterns.grammars.rules.rule_trees import Choice, Indentation, Margin, Node, Sequence, Terminal
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Watch
 
 __all__ = ["Layout"]
@@ -41,7 +41,9 @@ class Layout:
         end: the configuration at the end of a text.
     """
 
-    def __init__(self, lexer: Lexer, ignored: IgnoredTexts, indentation: Indentation, watch: Watch) -> None:
+    def __init__(
+        self, lexer: Lexer, ignored: IgnoredTexts, indentation: trees.Indentation, watch: Watch
+    ) -> None:
         self._lexer = lexer
         self._ignored = ignored
         self._indentation = indentation
@@ -57,11 +59,11 @@ class Layout:
             return frozenset([before])
         return frozenset(after for end in self.line_breaks.ends(before) for after in self._ignored.after(end))
 
-    def margins(self, before: Configuration, wanted: _Ends) -> list[Node]:
+    def margins(self, before: Configuration, wanted: _Ends) -> list[trees.Node]:
         """The margin after a line break and what is ignored after it, that lead to what is wanted."""
         return self._margins(before, self.line_breaks.ends(before), wanted)
 
-    def ends(self, terminal: Terminal, before: Configuration) -> _Ends:
+    def ends(self, terminal: trees.Terminal, before: Configuration) -> _Ends:
         """Those that one of ``names`` leads to."""
         if terminal.name == self._indentation.newline:
             return frozenset(
@@ -80,38 +82,40 @@ class Layout:
             found.add(self.end)
         return frozenset(found)
 
-    def node(self, terminal: Terminal, before: Configuration, wanted: _Ends) -> Node:
+    def node(self, terminal: trees.Terminal, before: Configuration, wanted: _Ends) -> trees.Node:
         """What one of ``names`` reads to get to what is wanted; before a line break no margin is due."""
         wanted &= self.ends(terminal, before)
         if not wanted:
-            return Choice(())
+            return trees.Choice(())
         if terminal.name == self._indentation.newline:
-            return Terminal(terminal.name, self.line_breaks.texts(terminal, before, wanted))
+            return trees.Terminal(terminal.name, self.line_breaks.texts(terminal, before, wanted))
         if terminal.name == self._indentation.indent:
             options = self._margins(before, self._indented(terminal, before), wanted)
         else:
             options = []
             if before.line.is_broken and self._dedented(terminal, before) in wanted:
-                options.append(Sequence(()))
+                options.append(trees.Sequence(()))
             if self.end in wanted:
                 options += (
-                    self.margins(before, self._may_end(before)) if before.line.is_broken else [Sequence(())]
+                    self.margins(before, self._may_end(before))
+                    if before.line.is_broken
+                    else [trees.Sequence(())]
                 )
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return options[0] if len(options) == 1 else trees.Choice(tuple(options))
 
-    def _margins(self, before: Configuration, ends: _Ends, wanted: _Ends) -> list[Node]:
-        margins: dict[object, tuple[Node, set[tuple[object, object]]]] = {}
+    def _margins(self, before: Configuration, ends: _Ends, wanted: _Ends) -> list[trees.Node]:
+        margins: dict[object, tuple[trees.Node, set[tuple[object, object]]]] = {}
         for end in ends:
             if self._ignored.after(end) & wanted:
                 ignored = self._ignored.between(end, wanted)
                 _, found = margins.setdefault(ignored, (as_node(ignored), set()))
                 found.add((end.condition, end.past))
         return [
-            Sequence((Margin(before.line.line_break, frozenset(found)), after))
+            trees.Sequence((trees.Margin(before.line.line_break, frozenset(found)), after))
             for after, found in margins.values()
         ]
 
-    def _indented(self, terminal: Terminal, before: Configuration) -> _Ends:
+    def _indented(self, terminal: trees.Terminal, before: Configuration) -> _Ends:
         """After the margin of a line that opens a block."""
         if before.line.kind != "break":
             return frozenset()
@@ -119,7 +123,7 @@ class Layout:
             end._replace(context=terminal.context, expected=None) for end in self.line_breaks.ends(before)
         )
 
-    def _dedented(self, terminal: Terminal, before: Configuration) -> Configuration:
+    def _dedented(self, terminal: trees.Terminal, before: Configuration) -> Configuration:
         line = before.line._replace(kind="dedent")
         return before._replace(context=terminal.context, expected=None, line=line)
 

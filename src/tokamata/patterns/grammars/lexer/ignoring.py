@@ -24,9 +24,8 @@ import tokamata._core as _core
 from tokamata.patterns.grammars.lexer.lexer_configurations import Configuration
 from tokamata.patterns.grammars.lexer.lexers import Lexer
 from tokamata.patterns.grammars.rules import expressions
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.elimination import eliminated
-from tokamata.patterns.grammars.rules.rule_trees import Choice, Node, Terminal
-from tokamata.patterns.grammars.rules.rule_trees import Sequence as Items
 from tokamata.resources.limits import Watch
 
 __all__ = ["IgnoredTexts", "as_node"]
@@ -47,7 +46,7 @@ class IgnoredTexts:
     """
 
     def __init__(
-        self, lexer: Lexer, ignored: Sequence[Terminal], newline: Terminal | None, watch: Watch
+        self, lexer: Lexer, ignored: Sequence[trees.Terminal], newline: trees.Terminal | None, watch: Watch
     ) -> None:
         self._lexer = lexer
         self._watch = watch
@@ -80,7 +79,7 @@ class IgnoredTexts:
             self._texts[key] = None if some is None else expressions.terminal(some)
         return self._texts[key], before in wanted
 
-    def _of(self, before: Configuration) -> list[Terminal]:
+    def _of(self, before: Configuration) -> list[trees.Terminal]:
         return self._terminals.get(before.line.kind, [])
 
     def _after_some(self, before: Configuration) -> _Ends:
@@ -118,11 +117,11 @@ class IgnoredTexts:
         return eliminated(edges, {numbers[end] for end in ends}, self._watch)
 
 
-def as_node(texts: _Texts) -> Node:
+def as_node(texts: _Texts) -> trees.Node:
     """Ignored texts within a rule; no text if there are none."""
     some, may_be_empty = texts
-    options: list[Node] = [
-        *([] if some is None else [Terminal("ignored", some)]),
-        *([Items(())] if may_be_empty else []),
+    options: list[trees.Node] = [
+        *([] if some is None else [trees.Terminal("ignored", some)]),
+        *([trees.Sequence(())] if may_be_empty else []),
     ]
-    return options[0] if len(options) == 1 else Choice(tuple(options))
+    return options[0] if len(options) == 1 else trees.Choice(tuple(options))

@@ -32,17 +32,7 @@ from dataclasses import replace
 import tokamata._core as _core
 from tokamata.errors import GrammarError
 from tokamata.patterns.grammars.lexer.lexer_configurations import END_OF_TEXT
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Grammar,
-    Indentation,
-    Lookahead,
-    Node,
-    Reference,
-    Sequence,
-    Terminal,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 
 __all__ = ["declares_indentation", "indentation_of", "with_blocks"]
 
@@ -61,7 +51,7 @@ def declares_indentation(text: str) -> bool:
     return any(re.search(rf"\b{_INDENT}\b", directive) for directive in directives)
 
 
-def indentation_of(declared: Container[str], defined: Container[str], text: str) -> Indentation | None:
+def indentation_of(declared: Container[str], defined: Container[str], text: str) -> trees.Indentation | None:
     """How a grammar reads indentation; ``None`` if it does not.
 
     Args:
@@ -83,10 +73,10 @@ def indentation_of(declared: Container[str], defined: Container[str], text: str)
     if not newlines:
         reason = f"{names[0]} needs a terminal _NEWLINE or _NL for a line break and the blanks after it"
         raise GrammarError(text, position, reason, r"such as _NEWLINE: /(\r?\n[\t ]*)+/")
-    return Indentation(newlines[0], _INDENT, _DEDENT, _OPENING, _CLOSING, _TAB)
+    return trees.Indentation(newlines[0], _INDENT, _DEDENT, _OPENING, _CLOSING, _TAB)
 
 
-def with_blocks(grammar: Grammar) -> Grammar:
+def with_blocks(grammar: trees.Grammar) -> trees.Grammar:
     """A grammar with a rule for what is in a block, and with rules for what is in brackets.
 
     The end of the text, at which blocks end without a line break, is a terminal :data:`.END_OF_TEXT`.
@@ -99,48 +89,50 @@ def with_blocks(grammar: Grammar) -> Grammar:
 
 
 class _Blocks:
-    def __init__(self, grammar: Grammar, indentation: Indentation) -> None:
+    def __init__(self, grammar: trees.Grammar, indentation: trees.Indentation) -> None:
         self._grammar = grammar
         self._indentation = indentation
-        self._made: dict[str, Node] = {}
+        self._made: dict[str, trees.Node] = {}
         self._open: list[tuple[str, bool]] = []
         self._seen: set[tuple[str, bool]] = set()
 
-    def grammar(self) -> Grammar:
+    def grammar(self) -> trees.Grammar:
         start = f"{self._grammar.start} to the end"
-        end = Terminal(END_OF_TEXT, _core.epsilon())
-        self._made[start] = Sequence((self._reference(self._grammar.start, False), end))
+        end = trees.Terminal(END_OF_TEXT, _core.epsilon())
+        self._made[start] = trees.Sequence((self._reference(self._grammar.start, False), end))
         while self._open:
             rule, is_bracketed = self._open.pop()
             body = self._grammar.rules[rule]
             options = [
                 self._alternative(rule, option, is_bracketed)
-                for option in (body.children if isinstance(body, Choice) else (body,))
+                for option in (body.children if isinstance(body, trees.Choice) else (body,))
             ]
-            self._made[_name(rule, is_bracketed)] = Choice(tuple(one for one in options if one is not None))
+            self._made[_name(rule, is_bracketed)] = trees.Choice(
+                tuple(one for one in options if one is not None)
+            )
         return replace(self._grammar, rules=self._made, start=start)
 
-    def _reference(self, rule: str, is_bracketed: bool) -> Reference:
+    def _reference(self, rule: str, is_bracketed: bool) -> trees.Reference:
         if (rule, is_bracketed) not in self._seen:
             self._seen.add((rule, is_bracketed))
             self._open.append((rule, is_bracketed))
-        return Reference(_name(rule, is_bracketed))
+        return trees.Reference(_name(rule, is_bracketed))
 
-    def _alternative(self, rule: str, option: Node, is_bracketed: bool) -> Node | None:
+    def _alternative(self, rule: str, option: trees.Node, is_bracketed: bool) -> trees.Node | None:
         """``None``: it has no text, since it has blocks or line breaks within brackets."""
         names = self._indentation
         depth = int(is_bracketed)
         is_possible = True
-        items: list[Node] = []
-        outer: list[tuple[list[Node], int]] = []  # what is around the blocks that are open
-        for item in option.children if isinstance(option, Sequence) else (option,):
-            if isinstance(item, Reference):
+        items: list[trees.Node] = []
+        outer: list[tuple[list[trees.Node], int]] = []  # what is around the blocks that are open
+        for item in option.children if isinstance(option, trees.Sequence) else (option,):
+            if isinstance(item, trees.Reference):
                 items.append(self._reference(item.rule, depth > 0))
                 continue
-            if isinstance(item, Lookahead):
+            if isinstance(item, trees.Lookahead):
                 items.append(item)
                 continue
-            assert isinstance(item, Terminal), item
+            assert isinstance(item, trees.Terminal), item
             if item.name in (names.newline, names.indent, names.dedent):
                 is_possible = is_possible and depth == 0
             depth += (item.name in names.opening) - (item.name in names.closing)
@@ -154,8 +146,8 @@ class _Blocks:
                     raise self._unbalanced(rule, "a block")
                 inside, (items, _) = (*items, item), outer.pop()
                 name = f"{_name(rule, is_bracketed)} block {len(self._made)} {len(items)}"
-                self._made[name] = Sequence(inside)
-                items.append(Block(name))
+                self._made[name] = trees.Sequence(inside)
+                items.append(trees.Block(name))
             else:
                 items.append(replace(item, is_bracketed=depth > 0))
         if outer:
@@ -164,7 +156,7 @@ class _Blocks:
             raise self._unbalanced(rule, "a bracket")
         if not is_possible:
             return None
-        return items[0] if len(items) == 1 else Sequence(tuple(items))
+        return items[0] if len(items) == 1 else trees.Sequence(tuple(items))
 
     def _unbalanced(self, rule: str, what: str) -> GrammarError:
         text = self._grammar.text

@@ -21,21 +21,12 @@ Rejected: a table of our own.  The contexts are what lark's table has actions fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence as Items
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tokamata.patterns.grammars.lexer.lexer_configurations import END_OF_TEXT
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Grammar,
-    Lookahead,
-    Node,
-    Reference,
-    Sequence,
-    Terminal,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Watch
 
 if TYPE_CHECKING:
@@ -56,18 +47,18 @@ class _Expansion:
         before: the terminals before which the parser reduces the rule.
     """
 
-    items: tuple[Terminal | _Pair, ...]
+    items: tuple[trees.Terminal | _Pair, ...]
     before: frozenset[str]
 
 
 def with_contexts(
     table: IntParseTable,
-    rules: Mapping[Rule, Items[Node]],
+    rules: Mapping[Rule, Sequence[trees.Node]],
     start: str,
-    ignored: tuple[Terminal, ...],
-    terminals: tuple[Terminal, ...],
+    ignored: tuple[trees.Terminal, ...],
+    terminals: tuple[trees.Terminal, ...],
     watch: Watch,
-) -> Grammar:
+) -> trees.Grammar:
     """The grammar that a parser reads by its table, with the contexts of its terminals.
 
     Args:
@@ -84,24 +75,26 @@ def with_contexts(
     first = (table.start_states[start], start)
     reader.read(first)
     reader.find_follow(first)
-    bodies: dict[str, Node] = {}
+    bodies: dict[str, trees.Node] = {}
     for pair, ways in reader.expansions.items():
-        bodies[_name(pair)] = Choice(tuple(reader.node(pair, way) for way in ways))
-    return Grammar(bodies, _name(first), ignored, terminals, reader.context(first[0]))
+        bodies[_name(pair)] = trees.Choice(tuple(reader.node(pair, way) for way in ways))
+    return trees.Grammar(bodies, _name(first), ignored, terminals, reader.context(first[0]))
 
 
 class _Reader:
-    def __init__(self, table: IntParseTable, rules: Mapping[Rule, Items[Node]], watch: Watch) -> None:
+    def __init__(
+        self, table: IntParseTable, rules: Mapping[Rule, Sequence[trees.Node]], watch: Watch
+    ) -> None:
         self._states: Mapping[int, Mapping[str, tuple[Any, Any]]] = table.states
         self._watch = watch
-        self._rules: dict[str, list[tuple[Rule, Items[Node]]]] = {}
+        self._rules: dict[str, list[tuple[Rule, Sequence[trees.Node]]]] = {}
         for rule, symbols in rules.items():
             self._rules.setdefault(rule.origin.name, []).append((rule, symbols))
         names = {name for state in self._states.values() for name in state}
         self._symbols = frozenset(names - self._rules.keys())  # terminals, and the end
         self._contexts: dict[int, frozenset[str]] = {}
         self._reduced: dict[int, dict[Rule, frozenset[str]]] = {}
-        self._terminals: dict[tuple[str, int], Terminal] = {}
+        self._terminals: dict[tuple[str, int], trees.Terminal] = {}
         self._follow: dict[_Pair, set[str]] = {}
         self._nullable: set[str] = set()
         self._first: dict[str, set[str]] = {}
@@ -125,16 +118,16 @@ class _Reader:
             self._watch.check()
             ways = [self._expansion(rule, symbols, pair[0]) for rule, symbols in self._rules[pair[1]]]
             self.expansions[pair] = ways
-            waiting += [item for way in ways for item in way.items if not isinstance(item, Terminal)]
+            waiting += [item for way in ways for item in way.items if not isinstance(item, trees.Terminal)]
 
-    def _expansion(self, rule: Rule, symbols: Items[Node], state: int) -> _Expansion:
-        items: list[Terminal | _Pair] = []
+    def _expansion(self, rule: Rule, symbols: Sequence[trees.Node], state: int) -> _Expansion:
+        items: list[trees.Terminal | _Pair] = []
         for symbol in symbols:
-            if isinstance(symbol, Reference):
+            if isinstance(symbol, trees.Reference):
                 items.append((state, symbol.rule))
                 state = self._states[state][symbol.rule][1]
             else:
-                assert isinstance(symbol, Terminal), symbol
+                assert isinstance(symbol, trees.Terminal), symbol
                 state = self._states[state][symbol.name][1]
                 items.append(self._terminal(symbol, state))
         return _Expansion(tuple(items), self._reduced_before(state).get(rule, frozenset()))
@@ -149,7 +142,7 @@ class _Reader:
             self._reduced[state] = {rule: frozenset(names) for rule, names in found.items()}
         return self._reduced[state]
 
-    def _terminal(self, terminal: Terminal, after: int) -> Terminal:
+    def _terminal(self, terminal: trees.Terminal, after: int) -> trees.Terminal:
         key = (terminal.name, after)
         if key not in self._terminals:
             self._terminals[key] = replace(terminal, context=self.context(after))
@@ -170,7 +163,7 @@ class _Reader:
             for way in self.expansions[pair]:
                 after = self._follow[pair]
                 for item in reversed(way.items):
-                    if isinstance(item, Terminal):
+                    if isinstance(item, trees.Terminal):
                         after = {item.name}
                         continue
                     if not after <= self._follow[item]:
@@ -189,14 +182,14 @@ class _Reader:
                 for _, symbols in ways:
                     is_growing |= self._note_first(rule, symbols)
 
-    def _note_first(self, rule: str, symbols: Items[Node]) -> bool:
+    def _note_first(self, rule: str, symbols: Sequence[trees.Node]) -> bool:
         first = self._first[rule]
         size = len(first)
         for symbol in symbols:
-            if isinstance(symbol, Terminal):
+            if isinstance(symbol, trees.Terminal):
                 first.add(symbol.name)
                 break
-            assert isinstance(symbol, Reference), symbol
+            assert isinstance(symbol, trees.Reference), symbol
             first |= self._first[symbol.rule]
             if symbol.rule not in self._nullable:
                 break
@@ -206,15 +199,15 @@ class _Reader:
                 return True
         return len(first) > size
 
-    def node(self, pair: _Pair, way: _Expansion) -> Node:
+    def node(self, pair: _Pair, way: _Expansion) -> trees.Node:
         """The texts that are read in a way."""
-        items: list[Node] = [
-            item if isinstance(item, Terminal) else Reference(_name(item)) for item in way.items
+        items: list[trees.Node] = [
+            item if isinstance(item, trees.Terminal) else trees.Reference(_name(item)) for item in way.items
         ]
         excluded = self._follow[pair] - way.before
         if excluded:  # what cannot follow is named besides, so that few lookaheads differ
-            items.append(Lookahead(self._symbols - excluded))
-        return items[0] if len(items) == 1 else Sequence(tuple(items))
+            items.append(trees.Lookahead(self._symbols - excluded))
+        return items[0] if len(items) == 1 else trees.Sequence(tuple(items))
 
 
 def _name(pair: _Pair) -> str:

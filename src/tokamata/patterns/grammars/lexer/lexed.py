@@ -38,33 +38,21 @@ from tokamata.patterns.grammars.lexer.lexer_configurations import Configuration
 from tokamata.patterns.grammars.lexer.lexers import Lexer
 from tokamata.patterns.grammars.lexer.widths import with_widths
 from tokamata.patterns.grammars.rules import expressions
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.factoring import factored
 from tokamata.patterns.grammars.rules.merging import merge_alike
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Embedded,
-    Grammar,
-    Lookahead,
-    Node,
-    Reference,
-    Sequence,
-    Terminal,
-    children_first,
-    rewritten,
-)
 from tokamata.resources.limits import Watch
 
 __all__ = ["without_lexer"]
 
 _Ends = frozenset[Configuration]
 _Key = tuple[str, frozenset[str] | None, bool]  # of a terminal: its name, the context after it, brackets
-_NEVER = Choice(())  # no text
+_NEVER = trees.Choice(())  # no text
 
 
 def without_lexer(
-    grammar: Grammar, lexer: LexerName, watch: Watch, *, keeps_rules_apart: bool = False
-) -> Grammar:
+    grammar: trees.Grammar, lexer: LexerName, watch: Watch, *, keeps_rules_apart: bool = False
+) -> trees.Grammar:
     """The texts of a grammar under a lexer, as a grammar whose terminals are their regular languages.
 
     Args:
@@ -85,12 +73,14 @@ def without_lexer(
 
 
 class _Product:
-    def __init__(self, grammar: Grammar, lexer: LexerName, watch: Watch) -> None:
+    def __init__(self, grammar: trees.Grammar, lexer: LexerName, watch: Watch) -> None:
         self._watch = watch
         names = grammar.indentation
         newline = next((one for one in grammar.terminals if names and one.name == names.newline), None)
         leaves = [
-            node for node in children_first(grammar.rules.values()) if isinstance(node, (Terminal, Embedded))
+            node
+            for node in trees.children_first(grammar.rules.values())
+            if isinstance(node, (trees.Terminal, trees.Embedded))
         ]
         self._lexer = Lexer(lexer, grammar.terminals, grammar.ignored, leaves, names, watch)
         self._ignored = IgnoredTexts(self._lexer, grammar.ignored, newline, watch)
@@ -106,11 +96,11 @@ class _Product:
         self._followers = followers(grammar.rules, grammar.start, self._beginnings, watch)
         self._ends: dict[tuple[str, Configuration], set[Configuration]] = {}
         self._terminal_ends: dict[tuple[_Key, Configuration], _Ends] = {}
-        self._made_terminals: dict[tuple[_Key, Configuration, _Ends], Terminal] = {}
+        self._made_terminals: dict[tuple[_Key, Configuration, _Ends], trees.Terminal] = {}
         self._names: dict[tuple[str, Configuration, _Ends], str] = {}
         self._open: list[tuple[str, Configuration, _Ends]] = []
 
-    def grammar(self, keeps_rules_apart: bool) -> Grammar:
+    def grammar(self, keeps_rules_apart: bool) -> trees.Grammar:
         begin = self._begin
         befores = self._ignored.after(begin)
         afters = frozenset(
@@ -119,16 +109,16 @@ class _Product:
             for end in self._rule_ends(self._start, before)
             if self._lexer.may_end(end)
         )
-        options: list[Node] = []
-        first, is_nullable = self._beginnings.of_rest((Reference(self._start),), 0)
+        options: list[trees.Node] = []
+        first, is_nullable = self._beginnings.of_rest((trees.Reference(self._start),), 0)
         for before, group in self._groups(befores, first, is_nullable, afters):
             some, may_be_empty = self._ignored.between(begin, group)
-            texts = self._node(Reference(self._start), before, afters)
+            texts = self._node(trees.Reference(self._start), before, afters)
             if some is not None:
-                options.append(Sequence((Terminal("ignored", some), texts)))
+                options.append(trees.Sequence((trees.Terminal("ignored", some), texts)))
             if may_be_empty:
                 options.append(texts)
-        rules: dict[str, Node] = {"": Choice(tuple(options))}
+        rules: dict[str, trees.Node] = {"": trees.Choice(tuple(options))}
         while self._open:
             rule, before, wanted = self._open.pop()
             ends = self._ends_of(self._rules[rule], {before}, self._rule_ends)
@@ -139,15 +129,15 @@ class _Product:
         else:
             merged, start = merge_alike(rules, "", self._watch)
         if self._layout is None:
-            return Grammar(merged, start, text=self._text)
+            return trees.Grammar(merged, start, text=self._text)
         if not keeps_rules_apart:  # once, and not for each width
             merged = factored(merged, self._watch)
         merged, start = with_widths(merged, start, self._layout.line_breaks, self._watch)
-        return Grammar(merged, start, text=self._text, is_factored=not keeps_rules_apart)
+        return trees.Grammar(merged, start, text=self._text, is_factored=not keeps_rules_apart)
 
     # ---- configurations ----
 
-    def _ends_of_terminal(self, terminal: Terminal, before: Configuration) -> _Ends:
+    def _ends_of_terminal(self, terminal: trees.Terminal, before: Configuration) -> _Ends:
         """Those that a terminal leads to, and what is ignored after it."""
         key = (_key(terminal), before)
         if key not in self._terminal_ends:
@@ -166,7 +156,7 @@ class _Product:
         """Those in which the lexer reads on, where a line break came before."""
         return frozenset([before]) if self._layout is None else self._layout.settled(before)
 
-    def _ends_of_embedded(self, node: Embedded, before: Configuration) -> _Ends:
+    def _ends_of_embedded(self, node: trees.Embedded, before: Configuration) -> _Ends:
         """Those that embedded texts lead to, and what is ignored after them."""
         ends = self._embedded.after(node, before)
         return frozenset(after for end in ends for after in self._ignored.after(end))
@@ -227,21 +217,23 @@ class _Product:
         first, is_open = self._beginnings.of_rule(rule)
         return not is_open and self._lexer.reads(first)
 
-    def _ends_of(self, node: Node, befores: set[Configuration], ends_of_rule: object) -> set[Configuration]:
-        if isinstance(node, Terminal):
+    def _ends_of(
+        self, node: trees.Node, befores: set[Configuration], ends_of_rule: object
+    ) -> set[Configuration]:
+        if isinstance(node, trees.Terminal):
             return {end for before in befores for end in self._ends_of_terminal(node, before)}
-        if isinstance(node, Embedded):
+        if isinstance(node, trees.Embedded):
             return {end for before in befores for end in self._ends_of_embedded(node, before)}
-        if isinstance(node, (Block, Reference)):
+        if isinstance(node, (trees.Block, trees.Reference)):
             return {
                 end
                 for before in befores
                 for at in self._entered(node.rule, before)
                 for end in ends_of_rule(node.rule, at)  # type: ignore[operator]
             }
-        if isinstance(node, Choice):
+        if isinstance(node, trees.Choice):
             return {end for child in node.children for end in self._ends_of(child, befores, ends_of_rule)}
-        if isinstance(node, Lookahead):
+        if isinstance(node, trees.Lookahead):
             return {end for before in befores if (end := _expecting(before, node)) is not None}
         ends = befores
         for child in node.children:
@@ -250,27 +242,27 @@ class _Product:
 
     # ---- nodes ----
 
-    def _node(self, node: Node, before: Configuration, wanted: _Ends) -> Node:
+    def _node(self, node: trees.Node, before: Configuration, wanted: _Ends) -> trees.Node:
         """The texts of a node that lead from a configuration to those that are wanted."""
-        if isinstance(node, Terminal):
+        if isinstance(node, trees.Terminal):
             return self._terminal(node, before, wanted)
-        if isinstance(node, Embedded):
+        if isinstance(node, trees.Embedded):
             return self._embedded_texts(node, before, wanted)
-        if isinstance(node, Reference):
+        if isinstance(node, trees.Reference):
             return self._reference(node.rule, before, wanted)
-        if isinstance(node, Block):
+        if isinstance(node, trees.Block):
             inside = self._reference(node.rule, before, wanted)
-            return Block(inside.rule) if isinstance(inside, Reference) else inside
-        if isinstance(node, Choice):
-            return Choice(tuple(self._node(child, before, wanted) for child in node.children))
-        if isinstance(node, Lookahead):
-            return Sequence(()) if _expecting(before, node) in wanted else _NEVER
-        assert isinstance(node, Sequence), node
+            return trees.Block(inside.rule) if isinstance(inside, trees.Reference) else inside
+        if isinstance(node, trees.Choice):
+            return trees.Choice(tuple(self._node(child, before, wanted) for child in node.children))
+        if isinstance(node, trees.Lookahead):
+            return trees.Sequence(()) if _expecting(before, node) in wanted else _NEVER
+        assert isinstance(node, trees.Sequence), node
         if not node.children:
-            return Sequence(()) if before in wanted else _NEVER
+            return trees.Sequence(()) if before in wanted else _NEVER
         return self._sequence(node.children, before, wanted)
 
-    def _sequence(self, items: tuple[Node, ...], before: Configuration, wanted: _Ends) -> Node:
+    def _sequence(self, items: tuple[trees.Node, ...], before: Configuration, wanted: _Ends) -> trees.Node:
         """Forwards, the configurations before each item; then backwards, the texts from each of them."""
         steps: list[dict[Configuration, list[tuple[Configuration, _Ends]]]] = []
         befores = {before}
@@ -298,10 +290,10 @@ class _Product:
                 for at, found in groups.items()
             }
         rest = made[before]
-        return rest[0] if len(rest) == 1 else Sequence(tuple(reversed(rest)))
+        return rest[0] if len(rest) == 1 else trees.Sequence(tuple(reversed(rest)))
 
     @staticmethod
-    def _begun(options: list[tuple[Node, list[Node]]], is_shared: bool) -> list[Node]:
+    def _begun(options: list[tuple[trees.Node, list[trees.Node]]], is_shared: bool) -> list[trees.Node]:
         """The rest that begins with an item and goes on with a rest, for one of some pairs of them."""
         options = [(first, rest) for first, rest in options if first != _NEVER]
         if not options:
@@ -312,7 +304,7 @@ class _Product:
                 return [*rest, first]
             rest.append(first)
             return rest
-        return [Choice(tuple(Sequence((first, *reversed(rest))) for first, rest in options))]
+        return [trees.Choice(tuple(trees.Sequence((first, *reversed(rest))) for first, rest in options))]
 
     def _groups(
         self,
@@ -336,18 +328,18 @@ class _Product:
         before: Configuration,
         first: frozenset[str],
         wanted: _Ends,
-        made: Callable[[Configuration], Node],
-    ) -> Node:
+        made: Callable[[Configuration], trees.Node],
+    ) -> trees.Node:
         """A margin, and what is made of each configuration that it leads to."""
         assert self._layout is not None
-        options: list[Node] = []
+        options: list[trees.Node] = []
         for after, group in self._groups(self._layout.settled(before), first, False, wanted):
             node = made(after)
             if node != _NEVER:
-                options += [Sequence((margin, node)) for margin in self._layout.margins(before, group)]
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+                options += [trees.Sequence((margin, node)) for margin in self._layout.margins(before, group)]
+        return options[0] if len(options) == 1 else trees.Choice(tuple(options))
 
-    def _reference(self, rule: str, before: Configuration, wanted: _Ends) -> Node:
+    def _reference(self, rule: str, before: Configuration, wanted: _Ends) -> trees.Node:
         if self._follows_margin(rule, before):
             first, _ = self._beginnings.of_rule(rule)
             return self._after_margin(before, first, wanted, lambda at: self._reference(rule, at, wanted))
@@ -359,9 +351,9 @@ class _Product:
         if key not in self._names:
             self._names[key] = f"{rule} {len(self._names)}"
             self._open.append(key)
-        return Reference(self._names[key])
+        return trees.Reference(self._names[key])
 
-    def _terminal(self, terminal: Terminal, before: Configuration, wanted: _Ends) -> Node:
+    def _terminal(self, terminal: trees.Terminal, before: Configuration, wanted: _Ends) -> trees.Node:
         wanted &= self._ends_of_terminal(terminal, before)
         if not wanted:
             return _NEVER
@@ -389,15 +381,15 @@ class _Product:
                         [texts, expressions.union([*after, expressions.epsilon()] if may_be_empty else after)]
                     )
                 )
-            self._made_terminals[key] = Terminal(
+            self._made_terminals[key] = trees.Terminal(
                 terminal.name,
                 expressions.union(options),
                 own=expressions.union(own) if own != options else None,
             )
         return self._made_terminals[key]
 
-    def _embedded_texts(self, node: Embedded, before: Configuration, wanted: _Ends) -> Node:
-        options: list[Node] = []
+    def _embedded_texts(self, node: trees.Embedded, before: Configuration, wanted: _Ends) -> trees.Node:
+        options: list[trees.Node] = []
         for end, texts in self._embedded.after(node, before).items():
             if self._ignored.after(end) & wanted:
                 some, may_be_empty = self._ignored.between(end, wanted)
@@ -410,12 +402,16 @@ class _Product:
                 options.append(replace(node, expression=expression, is_of_rules=fits, own=texts))
         if not options:
             return _NEVER
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return options[0] if len(options) == 1 else trees.Choice(tuple(options))
 
 
-def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer, watch: Watch) -> Grammar:
+def _with_fewer_contexts(
+    grammar: trees.Grammar, context: frozenset[str], lexer: Lexer, watch: Watch
+) -> trees.Grammar:
     """The same grammar, with one context for many, and one rule for all that are alike then."""
-    terminals = {node for node in children_first(grammar.rules.values()) if isinstance(node, Terminal)}
+    terminals = {
+        node for node in trees.children_first(grammar.rules.values()) if isinstance(node, trees.Terminal)
+    }
     contexts = {terminal.context for terminal in terminals if terminal.context is not None}
     united = lexer.united_contexts({*contexts, context})
     made = {
@@ -424,18 +420,20 @@ def _with_fewer_contexts(grammar: Grammar, context: frozenset[str], lexer: Lexer
         if terminal.context is not None
     }
     rules = {
-        rule: rewritten(body, lambda node: made.get(node, node) if isinstance(node, Terminal) else node)
+        rule: trees.rewritten(
+            body, lambda node: made.get(node, node) if isinstance(node, trees.Terminal) else node
+        )
         for rule, body in grammar.rules.items()
     }
     rules, start = merge_alike(rules, grammar.start, watch)
     return replace(grammar, rules=rules, start=start, context=united[context])
 
 
-def _key(terminal: Terminal) -> _Key:
+def _key(terminal: trees.Terminal) -> _Key:
     return terminal.name, terminal.context, terminal.is_bracketed
 
 
-def _expecting(configuration: Configuration, lookahead: Lookahead) -> Configuration | None:
+def _expecting(configuration: Configuration, lookahead: trees.Lookahead) -> Configuration | None:
     """The configuration before one of some terminals; ``None`` if none of them can follow."""
     expected = lookahead.terminals
     if configuration.expected is not None:

@@ -19,15 +19,7 @@ from collections.abc import Container, Mapping
 
 from tokamata.patterns.grammars.lexer.ignoring import as_node
 from tokamata.patterns.grammars.lexer.line_breaks import LineBreaks
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Margin,
-    Node,
-    Reference,
-    children_first,
-    with_children,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Watch
 
 __all__ = ["WIDEST", "with_widths"]
@@ -36,8 +28,8 @@ WIDEST = 80  # columns: twenty blocks of four, ten of tabs
 
 
 def with_widths(
-    rules: Mapping[str, Node], start: str, line_breaks: LineBreaks, watch: Watch
-) -> tuple[dict[str, Node], str]:
+    rules: Mapping[str, trees.Node], start: str, line_breaks: LineBreaks, watch: Watch
+) -> tuple[dict[str, trees.Node], str]:
     """The rules without :class:`.Block` and :class:`.Margin`, and the one that a text is of.
 
     Args:
@@ -52,34 +44,34 @@ def with_widths(
     with_lines = _rules_with_lines(rules)
     made = {rule: body for rule, body in rules.items() if rule not in with_lines}
     open_rules: list[tuple[str, int, bool]] = []  # a rule, a width, and whether greater ones are meant
-    references: dict[tuple[str, int, bool], Reference] = {}
-    margins: dict[tuple[Margin, int], Node] = {}
-    changing: dict[str, list[Node]] = {}  # by rule, the nodes that differ by width
+    references: dict[tuple[str, int, bool], trees.Reference] = {}
+    margins: dict[tuple[trees.Margin, int], trees.Node] = {}
+    changing: dict[str, list[trees.Node]] = {}  # by rule, the nodes that differ by width
 
-    def reference(rule: str, width: int, is_wider: bool) -> Reference:
+    def reference(rule: str, width: int, is_wider: bool) -> trees.Reference:
         key = (rule, width, is_wider)
         if key not in references:
-            references[key] = Reference(f"{rule} beyond {width}" if is_wider else f"{rule} at {width}")
+            references[key] = trees.Reference(f"{rule} beyond {width}" if is_wider else f"{rule} at {width}")
             open_rules.append(key)
         return references[key]
 
-    def margin(node: Margin, width: int) -> Node:
+    def margin(node: trees.Margin, width: int) -> trees.Node:
         if (node, width) not in margins:
             margins[node, width] = as_node(line_breaks.margin(node, width))
         return margins[node, width]
 
-    def at_width(body: Node, nodes: list[Node], width: int) -> Node:
-        instead: dict[int, Node] = {}
+    def at_width(body: trees.Node, nodes: list[trees.Node], width: int) -> trees.Node:
+        instead: dict[int, trees.Node] = {}
         for node in nodes:
-            if isinstance(node, Margin):
+            if isinstance(node, trees.Margin):
                 instead[id(node)] = margin(node, width)
-            elif isinstance(node, Block):
+            elif isinstance(node, trees.Block):
                 instead[id(node)] = reference(node.rule, width, True)
-            elif isinstance(node, Reference):
+            elif isinstance(node, trees.Reference):
                 instead[id(node)] = reference(node.rule, width, False)
             else:
                 children = tuple([instead.get(id(child), child) for child in node.children])
-                instead[id(node)] = with_children(node, children)
+                instead[id(node)] = trees.with_children(node, children)
         return instead.get(id(body), body)
 
     reference(start, 0, False)
@@ -89,7 +81,7 @@ def with_widths(
         name = references[key].rule
         if is_wider:
             widths = range(width + 1, WIDEST + 1)
-            made[name] = Choice(tuple(reference(rule, wider, False) for wider in widths))
+            made[name] = trees.Choice(tuple(reference(rule, wider, False) for wider in widths))
         else:
             if rule not in changing:
                 changing[rule] = _with_width(rules[rule], with_lines)
@@ -97,13 +89,13 @@ def with_widths(
     return made, references[start, 0, False].rule
 
 
-def _with_width(body: Node, with_lines: Container[str]) -> list[Node]:
+def _with_width(body: trees.Node, with_lines: Container[str]) -> list[trees.Node]:
     """The nodes of a body that a width is part of, each after its children."""
-    found: list[Node] = []
+    found: list[trees.Node] = []
     inside: set[int] = set()
-    for node in children_first([body]):
-        is_own = isinstance(node, (Block, Margin)) or (
-            isinstance(node, Reference) and node.rule in with_lines
+    for node in trees.children_first([body]):
+        is_own = isinstance(node, (trees.Block, trees.Margin)) or (
+            isinstance(node, trees.Reference) and node.rule in with_lines
         )
         if is_own or any(id(child) in inside for child in node.children):
             inside.add(id(node))
@@ -111,15 +103,15 @@ def _with_width(body: Node, with_lines: Container[str]) -> list[Node]:
     return found
 
 
-def _rules_with_lines(rules: Mapping[str, Node]) -> set[str]:
+def _rules_with_lines(rules: Mapping[str, trees.Node]) -> set[str]:
     """Those that a margin or a block is part of."""
     users: dict[str, list[str]] = {}
     found: list[str] = []
     for rule, body in rules.items():
-        for node in children_first([body]):
-            if isinstance(node, Reference):
+        for node in trees.children_first([body]):
+            if isinstance(node, trees.Reference):
                 users.setdefault(node.rule, []).append(rule)
-            if isinstance(node, (Block, Margin)) and (not found or found[-1] != rule):
+            if isinstance(node, (trees.Block, trees.Margin)) and (not found or found[-1] != rule):
                 found.append(rule)
     seen = set(found)
     while found:

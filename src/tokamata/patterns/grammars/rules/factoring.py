@@ -34,19 +34,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from graphlib import TopologicalSorter
 from typing import TypeAlias
 
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.left_recursion import components
 from tokamata.patterns.grammars.rules.merging import kind_of
 from tokamata.patterns.grammars.rules.right_recursion import without_right_recursion
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    children_first,
-    tree_size,
-)
 from tokamata.resources.limits import Watch
 
 __all__ = ["LARGEST_INLINED", "factored"]
@@ -54,11 +45,11 @@ __all__ = ["LARGEST_INLINED", "factored"]
 LARGEST_INLINED = 200  # nodes of a rule that replaces the references to it, with those of the rules within
 _DEEPEST = 32  # levels of factoring one within another; alternatives below are left as they are
 
-_Symbols: TypeAlias = tuple[Node, ...]
+_Symbols: TypeAlias = tuple[trees.Node, ...]
 _Options: TypeAlias = dict[_Symbols, None]  # different ones, in their order
 
 
-def factored(rules: Mapping[str, Node], watch: Watch) -> dict[str, Node]:
+def factored(rules: Mapping[str, trees.Node], watch: Watch) -> dict[str, trees.Node]:
     """The same rules; equal parts are one object.
 
     Raises:
@@ -78,12 +69,12 @@ def factored(rules: Mapping[str, Node], watch: Watch) -> dict[str, Node]:
     repeated.update(solved)
     uses = {name: _references([body]) & repeated.keys() for name, body in repeated.items()}
     recursive = {name for component in components(uses) for name in component}
-    made: dict[str, Node] = {}
-    inlined: dict[str, Node] = {}
+    made: dict[str, trees.Node] = {}
+    inlined: dict[str, trees.Node] = {}
     others = {name: uses[name] - recursive for name in repeated if name not in recursive}
     for name in TopologicalSorter(others).static_order():
         made[name] = parts.of(bodies[name], inlined)
-        if tree_size(made[name], {}) <= LARGEST_INLINED:
+        if trees.tree_size(made[name], {}) <= LARGEST_INLINED:
             inlined[name] = made[name]
     return {name: made.get(name) or parts.of(body, inlined) for name, body in bodies.items()}
 
@@ -93,34 +84,34 @@ class _Parts:
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
-        self._known: dict[Hashable, Node] = {}
+        self._known: dict[Hashable, trees.Node] = {}
 
-    def of(self, root: Node, instead: Mapping[str, Node]) -> Node:
+    def of(self, root: trees.Node, instead: Mapping[str, trees.Node]) -> trees.Node:
         """A tree, factored, with other nodes for some rules."""
-        made: dict[int, Node] = {}
-        for node in children_first([root]):
+        made: dict[int, trees.Node] = {}
+        for node in trees.children_first([root]):
             self._watch.check()
             children = tuple(made[id(child)] for child in node.children)
-            if isinstance(node, Reference) and node.rule in instead:
+            if isinstance(node, trees.Reference) and node.rule in instead:
                 made[id(node)] = instead[node.rule]
-            elif isinstance(node, Choice):
+            elif isinstance(node, trees.Choice):
                 made[id(node)] = self._choice(children)
-            elif isinstance(node, Sequence):
+            elif isinstance(node, trees.Sequence):
                 made[id(node)] = self._sequence(children)
-            elif isinstance(node, Repeat):
+            elif isinstance(node, trees.Repeat):
                 made[id(node)] = self._repeat(children[0], node.minimum, node.maximum)
             else:
-                rule = node.rule if isinstance(node, (Block, Reference)) else None
+                rule = node.rule if isinstance(node, (trees.Block, trees.Reference)) else None
                 made[id(node)] = self._one((kind_of(node), rule), node)
         return made[id(root)]
 
-    def repetition(self, rule: str, body: Node) -> Node | None:
+    def repetition(self, rule: str, body: trees.Node) -> trees.Node | None:
         """What a rule is that begins with itself and only repeats; ``None`` if it is another one."""
         alternatives = [_symbols(self.of(child, {})) for child in _options(body)]
         once: set[_Symbols] = set()
         again: set[_Symbols] = set()
         for symbols in alternatives:
-            if symbols and isinstance(symbols[0], Reference) and symbols[0].rule == rule:
+            if symbols and isinstance(symbols[0], trees.Reference) and symbols[0].rule == rule:
                 again.add(symbols[1:])
             else:
                 once.add(symbols)
@@ -129,22 +120,22 @@ class _Parts:
         rounds = [self._sequence(symbols) for symbols in dict.fromkeys(alternatives) if symbols in once]
         return self._repeat(self._choice(tuple(rounds)), 1, None)
 
-    def _one(self, key: Hashable, node: Node) -> Node:
+    def _one(self, key: Hashable, node: trees.Node) -> trees.Node:
         return self._known.setdefault(key, node)
 
-    def _sequence(self, symbols: _Symbols) -> Node:
+    def _sequence(self, symbols: _Symbols) -> trees.Node:
         if len(symbols) == 1:
             return symbols[0]
-        return self._one((Sequence, *map(id, symbols)), Sequence(symbols))
+        return self._one((trees.Sequence, *map(id, symbols)), trees.Sequence(symbols))
 
-    def _repeat(self, body: Node, minimum: int, maximum: int | None) -> Node:
+    def _repeat(self, body: trees.Node, minimum: int, maximum: int | None) -> trees.Node:
         if (minimum, maximum) == (1, 1):
             return body
-        if (minimum, maximum) == (0, 1) and isinstance(body, Repeat) and body.minimum <= 1:
+        if (minimum, maximum) == (0, 1) and isinstance(body, trees.Repeat) and body.minimum <= 1:
             return self._repeat(body.body, 0, body.maximum)
-        return self._one((Repeat, id(body), minimum, maximum), Repeat(body, minimum, maximum))
+        return self._one((trees.Repeat, id(body), minimum, maximum), trees.Repeat(body, minimum, maximum))
 
-    def _choice(self, options: _Symbols) -> Node:
+    def _choice(self, options: _Symbols) -> trees.Node:
         return self._sequence(self._factored(dict.fromkeys(map(_symbols, options)), 0))
 
     def _factored(self, options: _Options, depth: int) -> _Symbols:
@@ -159,7 +150,7 @@ class _Parts:
             first = next(iter(options))
             inside = dict.fromkeys(symbols[begin : len(symbols) - end] for symbols in options)
             return first[:begin] + self._factored(inside, depth + 1) + first[len(first) - end :]
-        groups: dict[Node, _Options] = {}
+        groups: dict[trees.Node, _Options] = {}
         for symbols in filter(None, options):
             groups.setdefault(symbols[0], {})[symbols[1:]] = None
         for symbol, rests in groups.items():
@@ -175,14 +166,16 @@ class _Parts:
             groups.setdefault(symbols[-1], {})[symbols[:-1]] = None
         return (self._union((*self._factored(rests, depth + 1), symbol) for symbol, rests in groups.items()),)
 
-    def _union(self, options: Iterable[_Symbols]) -> Node:
+    def _union(self, options: Iterable[_Symbols]) -> trees.Node:
         nodes = tuple(dict.fromkeys(map(self._sequence, options)))
-        return nodes[0] if len(nodes) == 1 else self._one((Choice, *map(id, nodes)), Choice(nodes))
+        return (
+            nodes[0] if len(nodes) == 1 else self._one((trees.Choice, *map(id, nodes)), trees.Choice(nodes))
+        )
 
 
-def _references(nodes: Iterable[Node]) -> set[str]:
+def _references(nodes: Iterable[trees.Node]) -> set[str]:
     """The rules that some nodes refer to."""
-    return {node.rule for node in children_first(nodes) if isinstance(node, Reference)}
+    return {node.rule for node in trees.children_first(nodes) if isinstance(node, trees.Reference)}
 
 
 def _common(options: _Options) -> tuple[int, int]:
@@ -195,9 +188,9 @@ def _common(options: _Options) -> tuple[int, int]:
     return begin, end
 
 
-def _options(node: Node) -> _Symbols:
-    return node.children if isinstance(node, Choice) else (node,)
+def _options(node: trees.Node) -> _Symbols:
+    return node.children if isinstance(node, trees.Choice) else (node,)
 
 
-def _symbols(node: Node) -> _Symbols:
-    return node.children if isinstance(node, Sequence) else (node,)
+def _symbols(node: trees.Node) -> _Symbols:
+    return node.children if isinstance(node, trees.Sequence) else (node,)

@@ -17,26 +17,16 @@ Cost.  Rules are written out where they are referred to; :data:`LARGEST` bounds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from collections.abc import Sequence as Items
+from collections.abc import Callable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import TypeAlias
 
 import tokamata._core as _core
 from tokamata.errors import GrammarError, LimitExceeded
 from tokamata.patterns.grammars.rules import expressions
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.elimination import eliminated
 from tokamata.patterns.grammars.rules.left_recursion import components
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    children_first,
-    tree_size,
-)
 from tokamata.resources.limits import Watch
 
 __all__ = ["LARGEST", "JoinedRules", "joined_names"]
@@ -48,15 +38,15 @@ LARGEST = 100_000  # nodes, with those of the rules that they refer to
 _Linear: TypeAlias = dict[str | None, _core.Expression]
 
 
-def joined_names(rules: Mapping[str, Node]) -> dict[str, Embedded]:
+def joined_names(rules: Mapping[str, trees.Node]) -> dict[str, trees.Embedded]:
     """The rules that lead to what no rule of the engine contains, and an example of it."""
     users: dict[str, list[str]] = {name: [] for name in rules}
-    because: dict[str, Embedded] = {}
+    because: dict[str, trees.Embedded] = {}
     for name, body in rules.items():
-        for node in children_first([body]):
-            if isinstance(node, Reference):
+        for node in trees.children_first([body]):
+            if isinstance(node, trees.Reference):
                 users[node.rule].append(name)
-            elif isinstance(node, Embedded) and not node.is_of_rules:
+            elif isinstance(node, trees.Embedded) and not node.is_of_rules:
                 because[name] = node
     open_rules = list(because)
     while open_rules:
@@ -82,9 +72,9 @@ class JoinedRules:
 
     def __init__(
         self,
-        rules: Mapping[str, Node],
-        because: Mapping[str, Embedded],
-        others: Callable[[Node], _core.Expression],
+        rules: Mapping[str, trees.Node],
+        because: Mapping[str, trees.Embedded],
+        others: Callable[[trees.Node], _core.Expression],
         ignored: _core.Expression,
         text: str,
         watch: Watch,
@@ -119,21 +109,21 @@ class JoinedRules:
             self._join(group)
         return self._texts[start]
 
-    def _names(self, body: Node) -> set[str]:
+    def _names(self, body: trees.Node) -> set[str]:
         """The rules of this kind that a body refers to."""
         return {
             node.rule
-            for node in children_first([body])
-            if isinstance(node, Reference) and node.rule in self._rules
+            for node in trees.children_first([body])
+            if isinstance(node, trees.Reference) and node.rule in self._rules
         }
 
-    def _measure(self, group: Items[str], names: Mapping[str, set[str]]) -> None:
+    def _measure(self, group: Sequence[str], names: Mapping[str, set[str]]) -> None:
         for name in group:
-            self._sizes[name] = tree_size(self._rules[name], self._sizes)
+            self._sizes[name] = trees.tree_size(self._rules[name], self._sizes)
             if self._sizes[name] > LARGEST:
                 raise LimitExceeded("states", LARGEST, is_fixed=True)
 
-    def _join(self, group: Items[str]) -> None:
+    def _join(self, group: Sequence[str]) -> None:
         inside = set(group)
         for is_reversed in (False, True):
             found = {name: self._linear(self._rules[name], inside, is_reversed) for name in group}
@@ -162,7 +152,7 @@ class JoinedRules:
                 edges[0] = {numbers[name]: expressions.epsilon()}
                 self._texts[name] = eliminated(edges, {end}, self._watch)
 
-    def _linear(self, root: Node, inside: set[str], is_reversed: bool) -> _Linear | None:
+    def _linear(self, root: trees.Node, inside: set[str], is_reversed: bool) -> _Linear | None:
         """The texts of a body before each rule of a component; ``None`` if something follows the rule.
 
         ``is_reversed``: after each rule, and nothing precedes it.
@@ -171,12 +161,12 @@ class JoinedRules:
         joined = self._joined_nodes(root)
         for node in joined:
             self._watch.check()
-            if isinstance(node, Reference):
+            if isinstance(node, trees.Reference):
                 is_here = node.rule in inside
                 made[id(node)] = (
                     {node.rule: expressions.epsilon()} if is_here else {None: self._texts[node.rule]}
                 )
-            elif isinstance(node, Embedded):
+            elif isinstance(node, trees.Embedded):
                 made[id(node)] = {None: expressions.concat([node.expression, self._ignored])}
             else:
                 parts = [made.get(id(child)) or {None: self._others(child)} for child in node.children]
@@ -186,14 +176,14 @@ class JoinedRules:
                 made[id(node)] = found
         return made[id(root)] if joined else {None: self._others(root)}
 
-    def _combined(self, node: Node, parts: list[_Linear], is_reversed: bool) -> _Linear | None:
-        if isinstance(node, Choice):
+    def _combined(self, node: trees.Node, parts: list[_Linear], is_reversed: bool) -> _Linear | None:
+        if isinstance(node, trees.Choice):
             options: dict[str | None, list[_core.Expression]] = {}
             for part in parts:
                 for rule, texts in part.items():
                     options.setdefault(rule, []).append(texts)
             return {rule: expressions.union(texts) for rule, texts in options.items()}
-        if isinstance(node, Repeat):
+        if isinstance(node, trees.Repeat):
             if parts[0].keys() - {None}:
                 if (node.minimum, node.maximum) != (0, 1):
                     return None
@@ -201,7 +191,7 @@ class JoinedRules:
                     None: expressions.union([parts[0].get(None, expressions.empty()), expressions.epsilon()])
                 }
             return {None: expressions.repeat(parts[0][None], node.minimum, node.maximum)}
-        assert isinstance(node, Sequence), node
+        assert isinstance(node, trees.Sequence), node
         if is_reversed:
             parts = parts[::-1]
         if any(part.keys() - {None} for part in parts[:-1]):
@@ -212,13 +202,13 @@ class JoinedRules:
             for rule, texts in parts[-1].items()
         }
 
-    def _joined_nodes(self, root: Node) -> list[Node]:
+    def _joined_nodes(self, root: trees.Node) -> list[trees.Node]:
         """The nodes of a body that lead to what no rule of the engine contains, each after its children."""
-        found: list[Node] = []
+        found: list[trees.Node] = []
         inside: set[int] = set()
-        for node in children_first([root]):
-            is_own = (isinstance(node, Embedded) and not node.is_of_rules) or (
-                isinstance(node, Reference) and node.rule in self._rules
+        for node in trees.children_first([root]):
+            is_own = (isinstance(node, trees.Embedded) and not node.is_of_rules) or (
+                isinstance(node, trees.Reference) and node.rule in self._rules
             )
             if is_own or any(id(child) in inside for child in node.children):
                 inside.add(id(node))

@@ -20,33 +20,21 @@ Rules that contain JSON or control tokens are no rules of the engine (:mod:`.joi
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from collections.abc import Sequence as Items
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 import tokamata._core as _core
 from tokamata.patterns.grammars.rules import expressions
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.factoring import LARGEST_INLINED, factored
 from tokamata.patterns.grammars.rules.joined_rules import JoinedRules, joined_names
 from tokamata.patterns.grammars.rules.left_recursion import components
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-    children_first,
-    tree_size,
-)
 from tokamata.resources.limits import Watch
 
 __all__ = ["lower_grammar"]
 
 
-def lower_grammar(grammar: Grammar, watch: Watch) -> _core.Expression:
+def lower_grammar(grammar: trees.Grammar, watch: Watch) -> _core.Expression:
     """The texts of a grammar.
 
     Raises:
@@ -64,7 +52,7 @@ class _Texts(NamedTuple):
 
 
 class _Lowering:
-    def __init__(self, grammar: Grammar, watch: Watch) -> None:
+    def __init__(self, grammar: trees.Grammar, watch: Watch) -> None:
         self._watch = watch
         self._start = grammar.start
         self._nodes = _reachable(grammar.start, grammar.rules)  # of each rule, children first
@@ -73,11 +61,11 @@ class _Lowering:
             self._nodes = _reachable(grammar.start, factored(rules, watch))
         self._nullable_rules: set[str] = set()
         self._nullable: dict[int, bool] = {}
-        self._noted: list[Node] = []  # keeps the ids in use
+        self._noted: list[trees.Node] = []  # keeps the ids in use
         self._find_nullable()
         for name, nodes in self._nodes.items():
-            if any(isinstance(node, Repeat) for node in nodes):
-                self._nodes[name] = children_first([self._with_short_rounds(nodes)])
+            if any(isinstance(node, trees.Repeat) for node in nodes):
+                self._nodes[name] = trees.children_first([self._with_short_rounds(nodes)])
         self._rules = {name: nodes[-1] for name, nodes in self._nodes.items()}
         self._ignored = expressions.epsilon()
         if grammar.ignored:
@@ -117,7 +105,7 @@ class _Lowering:
         """The start rule, if it is no rule of the engine."""
         bodies = self._bodies()
 
-        def others(node: Node) -> _core.Expression:
+        def others(node: trees.Node) -> _core.Expression:
             texts = self._made[id(self._add(node))].all
             return texts if id(node) in self._regular else expressions.rules(bodies, texts)
 
@@ -132,7 +120,7 @@ class _Lowering:
         nodes = self._nodes
         for name, inside in nodes.items():
             for node in inside:
-                if isinstance(node, Reference):
+                if isinstance(node, trees.Reference):
                     waiting.setdefault(node.rule, []).append(name)
         open_rules = list(nodes)
         changed: set[str] = set()  # rules that accept the empty text, of which a part turned out to do so
@@ -148,47 +136,47 @@ class _Lowering:
         for name in changed:
             self._note_all(nodes[name])
 
-    def _is_nullable(self, root: Node) -> bool:
-        return self._note_all(children_first([root]))
+    def _is_nullable(self, root: trees.Node) -> bool:
+        return self._note_all(trees.children_first([root]))
 
-    def _note_all(self, nodes: list[Node]) -> bool:
+    def _note_all(self, nodes: list[trees.Node]) -> bool:
         """Of the last node, whose parts come before it."""
         for node in nodes:
             self._note_nullable(node)
         return self._nullable[id(nodes[-1])]
 
-    def _note_nullable(self, node: Node) -> None:
+    def _note_nullable(self, node: trees.Node) -> None:
         """Its children are noted."""
-        if isinstance(node, (Terminal, Embedded)):
+        if isinstance(node, (trees.Terminal, trees.Embedded)):
             found = False
-        elif isinstance(node, Reference):
+        elif isinstance(node, trees.Reference):
             found = node.rule in self._nullable_rules
-        elif isinstance(node, Sequence):
+        elif isinstance(node, trees.Sequence):
             found = all(self._nullable[id(child)] for child in node.children)
-        elif isinstance(node, Choice):
+        elif isinstance(node, trees.Choice):
             found = any(self._nullable[id(child)] for child in node.children)
         else:
-            assert isinstance(node, Repeat), node  # others were for the lexer
+            assert isinstance(node, trees.Repeat), node  # others were for the lexer
             found = node.minimum == 0 or self._nullable[id(node.body)]
         self._nullable[id(node)] = found
         self._noted.append(node)
 
-    def _with_short_rounds(self, nodes: list[Node]) -> Node:
+    def _with_short_rounds(self, nodes: list[trees.Node]) -> trees.Node:
         """A tree with simpler rounds of repetitions without a bound, so that fewer texts are ambiguous.
 
         ``(A B)*`` becomes ``(A | B)*`` if both may be empty, and ``(A | A A)*`` becomes ``A*``.  The root is
         the last of the nodes.
         """
-        made: dict[int, Node] = {}
+        made: dict[int, trees.Node] = {}
         for node in nodes:
             children = tuple(made[id(child)] for child in node.children)
-            result: Node = node
-            if isinstance(node, Repeat) and node.maximum is None:
+            result: trees.Node = node
+            if isinstance(node, trees.Repeat) and node.maximum is None:
                 least = 0 if self._nullable[id(node.body)] else node.minimum
-                result = Repeat(Choice(self._rounds(children[0])), least, None)
-            elif isinstance(node, Repeat) and children != node.children:
-                result = Repeat(children[0], node.minimum, node.maximum)
-            elif isinstance(node, (Sequence, Choice)) and children != node.children:
+                result = trees.Repeat(trees.Choice(self._rounds(children[0])), least, None)
+            elif isinstance(node, trees.Repeat) and children != node.children:
+                result = trees.Repeat(children[0], node.minimum, node.maximum)
+            elif isinstance(node, (trees.Sequence, trees.Choice)) and children != node.children:
                 result = type(node)(children)
             if result is not node:
                 for part in result.children:
@@ -197,35 +185,37 @@ class _Lowering:
             made[id(node)] = result
         return made[id(nodes[-1])]
 
-    def _rounds(self, body: Node) -> tuple[Node, ...]:
+    def _rounds(self, body: trees.Node) -> tuple[trees.Node, ...]:
         """The parts of a body that is repeated without a bound; each round may as well read one of them."""
-        parts: list[Node] = []
+        parts: list[trees.Node] = []
         open_nodes = [body]
         while open_nodes:
             part = open_nodes.pop()
             is_optional = self._nullable[id(part)]
-            if isinstance(part, Choice) or (isinstance(part, Sequence) and is_optional):
+            if isinstance(part, trees.Choice) or (isinstance(part, trees.Sequence) and is_optional):
                 open_nodes += part.children
             elif (
-                isinstance(part, Repeat)
+                isinstance(part, trees.Repeat)
                 and part.maximum != 0
                 and (part.minimum <= 1 or self._nullable[id(part.body)])
             ):
                 open_nodes.append(part.body)
             else:
                 parts.append(part)
-        symbols = {_symbol(part): part for part in parts if isinstance(part, (Terminal, Reference))}
-        others = [part for part in parts if not isinstance(part, (Terminal, Reference))]
+        symbols = {
+            _symbol(part): part for part in parts if isinstance(part, (trees.Terminal, trees.Reference))
+        }
+        others = [part for part in parts if not isinstance(part, (trees.Terminal, trees.Reference))]
         return *symbols.values(), *(part for part in others if not _is_sequence_of(part, symbols))
 
     # ---- nodes ----
 
-    def _add(self, root: Node) -> Node:
+    def _add(self, root: trees.Node) -> trees.Node:
         """Makes what is missing of a tree."""
-        self._add_all(children_first([root]))
+        self._add_all(trees.children_first([root]))
         return root
 
-    def _add_all(self, nodes: list[Node]) -> None:
+    def _add_all(self, nodes: list[trees.Node]) -> None:
         """Makes what is missing of some nodes, each after its children."""
         for node in nodes:
             if id(node) not in self._made:
@@ -233,18 +223,18 @@ class _Lowering:
                 self._note_nullable(node)
                 self._make(node)
 
-    def _make(self, node: Node) -> None:
+    def _make(self, node: trees.Node) -> None:
         """The children are made."""
         key = id(node)
-        if isinstance(node, Reference) and node.rule not in self._inlined:
+        if isinstance(node, trees.Reference) and node.rule not in self._inlined:
             self._made[key] = self._reference(node.rule)
             return
-        inside = (self._rules[node.rule],) if isinstance(node, Reference) else node.children
-        is_regular = not isinstance(node, Embedded) or node.is_regular
+        inside = (self._rules[node.rule],) if isinstance(node, trees.Reference) else node.children
+        is_regular = not isinstance(node, trees.Embedded) or node.is_regular
         if is_regular and all(id(child) in self._regular for child in inside):
             self._regular[key] = self._texts(node, self._regular)
             self._has_loops[key] = any(self._has_loops[id(child)] for child in inside) or (
-                node.maximum != 1 if isinstance(node, Repeat) else _is_regex(node)
+                node.maximum != 1 if isinstance(node, trees.Repeat) else _is_regex(node)
             )
             self._made[key] = self._as_terminal(key) if self._has_loops[key] else self._regular[key]
         else:
@@ -260,21 +250,21 @@ class _Lowering:
             expressions.union([some, expressions.epsilon()]) if rule in self._nullable_rules else some, some
         )
 
-    def _texts(self, node: Node, made: Mapping[int, _Texts]) -> _Texts:
+    def _texts(self, node: trees.Node, made: Mapping[int, _Texts]) -> _Texts:
         """The texts of a node, by those of its children."""
-        if isinstance(node, Reference):
+        if isinstance(node, trees.Reference):
             return made[id(self._rules[node.rule])]
-        if isinstance(node, (Terminal, Embedded)):
+        if isinstance(node, (trees.Terminal, trees.Embedded)):
             all_texts = expressions.concat([node.expression, self._ignored])
             return _Texts(all_texts, all_texts)
-        if isinstance(node, Sequence):
+        if isinstance(node, trees.Sequence):
             return self._sequence(node, made)
-        if isinstance(node, Choice):
+        if isinstance(node, trees.Choice):
             return self._choice(node, made)
-        assert isinstance(node, Repeat), node  # others were for the lexer
+        assert isinstance(node, trees.Repeat), node  # others were for the lexer
         return self._repeat(node, made)
 
-    def _sequence(self, node: Sequence, made: Mapping[int, _Texts]) -> _Texts:
+    def _sequence(self, node: trees.Sequence, made: Mapping[int, _Texts]) -> _Texts:
         """Flat, except where a child may be empty: a sequence of thousands is not deep."""
         rest: list[_core.Expression] = []  # what follows, from its end
         some: _core.Expression | None = expressions.empty()  # the texts that are not empty; ``None``: all
@@ -291,17 +281,19 @@ class _Lowering:
         whole = expressions.concat(rest[::-1])
         return _Texts(whole, whole if some is None else some)
 
-    def _choice(self, node: Choice, made: Mapping[int, _Texts]) -> _Texts:
+    def _choice(self, node: trees.Choice, made: Mapping[int, _Texts]) -> _Texts:
         """Listed texts become one automaton: there may be a hundred thousand of them."""
-        texts = [text for child in node.children if isinstance(child, Terminal) for text in child.texts]
-        others = [child for child in node.children if not isinstance(child, Terminal) or not child.texts]
+        texts = [text for child in node.children if isinstance(child, trees.Terminal) for text in child.texts]
+        others = [
+            child for child in node.children if not isinstance(child, trees.Terminal) or not child.texts
+        ]
         together = [expressions.concat([expressions.strings(texts), self._ignored])] if texts else []
         return _Texts(
             expressions.union(together + [made[id(child)].all for child in others]),
             expressions.union(together + [made[id(child)].some for child in others]),
         )
 
-    def _repeat(self, node: Repeat, made: Mapping[int, _Texts]) -> _Texts:
+    def _repeat(self, node: trees.Repeat, made: Mapping[int, _Texts]) -> _Texts:
         some, maximum = made[id(node.body)].some, node.maximum
         if maximum == 0:
             return _Texts(expressions.epsilon(), expressions.empty())
@@ -320,7 +312,7 @@ class _Lowering:
             stack, seen = [body], {id(body)}
             while stack:
                 node = stack.pop()
-                if isinstance(node, Reference):
+                if isinstance(node, trees.Reference):
                     heads.add(node.rule)
                 for child in self._first_children(node):
                     if id(child) not in seen:
@@ -329,10 +321,10 @@ class _Lowering:
             found[name] = heads
         return found
 
-    def _first_children(self, node: Node) -> Items[Node]:
-        if isinstance(node, Repeat) and node.maximum == 0:
+    def _first_children(self, node: trees.Node) -> Sequence[trees.Node]:
+        if isinstance(node, trees.Repeat) and node.maximum == 0:
             return ()
-        if not isinstance(node, Sequence):
+        if not isinstance(node, trees.Sequence):
             return node.children
         for index, child in enumerate(node.children):
             if not self._nullable[id(child)]:
@@ -342,12 +334,12 @@ class _Lowering:
     def _without_left_recursion(self, component: list[str]) -> dict[str, _core.Expression]:
         inside = set(component)
         entries: dict[str, list[_core.Expression]] = {rule: [] for rule in component}
-        edges: dict[str, list[tuple[Node, str]]] = {
+        edges: dict[str, list[tuple[trees.Node, str]]] = {
             rule: [] for rule in component
         }  # (rest, larger rule), by head
         for rule in component:
             for head, rest in self._corners(self._rules[rule]):
-                if isinstance(head, Reference) and head.rule in inside:
+                if isinstance(head, trees.Reference) and head.rule in inside:
                     edges[head.rule].append((rest, rule))
                 else:
                     entries[rule].append(
@@ -355,9 +347,9 @@ class _Lowering:
                     )
         if len(component) == 1:
             rule = component[0]
-            rounds = Repeat(Choice(tuple(rest for rest, _ in edges[rule])), 0, None)
+            rounds = trees.Repeat(trees.Choice(tuple(rest for rest, _ in edges[rule])), 0, None)
             self._is_nullable(rounds)
-            tail = self._add(self._with_short_rounds(children_first([rounds])))
+            tail = self._add(self._with_short_rounds(trees.children_first([rounds])))
             return {rule: expressions.concat([expressions.union(entries[rule]), self._made[id(tail)].all])}
         return self._with_tails(component, entries, edges)
 
@@ -365,7 +357,7 @@ class _Lowering:
         self,
         component: list[str],
         entries: dict[str, list[_core.Expression]],
-        edges: dict[str, list[tuple[Node, str]]],
+        edges: dict[str, list[tuple[trees.Node, str]]],
     ) -> dict[str, _core.Expression]:
         """The rules of a component, and their tails without the empty text."""
         completes = {rule: self._completed(rule, edges) for rule in component}  # at the same end
@@ -397,7 +389,7 @@ class _Lowering:
         self._numbers[name] = len(self._numbers)
         return self._numbers[name]
 
-    def _completed(self, rule: str, edges: dict[str, list[tuple[Node, str]]]) -> set[str]:
+    def _completed(self, rule: str, edges: dict[str, list[tuple[trees.Node, str]]]) -> set[str]:
         """The rules that may be complete where a text of ``rule`` is, and begin where it does."""
         found, open_rules = {rule}, [rule]
         while open_rules:
@@ -407,22 +399,26 @@ class _Lowering:
                     open_rules.append(larger)
         return found
 
-    def _corners(self, body: Node) -> list[tuple[Terminal | Embedded | Reference, Node]]:
+    def _corners(
+        self, body: trees.Node
+    ) -> list[tuple[trees.Terminal | trees.Embedded | trees.Reference, trees.Node]]:
         """With what the texts of a body may begin, except for the empty text, and what follows that."""
-        found: list[tuple[Terminal | Embedded | Reference, Node]] = []
-        stack: list[tuple[Node, Node]] = [(body, self._add(Sequence(())))]  # a node, and what follows it
+        found: list[tuple[trees.Terminal | trees.Embedded | trees.Reference, trees.Node]] = []
+        stack: list[tuple[trees.Node, trees.Node]] = [
+            (body, self._add(trees.Sequence(())))
+        ]  # a node, and what follows it
         while stack:
             self._watch.check()
             node, rest = stack.pop()
-            if isinstance(node, (Terminal, Embedded, Reference)):
+            if isinstance(node, (trees.Terminal, trees.Embedded, trees.Reference)):
                 found.append((node, rest))
-            elif isinstance(node, Choice):
+            elif isinstance(node, trees.Choice):
                 stack.extend((child, rest) for child in node.children)
-            elif isinstance(node, Repeat):
+            elif isinstance(node, trees.Repeat):
                 if node.maximum == 0:
                     continue
                 more = self._add(
-                    Repeat(
+                    trees.Repeat(
                         node.body,
                         max(node.minimum - 1, 0),
                         None if node.maximum is None else node.maximum - 1,
@@ -438,51 +434,52 @@ class _Lowering:
         return found
 
 
-def _reachable(start: str, rules: Mapping[str, Node]) -> dict[str, list[Node]]:
+def _reachable(start: str, rules: Mapping[str, trees.Node]) -> dict[str, list[trees.Node]]:
     """The rules that the start rule leads to, the start rule first: their nodes, children first."""
-    found = {start: children_first([rules[start]])}
+    found = {start: trees.children_first([rules[start]])}
     open_rules = [start]
     while open_rules:
         for node in found[open_rules.pop()]:
-            if isinstance(node, Reference) and node.rule not in found:
-                found[node.rule] = children_first([rules[node.rule]])
+            if isinstance(node, trees.Reference) and node.rule not in found:
+                found[node.rule] = trees.children_first([rules[node.rule]])
                 open_rules.append(node.rule)
     return found
 
 
-def _followed(node: Node, rest: Node) -> Node:
-    return Sequence((node, rest)) if rest.children or not isinstance(rest, Sequence) else node
+def _followed(node: trees.Node, rest: trees.Node) -> trees.Node:
+    return trees.Sequence((node, rest)) if rest.children or not isinstance(rest, trees.Sequence) else node
 
 
-def _is_regex(node: Node) -> bool:
-    return isinstance(node, Embedded) or (
-        isinstance(node, Terminal) and node.pattern is not None and not node.texts
+def _is_regex(node: trees.Node) -> bool:
+    return isinstance(node, trees.Embedded) or (
+        isinstance(node, trees.Terminal) and node.pattern is not None and not node.texts
     )
 
 
-def _symbol(node: Terminal | Reference) -> tuple[str, int]:
-    return (node.rule, 0) if isinstance(node, Reference) else ("", id(node))
+def _symbol(node: trees.Terminal | trees.Reference) -> tuple[str, int]:
+    return (node.rule, 0) if isinstance(node, trees.Reference) else ("", id(node))
 
 
-def _is_sequence_of(node: Node, symbols: Container[tuple[str, int]]) -> bool:
+def _is_sequence_of(node: trees.Node, symbols: Container[tuple[str, int]]) -> bool:
     """Whether a node is a sequence, or a sequence of sequences, of these symbols alone."""
     open_nodes = [node]
     while open_nodes:
         part = open_nodes.pop()
-        if isinstance(part, Sequence):
+        if isinstance(part, trees.Sequence):
             open_nodes += part.children
-        elif not isinstance(part, (Terminal, Reference)) or _symbol(part) not in symbols:
+        elif not isinstance(part, (trees.Terminal, trees.Reference)) or _symbol(part) not in symbols:
             return False
     return True
 
 
-def _small_regular_rules(nodes: Mapping[str, list[Node]]) -> list[str]:
+def _small_regular_rules(nodes: Mapping[str, list[trees.Node]]) -> list[str]:
     """Rules that are to replace the references to them, those that a rule refers to before it."""
     waits_for = {
-        name: {node.rule for node in found if isinstance(node, Reference)} for name, found in nodes.items()
+        name: {node.rule for node in found if isinstance(node, trees.Reference)}
+        for name, found in nodes.items()
     }
     for name, found in nodes.items():
-        if any(isinstance(node, Embedded) and not node.is_regular for node in found):
+        if any(isinstance(node, trees.Embedded) and not node.is_regular for node in found):
             waits_for[name].add(name)  # it is not regular
     users: dict[str, list[str]] = {name: [] for name in nodes}
     for name, names in waits_for.items():
@@ -492,7 +489,7 @@ def _small_regular_rules(nodes: Mapping[str, list[Node]]) -> list[str]:
     open_rules = [name for name, names in waits_for.items() if not names]
     while open_rules:
         name = open_rules.pop()
-        size = tree_size(nodes[name][-1], sizes)
+        size = trees.tree_size(nodes[name][-1], sizes)
         if size > LARGEST_INLINED:
             continue
         sizes[name] = size

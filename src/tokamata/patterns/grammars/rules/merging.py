@@ -20,18 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Block,
-    Choice,
-    Embedded,
-    Lookahead,
-    Margin,
-    Node,
-    Reference,
-    Repeat,
-    Terminal,
-    rewritten,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import Watch
 
 __all__ = ["kind_of", "merge_alike"]
@@ -41,8 +30,8 @@ _Alternative: TypeAlias = tuple[int, tuple[str, ...]]
 
 
 def merge_alike(
-    rules: Mapping[str, Node], start: str, watch: Watch, kind: Callable[[str], str] = lambda _: ""
-) -> tuple[dict[str, Node], str]:
+    rules: Mapping[str, trees.Node], start: str, watch: Watch, kind: Callable[[str], str] = lambda _: ""
+) -> tuple[dict[str, trees.Node], str]:
     """The same grammar with one rule for all that are alike; and the rule that it starts with.
 
     Args:
@@ -88,46 +77,50 @@ def _seen(ways: list[_Alternative], classes: Mapping[str, int]) -> list[object]:
     return [(shape, tuple(classes[rule] for rule in used)) for shape, used in ways]
 
 
-def _alternatives(body: Node, shapes: dict[object, int]) -> list[_Alternative]:
+def _alternatives(body: trees.Node, shapes: dict[object, int]) -> list[_Alternative]:
     """The alternatives of a body; ``shapes`` numbers what they are without references."""
     found = []
-    for node in body.children if isinstance(body, Choice) else (body,):
+    for node in body.children if isinstance(body, trees.Choice) else (body,):
         shape: list[object] = []
         used: list[str] = []
         open_nodes = [node]
         while open_nodes:
             current = open_nodes.pop()
             shape.append(kind_of(current))
-            if isinstance(current, (Block, Reference)):
+            if isinstance(current, (trees.Block, trees.Reference)):
                 used.append(current.rule)
             open_nodes += reversed(current.children)
         found.append((shapes.setdefault(tuple(shape), len(shapes)), tuple(used)))
     return found
 
 
-def kind_of(node: Node) -> object:
+def kind_of(node: trees.Node) -> object:
     """What a node is, besides its children."""
-    if isinstance(node, Terminal):
+    if isinstance(node, trees.Terminal):
         return node.name, node.context, node.is_bracketed, node.expression
-    if isinstance(node, Lookahead):
+    if isinstance(node, trees.Lookahead):
         return node.terminals
-    if isinstance(node, Margin):
+    if isinstance(node, trees.Margin):
         return node
-    if isinstance(node, Repeat):
-        return Repeat, node.minimum, node.maximum
-    if isinstance(node, Embedded):
+    if isinstance(node, trees.Repeat):
+        return trees.Repeat, node.minimum, node.maximum
+    if isinstance(node, trees.Embedded):
         return node.name, node.expression
     return type(node), len(node.children)
 
 
 def _renamed(
-    body: Node, ways: list[_Alternative], classes: Mapping[str, int], renamed: Mapping[str, str]
-) -> Node:
+    body: trees.Node, ways: list[_Alternative], classes: Mapping[str, int], renamed: Mapping[str, str]
+) -> trees.Node:
     """A body with the names of the rules that are left, and without alternatives that have become alike."""
-    if isinstance(body, Choice):
+    if isinstance(body, trees.Choice):
         different = dict(zip(reversed(_seen(ways, classes)), reversed(body.children), strict=True))
-        body = Choice(tuple(reversed(different.values())))
-    return rewritten(
+        body = trees.Choice(tuple(reversed(different.values())))
+    return trees.rewritten(
         body,
-        lambda node: replace(node, rule=renamed[node.rule]) if isinstance(node, (Block, Reference)) else node,
+        lambda node: (
+            replace(node, rule=renamed[node.rule])
+            if isinstance(node, (trees.Block, trees.Reference))
+            else node
+        ),
     )

@@ -22,21 +22,12 @@ Cost.  Linear in the symbols, times the rounds of the fixed points.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
-from collections.abc import Sequence as Items
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from tokamata.errors import LimitExceeded
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Grammar,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-)
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.resources.limits import CancelToken, Limits, Watch, checked_limits
 
 __all__ = ["Builder", "Label", "Productions", "Symbols", "WorkAccount", "reduced"]
@@ -118,7 +109,7 @@ class Productions:
         self.nullable = {number for number, length in enumerate(self.shortest) if length == 0}
         self.first = self._fixed_point(self._own_firsts())
 
-    def length(self, symbols: Items[int]) -> int:
+    def length(self, symbols: Sequence[int]) -> int:
         """The fewest terminals of a text of some symbols."""
         return sum(1 if symbol >= 0 else self.shortest[~symbol] for symbol in symbols)
 
@@ -195,8 +186,8 @@ class Builder:
 
     def __init__(
         self,
-        grammar: Grammar,
-        leaf: Callable[[Builder, Terminal], int],
+        grammar: trees.Grammar,
+        leaf: Callable[[Builder, trees.Terminal], int],
         direction: Literal["left", "right"],
         account: WorkAccount,
     ) -> None:
@@ -209,7 +200,7 @@ class Builder:
         self._numbers = {name: self.add(Label("rule", name)) for name in names}
         self._groups: dict[int, int] = {}
         self._counts: dict[str, int] = {}  # of groups, by rule
-        self._open: list[tuple[int, Node, str]] = []
+        self._open: list[tuple[int, trees.Node, str]] = []
         for name in names:
             self._open.append((self._numbers[name], grammar.rules[name], name))
 
@@ -225,54 +216,54 @@ class Builder:
             self._fill(number, node, rule)
         return reduced(self._labels, self._alternatives, terminals, self._account)
 
-    def add(self, label: Label, alternatives: Items[Symbols] = ()) -> int:
+    def add(self, label: Label, alternatives: Sequence[Symbols] = ()) -> int:
         """A new nonterminal, by its number."""
         self._labels.append(label)
         self._alternatives.append(list(alternatives))
         return len(self._labels) - 1
 
-    def define(self, number: int, alternatives: Items[Symbols]) -> None:
+    def define(self, number: int, alternatives: Sequence[Symbols]) -> None:
         """What a nonterminal derives."""
         self._account.spend(0, sum(map(len, alternatives)) + len(alternatives))
         self._alternatives[number] = list(dict.fromkeys(alternatives))
 
-    def _fill(self, number: int, node: Node, rule: str) -> None:
-        if isinstance(node, Repeat):
+    def _fill(self, number: int, node: trees.Node, rule: str) -> None:
+        if isinstance(node, trees.Repeat):
             self._fill_repeat(number, node, rule)
             return
         found: list[Symbols] = []
-        options: list[Node] = [node]
+        options: list[trees.Node] = [node]
         while options:
             option = options.pop()
-            if isinstance(option, Choice):
+            if isinstance(option, trees.Choice):
                 options += reversed(option.children)
             else:
                 found.append(self._symbols(option, rule))
         self.define(number, found)
 
-    def _symbols(self, node: Node, rule: str) -> Symbols:
+    def _symbols(self, node: trees.Node, rule: str) -> Symbols:
         found: list[int] = []
         parts = [node]
         while parts:
             part = parts.pop()
-            if isinstance(part, Sequence):
+            if isinstance(part, trees.Sequence):
                 parts += reversed(part.children)
-            elif isinstance(part, Terminal):
+            elif isinstance(part, trees.Terminal):
                 found.append(self._leaf(self, part))
-            elif isinstance(part, Reference):
+            elif isinstance(part, trees.Reference):
                 found.append(~self._numbers[part.rule])
             else:
                 found.append(~self._group(part, rule))
         return tuple(found)
 
-    def _group(self, node: Node, rule: str) -> int:
+    def _group(self, node: trees.Node, rule: str) -> int:
         if id(node) not in self._groups:
             self._counts[rule] = self._counts.get(rule, 0) + 1
             self._groups[id(node)] = self.add(Label("group", f"{rule}.{self._counts[rule]}"))
             self._open.append((self._groups[id(node)], node, rule))
         return self._groups[id(node)]
 
-    def _fill_repeat(self, number: int, node: Repeat, rule: str) -> None:
+    def _fill_repeat(self, number: int, node: trees.Repeat, rule: str) -> None:
         once = self._symbols(node.body, rule)
         item = once[0] if len(once) == 1 else ~self._group(node.body, rule)
         needed = (item,) * node.minimum

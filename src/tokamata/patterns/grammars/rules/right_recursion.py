@@ -36,25 +36,15 @@ from collections.abc import Collection, Mapping
 from graphlib import TopologicalSorter
 from typing import NamedTuple, TypeAlias
 
+from tokamata.patterns.grammars.rules import rule_trees as trees
 from tokamata.patterns.grammars.rules.left_recursion import components
-from tokamata.patterns.grammars.rules.rule_trees import (
-    Choice,
-    Embedded,
-    Node,
-    Reference,
-    Repeat,
-    Sequence,
-    Terminal,
-    children_first,
-    tree_size,
-)
 from tokamata.resources.limits import Watch
 
 __all__ = ["without_right_recursion"]
 
 _LARGEST = 200  # nodes of rules that end with each other, once they are solved
 
-_Symbols: TypeAlias = tuple[Node, ...]
+_Symbols: TypeAlias = tuple[trees.Node, ...]
 
 
 class _End(NamedTuple):
@@ -64,7 +54,7 @@ class _End(NamedTuple):
     rule: str | None
 
 
-def without_right_recursion(rules: Mapping[str, Node], watch: Watch) -> dict[str, Node]:
+def without_right_recursion(rules: Mapping[str, trees.Node], watch: Watch) -> dict[str, trees.Node]:
     """The rules that end with themselves or with each other, written as repetitions.
 
     Equal parts of ``rules`` are one object, and alternatives are factored.
@@ -73,13 +63,13 @@ def without_right_recursion(rules: Mapping[str, Node], watch: Watch) -> dict[str
 
 
 class _Solver:
-    def __init__(self, rules: Mapping[str, Node], watch: Watch) -> None:
+    def __init__(self, rules: Mapping[str, trees.Node], watch: Watch) -> None:
         self._watch = watch
         self._rules = dict(rules)
-        self._solved: dict[str, Node] = {}
+        self._solved: dict[str, trees.Node] = {}
         self._regular: set[str] = set()  # of the rules that were examined
 
-    def solved(self) -> dict[str, Node]:
+    def solved(self) -> dict[str, trees.Node]:
         uses = {name: _references(body) & self._rules.keys() for name, body in self._rules.items()}
         cycles = components(uses)
         cycle_of = {name: number for number, names in enumerate(cycles) for name in names}
@@ -114,20 +104,20 @@ class _Solver:
         """Whether a rule is made of regular parts and rules, and of some others."""
         return all(
             node.rule in self._regular or node.rule in inside
-            if isinstance(node, Reference)
+            if isinstance(node, trees.Reference)
             else node.is_regular
-            if isinstance(node, Embedded)
-            else isinstance(node, (Terminal, Sequence, Choice, Repeat))
-            for node in children_first([self._rules[name]])
+            if isinstance(node, trees.Embedded)
+            else isinstance(node, (trees.Terminal, trees.Sequence, trees.Choice, trees.Repeat))
+            for node in trees.children_first([self._rules[name]])
         )
 
-    def _replace(self, name: str, body: Node) -> None:
+    def _replace(self, name: str, body: trees.Node) -> None:
         self._rules[name] = self._solved[name] = body
 
     def _solve_one(self, name: str) -> None:
         body = self._rules[name]
         begin: _Symbols = ()
-        if isinstance(body, Sequence):
+        if isinstance(body, trees.Sequence):
             *all_begin, body = body.children
             begin = tuple(all_begin)
         found = self._ends(body, [name])
@@ -148,7 +138,7 @@ class _Solver:
         ways = {name: self._ends(self._rules[name], inside) for name in names}
         if any(not _only_ends_with([end.symbols for end in found], inside) for found in ways.values()):
             return
-        made: dict[str, Node] = {}
+        made: dict[str, trees.Node] = {}
         for number, name in enumerate(names):
             for earlier in names[:number]:
                 ways[name] = [
@@ -161,71 +151,71 @@ class _Solver:
             if not others:
                 return
             if rounds := [symbols for symbols in rounds if symbols]:
-                again = Repeat(_choice(rounds), 0, None)
+                again = trees.Repeat(_choice(rounds), 0, None)
                 others = [_End((again, *way.symbols), way.rule) for way in others]
             ways[name] = others
             made[name] = _choice(
-                [(*way.symbols, Reference(way.rule)) if way.rule else way.symbols for way in others]
+                [(*way.symbols, trees.Reference(way.rule)) if way.rule else way.symbols for way in others]
             )
-            if sum(tree_size(body, {}) for body in made.values()) > _LARGEST:
+            if sum(trees.tree_size(body, {}) for body in made.values()) > _LARGEST:
                 return
         for name, body in made.items():
             self._replace(name, body)
 
-    def _ends(self, body: Node, rules: Collection[str]) -> list[_End]:
+    def _ends(self, body: trees.Node, rules: Collection[str]) -> list[_End]:
         """The alternatives of a body, distinguished as far as they continue with one of some rules."""
         holds: set[int] = set()
-        for node in children_first([body]):
+        for node in trees.children_first([body]):
             if any(id(child) in holds for child in node.children) or (
-                isinstance(node, Reference) and node.rule in rules
+                isinstance(node, trees.Reference) and node.rule in rules
             ):
                 holds.add(id(node))
         found: list[_End] = []
-        open_nodes: list[tuple[_Symbols, Node]] = [((), body)]
+        open_nodes: list[tuple[_Symbols, trees.Node]] = [((), body)]
         while open_nodes:
             self._watch.check()
             before, node = open_nodes.pop()
             if id(node) not in holds:
                 found.append(_End((*before, *_symbols(node)), None))
-            elif isinstance(node, Reference):
+            elif isinstance(node, trees.Reference):
                 found.append(_End(before, node.rule))
-            elif isinstance(node, Choice):
+            elif isinstance(node, trees.Choice):
                 open_nodes += [(before, child) for child in reversed(node.children)]
-            elif isinstance(node, Sequence):
+            elif isinstance(node, trees.Sequence):
                 open_nodes.append(((*before, *node.children[:-1]), node.children[-1]))
-            elif isinstance(node, Repeat) and (node.minimum, node.maximum) == (0, 1):
-                open_nodes += [(before, Sequence(())), (before, node.body)]
+            elif isinstance(node, trees.Repeat) and (node.minimum, node.maximum) == (0, 1):
+                open_nodes += [(before, trees.Sequence(())), (before, node.body)]
             else:
                 found.append(_End((*before, node), None))
         return found
 
 
-def _repeated(begin: _Symbols, rounds: list[_Symbols], others: list[_Symbols]) -> Node:
+def _repeated(begin: _Symbols, rounds: list[_Symbols], others: list[_Symbols]) -> trees.Node:
     """``begin (rounds begin)* others``."""
     complete = [symbols + begin for symbols in rounds if symbols or begin]
     repeated: _Symbols = begin
     if begin and rounds == [()]:
-        repeated = (Repeat(_joined(begin), 1, None),)
+        repeated = (trees.Repeat(_joined(begin), 1, None),)
     elif complete:
-        repeated = (*begin, Repeat(_choice(complete), 0, None))
+        repeated = (*begin, trees.Repeat(_choice(complete), 0, None))
     return _joined(repeated + _symbols(_choice(others)))
 
 
-def _choice(options: list[_Symbols]) -> Node:
+def _choice(options: list[_Symbols]) -> trees.Node:
     nodes = tuple(map(_joined, options))
-    return nodes[0] if len(nodes) == 1 else Choice(nodes)
+    return nodes[0] if len(nodes) == 1 else trees.Choice(nodes)
 
 
-def _joined(symbols: _Symbols) -> Node:
-    return symbols[0] if len(symbols) == 1 else Sequence(symbols)
+def _joined(symbols: _Symbols) -> trees.Node:
+    return symbols[0] if len(symbols) == 1 else trees.Sequence(symbols)
 
 
-def _symbols(node: Node) -> _Symbols:
-    return node.children if isinstance(node, Sequence) else (node,)
+def _symbols(node: trees.Node) -> _Symbols:
+    return node.children if isinstance(node, trees.Sequence) else (node,)
 
 
-def _references(root: Node) -> set[str]:
-    return {node.rule for node in children_first([root]) if isinstance(node, Reference)}
+def _references(root: trees.Node) -> set[str]:
+    return {node.rule for node in trees.children_first([root]) if isinstance(node, trees.Reference)}
 
 
 def _begins_with(symbols: _Symbols, name: str) -> bool:
@@ -233,9 +223,9 @@ def _begins_with(symbols: _Symbols, name: str) -> bool:
     open_nodes = list(symbols[:1])
     while open_nodes:
         node = open_nodes.pop()
-        if isinstance(node, Reference) and node.rule == name:
+        if isinstance(node, trees.Reference) and node.rule == name:
             return True
-        open_nodes += node.children[:1] if isinstance(node, Sequence) else node.children
+        open_nodes += node.children[:1] if isinstance(node, trees.Sequence) else node.children
     return False
 
 
