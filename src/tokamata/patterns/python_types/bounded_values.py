@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 import tokamata._core as _core
+from tokamata.patterns.python_types import shapes
 from tokamata.patterns.python_types.python_syntax import language_of_values
-from tokamata.patterns.python_types.shapes import Collection, Mapping, Row, Shape, Text
 from tokamata.resources.limits import Limits, core_limits
 
 __all__ = ["is_within_bounds"]
@@ -20,7 +20,7 @@ __all__ = ["is_within_bounds"]
 _MOST_KEPT = 1024  # shapes
 
 
-def is_within_bounds(shape: Shape, value: Any) -> bool:
+def is_within_bounds(shape: shapes.Shape, value: Any) -> bool:
     """Whether a value of the shape's type is one that the shape's bounds admit.
 
     Args:
@@ -30,7 +30,9 @@ def is_within_bounds(shape: Shape, value: Any) -> bool:
     Raises:
         LimitExceeded: a pattern takes longer than the default :class:`tokamata.Limits` allow.
     """
-    if isinstance(shape, (Collection, Mapping, Row)) or (isinstance(shape, Text) and shape.cls is bytes):
+    if isinstance(shape, (shapes.Collection, shapes.Mapping, shapes.Row)) or (
+        isinstance(shape, shapes.Text) and shape.cls is bytes
+    ):
         low, high = shape.bounds.min_length or 0, shape.bounds.max_length
         return low <= len(value) and (high is None or len(value) <= high)
     known = _automata(shape)
@@ -41,6 +43,6 @@ def is_within_bounds(shape: Shape, value: Any) -> bool:
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _automata(shape: Shape) -> _core.KeptAutomata | None:
+def _automata(shape: shapes.Shape) -> _core.KeptAutomata | None:
     language = language_of_values(shape)
     return None if language is None else _core.KeptAutomata(language)

@@ -43,26 +43,8 @@ import tokamata._core as _core
 from tokamata.errors import UnsupportedTypeError
 from tokamata.patterns.json_schema.formats import format_language
 from tokamata.patterns.json_schema.keywords.strings import pattern_expression
+from tokamata.patterns.python_types import shapes
 from tokamata.patterns.python_types.reading import spelled
-from tokamata.patterns.python_types.shapes import (
-    NO_BOUNDS,
-    Alias,
-    Anything,
-    Boolean,
-    Bounds,
-    Choices,
-    Collection,
-    Float,
-    Integer,
-    Mapping,
-    Record,
-    Row,
-    Shape,
-    String,
-    Text,
-    Union,
-    Written,
-)
 from tokamata.patterns.python_types.texts import DURATION_UNITS, decimal_pattern
 from tokamata.patterns.regex import to_expression
 
@@ -102,7 +84,7 @@ _NATURAL = "(?:0|[1-9][0-9]{0,5})"
 _DAYS = "(?:0|-?[1-9][0-9]{0,7})"
 
 
-def expression_of_shape(shape: Shape) -> _core.Expression:
+def expression_of_shape(shape: shapes.Shape) -> _core.Expression:
     """The Python expressions that stand for the values of a shape.
 
     Raises:
@@ -122,7 +104,7 @@ def expression_of_shape(shape: Shape) -> _core.Expression:
         raise UnsupportedTypeError(shape.described, "", reason) from None
 
 
-def constructors(shape: Text) -> tuple[str, ...]:
+def constructors(shape: shapes.Text) -> tuple[str, ...]:
     """The names by which values are made that are written as strings in JSON."""
     if shape.cls.__module__ == "datetime":
         return (f"datetime.{shape.kind.name}", shape.kind.name)
@@ -146,7 +128,7 @@ class _Writer:
         self._written: dict[int, _core.Expression] = {}
         self._under_way: set[int] = set()
 
-    def write(self, shape: Shape) -> _core.Expression:
+    def write(self, shape: shapes.Shape) -> _core.Expression:
         key = id(shape)
         if key in self._written:
             return self._written[key]
@@ -163,7 +145,7 @@ class _Writer:
         self._written[key] = written
         return written
 
-    def record(self, shape: Record) -> _core.Expression:
+    def record(self, shape: shapes.Record) -> _core.Expression:
         if shape.extra is not None:
             self._refuse(shape, "fields of any names have no form in Python syntax")
         fields = []
@@ -178,7 +160,7 @@ class _Writer:
             return _around("{", inside, "}")
         return _around(f"{constructor_name(shape)}(", inside, ")")
 
-    def collection(self, shape: Collection) -> _core.Expression:
+    def collection(self, shape: shapes.Collection) -> _core.Expression:
         low, high = shape.bounds.min_length or 0, shape.bounds.max_length
         if shape.is_set and low > 1:
             self._refuse(shape, "that its elements differ, and so how many there are, cannot be enforced")
@@ -199,7 +181,7 @@ class _Writer:
         whole = _around("[", _core.union([some, _core.epsilon()]) if empty else some, "]")
         return whole if shape.name == "list" else _around(f"{shape.name}(", whole, ")")
 
-    def row(self, shape: Row) -> _core.Expression:
+    def row(self, shape: shapes.Row) -> _core.Expression:
         count = len(shape.items)
         parts: list[_core.Expression] = []
         for at, item in enumerate(shape.items):
@@ -215,7 +197,7 @@ class _Writer:
             ends.append(_literal("," if count == 1 else ""))
         return _around("(", _core.concat([*parts, _core.union(ends)]), ")")
 
-    def mapping(self, shape: Mapping) -> _core.Expression:
+    def mapping(self, shape: shapes.Mapping) -> _core.Expression:
         low, high = shape.bounds.min_length or 0, shape.bounds.max_length
         if low > 1:
             self._refuse(shape, "that its keys differ, and so how many there are, cannot be enforced")
@@ -224,7 +206,7 @@ class _Writer:
         whole = _around("{", some if low else _core.union([some, _core.epsilon()]), "}")
         return whole if shape.name == "dict" else _around(f"{shape.name}(", whole, ")")
 
-    def string(self, shape: String) -> _core.Expression:
+    def string(self, shape: shapes.String) -> _core.Expression:
         bounds = shape.bounds
         if bounds.pattern is None:
             return _free_string(bounds.min_length or 0, bounds.max_length)
@@ -233,7 +215,7 @@ class _Writer:
             self._refuse(shape, language)
         return _bound_string(language)
 
-    def text(self, shape: Text) -> _core.Expression:
+    def text(self, shape: shapes.Text) -> _core.Expression:
         names = _either(constructors(shape))
         if shape.cls is bytes:
             low, high = shape.bounds.min_length or 0, shape.bounds.max_length
@@ -254,41 +236,41 @@ class _Writer:
         string = _free_string(0, None) if language is None else _bound_string(language)
         return _around(_core.concat([names, _literal("(")]), string, ")")
 
-    def written(self, shape: Written) -> _core.Expression:
+    def written(self, shape: shapes.Written) -> _core.Expression:
         bounds = shape.bounds
         if bounds.of_numbers and (bounds.max_digits is not None or bounds.decimal_places is not None):
             self._refuse(shape, "bounds on its value and on its digits cannot both be enforced")
         language = _bounded_number(bounds, integral=False) if bounds.of_numbers else _of_digits(bounds)
         return _around("Decimal(", _bound_string(language), ")")
 
-    def alias(self, shape: Alias) -> _core.Expression:
+    def alias(self, shape: shapes.Alias) -> _core.Expression:
         assert shape.target is not None
         return self.write(shape.target)
 
-    def anything(self, shape: Shape) -> _core.Expression:
+    def anything(self, shape: shapes.Shape) -> _core.Expression:
         self._refuse(shape, "any value has no end, which Python syntax cannot be yet; write it in JSON")
 
-    def _refuse(self, shape: Shape, reason: str) -> NoReturn:
+    def _refuse(self, shape: shapes.Shape, reason: str) -> NoReturn:
         raise UnsupportedTypeError(shape.described, "", reason)
 
 
-def language_of_values(shape: Shape) -> _core.Expression | None:
+def language_of_values(shape: shapes.Shape) -> _core.Expression | None:
     """The values of a shape within its bounds, each as itself, without quotes; ``None``: all of its type."""
-    if isinstance(shape, (Float, Integer)) and shape.bounds.of_numbers:
-        return _bounded_number(shape.bounds, isinstance(shape, Integer), spelling="any")
-    if isinstance(shape, Written) and shape.bounds != NO_BOUNDS:
+    if isinstance(shape, (shapes.Float, shapes.Integer)) and shape.bounds.of_numbers:
+        return _bounded_number(shape.bounds, isinstance(shape, shapes.Integer), spelling="any")
+    if isinstance(shape, shapes.Written) and shape.bounds != shapes.NO_BOUNDS:
         if shape.bounds.of_numbers:
             return _bounded_number(shape.bounds, integral=False, spelling="any")
         return _of_digits(shape.bounds)
-    if isinstance(shape, String) and shape.bounds.pattern is not None:
+    if isinstance(shape, shapes.String) and shape.bounds.pattern is not None:
         language = _of_pattern(shape.bounds)
         return None if isinstance(language, str) else language
-    if isinstance(shape, String) and shape.bounds.of_lengths:
+    if isinstance(shape, shapes.String) and shape.bounds.of_lengths:
         return _with_length(_regex("(?s:.*)"), shape.bounds)
     return None
 
 
-def constructor_name(shape: Record) -> str:
+def constructor_name(shape: shapes.Record) -> str:
     """What stands before the bracket: the name of the class, without what a generic one was given."""
     return shape.name.partition("[")[0]
 
@@ -296,11 +278,11 @@ def constructor_name(shape: Record) -> str:
 # ---- numbers ------------------------------------------------------------------------------------
 
 
-def _number(bounds: Bounds, pattern: str, integral: bool) -> _core.Expression:
+def _number(bounds: shapes.Bounds, pattern: str, integral: bool) -> _core.Expression:
     return _bounded_number(bounds, integral) if bounds.of_numbers else _regex(pattern)
 
 
-def _bounded_number(bounds: Bounds, integral: bool, spelling: str = "plain") -> _core.Expression:
+def _bounded_number(bounds: shapes.Bounds, integral: bool, spelling: str = "plain") -> _core.Expression:
     """Numbers within bounds, as JSON writes them, which is as Python reads them."""
     low, low_excluded = _tighter(bounds.ge, bounds.gt, max)
     high, high_excluded = _tighter(bounds.le, bounds.lt, min)
@@ -317,7 +299,7 @@ def _bounded_number(bounds: Bounds, integral: bool, spelling: str = "plain") -> 
     )
 
 
-def _of_digits(bounds: Bounds) -> _core.Expression:
+def _of_digits(bounds: shapes.Bounds) -> _core.Expression:
     """Decimals of so many digits."""
     return _regex(decimal_pattern(bounds.max_digits, bounds.decimal_places))
 
@@ -354,14 +336,14 @@ def _bound_string(language: _core.Expression) -> _core.Expression:
     return _core.union([_around('"', double, '"'), _around("'", _core.scope(single), "'")])
 
 
-def _of_pattern(bounds: Bounds) -> _core.Expression | str:
+def _of_pattern(bounds: shapes.Bounds) -> _core.Expression | str:
     """Strings of a pattern, of so many code points; or why there is no such language."""
     assert bounds.pattern is not None
     language = pattern_expression(bounds.pattern)
     return language if isinstance(language, str) else _with_length(language, bounds)
 
 
-def _with_length(language: _core.Expression, bounds: Bounds) -> _core.Expression:
+def _with_length(language: _core.Expression, bounds: shapes.Bounds) -> _core.Expression:
     if not bounds.of_lengths:
         return language
     length = _core.repeat(_regex("(?s:.)"), bounds.min_length or 0, bounds.max_length)
@@ -429,21 +411,23 @@ _ARGUMENTS: dict[type, str] = {
     ),
 }
 
-_WHOLE = (Float, Integer, String, Text, Written)
+_WHOLE = (shapes.Float, shapes.Integer, shapes.String, shapes.Text, shapes.Written)
 
 _WRITERS: dict[type, Callable[[_Writer, Any], _core.Expression]] = {
-    Alias: _Writer.alias,
-    Anything: _Writer.anything,
-    Boolean: lambda _, shape: _either(("True", "False")),
-    Choices: lambda _, shape: _core.strings([way for option in shape.options for way in option.spelled]),
-    Collection: _Writer.collection,
-    Float: lambda _, shape: _number(shape.bounds, _FLOAT, integral=False),
-    Integer: lambda _, shape: _number(shape.bounds, _INTEGER, integral=True),
-    Mapping: _Writer.mapping,
-    Record: _Writer.record,
-    Row: _Writer.row,
-    String: _Writer.string,
-    Text: _Writer.text,
-    Union: lambda writer, shape: _core.union([writer.write(member) for member in shape.members]),
-    Written: _Writer.written,
+    shapes.Alias: _Writer.alias,
+    shapes.Anything: _Writer.anything,
+    shapes.Boolean: lambda _, shape: _either(("True", "False")),
+    shapes.Choices: lambda _, shape: _core.strings(
+        [way for option in shape.options for way in option.spelled]
+    ),
+    shapes.Collection: _Writer.collection,
+    shapes.Float: lambda _, shape: _number(shape.bounds, _FLOAT, integral=False),
+    shapes.Integer: lambda _, shape: _number(shape.bounds, _INTEGER, integral=True),
+    shapes.Mapping: _Writer.mapping,
+    shapes.Record: _Writer.record,
+    shapes.Row: _Writer.row,
+    shapes.String: _Writer.string,
+    shapes.Text: _Writer.text,
+    shapes.Union: lambda writer, shape: _core.union([writer.write(member) for member in shape.members]),
+    shapes.Written: _Writer.written,
 }

@@ -20,31 +20,16 @@ from decimal import Decimal
 from typing import Any
 
 from tokamata.errors import ParseError
+from tokamata.patterns.python_types import shapes
 from tokamata.patterns.python_types.bounded_values import is_within_bounds
 from tokamata.patterns.python_types.python_source import Node, parse_source, place_of
 from tokamata.patterns.python_types.python_syntax import constructor_name, constructors
-from tokamata.patterns.python_types.shapes import (
-    Alias,
-    Boolean,
-    Choices,
-    Collection,
-    Float,
-    Integer,
-    Mapping,
-    Record,
-    Row,
-    Shape,
-    String,
-    Text,
-    Union,
-    Written,
-)
 from tokamata.patterns.python_types.texts import DURATION_UNITS
 
 __all__ = ["value_of_source"]
 
 
-def value_of_source(shape: Shape, text: str) -> Any:
+def value_of_source(shape: shapes.Shape, text: str) -> Any:
     """The value that a Python expression stands for.
 
     Raises:
@@ -106,14 +91,14 @@ class _Reader:
         self._tried: dict[tuple[int, int], Any] = {}
         self._options: dict[int, dict[Any, Any]] = {}
 
-    def read(self, shape: Shape, node: Node) -> _Reading:
+    def read(self, shape: shapes.Shape, node: Node) -> _Reading:
         """The reading of a value; not begun."""
         whole = _WITH_PARTS.get(type(shape))
         return self._simple(shape, node) if whole is None else whole(self, shape, node)
 
-    def _simple(self, shape: Shape, node: Node) -> _Reading:
+    def _simple(self, shape: shapes.Shape, node: Node) -> _Reading:
         value = _SIMPLE[type(shape)](self, shape, node)
-        written = str(value) if isinstance(shape, Written) else value
+        written = str(value) if isinstance(shape, shapes.Written) else value
         if not is_within_bounds(shape, written):
             raise _Mismatch(node, f"a {shape.described} within its bounds")
         return value
@@ -121,18 +106,18 @@ class _Reader:
 
     # ---- without parts ------------------------------------------------------------------------
 
-    def boolean(self, shape: Shape, node: Node) -> bool:
+    def boolean(self, shape: shapes.Shape, node: Node) -> bool:
         if node.kind == "constant" and (node.value is True or node.value is False):
             return bool(node.value)
         raise _Mismatch(node, "True or False")
 
-    def integer(self, shape: Shape, node: Node) -> int:
+    def integer(self, shape: shapes.Shape, node: Node) -> int:
         value = _number(node)
         if type(value) is int:
             return value
         raise _Mismatch(node, "a whole number")
 
-    def float(self, shape: Shape, node: Node) -> float:
+    def float(self, shape: shapes.Shape, node: Node) -> float:
         value = _number(node)
         if value is not None:
             try:
@@ -141,17 +126,17 @@ class _Reader:
                 pass
         raise _Mismatch(node, "a number")
 
-    def string(self, shape: Shape, node: Node) -> str:
+    def string(self, shape: shapes.Shape, node: Node) -> str:
         return _string(node)
 
-    def written(self, shape: Shape, node: Node) -> Decimal:
+    def written(self, shape: shapes.Shape, node: Node) -> Decimal:
         text = _string(_only_argument(node, ("Decimal",)))
         try:
             return Decimal(text)
         except ArithmeticError:
             raise _Mismatch(node, "a decimal") from None
 
-    def text(self, shape: Text, node: Node) -> Any:
+    def text(self, shape: shapes.Text, node: Node) -> Any:
         if shape.cls is bytes:
             if node.kind == "constant" and isinstance(node.value, bytes):
                 return node.value
@@ -165,7 +150,7 @@ class _Reader:
         except (ValueError, TypeError, OverflowError):
             raise _Mismatch(node, f"a {shape.described}") from None
 
-    def choices(self, shape: Choices, node: Node) -> Any:
+    def choices(self, shape: shapes.Choices, node: Node) -> Any:
         options = self._options.get(id(shape))
         if options is None:
             options = self._options[id(shape)] = {
@@ -178,14 +163,14 @@ class _Reader:
 
     # ---- with parts ---------------------------------------------------------------------------
 
-    def collection(self, shape: Collection, node: Node) -> _Reading:
+    def collection(self, shape: shapes.Collection, node: Node) -> _Reading:
         parts = []
         for one in self._elements(shape, node):
             parts.append((yield self.read(shape.item, one)))
         self._check_length(shape, node, parts)
         return shape.make(parts)
 
-    def _elements(self, shape: Collection, node: Node) -> list[Node]:
+    def _elements(self, shape: shapes.Collection, node: Node) -> list[Node]:
         inside, display = node, "list"
         if shape.is_set:
             display = "set"
@@ -202,7 +187,7 @@ class _Reader:
             raise _Mismatch(node, f"a {shape.name}")
         return inside.items
 
-    def row(self, shape: Row, node: Node) -> _Reading:
+    def row(self, shape: shapes.Row, node: Node) -> _Reading:
         count = len(shape.items)
         if node.kind != "tuple" or len(node.items) < count:
             raise _Mismatch(node, f"a tuple of {count} elements")
@@ -217,7 +202,7 @@ class _Reader:
         self._check_length(shape, node, parts)
         return tuple(parts)
 
-    def mapping(self, shape: Mapping, node: Node) -> _Reading:
+    def mapping(self, shape: shapes.Mapping, node: Node) -> _Reading:
         inside = node if shape.name == "dict" else _only_argument(node, (shape.name,))
         if inside.kind != "dict":
             raise _Mismatch(node, f"a {shape.name}")
@@ -228,11 +213,11 @@ class _Reader:
         self._check_length(shape, node, inside.items)
         return shape.make(entries)
 
-    def _check_length(self, shape: Shape, node: Node, parts: list[Any]) -> None:
+    def _check_length(self, shape: shapes.Shape, node: Node, parts: list[Any]) -> None:
         if not is_within_bounds(shape, parts):
             raise _Mismatch(node, f"a {shape.described} of another length, not {len(parts)}")
 
-    def record(self, shape: Record, node: Node) -> _Reading:
+    def record(self, shape: shapes.Record, node: Node) -> _Reading:
         given: dict[str, Node] = {}
         for name, value in _fields_in_dict(node) if shape.form == "dict" else _fields_in_call(shape, node):
             if name in given:
@@ -248,10 +233,10 @@ class _Reader:
             raise _Mismatch(value, f"a field of {shape.name}, not {name!r:.60}")
         return shape.build(built)
 
-    def union(self, shape: Union, node: Node) -> _Reading:
+    def union(self, shape: shapes.Union, node: Node) -> _Reading:
         members = list(shape.members)
-        if any(isinstance(one, Integer) for one in members):
-            members.sort(key=lambda one: isinstance(one, Float))  # whole numbers are rather integers
+        if any(isinstance(one, shapes.Integer) for one in members):
+            members.sort(key=lambda one: isinstance(one, shapes.Float))  # whole numbers are rather integers
         refused: ValueError | None = None
         for member in members:
             known = (id(member), id(node))
@@ -268,7 +253,7 @@ class _Reader:
             raise refused
         raise _Mismatch(node, shape.described)
 
-    def alias(self, shape: Alias, node: Node) -> _Reading:
+    def alias(self, shape: shapes.Alias, node: Node) -> _Reading:
         assert shape.target is not None
         return (yield self.read(shape.target, node))
 
@@ -307,7 +292,7 @@ def _only_argument(node: Node, names: tuple[str, ...]) -> Node:
     raise _Mismatch(node, f"{names[0]}(…) with one argument")
 
 
-def _fields_in_call(shape: Record, node: Node) -> list[tuple[str, Node]]:
+def _fields_in_call(shape: shapes.Record, node: Node) -> list[tuple[str, Node]]:
     call = _called(node, (constructor_name(shape),))
     if call.items:
         raise _Mismatch(call.items[0], "arguments by keyword")
@@ -377,20 +362,20 @@ _CONSTRUCTORS: dict[type, Callable[[Node], Any]] = {
 }
 
 _SIMPLE: dict[type, Callable[[_Reader, Any, Node], Any]] = {
-    Boolean: _Reader.boolean,
-    Choices: _Reader.choices,
-    Float: _Reader.float,
-    Integer: _Reader.integer,
-    String: _Reader.string,
-    Text: _Reader.text,
-    Written: _Reader.written,
+    shapes.Boolean: _Reader.boolean,
+    shapes.Choices: _Reader.choices,
+    shapes.Float: _Reader.float,
+    shapes.Integer: _Reader.integer,
+    shapes.String: _Reader.string,
+    shapes.Text: _Reader.text,
+    shapes.Written: _Reader.written,
 }
 
 _WITH_PARTS: dict[type, Callable[[_Reader, Any, Node], _Reading]] = {
-    Alias: _Reader.alias,
-    Collection: _Reader.collection,
-    Mapping: _Reader.mapping,
-    Record: _Reader.record,
-    Row: _Reader.row,
-    Union: _Reader.union,
+    shapes.Alias: _Reader.alias,
+    shapes.Collection: _Reader.collection,
+    shapes.Mapping: _Reader.mapping,
+    shapes.Record: _Reader.record,
+    shapes.Row: _Reader.row,
+    shapes.Union: _Reader.union,
 }

@@ -27,6 +27,7 @@ from collections.abc import Callable
 from typing import Any, ForwardRef, TypeVar
 
 from tokamata.errors import LimitExceeded, UnsupportedTypeError
+from tokamata.patterns.python_types import shapes
 from tokamata.patterns.python_types.annotations import bounds_of, is_of_pydantic, unread
 from tokamata.patterns.python_types.names import (
     Scope,
@@ -36,27 +37,6 @@ from tokamata.patterns.python_types.names import (
     is_union,
     shown,
     unwrapped,
-)
-from tokamata.patterns.python_types.shapes import (
-    Alias,
-    Anything,
-    Boolean,
-    Bounds,
-    Choices,
-    Collection,
-    Field,
-    Float,
-    Foreign,
-    Integer,
-    Mapping,
-    Option,
-    Record,
-    Row,
-    Shape,
-    String,
-    Text,
-    Union,
-    Written,
 )
 from tokamata.patterns.python_types.texts import text_type
 
@@ -96,11 +76,11 @@ class TypeReader:
         self.strict = strict
         self.opens_models = opens_models
         self.relaxed: list[tuple[str, str]] = []
-        self._named: dict[Any, Shape] = {}
+        self._named: dict[Any, shapes.Shape] = {}
         self._path: list[str] = []
         self._modules: list[str | None] = [None]
 
-    def read(self, given: Any, scope: Scope | None = None) -> Shape:
+    def read(self, given: Any, scope: Scope | None = None) -> shapes.Shape:
         """The shape of a type.
 
         Raises:
@@ -114,7 +94,7 @@ class TypeReader:
 
     # ---- forms --------------------------------------------------------------------------------
 
-    def _read(self, given: Any, scope: Scope) -> Shape:
+    def _read(self, given: Any, scope: Scope) -> shapes.Shape:
         inner, _, metadata = unwrapped(given)
         if isinstance(inner, (str, ForwardRef)):
             inner = self._evaluated(inner)
@@ -136,26 +116,28 @@ class TypeReader:
         if is_union(inner):
             return self._read_union(inner, metadata, scope)
         if typing.get_origin(inner) is not None and _named(inner) == "Literal":
-            return Choices(self._literals(inner), shown(inner))
+            return shapes.Choices(self._literals(inner), shown(inner))
         return self._read_class(inner, bounds, scope)
 
-    def _read_variable(self, variable: TypeVar, metadata: list[Any], scope: Scope) -> Shape:
+    def _read_variable(self, variable: TypeVar, metadata: list[Any], scope: Scope) -> shapes.Shape:
         if variable in scope and scope[variable] is not variable:
             return self._read(_annotated(scope[variable], metadata), scope)
         if variable.__constraints__:
-            return Union([self._read(_annotated(one, metadata), scope) for one in variable.__constraints__])
+            return shapes.Union(
+                [self._read(_annotated(one, metadata), scope) for one in variable.__constraints__]
+            )
         bound = getattr(variable, "__default__", None)
         if bound is None or type(bound).__name__ in ("NoDefaultType", "_NoDefaultType"):
             bound = variable.__bound__
         return self._read(_annotated(Any if bound is None else bound, metadata), scope)
 
-    def _read_alias(self, alias: Any, metadata: list[Any], scope: Scope) -> Shape:
+    def _read_alias(self, alias: Any, metadata: list[Any], scope: Scope) -> shapes.Shape:
         origin = typing.get_origin(alias) or alias
         inner = arguments_of(alias, scope)
         key = _key(origin, *inner.values(), *metadata)
         if key in self._named:
             return self._named[key]
-        shape = self._named[key] = Alias(origin.__name__)
+        shape = self._named[key] = shapes.Alias(origin.__name__)
         with self._inside(origin.__name__, getattr(origin, "__module__", None)):
             try:
                 value = origin.__value__
@@ -164,73 +146,77 @@ class TypeReader:
             shape.target = self._read(_annotated(value, metadata), {**scope, **inner})
         return shape
 
-    def _read_union(self, given: Any, metadata: list[Any], scope: Scope) -> Shape:
+    def _read_union(self, given: Any, metadata: list[Any], scope: Scope) -> shapes.Shape:
         """Bounds around a union are those of each of its members but ``None``."""
         members = [
             self._read(one if one is types.NoneType else _annotated(one, metadata), scope)
             for one in typing.get_args(given)
         ]
-        return Union(members)
+        return shapes.Union(members)
 
-    def _literals(self, given: Any) -> list[Option]:
-        options: list[Option] = []
+    def _literals(self, given: Any) -> list[shapes.Option]:
+        options: list[shapes.Option] = []
         for value in typing.get_args(given):
             if isinstance(value, enum.Enum):
                 options += [one for one in self._members(type(value)) if one.value is value]
             elif isinstance(value, bytes):
-                options.append(Option(value.decode("utf-8", "replace"), value, (repr(value),)))
+                options.append(shapes.Option(value.decode("utf-8", "replace"), value, (repr(value),)))
             else:
-                options.append(Option(value, value, spelled(value)))
+                options.append(shapes.Option(value, value, spelled(value)))
         return options
 
     # ---- classes ------------------------------------------------------------------------------
 
-    def _read_class(self, given: Any, bounds: Bounds, scope: Scope) -> Shape:
+    def _read_class(self, given: Any, bounds: shapes.Bounds, scope: Scope) -> shapes.Shape:
         origin, arguments = typing.get_origin(given) or given, typing.get_args(given)
         if origin is Any or origin is object:
-            return Anything()
+            return shapes.Anything()
         if origin is None or origin is types.NoneType:
-            return Choices([Option(None, None, ("None",))], "None")
+            return shapes.Choices([shapes.Option(None, None, ("None",))], "None")
         if origin in _COLLECTIONS:
             name, make, is_set = _COLLECTIONS[origin]
-            return Collection(name, make, self._argument(arguments, 0, scope), bounds, is_set)
+            return shapes.Collection(name, make, self._argument(arguments, 0, scope), bounds, is_set)
         if origin is tuple:
             return self._read_tuple(given, arguments, bounds, scope)
         if origin in _MAPPINGS:
             name, construct = _MAPPINGS[origin]
-            key = self._read(arguments[0], scope) if arguments else String()
-            return Mapping(name, construct, key, self._argument(arguments, 1, scope), bounds)
+            key = self._read(arguments[0], scope) if arguments else shapes.String()
+            return shapes.Mapping(name, construct, key, self._argument(arguments, 1, scope), bounds)
         if not isinstance(origin, type):
             return self._read_callable(given)
         if issubclass(origin, enum.Enum):
-            return Choices(self._members(origin), origin.__name__)
+            return shapes.Choices(self._members(origin), origin.__name__)
         simple = _simple(origin, bounds)
         if simple is not None:
             return self._bounded(simple, origin, bounds)
         return self._read_fields(given, origin, scope)
 
-    def _bounded(self, shape: Shape, origin: type, bounds: Bounds) -> Shape:
-        if isinstance(shape, (Text, Boolean)) and bounds.of_numbers:
+    def _bounded(self, shape: shapes.Shape, origin: type, bounds: shapes.Bounds) -> shapes.Shape:
+        if isinstance(shape, (shapes.Text, shapes.Boolean)) and bounds.of_numbers:
             self._refuse(origin, "bounds on values that are no numbers cannot be enforced")
         return shape
 
-    def _argument(self, arguments: tuple[Any, ...], index: int, scope: Scope) -> Shape:
-        return self._read(arguments[index], scope) if len(arguments) > index else Anything()
+    def _argument(self, arguments: tuple[Any, ...], index: int, scope: Scope) -> shapes.Shape:
+        return self._read(arguments[index], scope) if len(arguments) > index else shapes.Anything()
 
-    def _read_tuple(self, given: Any, arguments: tuple[Any, ...], bounds: Bounds, scope: Scope) -> Shape:
+    def _read_tuple(
+        self, given: Any, arguments: tuple[Any, ...], bounds: shapes.Bounds, scope: Scope
+    ) -> shapes.Shape:
         if not arguments:
             is_empty = given is not tuple and given is not typing.Tuple  # noqa: UP006
-            return Row([]) if is_empty else Collection("tuple", tuple, Anything(), bounds)
+            return (
+                shapes.Row([]) if is_empty else shapes.Collection("tuple", tuple, shapes.Anything(), bounds)
+            )
         if len(arguments) == 2 and arguments[1] is Ellipsis:
-            return Collection("tuple", tuple, self._read(arguments[0], scope), bounds)
+            return shapes.Collection("tuple", tuple, self._read(arguments[0], scope), bounds)
         *first, last = arguments
         rest = _unpacked(last)
         if any(_unpacked(one) is not None for one in first):
             self._fail(given, "a tuple of any length has to stand at its end")
         items = [self._read(one, scope) for one in (first if rest is not None else arguments)]
-        return Row(items, None if rest is None else self._read(rest, scope), bounds)
+        return shapes.Row(items, None if rest is None else self._read(rest, scope), bounds)
 
-    def _members(self, cls: type[enum.Enum]) -> list[Option]:
+    def _members(self, cls: type[enum.Enum]) -> list[shapes.Option]:
         """Members by value, as pydantic has them; by name where a value is nothing that JSON has."""
         name = cls.__name__
         by_value = all(
@@ -238,10 +224,11 @@ class TypeReader:
             for one in cls
         )
         return [
-            Option(_plain(one.value) if by_value else one.name, one, (f"{name}.{one.name}",)) for one in cls
+            shapes.Option(_plain(one.value) if by_value else one.name, one, (f"{name}.{one.name}",))
+            for one in cls
         ]
 
-    def _read_fields(self, given: Any, origin: type, scope: Scope) -> Shape:
+    def _read_fields(self, given: Any, origin: type, scope: Scope) -> shapes.Shape:
         """Classes with fields; each once for the arguments that it has."""
         inner = arguments_of(given, scope)
         key = _key(origin, *inner.values())
@@ -249,7 +236,7 @@ class TypeReader:
             return self._named[key]
         if len(self._named) > _MOST_RECORDS:
             raise LimitExceeded("depth", _MOST_RECORDS, is_fixed=True)
-        reader: Callable[[type, Scope, Record], None]
+        reader: Callable[[type, Scope, shapes.Record], None]
         if dataclasses.is_dataclass(origin):
             reader = self._read_dataclass
         elif _is_typed_dict(origin):
@@ -260,7 +247,7 @@ class TypeReader:
             reader = self._read_model
         else:
             return self._read_callable(given)
-        record = self._named[key] = Record(origin.__name__, lambda fields: origin(**fields))
+        record = self._named[key] = shapes.Record(origin.__name__, lambda fields: origin(**fields))
         with self._inside(origin.__name__, origin.__module__):
             try:
                 reader(origin, {**scope, **inner}, record)
@@ -268,11 +255,11 @@ class TypeReader:
                 self._refuse_name(given, error)
         return record
 
-    def _field(self, name: str, hint: Any, required: bool, scope: Scope, keyword: str = "") -> Field:
+    def _field(self, name: str, hint: Any, required: bool, scope: Scope, keyword: str = "") -> shapes.Field:
         with self._inside(name, self._modules[-1]):
-            return Field(name, self._read(hint, scope), required, keyword or name)
+            return shapes.Field(name, self._read(hint, scope), required, keyword or name)
 
-    def _read_dataclass(self, cls: type, scope: Scope, record: Record) -> None:
+    def _read_dataclass(self, cls: type, scope: Scope, record: shapes.Record) -> None:
         hints = hints_of(cls)
         fields: dict[str, dataclasses.Field[Any]] = cls.__dataclass_fields__  # type: ignore[attr-defined]
         for name, one in fields.items():  # InitVars too, which dataclasses.fields leaves out
@@ -288,7 +275,7 @@ class TypeReader:
             required = one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
             record.fields.append(self._field(name, hint, required, scope))
 
-    def _read_typed_dict(self, cls: type, scope: Scope, record: Record) -> None:
+    def _read_typed_dict(self, cls: type, scope: Scope, record: shapes.Record) -> None:
         record.form = "dict"
         record.build = dict
         required_keys: frozenset[str] = cls.__required_keys__  # type: ignore[attr-defined]
@@ -297,14 +284,14 @@ class TypeReader:
             required = "Required" in forms or (name in required_keys and "NotRequired" not in forms)
             record.fields.append(self._field(name, hint, required, scope))
 
-    def _read_named_tuple(self, cls: type, scope: Scope, record: Record) -> None:
+    def _read_named_tuple(self, cls: type, scope: Scope, record: shapes.Record) -> None:
         record.form = "array"
         hints = hints_of(cls)
         defaults: dict[str, Any] = cls._field_defaults  # type: ignore[attr-defined]
         for name in cls._fields:  # type: ignore[attr-defined]
             record.fields.append(self._field(name, hints.get(name, Any), name not in defaults, scope))
 
-    def _read_model(self, cls: Any, scope: Scope, record: Record) -> None:
+    def _read_model(self, cls: Any, scope: Scope, record: shapes.Record) -> None:
         """The fields of a pydantic model, as its constructor is called."""
         record.build = cls.model_validate
         by_alias = cls.model_config.get("validate_by_alias", True)
@@ -319,7 +306,7 @@ class TypeReader:
 
     # ---- functions ----------------------------------------------------------------------------
 
-    def _read_callable(self, given: Any) -> Shape:
+    def _read_callable(self, given: Any) -> shapes.Shape:
         """The arguments of a function, by keyword."""
         if isinstance(given, type) or not callable(given) or typing.get_origin(given) is not None:
             self._fail(
@@ -335,7 +322,7 @@ class TypeReader:
             self._refuse_name(given, error)
         except (TypeError, ValueError) as error:
             self._fail(given, f"it has no signature to read ({error})")
-        record = Record(name, dict)
+        record = shapes.Record(name, dict)
         with self._inside(name, getattr(function, "__module__", None)):
             for one in signature.parameters.values():
                 hint = hints.get(one.name, Any)
@@ -349,10 +336,10 @@ class TypeReader:
 
     # ---- pydantic -----------------------------------------------------------------------------
 
-    def _foreign(self, given: Any) -> Shape:
+    def _foreign(self, given: Any) -> shapes.Shape:
         from tokamata.patterns.python_types.pydantic_models import adapter_of
 
-        return Foreign(adapter_of(given, self._place()), shown(given))
+        return shapes.Foreign(adapter_of(given, self._place()), shown(given))
 
     # ---- inner --------------------------------------------------------------------------------
 
@@ -415,20 +402,20 @@ class _Inside:
         self._modules.pop()
 
 
-def _simple(cls: type, bounds: Bounds) -> Shape | None:
+def _simple(cls: type, bounds: shapes.Bounds) -> shapes.Shape | None:
     """Types without parts."""
     if cls is bool:
-        return Boolean()
+        return shapes.Boolean()
     if cls is int:
-        return Integer(bounds)
+        return shapes.Integer(bounds)
     if cls is float:
-        return Float(bounds)
+        return shapes.Float(bounds)
     if cls is str:
-        return String(bounds)
+        return shapes.String(bounds)
     if cls is decimal.Decimal:
-        return Written(bounds)
+        return shapes.Written(bounds)
     kind = text_type(cls)
-    return None if kind is None else Text(kind, cls, bounds)
+    return None if kind is None else shapes.Text(kind, cls, bounds)
 
 
 def _annotated(given: Any, metadata: list[Any]) -> Any:

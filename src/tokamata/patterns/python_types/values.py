@@ -21,25 +21,8 @@ from typing import Any, NamedTuple
 
 from tokamata.errors import ParseError
 from tokamata.patterns.json_schema.text import escaped, read_json, shown
+from tokamata.patterns.python_types import shapes
 from tokamata.patterns.python_types.schema import key_text
-from tokamata.patterns.python_types.shapes import (
-    Alias,
-    Anything,
-    Boolean,
-    Choices,
-    Collection,
-    Float,
-    Foreign,
-    Integer,
-    Mapping,
-    Record,
-    Row,
-    Shape,
-    String,
-    Text,
-    Union,
-    Written,
-)
 
 __all__ = ["MOST_DIGITS", "plain_value", "value_of_member", "value_of_text"]
 
@@ -71,24 +54,24 @@ class _Step(NamedTuple):
 _Place = _Step | None
 
 
-def value_of_text(shape: Shape, text: str) -> Any:
+def value_of_text(shape: shapes.Shape, text: str) -> Any:
     """The Python value that a JSON text stands for.
 
     Raises:
         ParseError: it is no JSON, or its value is none of the shape.
         pydantic.ValidationError: a validator of pydantic's refuses it.
     """
-    if isinstance(shape, Foreign):
+    if isinstance(shape, shapes.Foreign):
         return shape.adapter.validate_json(text)
     return _converted(shape, read_json(text, _number), None)
 
 
-def value_of_member(shape: Shape, text: str, name: str) -> Any:
+def value_of_member(shape: shapes.Shape, text: str, name: str) -> Any:
     """The Python value that a member of a JSON object stands for; raises as :func:`value_of_text` does."""
     return _converted(shape, read_json(text, _number)[name], _Step(None, name))
 
 
-def _converted(shape: Shape, value: Any, place: _Place) -> Any:
+def _converted(shape: shapes.Shape, value: Any, place: _Place) -> Any:
     try:
         return _Converter().convert(shape, value, place)
     except _Mismatch as mismatch:
@@ -129,18 +112,18 @@ class _Converter:
     def __init__(self) -> None:
         self._tried: dict[tuple[int, int], Any] = {}
 
-    def convert(self, shape: Shape, value: Any, place: _Place) -> Any:
+    def convert(self, shape: shapes.Shape, value: Any, place: _Place) -> Any:
         return _CONVERTERS[type(shape)](self, shape, value, place)
 
-    def anything(self, shape: Shape, value: Any, place: _Place) -> Any:
+    def anything(self, shape: shapes.Shape, value: Any, place: _Place) -> Any:
         return plain_value(value)
 
-    def boolean(self, shape: Shape, value: Any, place: _Place) -> bool:
+    def boolean(self, shape: shapes.Shape, value: Any, place: _Place) -> bool:
         if value is True or value is False:
             return bool(value)
         raise _Mismatch(place, _described(value), "true or false")
 
-    def integer(self, shape: Shape, value: Any, place: _Place) -> int:
+    def integer(self, shape: shapes.Shape, value: Any, place: _Place) -> int:
         if type(value) is int:
             return value
         if isinstance(value, _Number):  # 1.0 and 1e2 are whole numbers too
@@ -149,7 +132,7 @@ class _Converter:
                 return int(exact)
         raise _Mismatch(place, _described(value), "a whole number")
 
-    def float(self, shape: Shape, value: Any, place: _Place) -> float:
+    def float(self, shape: shapes.Shape, value: Any, place: _Place) -> float:
         if type(value) is int:
             try:
                 return float(value)
@@ -159,7 +142,7 @@ class _Converter:
             return float(value)
         raise _Mismatch(place, _described(value), "a number")
 
-    def written(self, shape: Shape, value: Any, place: _Place) -> Decimal:
+    def written(self, shape: shapes.Shape, value: Any, place: _Place) -> Decimal:
         if type(value) is int:
             return Decimal(value)
         text = value.text if isinstance(value, _Number) else value
@@ -170,12 +153,12 @@ class _Converter:
             pass
         raise _Mismatch(place, _described(value), "a decimal")
 
-    def string(self, shape: Shape, value: Any, place: _Place) -> str:
+    def string(self, shape: shapes.Shape, value: Any, place: _Place) -> str:
         if isinstance(value, str):
             return value
         raise _Mismatch(place, _described(value), "a string")
 
-    def text(self, shape: Text, value: Any, place: _Place) -> Any:
+    def text(self, shape: shapes.Text, value: Any, place: _Place) -> Any:
         if isinstance(value, str):
             try:
                 return shape.kind.read(value)
@@ -183,7 +166,7 @@ class _Converter:
                 pass
         raise _Mismatch(place, _described(value), f"a {shape.described} as a string")
 
-    def choices(self, shape: Choices, value: Any, place: _Place) -> Any:
+    def choices(self, shape: shapes.Choices, value: Any, place: _Place) -> Any:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         for option in shape.options:
             one = option.json
@@ -194,12 +177,12 @@ class _Converter:
                 return option.value
         raise _Mismatch(place, _described(value), f"one of {shape.described}")
 
-    def collection(self, shape: Collection, value: Any, place: _Place) -> Any:
+    def collection(self, shape: shapes.Collection, value: Any, place: _Place) -> Any:
         if not isinstance(value, list):
             raise _Mismatch(place, _described(value), "an array")
         return shape.make([self.convert(shape.item, one, _Step(place, at)) for at, one in enumerate(value)])
 
-    def row(self, shape: Row, value: Any, place: _Place) -> Any:
+    def row(self, shape: shapes.Row, value: Any, place: _Place) -> Any:
         count = len(shape.items)
         if not isinstance(value, list) or len(value) < count or (len(value) > count and shape.rest is None):
             more = " or more" if shape.rest is not None else ""
@@ -214,7 +197,7 @@ class _Converter:
             ]
         return tuple(parts)
 
-    def mapping(self, shape: Mapping, value: Any, place: _Place) -> Any:
+    def mapping(self, shape: shapes.Mapping, value: Any, place: _Place) -> Any:
         if not isinstance(value, dict):
             raise _Mismatch(place, _described(value), "an object")
         return shape.make(
@@ -224,31 +207,31 @@ class _Converter:
             }
         )
 
-    def key(self, shape: Shape, key: str, place: _Place) -> Any:
+    def key(self, shape: shapes.Shape, key: str, place: _Place) -> Any:
         """What a key stands for."""
-        if isinstance(shape, Integer):
+        if isinstance(shape, shapes.Integer):
             if len(key) <= MOST_DIGITS and key.removeprefix("-").isdecimal() and key.isascii():
                 return int(key)
-        elif isinstance(shape, Boolean):
+        elif isinstance(shape, shapes.Boolean):
             if key in ("true", "false"):
                 return key == "true"
-        elif isinstance(shape, Choices):
+        elif isinstance(shape, shapes.Choices):
             for option in shape.options:
                 if key_text(option.json) == key:
                     return option.value
-        elif isinstance(shape, Union):
+        elif isinstance(shape, shapes.Union):
             for member in shape.members:
                 try:
                     return self.key(member, key, place)
                 except _Mismatch:
                     continue
-        elif isinstance(shape, Alias) and shape.target is not None:
+        elif isinstance(shape, shapes.Alias) and shape.target is not None:
             return self.key(shape.target, key, place)
         else:
             return self.convert(shape, key, place)
         raise _Mismatch(place, f"the key {shown(key)}", f"one for {shape.described}")
 
-    def record(self, shape: Record, value: Any, place: _Place) -> Any:
+    def record(self, shape: shapes.Record, value: Any, place: _Place) -> Any:
         if shape.form == "array":
             if not isinstance(value, list) or len(value) > len(shape.fields):
                 raise _Mismatch(place, _described(value), f"an array of the fields of {shape.name}")
@@ -274,7 +257,7 @@ class _Converter:
                     built[name] = self.convert(shape.extra, one, _Step(place, name))
         return shape.build(built)
 
-    def union(self, shape: Union, value: Any, place: _Place) -> Any:
+    def union(self, shape: shapes.Union, value: Any, place: _Place) -> Any:
         members = _exact_first(shape.members, value)
         nested = isinstance(value, (list, dict))
         refused: ValueError | None = None  # by a validator in Python
@@ -298,10 +281,10 @@ class _Converter:
             raise refused
         raise _Mismatch(place, _described(value), shape.described)
 
-    def foreign(self, shape: Foreign, value: Any, place: _Place) -> Any:
+    def foreign(self, shape: shapes.Foreign, value: Any, place: _Place) -> Any:
         return shape.adapter.validate_json(json.dumps(plain_value(value)))
 
-    def alias(self, shape: Alias, value: Any, place: _Place) -> Any:
+    def alias(self, shape: shapes.Alias, value: Any, place: _Place) -> Any:
         assert shape.target is not None
         return self.convert(shape.target, value, place)
 
@@ -311,10 +294,10 @@ _FAILED = object()
 
 def _exact_first(members: Any, value: Any) -> Any:
     """Whole numbers are rather integers than floats, though they may be either."""
-    if type(value) is int and any(isinstance(one, Integer) for one in members):
-        return sorted(members, key=lambda one: isinstance(one, (Float, Written)))
-    if isinstance(value, _Number) and any(isinstance(one, Integer) for one in members):
-        return sorted(members, key=lambda one: isinstance(one, Integer))
+    if type(value) is int and any(isinstance(one, shapes.Integer) for one in members):
+        return sorted(members, key=lambda one: isinstance(one, (shapes.Float, shapes.Written)))
+    if isinstance(value, _Number) and any(isinstance(one, shapes.Integer) for one in members):
+        return sorted(members, key=lambda one: isinstance(one, shapes.Integer))
     return members
 
 
@@ -323,19 +306,19 @@ def _described(value: Any) -> str:
 
 
 _CONVERTERS: dict[type, Callable[[_Converter, Any, Any, _Place], Any]] = {
-    Alias: _Converter.alias,
-    Anything: _Converter.anything,
-    Boolean: _Converter.boolean,
-    Choices: _Converter.choices,
-    Collection: _Converter.collection,
-    Float: _Converter.float,
-    Foreign: _Converter.foreign,
-    Integer: _Converter.integer,
-    Mapping: _Converter.mapping,
-    Record: _Converter.record,
-    Row: _Converter.row,
-    String: _Converter.string,
-    Text: _Converter.text,
-    Union: _Converter.union,
-    Written: _Converter.written,
+    shapes.Alias: _Converter.alias,
+    shapes.Anything: _Converter.anything,
+    shapes.Boolean: _Converter.boolean,
+    shapes.Choices: _Converter.choices,
+    shapes.Collection: _Converter.collection,
+    shapes.Float: _Converter.float,
+    shapes.Foreign: _Converter.foreign,
+    shapes.Integer: _Converter.integer,
+    shapes.Mapping: _Converter.mapping,
+    shapes.Record: _Converter.record,
+    shapes.Row: _Converter.row,
+    shapes.String: _Converter.string,
+    shapes.Text: _Converter.text,
+    shapes.Union: _Converter.union,
+    shapes.Written: _Converter.written,
 }
