@@ -22,21 +22,9 @@ from typing import cast
 
 import tokamata._core as _core
 from tokamata.errors import TokamataError
-from tokamata.patterns.regex import MAX_DEPTH
+from tokamata.patterns.regex import MAX_DEPTH, syntax
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.program import BOUNDARIES, Compiler, Instruction, Item, Program, Sets
-from tokamata.patterns.regex.syntax import (
-    Anchor,
-    CodePoints,
-    Concat,
-    Group,
-    Literal,
-    Look,
-    Node,
-    Repeat,
-    Union,
-    WordBoundary,
-)
 from tokamata.patterns.unicode import Ranges
 
 __all__ = ["BytePatterns", "Meaning", "Template"]
@@ -96,20 +84,20 @@ class _Unsupported(Exception):
 class _Compiler(Compiler):
     """Compiles a pattern for a backtracker: what is repeated reads something, lookbehinds have one width."""
 
-    def run(self, node: Repeat, one: CodePoints) -> bool:
+    def run(self, node: syntax.Repeat, one: syntax.CodePoints) -> bool:
         """As many bytes as possible are one instruction."""
         if node.lazy:
             return False
         self.program.run((one.twin or one).ranges, node.minimum, node.maximum)
         return True
 
-    def turn(self, node: Repeat) -> list[Item]:
+    def turn(self, node: syntax.Repeat) -> list[Item]:
         """Implementations of backtracking differ where a repetition reads nothing."""
         if _widths(node.body)[0] == 0:
             raise _Unsupported
         return [node.body]
 
-    def look(self, node: Look) -> list[Item]:
+    def look(self, node: syntax.Look) -> list[Item]:
         """A lookbehind begins as many bytes before as it reads."""
         width = 0
         if node.behind:
@@ -118,12 +106,12 @@ class _Compiler(Compiler):
                 raise _Unsupported
         return self.looking([node.body], node.behind, node.negated, width)
 
-    def assertion(self, node: Anchor | WordBoundary) -> list[Item]:
+    def assertion(self, node: syntax.Anchor | syntax.WordBoundary) -> list[Item]:
         """Line ends and word characters are those of bytes."""
-        self.program.assertion(node.kind if isinstance(node, Anchor) else BOUNDARIES[node.negated])
+        self.program.assertion(node.kind if isinstance(node, syntax.Anchor) else BOUNDARIES[node.negated])
         return []
 
-    def other(self, node: Node) -> None:
+    def other(self, node: syntax.Node) -> None:
         """No other node has a meaning for bytes."""
         raise _Unsupported
 
@@ -137,21 +125,21 @@ def _set_of_bytes(ranges: Ranges) -> bytes:
     return found.to_bytes(32, "little")
 
 
-def _widths(node: Node) -> tuple[int, float]:
+def _widths(node: syntax.Node) -> tuple[int, float]:
     """How many bytes a node reads, at least and at most."""
-    if isinstance(node, Literal):
+    if isinstance(node, syntax.Literal):
         return len(node.text), len(node.text)
-    if isinstance(node, CodePoints):
+    if isinstance(node, syntax.CodePoints):
         return 1, 1
-    if isinstance(node, Concat):
+    if isinstance(node, syntax.Concat):
         widths = [_widths(item) for item in node.items]
         return sum(least for least, _ in widths), sum(most for _, most in widths)
-    if isinstance(node, Group):
+    if isinstance(node, syntax.Group):
         return _widths(node.body)
-    if isinstance(node, Union):
+    if isinstance(node, syntax.Union):
         widths = [_widths(option) for option in node.options]
         return min(least for least, _ in widths), max(most for _, most in widths)
-    if isinstance(node, Repeat):
+    if isinstance(node, syntax.Repeat):
         least, most = _widths(node.body)
         bound = float("inf") if node.maximum is None else node.maximum
         return least * node.minimum, most * bound if most and bound else 0

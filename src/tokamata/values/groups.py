@@ -31,19 +31,9 @@ from functools import partial
 
 import tokamata._core as _core
 from tokamata.patterns.extensions import EXTENSIONS
-from tokamata.patterns.regex import DIALECTS, MAX_DEPTH
+from tokamata.patterns.regex import DIALECTS, MAX_DEPTH, syntax
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.program import Compiler, Item, Program
-from tokamata.patterns.regex.syntax import (
-    Anchor,
-    CodePoints,
-    Extension,
-    Group,
-    Literal,
-    Node,
-    Repeat,
-    WordBoundary,
-)
 from tokamata.resources.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.resources.memo import Memo
 
@@ -144,16 +134,16 @@ class _Compiler(Compiler):
             self.program.part(self._leaf("text", _core.text))
         self.program.accept()
 
-    def literal(self, node: Literal) -> None:
+    def literal(self, node: syntax.Literal) -> None:
         """Reads the whole text as one part."""
         text = node.text.encode()
         self.program.part(self._leaf(text, lambda: _core.literal(text)))
 
-    def code_points(self, node: CodePoints) -> None:
+    def code_points(self, node: syntax.CodePoints) -> None:
         """Reads one code point as a part."""
         self.program.part(self._leaf_of_set(node))
 
-    def run(self, node: Repeat, one: CodePoints) -> bool:
+    def run(self, node: syntax.Repeat, one: syntax.CodePoints) -> bool:
         """Each iteration reads one code point: more make a longer text."""
         leaf = self._leaf_of_set(one)
         body = self.leaves[leaf]
@@ -161,13 +151,13 @@ class _Compiler(Compiler):
         self.program.part(self._leaf(key, lambda: _core.repeat(body, node.minimum, node.maximum)), node.lazy)
         return True
 
-    def other(self, node: Node) -> None:
+    def other(self, node: syntax.Node) -> None:
         """An extension: its expression is a part."""
-        assert isinstance(node, Extension)
+        assert isinstance(node, syntax.Extension)
         expression = node.expression
         self.program.part(self._leaf(id(node), lambda: expression))
 
-    def group(self, node: Group) -> list[Item]:
+    def group(self, node: syntax.Group) -> list[Item]:
         """Marks where the group begins and ends."""
         number = self._number[node.name]
         for groups in self._open:
@@ -175,7 +165,7 @@ class _Compiler(Compiler):
         mark = self.program.mark
         return [partial(mark, 2 * number), node.body, partial(mark, 2 * number + 1)]
 
-    def turn(self, node: Repeat) -> list[Item]:
+    def turn(self, node: syntax.Repeat) -> list[Item]:
         """An iteration; in ECMA-262, with a mark that resets its groups."""
         if not self._drops_empty:
             return [node.body]
@@ -187,11 +177,11 @@ class _Compiler(Compiler):
     def _close(self) -> None:
         self._open.pop()
 
-    def assertion(self, node: Anchor | WordBoundary) -> list[Item]:
+    def assertion(self, node: syntax.Anchor | syntax.WordBoundary) -> list[Item]:
         """The splitter knows no other assertions than lookarounds."""
         return self.as_looks(node)
 
-    def _leaf_of_set(self, node: CodePoints) -> int:
+    def _leaf_of_set(self, node: syntax.CodePoints) -> int:
         ranges = (node.twin or node).ranges
         return self._leaf(ranges, lambda: _core.code_points(ranges) if ranges else _core.empty())
 

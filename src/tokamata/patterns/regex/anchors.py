@@ -24,26 +24,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cache
 
+from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.classes import Ranges, complement, named_class, normalize
-from tokamata.patterns.regex.syntax import (
-    ANCHORS,
-    LAST_LINE_END,
-    LINE_END,
-    LINE_START,
-    TEXT_END,
-    TEXT_START,
-    Anchor,
-    CodePoints,
-    Concat,
-    Inner,
-    Literal,
-    Look,
-    Node,
-    Repeat,
-    Tree,
-    Union,
-    WordBoundary,
-)
 
 __all__ = ["resolve_anchors"]
 
@@ -58,8 +40,12 @@ NOTHING: Kinds = (EMPTY, EMPTY)
 ANY_TEXT: Kinds = (ANYTHING, ANYTHING | LINE_ALONE)
 
 # In which surroundings an anchor holds: the kinds before it, or the kinds after it.
-_BEFORE = {TEXT_START: EMPTY, LINE_START: EMPTY | LINE}
-_AFTER = {TEXT_END: EMPTY, LAST_LINE_END: EMPTY | LINE_ALONE, LINE_END: EMPTY | LINE | LINE_ALONE}
+_BEFORE = {syntax.TEXT_START: EMPTY, syntax.LINE_START: EMPTY | LINE}
+_AFTER = {
+    syntax.TEXT_END: EMPTY,
+    syntax.LAST_LINE_END: EMPTY | LINE_ALONE,
+    syntax.LINE_END: EMPTY | LINE | LINE_ALONE,
+}
 
 # Which kinds are surely those of a word character, and which surely not, by the name of the class.
 _NO_WORD = EMPTY | LINE | LINE_ALONE | OTHER
@@ -68,7 +54,7 @@ _WORDS = {"w": (WORD | LETTER, _NO_WORD), "aw": (WORD, _NO_WORD | LETTER), "fw":
 Place = tuple[int, int]  # masks: what may stand before a node, what may stand after it
 
 
-def resolve_anchors(tree: Tree, inner: list[Inner], alone: bool) -> None:
+def resolve_anchors(tree: syntax.Tree, inner: list[syntax.Inner], alone: bool) -> None:
     """Set ``holds`` of every anchor and word boundary of the tree.
 
     Args:
@@ -82,35 +68,35 @@ def resolve_anchors(tree: Tree, inner: list[Inner], alone: bool) -> None:
     for node in inner:
         kinds_of.known[node] = _kinds(node, kinds_of)
     surroundings = NOTHING if alone else ANY_TEXT
-    around: dict[Node, Place] = {tree.root: surroundings}
+    around: dict[syntax.Node, Place] = {tree.root: surroundings}
     _decide(tree.root, surroundings)
     for node in reversed(inner):
         for child, place in _surroundings(node, around[node], kinds_of):
-            if type(child) is Anchor or type(child) is WordBoundary:
+            if type(child) is syntax.Anchor or type(child) is syntax.WordBoundary:
                 _decide(child, place)
             else:
                 around[child] = place
 
 
-def _only_outermost(tree: Tree) -> bool:
+def _only_outermost(tree: syntax.Tree) -> bool:
     """Whether all anchors stand first or last in the pattern, as in ``^…$``; sets that these hold."""
-    items = tree.root.items if isinstance(tree.root, Concat) else []
+    items = tree.root.items if isinstance(tree.root, syntax.Concat) else []
     found = 0
     for kinds, side in ((_BEFORE, items), (_AFTER, reversed(items))):
         for item in side:
-            if type(item) is not Anchor or item.kind not in kinds:
+            if type(item) is not syntax.Anchor or item.kind not in kinds:
                 break
             item.holds = True
             found += 1
     return found == tree.anchors
 
 
-def _decide(node: Node, place: Place) -> None:
+def _decide(node: syntax.Node, place: Place) -> None:
     before, after = place
-    if isinstance(node, Anchor):
+    if isinstance(node, syntax.Anchor):
         seen, holding = (before, _BEFORE[node.kind]) if node.kind in _BEFORE else (after, _AFTER[node.kind])
         node.holds = False if not seen & holding else True if not seen & ~holding else None
-    elif isinstance(node, WordBoundary):
+    elif isinstance(node, syntax.WordBoundary):
         node.before, node.after = _is_word(before, node.words), _is_word(after, node.words)
         node.within = not (before & EMPTY and after & EMPTY)
         if node.before is None or node.after is None:
@@ -127,21 +113,23 @@ def _is_word(kinds: int, words: str) -> bool | None:
     return True if not kinds & ~yes else False if not kinds & ~no else None
 
 
-def _surroundings(node: Inner, place: Place, kinds_of: _KindsOfLeaves) -> list[tuple[Node, Place]]:
+def _surroundings(
+    node: syntax.Inner, place: Place, kinds_of: _KindsOfLeaves
+) -> list[tuple[syntax.Node, Place]]:
     """What stands before and after each child."""
     before, after = place
-    if isinstance(node, Union):
+    if isinstance(node, syntax.Union):
         return [(option, place) for option in node.options]
-    if isinstance(node, Look):
+    if isinstance(node, syntax.Look):
         return [(node.body, (EMPTY, after) if node.behind else (before, EMPTY))]
-    if isinstance(node, Repeat):
+    if isinstance(node, syntax.Repeat):
         most = None if node.maximum is None else max(node.maximum - 1, 0)
         last, first = _power(kinds_of(node.body), 0, most)
         return [(node.body, (_before(before, last), _after(first, after)))]
     afters = [after]
     for item in reversed(node.items[1:]):
         afters.append(_after(kinds_of(item)[1], afters[-1]))
-    result: list[tuple[Node, Place]] = []
+    result: list[tuple[syntax.Node, Place]] = []
     for item in node.items:
         following = afters.pop()
         result.append((item, (before, following)))
@@ -154,29 +142,29 @@ class _KindsOfLeaves:
 
     __slots__ = ("known", "line_ends", "line_points", "sets", "words")
 
-    def __init__(self, tree: Tree) -> None:
-        self.known: dict[Node, Kinds] = {}
+    def __init__(self, tree: syntax.Tree) -> None:
+        self.known: dict[syntax.Node, Kinds] = {}
         self.line_ends = tree.line_ends
         self.line_points = {point for low, high in tree.line_ends for point in range(low, high + 1)}
         self.words = tree.boundaries > 0  # otherwise it does not matter which are word characters
         self.sets: dict[Ranges, int] = {}
 
-    def __call__(self, node: Node) -> Kinds:
+    def __call__(self, node: syntax.Node) -> Kinds:
         kinds = self.known.get(node)
         if kinds is None:
             kinds = self.known[node] = self._of_leaf(node)
         return kinds
 
-    def _of_leaf(self, node: Node) -> Kinds:
-        if isinstance(node, Literal):
+    def _of_leaf(self, node: syntax.Node) -> Kinds:
+        if isinstance(node, syntax.Literal):
             first = self._sort(node.text[0])
             if len(node.text) == 1:
                 return first, LINE_ALONE if first == LINE else first
             return self._sort(node.text[-1]), first
-        if isinstance(node, CodePoints):
+        if isinstance(node, syntax.CodePoints):
             sorts = self._sorts(node.ranges)
             return sorts, sorts ^ (LINE | LINE_ALONE) if sorts & LINE else sorts
-        if isinstance(node, ANCHORS):
+        if isinstance(node, syntax.ANCHORS):
             return NOTHING
         return ANY_TEXT  # anything, or an extension
 
@@ -234,18 +222,18 @@ def _overlap(some: Ranges, others: Ranges) -> bool:
     return False
 
 
-def _kinds(node: Inner, kinds_of: _KindsOfLeaves) -> Kinds:
+def _kinds(node: syntax.Inner, kinds_of: _KindsOfLeaves) -> Kinds:
     """The kinds of text that an inner node matches."""
     last, first = 0, 0
-    if isinstance(node, Union):
+    if isinstance(node, syntax.Union):
         for option in node.options:
             one = kinds_of(option)
             last, first = last | one[0], first | one[1]
         return last, first
-    if isinstance(node, Repeat):
+    if isinstance(node, syntax.Repeat):
         return _power(kinds_of(node.body), node.minimum, node.maximum)
     last, first = NOTHING
-    if isinstance(node, Look):
+    if isinstance(node, syntax.Look):
         return NOTHING
     for item in node.items:
         one = kinds_of(item)

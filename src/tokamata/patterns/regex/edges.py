@@ -25,51 +25,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tokamata.patterns.regex.syntax import (
-    ASSERTIONS,
-    LAST_LINE_END,
-    LINE_END,
-    LINE_START,
-    TEXT_END,
-    TEXT_START,
-    Anchor,
-    Anything,
-    CodePoints,
-    Concat,
-    Literal,
-    Node,
-    Repeat,
-    Tree,
-    Union,
-    children_first,
-)
+from tokamata.patterns.regex import syntax
 
 __all__ = ["open_edges"]
 
-_STARTS = (TEXT_START, LINE_START)  # those that say most first
-_ENDS = (TEXT_END, LAST_LINE_END, LINE_END)
+_STARTS = (syntax.TEXT_START, syntax.LINE_START)  # those that say most first
+_ENDS = (syntax.TEXT_END, syntax.LAST_LINE_END, syntax.LINE_END)
 
 
-def open_edges(tree: Tree, searches: bool) -> None:
+def open_edges(tree: syntax.Tree, searches: bool) -> None:
     """Lets anything stand past lookarounds, and around the whole if it ``searches``; changes the tree."""
     for look in tree.looks:
         kinds = _STARTS if look.behind else _ENDS
-        look.body = _opened(look.body, kinds, Anything(look.position, texts=False))
+        look.body = _opened(look.body, kinds, syntax.Anything(look.position, texts=False))
     if searches:
-        anything = Anything(tree.root.position, texts=True)
+        anything = syntax.Anything(tree.root.position, texts=True)
         tree.root = _opened(tree.root, _STARTS, anything)
         tree.root = _opened(tree.root, _ENDS, anything)
 
 
-def _opened(root: Node, kinds: tuple[str, ...], anything: Anything) -> Node:
+def _opened(root: syntax.Node, kinds: tuple[str, ...], anything: syntax.Anything) -> syntax.Node:
     """``any root`` or ``root any``, depending on the kinds of anchors that stand at that edge."""
-    if isinstance(root, Concat) and root.items:
+    if isinstance(root, syntax.Concat) and root.items:
         outermost = 0 if kinds is _STARTS else -1
         edge = root.items[outermost]
-        if isinstance(edge, Anchor) and edge.kind == kinds[0]:  # as in most patterns
+        if isinstance(edge, syntax.Anchor) and edge.kind == kinds[0]:  # as in most patterns
             del root.items[outermost]
             return root
-    whole = Concat(root.position, [root])
+    whole = syntax.Concat(root.position, [root])
     anchored, nullable = _facts(root, kinds)
     pending = [whole]
     while pending:
@@ -77,17 +60,17 @@ def _opened(root: Node, kinds: tuple[str, ...], anything: Anything) -> Node:
         if kinds is _STARTS:
             items.reverse()
         rest = _anchored_rest(items, kinds, anything)
-        while rest is None and items and (items[-1] in nullable or type(items[-1]) is Anything):
+        while rest is None and items and (items[-1] in nullable or type(items[-1]) is syntax.Anything):
             items.pop()
             rest = _anchored_rest(items, kinds, anything)
         if rest is None:
             last = items[-1] if items else None
-            if isinstance(last, Concat):
+            if isinstance(last, syntax.Concat):
                 pending.append(last)
-            elif isinstance(last, Union) and last in anchored:
+            elif isinstance(last, syntax.Union) and last in anchored:
                 pending += _as_sequences(last)
             else:
-                if isinstance(last, Repeat):
+                if isinstance(last, syntax.Repeat):
                     last.maximum = last.minimum
                 rest = [anything]
         items += rest or []
@@ -96,65 +79,72 @@ def _opened(root: Node, kinds: tuple[str, ...], anything: Anything) -> Node:
     return whole.items[0] if len(whole.items) == 1 else whole
 
 
-def _anchored_rest(items: list[Node], kinds: tuple[str, ...], anything: Anything) -> list[Node] | None:
+def _anchored_rest(
+    items: list[syntax.Node], kinds: tuple[str, ...], anything: syntax.Anything
+) -> list[syntax.Node] | None:
     """Takes the strongest anchor at the end of ``items`` away; what may follow instead, if there is one."""
     index, best = len(items), len(kinds)
     for i in range(len(items) - 1, -1, -1):
         item = items[i]
-        if isinstance(item, Anchor) and item.kind in kinds[:best]:
+        if isinstance(item, syntax.Anchor) and item.kind in kinds[:best]:
             index, best = i, kinds.index(item.kind)
-        elif not isinstance(item, ASSERTIONS):
+        elif not isinstance(item, syntax.ASSERTIONS):
             break
     if index == len(items):
         return None
     anchor = items.pop(index)
-    assert isinstance(anchor, Anchor)
+    assert isinstance(anchor, syntax.Anchor)
     place = anchor.position
-    if kinds[best] in (TEXT_START, TEXT_END):
+    if kinds[best] in (syntax.TEXT_START, syntax.TEXT_END):
         return []
-    if kinds[best] == LAST_LINE_END:
-        return [Repeat(place, Literal(place, "\n"), 0, 1)]
-    line_end = CodePoints(place, anchor.line_ends)
-    line: list[Node] = [line_end, anything] if kinds is _ENDS else [anything, line_end]
-    return [Repeat(place, Concat(place, line), 0, 1)]
+    if kinds[best] == syntax.LAST_LINE_END:
+        return [syntax.Repeat(place, syntax.Literal(place, "\n"), 0, 1)]
+    line_end = syntax.CodePoints(place, anchor.line_ends)
+    line: list[syntax.Node] = [line_end, anything] if kinds is _ENDS else [anything, line_end]
+    return [syntax.Repeat(place, syntax.Concat(place, line), 0, 1)]
 
 
-def _as_sequences(union: Union) -> list[Concat]:
+def _as_sequences(union: syntax.Union) -> list[syntax.Concat]:
     """The options of a union, each made a sequence that can be added to."""
     union.options = [
-        option if type(option) is Concat else Concat(option.position, [option]) for option in union.options
+        option if type(option) is syntax.Concat else syntax.Concat(option.position, [option])
+        for option in union.options
     ]
     return union.options  # type: ignore[return-value]  # all of them are sequences now
 
 
-def _facts(root: Node, kinds: tuple[str, ...]) -> tuple[set[Node | None], set[Node | None]]:
+def _facts(
+    root: syntax.Node, kinds: tuple[str, ...]
+) -> tuple[set[syntax.Node | None], set[syntax.Node | None]]:
     """The nodes that have an alternative with an anchor at the edge, and those that match the empty text.
 
     The latter only if they do so wherever they stand.
     """
-    anchored: set[Node | None] = set()
-    nullable: set[Node | None] = set()
-    for node in children_first(root, into_looks=False):
-        if isinstance(node, Concat):
+    anchored: set[syntax.Node | None] = set()
+    nullable: set[syntax.Node | None] = set()
+    for node in syntax.children_first(root, into_looks=False):
+        if isinstance(node, syntax.Concat):
             if all(item in nullable for item in node.items):
                 nullable.add(node)
             if _has_anchor(node.items if kinds is _STARTS else reversed(node.items), kinds, anchored):
                 anchored.add(node)
-        elif isinstance(node, Union):
+        elif isinstance(node, syntax.Union):
             if any(option in nullable for option in node.options):
                 nullable.add(node)
             if any(option in anchored or _has_anchor([option], kinds, anchored) for option in node.options):
                 anchored.add(node)
-        elif isinstance(node, Repeat) and (node.minimum == 0 or node.body in nullable):
+        elif isinstance(node, syntax.Repeat) and (node.minimum == 0 or node.body in nullable):
             nullable.add(node)
     return anchored, nullable
 
 
-def _has_anchor(items: Iterable[Node], kinds: tuple[str, ...], anchored: set[Node | None]) -> bool:
+def _has_anchor(
+    items: Iterable[syntax.Node], kinds: tuple[str, ...], anchored: set[syntax.Node | None]
+) -> bool:
     """Whether an anchor stands before anything else in ``items``."""
     for i, item in enumerate(items):
-        if isinstance(item, Anchor) and item.kind in kinds:
+        if isinstance(item, syntax.Anchor) and item.kind in kinds:
             return True
-        if not isinstance(item, ASSERTIONS):
+        if not isinstance(item, syntax.ASSERTIONS):
             return i == 0 and item in anchored
     return False

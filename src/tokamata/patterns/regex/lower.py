@@ -17,30 +17,10 @@ from typing import TYPE_CHECKING
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedPatternError
+from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.anchors import resolve_anchors
 from tokamata.patterns.regex.classes import named_class
 from tokamata.patterns.regex.edges import open_edges
-from tokamata.patterns.regex.syntax import (
-    ANCHORS,
-    LAST_LINE_END,
-    LINE_END,
-    LINE_START,
-    TEXT_END,
-    TEXT_START,
-    Anchor,
-    Anything,
-    CodePoints,
-    Concat,
-    Extension,
-    Literal,
-    Look,
-    Node,
-    Repeat,
-    Tree,
-    Union,
-    WordBoundary,
-    children_first,
-)
 
 if TYPE_CHECKING:
     from tokamata.resources.limits import Watch
@@ -53,7 +33,7 @@ _kept: dict[object, _core.Expression] = {}  # by CodePoints.key, or by what says
 
 
 def lower_tree(
-    tree: Tree, searches: bool = False, part_at: int | None = None, watch: Watch | None = None
+    tree: syntax.Tree, searches: bool = False, part_at: int | None = None, watch: Watch | None = None
 ) -> _core.Expression:
     """The expression of the tree's language; changes the tree.
 
@@ -68,7 +48,7 @@ def lower_tree(
     """
     if searches or tree.looks:
         open_edges(tree, searches)
-    inner = children_first(tree.root)
+    inner = syntax.children_first(tree.root)
     if tree.anchors:
         resolve_anchors(tree, inner, alone=part_at is None)
     if part_at is not None:
@@ -77,38 +57,43 @@ def lower_tree(
     for node in inner:
         if watch is not None:
             watch.check()
-        if type(node) is Concat:
+        if type(node) is syntax.Concat:
             node.lowered = _concat(node.items)
-        elif type(node) is Union:
+        elif type(node) is syntax.Union:
             node.lowered = _core.union([_lowered(option) for option in node.options])
-        elif type(node) is Repeat:
+        elif type(node) is syntax.Repeat:
             node.lowered = _repeat(node)
-        elif type(node) is Look:
+        elif type(node) is syntax.Look:
             _refuse_edges(node, tree.pattern, node.position - (part_at or 0))
             node.lowered = _look(node)
     return _lowered(tree.root)
 
 
-def _lowered(node: Node) -> _core.Expression:
+def _lowered(node: syntax.Node) -> _core.Expression:
     """The expression of a node whose children are lowered."""
-    if type(node) is CodePoints:
+    if type(node) is syntax.CodePoints:
         return _code_points(node)
-    if type(node) is Literal:
+    if type(node) is syntax.Literal:
         return _core.literal(node.text.encode())
-    if type(node) is Repeat or type(node) is Concat or type(node) is Union or type(node) is Look:
+    if (
+        type(node) is syntax.Repeat
+        or type(node) is syntax.Concat
+        or type(node) is syntax.Union
+        or type(node) is syntax.Look
+    ):
         expression: _core.Expression = node.lowered
         return expression
-    if isinstance(node, ANCHORS):
+    if isinstance(node, syntax.ANCHORS):
         if node.holds is None:
             return _assertion(node)
         return _core.epsilon() if node.holds else _core.empty()
-    if isinstance(node, Extension):
+    if isinstance(node, syntax.Extension):
         return node.expression
-    assert isinstance(node, Anything)
+    assert isinstance(node, syntax.Anything)
     return _core.text() if node.texts else _core.anything()
 
 
-def _code_points(node: CodePoints) -> _core.Expression:
+def _code_points(node: syntax.CodePoints) -> _core.Expression:
     """The expression of a set: made once for a pattern if it is large, kept for others if it has a key."""
     node = node.twin or node
     if node.lowered is None:
@@ -122,14 +107,14 @@ def _code_points(node: CodePoints) -> _core.Expression:
     return expression
 
 
-def _concat(items: list[Node]) -> _core.Expression:
+def _concat(items: list[syntax.Node]) -> _core.Expression:
     parts: list[_core.Expression] = []
     texts: list[str] = []
     for item in items:
-        if type(item) is Literal:
+        if type(item) is syntax.Literal:
             texts.append(item.text)
             continue
-        if (type(item) is Anchor or type(item) is WordBoundary) and item.holds:
+        if (type(item) is syntax.Anchor or type(item) is syntax.WordBoundary) and item.holds:
             continue
         if texts:
             parts.append(_core.literal("".join(texts).encode()))
@@ -140,7 +125,7 @@ def _concat(items: list[Node]) -> _core.Expression:
     return _core.concat(parts) if len(parts) > 1 else parts[0] if parts else _core.epsilon()
 
 
-def _repeat(node: Repeat) -> _core.Expression:
+def _repeat(node: syntax.Repeat) -> _core.Expression:
     if node.maximum == 0:
         return _core.epsilon()
     body = _lowered(node.body)
@@ -149,7 +134,7 @@ def _repeat(node: Repeat) -> _core.Expression:
     return _core.repeat(body, node.minimum, node.maximum, node.position)
 
 
-def _look(node: Look) -> _core.Expression:
+def _look(node: syntax.Look) -> _core.Expression:
     """A lookaround, whose body stands for all that follows or was read."""
     body = _lowered(node.body)
     if node.negated:
@@ -157,7 +142,7 @@ def _look(node: Look) -> _core.Expression:
     return _core.look_behind(body) if node.behind else _core.look_ahead(body)
 
 
-def _refuse_edges(look: Look, pattern: str, position: int) -> None:
+def _refuse_edges(look: syntax.Look, pattern: str, position: int) -> None:
     if _lowered(look.body).sees_edges:
         raise UnsupportedPatternError(
             pattern,
@@ -167,37 +152,37 @@ def _refuse_edges(look: Look, pattern: str, position: int) -> None:
         )
 
 
-def _assertion(node: Anchor | WordBoundary) -> _core.Expression:
+def _assertion(node: syntax.Anchor | syntax.WordBoundary) -> _core.Expression:
     """The lookaround of an anchor that holds only sometimes."""
     key: object
-    if isinstance(node, Anchor):
+    if isinstance(node, syntax.Anchor):
         key = (node.kind, node.line_ends)
     else:
         strict = node.negated and not node.empty and not node.within
         key = ("word", node.negated, node.words, node.before, node.after, strict)
     expression = _kept.get(key)
     if expression is None:
-        expression = _anchor(node) if isinstance(node, Anchor) else _boundary(node)
+        expression = _anchor(node) if isinstance(node, syntax.Anchor) else _boundary(node)
         _keep(key, expression)
     return expression
 
 
-def _anchor(node: Anchor) -> _core.Expression:
+def _anchor(node: syntax.Anchor) -> _core.Expression:
     nothing = _core.epsilon()
-    if node.kind == TEXT_START:
+    if node.kind == syntax.TEXT_START:
         return _core.look_behind(nothing)
-    if node.kind == TEXT_END:
+    if node.kind == syntax.TEXT_END:
         return _core.look_ahead(nothing)
-    if node.kind == LAST_LINE_END:
+    if node.kind == syntax.LAST_LINE_END:
         return _core.look_ahead(_core.union([nothing, _core.literal(b"\n")]))
     line_end = _core.code_points(node.line_ends)
-    if node.kind == LINE_START:
+    if node.kind == syntax.LINE_START:
         return _core.look_behind(_core.union([nothing, _core.concat([_core.anything(), line_end])]))
-    assert node.kind == LINE_END
+    assert node.kind == syntax.LINE_END
     return _core.look_ahead(_core.union([nothing, _core.concat([line_end, _core.anything()])]))
 
 
-def _boundary(node: WordBoundary) -> _core.Expression:
+def _boundary(node: syntax.WordBoundary) -> _core.Expression:
     """``\\b`` or ``\\B`` as ``(?<=\\w)(?!\\w)|(?<!\\w)(?=\\w)`` and its like, less what is known to hold.
 
     Where ``\\B`` does not hold in an empty text, ``(?<!\\w)(?!\\w)`` gets two forms: something is before

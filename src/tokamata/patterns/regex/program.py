@@ -64,23 +64,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from tokamata.errors import LimitExceeded
+from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.classes import named_class
-from tokamata.patterns.regex.syntax import (
-    LAST_LINE_END,
-    LINE_START,
-    TEXT_END,
-    TEXT_START,
-    Anchor,
-    CodePoints,
-    Concat,
-    Group,
-    Literal,
-    Look,
-    Node,
-    Repeat,
-    Union,
-    WordBoundary,
-)
 from tokamata.patterns.unicode import Ranges
 from tokamata.resources.limits import Watch
 
@@ -302,7 +287,7 @@ def threads_at(
                 pending.append((target if operation == "look" else place + 1, after, loops))
 
 
-Item = Node | Callable[[], None]  # a function that writes something itself
+Item = syntax.Node | Callable[[], None]  # a function that writes something itself
 
 
 class Compiler:
@@ -331,15 +316,15 @@ class Compiler:
         self._drops_empty = drops_empty
         self._watch = watch
         self._writers: dict[type, Callable[[Any], list[Item] | None]] = {
-            Literal: self.literal,
-            CodePoints: self.code_points,
-            Concat: lambda node: node.items or self._nothing(),
-            Union: lambda node: self.alternatives([[option] for option in node.options]),
-            Repeat: self._repetition,
-            Group: self.group,
-            Look: self.look,
-            Anchor: self.assertion,
-            WordBoundary: self.assertion,
+            syntax.Literal: self.literal,
+            syntax.CodePoints: self.code_points,
+            syntax.Concat: lambda node: node.items or self._nothing(),
+            syntax.Union: lambda node: self.alternatives([[option] for option in node.options]),
+            syntax.Repeat: self._repetition,
+            syntax.Group: self.group,
+            syntax.Look: self.look,
+            syntax.Anchor: self.assertion,
+            syntax.WordBoundary: self.assertion,
         }
 
     def write(self, *items: Item) -> None:
@@ -366,40 +351,40 @@ class Compiler:
 
     # ---- what the leaves become ----
 
-    def literal(self, node: Literal) -> None:
+    def literal(self, node: syntax.Literal) -> None:
         """Reads one code point after the other."""
         for point in map(ord, node.text):
             self.program.read(((point, point),))
 
-    def code_points(self, node: CodePoints) -> None:
+    def code_points(self, node: syntax.CodePoints) -> None:
         """Reads one code point."""
         self.program.read((node.twin or node).ranges)
 
-    def run(self, node: Repeat, one: CodePoints) -> bool:
+    def run(self, node: syntax.Repeat, one: syntax.CodePoints) -> bool:
         """Writes a repetition of one code point, if there is an instruction for it."""
         return False
 
-    def group(self, node: Group) -> list[Item]:
+    def group(self, node: syntax.Group) -> list[Item]:
         """A group with a name; the name means nothing here."""
         return [node.body]
 
-    def look(self, node: Look) -> list[Item]:
+    def look(self, node: syntax.Look) -> list[Item]:
         """A lookaround."""
         return self.looking([node.body], node.behind, node.negated)
 
-    def assertion(self, node: Anchor | WordBoundary) -> list[Item]:
+    def assertion(self, node: syntax.Anchor | syntax.WordBoundary) -> list[Item]:
         """An anchor, or a word boundary."""
-        if isinstance(node, Anchor):
+        if isinstance(node, syntax.Anchor):
             self.program.assertion(node.kind, node.line_ends)
         else:
             self.program.assertion(BOUNDARIES[node.negated], named_class(node.words))
         return []
 
-    def other(self, node: Node) -> None:
+    def other(self, node: syntax.Node) -> None:
         """A node that only some compilers know, such as an extension."""
         assert type(node) in self._writers, node
 
-    def turn(self, node: Repeat) -> list[Item]:
+    def turn(self, node: syntax.Repeat) -> list[Item]:
         """One turn of a repetition."""
         return [node.body]
 
@@ -420,9 +405,9 @@ class Compiler:
         program, end = self.program, self.program.new_label()
         return [partial(program.look, end, behind, negated, width), *body, partial(program.end_look, end)]
 
-    def _repetition(self, node: Repeat) -> list[Item]:
+    def _repetition(self, node: syntax.Repeat) -> list[Item]:
         program = self.program
-        if isinstance(node.body, CodePoints) and self.run(node, node.body):
+        if isinstance(node.body, syntax.CodePoints) and self.run(node, node.body):
             return []
         if self._counts_turns:
             name = program.begin_repetition(node.minimum, node.maximum, node.lazy)
@@ -460,21 +445,21 @@ class Compiler:
 
     # ---- assertions as lookarounds ----
 
-    def as_looks(self, node: Anchor | WordBoundary) -> list[Item]:
+    def as_looks(self, node: syntax.Anchor | syntax.WordBoundary) -> list[Item]:
         """An assertion as lookarounds for one or two code points."""
-        if isinstance(node, WordBoundary):
+        if isinstance(node, syntax.WordBoundary):
             return self._boundary_as_looks(node)
-        if node.kind in (TEXT_START, TEXT_END):
-            return self._beside(_ALL, node.kind == TEXT_START, negated=True)
-        if node.kind != LAST_LINE_END:
-            return self._beside(_others(node.line_ends), node.kind == LINE_START, negated=True)
-        two: list[Item] = [CodePoints(node.position, ranges) for ranges in (_NEWLINE, _ALL)]
+        if node.kind in (syntax.TEXT_START, syntax.TEXT_END):
+            return self._beside(_ALL, node.kind == syntax.TEXT_START, negated=True)
+        if node.kind != syntax.LAST_LINE_END:
+            return self._beside(_others(node.line_ends), node.kind == syntax.LINE_START, negated=True)
+        two: list[Item] = [syntax.CodePoints(node.position, ranges) for ranges in (_NEWLINE, _ALL)]
         return [
             *self._beside(_others(_NEWLINE), False, negated=True),
             *self.looking(two, False, negated=True),
         ]
 
-    def _boundary_as_looks(self, node: WordBoundary) -> list[Item]:
+    def _boundary_as_looks(self, node: syntax.WordBoundary) -> list[Item]:
         """``(?<=w)(?!w)|(?<!w)(?=w)``, or its negation; some dialects have no ``\\B`` in an empty text."""
         word = named_class(node.words)
         words = [*self._beside(word, True, False), *self._beside(word, False, not node.negated)]
@@ -487,7 +472,7 @@ class Compiler:
 
     def _beside(self, ranges: Ranges, behind: bool, negated: bool) -> list[Item]:
         """Requires that a code point of a set is next to the position; ``negated``: that none is."""
-        return self.looking([CodePoints(0, ranges)], behind, negated)
+        return self.looking([syntax.CodePoints(0, ranges)], behind, negated)
 
 
 def _others(ranges: Ranges) -> Ranges:

@@ -14,6 +14,7 @@ import re
 from typing import NoReturn
 
 from tokamata.errors import PatternSyntaxError, UnsupportedPatternError
+from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.builder import Builder
 from tokamata.patterns.regex.classes import Ranges, letter_cases, named_class
 from tokamata.patterns.regex.dialect import Dialect
@@ -30,7 +31,6 @@ from tokamata.patterns.regex.handlers import (
 )
 from tokamata.patterns.regex.python_escapes import class_ranges, escaped_code_point, escaped_ranges
 from tokamata.patterns.regex.python_groups import NOT_THE_LANGUAGE, TYPE_FLAGS, parse_flags, refuse_group
-from tokamata.patterns.regex.syntax import LAST_LINE_END, LINE_END, TEXT_END, TEXT_START
 from tokamata.patterns.regex.tokens import MAY_BE_VERBOSE, PYTHON, PYTHON_ESCAPES, PYTHON_VERBOSE
 
 __all__ = ["DIALECT"]
@@ -57,7 +57,7 @@ def _dot(builder: Builder, token: str, position: int) -> None:
 
 
 def _dollar(builder: Builder, token: str, position: int) -> None:
-    builder.anchor(LINE_END if builder.flags & MULTILINE else LAST_LINE_END, position)
+    builder.anchor(syntax.LINE_END if builder.flags & MULTILINE else syntax.LAST_LINE_END, position)
 
 
 def _escape(builder: Builder, token: str, position: int) -> None:
@@ -68,7 +68,7 @@ def _escape(builder: Builder, token: str, position: int) -> None:
     elif letter and not (letter.isascii() and letter.isalnum()):
         builder.literal(letter, position)
     elif letter == "A" or letter == "Z":
-        builder.anchor(TEXT_START if letter == "A" else TEXT_END, position)
+        builder.anchor(syntax.TEXT_START if letter == "A" else syntax.TEXT_END, position)
     elif letter == "b" or letter == "B":
         builder.word_boundary(letter == "B", "aw" if builder.flags & ASCII else "w", position)
     elif letter and letter in "pP" and len(token) > 2:

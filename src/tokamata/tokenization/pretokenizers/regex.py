@@ -34,19 +34,8 @@ from __future__ import annotations
 import re
 
 from tokamata.errors import LimitExceeded, UnsupportedTokenizerError
+from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.program import Compiler, Item, Program
-from tokamata.patterns.regex.syntax import (
-    LINE_END,
-    TEXT_END,
-    Anchor,
-    CodePoints,
-    Concat,
-    Look,
-    Node,
-    Repeat,
-    Union,
-    WordBoundary,
-)
 
 __all__ = ["classes_of", "compile_regex"]
 
@@ -82,14 +71,14 @@ def classes_of(program: Program) -> tuple[str, ...]:
 class _Compiler(Compiler):
     """Compiles a tree whose classes are texts."""
 
-    def code_points(self, node: CodePoints) -> None:
+    def code_points(self, node: syntax.CodePoints) -> None:
         """Reads one code point of a class."""
         self.program.read(node.key)
 
-    def assertion(self, node: Anchor | WordBoundary) -> list[Item]:
+    def assertion(self, node: syntax.Anchor | syntax.WordBoundary) -> list[Item]:
         """``$``, the only one that the parser makes."""
-        assert isinstance(node, Anchor)
-        self.program.assertion(node.kind, _NEWLINE if node.kind == LINE_END else None)
+        assert isinstance(node, syntax.Anchor)
+        self.program.assertion(node.kind, _NEWLINE if node.kind == syntax.LINE_END else None)
         return []
 
 
@@ -115,13 +104,13 @@ class _Parser:
         self._ignore_case = False
         self._depth = 0
 
-    def parse(self) -> Node:
+    def parse(self) -> syntax.Node:
         tree = self._alternation()
         if self._at < len(self._pattern):
             raise self._error("an unmatched )")
         return tree
 
-    def _alternation(self) -> Node:
+    def _alternation(self) -> syntax.Node:
         self._depth += 1
         if self._depth > _MOST_DEPTH:
             raise self._error(f"groups nested more than {_MOST_DEPTH} deep")
@@ -130,23 +119,23 @@ class _Parser:
         while self._take("|"):
             branches.append(self._sequence())
         self._depth -= 1
-        return Union(place, branches) if len(branches) > 1 else branches[0]
+        return syntax.Union(place, branches) if len(branches) > 1 else branches[0]
 
-    def _sequence(self) -> Node:
+    def _sequence(self) -> syntax.Node:
         place = self._at
-        parts: list[Node] = []
+        parts: list[syntax.Node] = []
         while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
             parts.append(self._quantified())
-        return parts[0] if len(parts) == 1 else Concat(place, parts)
+        return parts[0] if len(parts) == 1 else syntax.Concat(place, parts)
 
-    def _quantified(self) -> Node:
+    def _quantified(self) -> syntax.Node:
         atom = self._atom()
         while match := _QUANTIFIER.match(self._pattern, self._at):
             self._at = match.end()
             atom = self._repeated(atom, match[1], match[2])
         return atom
 
-    def _repeated(self, atom: Node, count: str, manner: str) -> Node:
+    def _repeated(self, atom: syntax.Node, count: str, manner: str) -> syntax.Node:
         low: int
         high: int | None
         if found := _COUNT.fullmatch(count):
@@ -157,12 +146,12 @@ class _Parser:
         else:
             low, high = _COUNTS[count]
         if manner == "+":
-            if not isinstance(atom, CodePoints):
+            if not isinstance(atom, syntax.CodePoints):
                 raise self._error("a possessive quantifier of more than one code point")
             return _without_backtracking(atom, low, high)
-        return Repeat(atom.position, atom, low, high, lazy=manner == "?")
+        return syntax.Repeat(atom.position, atom, low, high, lazy=manner == "?")
 
-    def _atom(self) -> Node:
+    def _atom(self) -> syntax.Node:
         pattern = self._pattern
         character = pattern[self._at]
         if character == "(":
@@ -177,14 +166,16 @@ class _Parser:
             return self._class(match[0])
         if character == "$":
             self._at += 1
-            return Anchor(self._at - 1, TEXT_END if self._dollar_is_end else LINE_END, ())
+            return syntax.Anchor(
+                self._at - 1, syntax.TEXT_END if self._dollar_is_end else syntax.LINE_END, ()
+            )
         if character in "^*+?{":
             raise self._error(character)
         self._at += 1
         return self._class("." if character == "." else re.escape(character))
 
-    def _class(self, text: str) -> Node:
-        return CodePoints(self._at - 1, (), f"(?i:{text})" if self._ignore_case else text)
+    def _class(self, text: str) -> syntax.Node:
+        return syntax.CodePoints(self._at - 1, (), f"(?i:{text})" if self._ignore_case else text)
 
     def _bracket(self) -> str:
         start = self._at
@@ -204,7 +195,7 @@ class _Parser:
         self._at += 1
         return self._pattern[start : self._at]
 
-    def _group(self) -> Node:
+    def _group(self) -> syntax.Node:
         if self._take("(?:"):
             return self._closed(self._alternation())
         if self._take("(?i:"):
@@ -215,15 +206,15 @@ class _Parser:
         for opening, negated in (("(?=", False), ("(?!", True)):
             if self._take(opening):
                 body = self._closed(self._alternation())
-                if not isinstance(body, CodePoints):
+                if not isinstance(body, syntax.CodePoints):
                     raise self._error("a lookahead for more than one code point")
-                return Look(body.position, body, behind=False, negated=negated)
+                return syntax.Look(body.position, body, behind=False, negated=negated)
         if self._pattern.startswith("(?", self._at):
             raise self._error(f"the group {self._pattern[self._at : self._at + 4]}")
         self._at += 1
         return self._closed(self._alternation())
 
-    def _closed(self, tree: Node) -> Node:
+    def _closed(self, tree: syntax.Node) -> syntax.Node:
         if not self._take(")"):
             raise self._error("a ( without its )")
         return tree
@@ -240,11 +231,13 @@ class _Parser:
         )
 
 
-def _without_backtracking(one: CodePoints, low: int, high: int | None) -> Node:
+def _without_backtracking(one: syntax.CodePoints, low: int, high: int | None) -> syntax.Node:
     """``X{low,high}+``: as many as possible, so no X follows unless there are ``high``."""
     place = one.position
-    stop = Look(place, one, behind=False, negated=True)
+    stop = syntax.Look(place, one, behind=False, negated=True)
     if high is None:
-        return Concat(place, [Repeat(place, one, low, None), stop])
-    fewer: list[Node] = [Concat(place, [*[one] * count, stop]) for count in range(high - 1, low - 1, -1)]
-    return Union(place, [Concat(place, [one] * high), *fewer])
+        return syntax.Concat(place, [syntax.Repeat(place, one, low, None), stop])
+    fewer: list[syntax.Node] = [
+        syntax.Concat(place, [*[one] * count, stop]) for count in range(high - 1, low - 1, -1)
+    ]
+    return syntax.Union(place, [syntax.Concat(place, [one] * high), *fewer])

@@ -47,17 +47,9 @@ from tokamata.patterns.grammars.lexer.conditions import (
     negated,
 )
 from tokamata.patterns.grammars.rules.rule_trees import Automaton
+from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.parser import parse
 from tokamata.patterns.regex.program import BOUNDARIES, Compiler, Instruction, Item, Program, threads_at
-from tokamata.patterns.regex.syntax import (
-    LINE_START,
-    TEXT_START,
-    Anchor,
-    Look,
-    Repeat,
-    WordBoundary,
-    children_first,
-)
 from tokamata.patterns.unicode import Ranges
 from tokamata.resources.limits import Watch
 
@@ -148,7 +140,7 @@ class Places:
             LimitExceeded: it has too many places.
         """
         tree = parse(regex, flags, keeps_groups=True, watch=self._watch)
-        repeats = [node for node in children_first(tree.root) if isinstance(node, Repeat)]
+        repeats = [node for node in syntax.children_first(tree.root) if isinstance(node, syntax.Repeat)]
         begin = len(self._program.code)
         _Compiler(self._program, regex, self._watch).write(tree.root)
         self._program.jump(END)
@@ -190,16 +182,16 @@ class Places:
         program = self._program
         for place in range(begin, len(program.code)):
             one = program.code[place]
-            if one.operation in (TEXT_START, LINE_START):
+            if one.operation in (syntax.TEXT_START, syntax.LINE_START):
                 self._sees_start = True
             elif one.operation == "look" and "behind" in one.flags:
                 self._number_behind[place] = len(self._behind)
                 self._behind.append(place + 1)
-            if one.operation in (LINE_START, *BOUNDARIES):
+            if one.operation in (syntax.LINE_START, *BOUNDARIES):
                 ranges = self._ranges(one)
                 if ranges not in self._sets:
                     self._sets.append(ranges)
-                if one.operation != LINE_START and ranges not in self._words:
+                if one.operation != syntax.LINE_START and ranges not in self._words:
                     self._words[ranges] = len(program.code)
                     program.read(ranges)
                     program.jump(END)
@@ -415,9 +407,9 @@ class Places:
     def _asserted(self, place: int, past: Past) -> Condition:
         """The condition that an assertion leaves."""
         one = self._program.code[place]
-        if one.operation == TEXT_START:
+        if one.operation == syntax.TEXT_START:
             return ALWAYS if past.at_start else NEVER
-        if one.operation == LINE_START:
+        if one.operation == syntax.LINE_START:
             return ALWAYS if past.at_start or past.sets[self._sets.index(self._ranges(one))] else NEVER
         if one.operation == "look":
             is_negated = "negated" in one.flags
@@ -444,20 +436,20 @@ class _Compiler(Compiler):
         self._regex = regex
         self._is_behind = False
 
-    def look(self, node: Look) -> list[Item]:
+    def look(self, node: syntax.Look) -> list[Item]:
         """A lookaround; what a lookbehind reads is followed beside the text, and has none of its own."""
         self._refuse_behind(node)
         items = self.looking([node.body], node.behind, node.negated)
         return [self._enter_behind, *items, self._leave_behind] if node.behind else items
 
-    def assertion(self, node: Anchor | WordBoundary) -> list[Item]:
+    def assertion(self, node: syntax.Anchor | syntax.WordBoundary) -> list[Item]:
         """An assertion about the text before, or a lookahead."""
         self._refuse_behind(node)
-        if isinstance(node, WordBoundary) or node.kind in (TEXT_START, LINE_START):
+        if isinstance(node, syntax.WordBoundary) or node.kind in (syntax.TEXT_START, syntax.LINE_START):
             return super().assertion(node)
         return self.as_looks(node)
 
-    def _refuse_behind(self, node: Look | Anchor | WordBoundary) -> None:
+    def _refuse_behind(self, node: syntax.Look | syntax.Anchor | syntax.WordBoundary) -> None:
         if self._is_behind:
             reason = "an assertion within a lookbehind of a terminal"
             raise UnsupportedPatternError(self._regex, node.position, reason)
