@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <new>
 #include <tuple>
-#include <unordered_map>
 
 namespace tokamata {
 
