@@ -252,7 +252,7 @@ SetId ArrayEnds::leading_values(const Branch<ArrayTag>& way, SetId values, const
 
 // ---- how many arrays --------------------------------------------------------------------------
 
-// As Arena::count_texts: all arrays at once, element by element.
+// As count_texts (expression/text_count.hpp): all arrays at once, element by element.
 std::uint64_t ArrayEnds::count(ArrayId f, std::uint64_t most, const Work& work) {
   if (most == 0 || !some_length(f, work)) return 0;
   const Supply all = supply(f, {}, most, work);

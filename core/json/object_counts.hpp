@@ -1,4 +1,4 @@
-// How many objects fulfil a formula: all of them at once, name by name.  See Arena::count_texts for the idea.
+// How many objects fulfil a formula: all of them at once, name by name.  See expression/text_count.hpp for the idea.
 //
 // Example.  "a" in {1, 2}, no other names: after "a" one object without it, two with it.
 // Names that are not declared are mostly without end: if one may come at all, there are enough objects.  Those of a

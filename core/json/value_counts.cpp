@@ -61,7 +61,7 @@ std::uint64_t ValueCounts::find_count(SetId set, std::uint64_t most, const Work&
 // Example.  Of multiples of 7 from 10 on, 14, 21, … 98 are met among the first hundred states.
 // Why.  In spelling any, a proof for one state of numbers goes through thousands of zeros and exponents.
 // Cost.  A derivative for each of so many beginnings as there are wanted values, times a constant; where thousands are
-// wanted, nothing is found so, since Arena::count_texts counts ways and not texts.
+// wanted, nothing is found so, since count_texts counts ways and not texts.
 std::uint64_t ValueCounts::count_integers(ExpressionId numbers, std::uint64_t most, const Work& work) {
   constexpr std::uint64_t kBeginningsForEach = 16;  // value: multiples of 7 are one of seven integers
   constexpr std::uint64_t kMostIntegersWanted = 256;
