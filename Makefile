@@ -98,6 +98,7 @@ format: $(VENV)/test.stamp
 	$(BIN)/ruff format --quiet .
 	$(BIN)/clang-format -i $(CPP)
 	$(BIN)/python -m tools.make_stub
+	$(BIN)/python -m tools.make_rooms
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy
