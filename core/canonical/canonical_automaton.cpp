@@ -196,7 +196,7 @@ bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
 // Where the bound holds, that does not show: masks within it are whole.  With rules it is counted in bytes of texts
 // that need not be canonical, so that it has to be the same each time: it is the pattern's own.
 TokenCount CanonicalAutomaton::most_after(Configuration place, TokenCount by_witnesses, Budget& budget) {
-  if (!pattern_.is_approximated(place.state)) return by_witnesses;
+  if (!pattern_.operands().is_approximated(place.state)) return by_witnesses;
   place.at_start = false;
   pattern_.mask(place, budget);  // finds it
   return pattern_.most_after(place);

@@ -124,9 +124,9 @@ class CanonicalAutomaton {
   TokenCount bound(Configuration place, const CanonicalState& state, Budget& budget);
   // The configuration of the over-approximation, if the pattern has rules and the text is not empty.
   Configuration approximated(Configuration place, Budget& budget) {
-    if (place.at_start || !pattern_.is_approximated(place.state)) return place;
+    if (place.at_start || !pattern_.operands().is_approximated(place.state)) return place;
     if (!approximated_ || approximated_->first != place.state)
-      approximated_ = {place.state, pattern_.approximated(place, budget)};
+      approximated_ = {place.state, pattern_.operands().approximated(place, budget)};
     return approximated_->second;
   }
 

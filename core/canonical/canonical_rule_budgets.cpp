@@ -173,7 +173,7 @@ CanonicalRuleBudgets::Groups CanonicalRuleBudgets::make_groups(Configuration app
 }
 
 CanonicalRuleBudgets::GroupsPtr CanonicalRuleBudgets::groups(const ConfigurationKey& place, Budget& budget) {
-  const Configuration approximation = pattern_.approximated({place.state, place.at_start}, budget);
+  const Configuration approximation = pattern_.operands().approximated({place.state, place.at_start}, budget);
   if (const Kept<Groups>* const known = groups_.find(approximation)) return known->shared();
   const auto made = std::make_shared<const Groups>(make_groups(approximation, budget));
   return groups_.keep(approximation, Kept<Groups>(made), made->memory_bytes()).shared();

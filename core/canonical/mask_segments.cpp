@@ -56,7 +56,7 @@ TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTok
 
 const MaskSegments::MaskSegment& MaskSegments::segment(const Key& asked, Budget& budget) {
   Key key = asked;
-  if (key.edge == Hypothesis::Edge::Inside && pattern_.is_approximated(key.state))
+  if (key.edge == Hypothesis::Edge::Inside && pattern_.operands().is_approximated(key.state))
     key.pieces = tokenization_.pieces().alike_behind(key.pieces);
   MaskWork& work = pattern_.counted_work();
   if (const auto known = segments_.find(key); known != segments_.end()) {
@@ -151,7 +151,7 @@ MaskSegments::MaskSegment MaskSegments::make(const Key& key, Budget& budget) {
 MaskSegments::MaskSegment MaskSegments::made(const Key& key, Budget& budget) {
   MaskSegment segment;
   Judge judge(tokenization_, liveness_, segment, key, budget);
-  if (pattern_.is_approximated(key.state)) {
+  if (pattern_.operands().is_approximated(key.state)) {
     add_rules(segment, judge, key, budget);
     return segment;
   }
@@ -304,8 +304,9 @@ void MaskSegments::add_rules(MaskSegment& segment, Judge& judge, const Key& key,
   const auto one_by_one = [&](std::uint32_t token) {
     if (!judge.may_stand({token}) || tokenization_.vocabulary().is_stop({token})) return;
     if (const std::optional<StateId> target = pattern_step(pattern_, place, {token}, budget))
-      judge.judge({token},
-                  pattern_.is_approximated(*target) ? pattern_.approximated({*target, false}, budget).state : *target);
+      judge.judge({token}, pattern_.operands().is_approximated(*target)
+                               ? pattern_.operands().approximated({*target, false}, budget).state
+                               : *target);
   };
   if (key.at_start || (key.pieces != Pieces::kSettled && key.place == CodePoints::kBetween)) {
     for_each_bit(pattern_.mask(place, budget)->bits.row(), one_by_one);
@@ -355,7 +356,7 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   if (tail == Pool::kEpsilon) return;
   // The tokens that pass the end of the terminal, by their remainders.
   const Follow follow = pattern_.follow_of(tail);
-  const std::shared_ptr<const Segment> leaving = pattern_.segment(terminal, TokenTrie::root(), follow, budget);
+  const std::shared_ptr<const Segment> leaving = pattern_.segments().of(terminal, TokenTrie::root(), follow, budget);
   if (leaving->has_trunk())
     behind = bytes.state_of_any(without_joined(segment, judge, key, terminal, tail, budget), budget);
   const auto judge_below = [&](const TokenTrie& trie, NodeId end) {

@@ -474,7 +474,7 @@ TerminalExitsMaker::ExitsPtr TerminalExitsMaker::exits_without(ExpressionId term
                                                                std::uint16_t guess, Hypothesis::Edge edge,
                                                                Budget& budget) {
   const std::optional<std::vector<std::uint32_t>> along =
-      pattern_.tokens_along(with, TokenTrie::root(), kManyJudged, budget);
+      pattern_.segments().tokens_along(with, TokenTrie::root(), kManyJudged, budget);
   if (!along) return nullptr;
   Words is_judged(tokenization_.vocabulary().words(), 0);
   for (const std::uint32_t token : *along)

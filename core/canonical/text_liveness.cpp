@@ -118,7 +118,7 @@ const ByteSet& TextLiveness::closing_bytes(ExpressionId expression, Budget& budg
 // since it lacks a byte of each, and nothing that a normal form might change.  Where rules remember what was written it
 // is not asked: their texts are long, and each state has another.
 bool TextLiveness::closes_calmly(StateId state, Budget& budget) {
-  if (!pattern_.is_approximated(state) || pattern_.automaton().accepting(state) ||
+  if (!pattern_.operands().is_approximated(state) || pattern_.automaton().accepting(state) ||
       pattern_.automaton().arena().rule_sets().any_remembers())
     return false;
   if (!contents_) {

@@ -1,4 +1,4 @@
-// Where each token class leads from a configuration: a walk of the class trie in step with the automaton.
+// Where each class of equal tokens leads from a configuration, for budgets: a walk of the class trie.
 //
 // `visit(state, token_class)` is called for every class that leads to a state from which an accepted text can
 // be reached, and for every control token that does.  The stack is explicit, since tokens may be long.

@@ -41,7 +41,8 @@ const counted::vector<LongCompletions::Next>& LongCompletions::next_by_bytes(Sta
     const std::optional<StateId> target = automaton_.step({state, false}, token, budget);
     if (target && met.insert(target->value).second) next.push_back({token, *target});
   };
-  const StateId approximation = is_by_byte(state) ? automaton_.approximated({state, false}, budget).state : state;
+  const StateId approximation =
+      is_by_byte(state) ? automaton_.operands().approximated({state, false}, budget).state : state;
   if (approximation != state)
     for (const Next& alike : counted::vector<Next>(next_by_bytes(approximation, budget))) try_token(alike.token);
   else

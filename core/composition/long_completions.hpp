@@ -109,7 +109,7 @@ class LongCompletions {
   const std::vector<TokenId>& short_tokens();
   // Whether each byte leads to a state of its own: the text of a name is remembered.
   bool is_by_byte(StateId state) const {
-    return automaton_.automaton().node(state).by_byte && automaton_.is_approximated(state);
+    return automaton_.automaton().node(state).by_byte && automaton_.operands().is_approximated(state);
   }
   std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenBounds bounds, Budget& budget);
   // What leads on to a completion that `lasts` has found.

@@ -1,4 +1,4 @@
-// The states of a token automaton that have masks, and how they are reached: what outlives the automaton.
+// Masks of a token automaton and the bytes that reach their states: taken from one automaton, put back into another.
 //
 // Problem.  A process has computed thousands of states and masks; the next one begins with none.  The states are
 // expressions of an arena, which are large and refer to rules and tables.  Only the constraint itself says what they

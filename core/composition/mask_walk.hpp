@@ -1,4 +1,4 @@
-// Which tokens live after a state: the composition of one state with the whole vocabulary.
+// The mask of a state without rules: a walk of the whole vocabulary, which takes runs of tokens at loops.
 //
 // Problem.  Find every token whose bytes the byte automaton can read from the state, and after
 // which the rest can be spelled.

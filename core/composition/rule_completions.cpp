@@ -26,7 +26,7 @@ class RuleCompletions::Graph {
 
   template <class Offer>
   void expand(Configuration place, Offer&& offer) {
-    const Configuration approximation = automaton_.approximated(place, budget_);
+    const Configuration approximation = automaton_.operands().approximated(place, budget_);
     std::unordered_map<std::uint32_t, std::size_t> followed;  // by state of the over-approximation
     walk_classes(automaton_.steps(), approximation, budget_, [&](StateId reached, const TokenClass& token_class) {
       ++classes_;
@@ -103,7 +103,7 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
   TokenCount best = texts_.tokens(state, budget);
   const Configuration configuration{state, false};
   if (best <= kNear && best > automaton_.room(state).at_least) {
-    const Configuration approximation = automaton_.approximated(configuration, budget);
+    const Configuration approximation = automaton_.operands().approximated(configuration, budget);
     std::unordered_set<std::uint32_t> followed;  // states of the over-approximation
     walk_classes(automaton_.steps(), approximation, budget, [&](StateId reached, const TokenClass& token_class) {
       if (!followed.insert(reached.value).second || texts_.tokens(reached, budget) >= best - 1) return;
@@ -121,7 +121,7 @@ TokenCount RuleCompletions::tokens_to_close(StateId state, Budget& budget) {
 
 // The tokens that fit by the over-approximation, and those that the exact state must judge.
 RuleCompletions::Fitting RuleCompletions::fitting(StateId state, TokenCount left, Budget& budget) {
-  const StateId approximation = automaton_.approximated({state, false}, budget).state;
+  const StateId approximation = automaton_.operands().approximated({state, false}, budget).state;
   TokenCount spare = approximation == state ? 0 : kSpare;
   // Where the state needs more than that, it repeats what it reads: a name between tags of its own.  So may each byte
   // of a token.
@@ -168,7 +168,7 @@ RuleCompletions::Fitting RuleCompletions::fitting_at_start(Configuration configu
                                                            Budget& budget) {
   const std::size_t words = automaton_.vocabulary(true).words();
   Fitting found{Words(words), false, Words(words), {}};
-  const Configuration approximation = automaton_.approximated(configuration, budget);
+  const Configuration approximation = automaton_.operands().approximated(configuration, budget);
   const bool is_exact = approximation.state == configuration.state;
   walk_classes(automaton_.steps(), approximation, budget, [&](StateId target, const TokenClass& token_class) {
     const TokenCount needed = texts_.tokens(target, budget);

@@ -46,7 +46,7 @@ class RuleCompletions {
 
   // Whether this class completes the texts of a state.
   bool serves(StateId state, Budget& budget) {
-    return automaton_.is_approximated(state) && automaton_.automaton().node(state).spellable_by_bytes() &&
+    return automaton_.operands().is_approximated(state) && automaton_.automaton().node(state).spellable_by_bytes() &&
            texts_.tokens(state, budget) != kNoTokens;
   }
 

@@ -1,11 +1,12 @@
-// A walk of an expression with rules down tries: terminals by their segments, everything else byte by byte.
+// A walk of an expression with rules down tries: terminals by their segments where that pays, the rest byte by byte.
 //
 // Problem.  In a JSON text nearly every position has a state of its own.  A walk of the vocabulary for each would cost
 // a hundred times as much as what is new in it.
 // How.  The expression is split into its alternatives, with the rules at the front unfolded.  Each alternative is
-// followed down the trie as long as some token continues with it; most end at their first byte.  A terminal is not
-// followed: its *segment* (vocabulary/segment.hpp) is computed once.  The segment contains the trie of what tokens
-// spell after the terminal, and whatever follows the terminal is followed down that trie in the same way.
+// followed down the trie as long as some token continues with it; most end at their first byte.  Of a terminal, the
+// *segment* (vocabulary/segment.hpp) is computed once, where the trie below is not small.  The segment contains the
+// trie of what tokens spell after the terminal, and whatever follows the terminal is followed down that trie in the
+// same way.
 // Grammars are ambiguous: a token of sixteen brackets may have 2^16 readings.  So with rules that are joined
 // (Rules::joins) all readings that reach one node of the trie are opened together.  What several of them begin with is
 // followed once, before a fork (rests.hpp).

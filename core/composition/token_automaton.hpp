@@ -57,7 +57,7 @@ class LanguageMasks;
 //     no lock.
 //   - Errors.  As for ByteAutomaton: a memo keeps only whole values.  If `keep_only` throws, either all states have
 //     their new numbers or none has; masks and other memos may be lost, and are recomputed.
-//   - `known_mask` and `try_step` compute nothing: they answer from the memos, or return nothing.
+//   - `known_mask` computes nothing: it answers from the memo, or returns nothing.
 class TokenAutomaton {
  public:
   using ControlTokens = Operands::ControlTokens;
@@ -115,18 +115,11 @@ class TokenAutomaton {
   // ---- steps: TokenSteps ----
 
   TokenSteps& steps() { return steps_; }
+  const TokenSteps& steps() const { return steps_; }
   std::optional<StateId> step(Configuration configuration, TokenId token, Budget& budget) {
     return steps_.step(configuration, token, budget);
   }
-  std::optional<std::optional<StateId>> try_step(Configuration configuration, TokenId token) const {
-    return steps_.try_step(configuration, token);
-  }
   Reading read(StateId state, std::string_view text, Budget& budget) { return steps_.read(state, text, budget); }
-  ByteSet live_bytes(StateId state, Budget& budget) { return steps_.live_bytes(state, budget); }
-  std::string forced_text(Configuration configuration, Budget& budget) {
-    return steps_.forced_text(configuration, budget);
-  }
-  ClassTrie& class_trie(bool at_start) { return steps_.class_trie(at_start); }
 
   // ---- liveness: TokenLiveness ----
 
@@ -135,19 +128,9 @@ class TokenAutomaton {
   bool is_empty(Budget& budget) { return liveness_.is_empty(budget); }
   Room room(StateId state) const { return liveness_.room(state); }
 
-  // ---- over-approximations and segments ----
+  // ---- segments ----
 
-  bool is_approximated(StateId state) const { return operands_.is_approximated(state); }
-  Configuration approximated(Configuration configuration, Budget& budget) {
-    return operands_.approximated(configuration, budget);
-  }
-  const std::shared_ptr<const Segment>& segment(ExpressionId terminal, NodeId node, Follow follow, Budget& budget) {
-    return segments_.of(terminal, node, follow, budget);
-  }
-  std::optional<std::vector<std::uint32_t>> tokens_along(const StringBounds::WithStrings& with, NodeId from,
-                                                         std::size_t most, Budget& budget) {
-    return segments_.tokens_along(with, from, most, budget);
-  }
+  Segments& segments() { return segments_; }
   Follow follow_of(ExpressionId expression) { return beginnings_.follow_of(expression); }
   RuleWalkContext& rule_context() { return rule_segments_.context(); }
 
@@ -157,7 +140,6 @@ class TokenAutomaton {
   ByteAutomaton& automaton() { return operands_.automaton(); }
   const ByteAutomaton& automaton() const { return operands_.automaton(); }
   const Vocabulary& vocabulary(bool at_start) const { return operands_.vocabulary(at_start); }
-  const std::shared_ptr<const Vocabulary>& shared_vocabulary() const { return operands_.shared_vocabulary(); }
   bool has_start_rule() const { return operands_.has_start_rule(); }
   bool is_spelled_by_bytes() const { return operands_.is_spelled_by_bytes(); }
   const std::vector<TokenId>& controls() const { return operands_.controls(); }

@@ -1,4 +1,4 @@
-// A walk of the trie in step with the byte automaton: the composition, one state at a time.
+// The loop that walks share: down the trie in step with the byte automaton, with a call at each node.
 //
 // `enter(node, state)` is called for every node whose path from the root lives, the root first,
 // in the order of bytes; it says whether to go on below.  The stack is explicit, since tokens may

@@ -13,7 +13,7 @@ std::vector<TokenId> Explainer::live_controls() {
 
 Explanation Explainer::stop_token() {
   if (place_.is_stopped() || follower_.accepts(place_)) return {Verdict::Allowed, 0, {}};
-  return {Verdict::StopTooSoon, 0, pattern_.live_bytes(place_.at.state, budget_), live_controls()};
+  return {Verdict::StopTooSoon, 0, pattern_.steps().live_bytes(place_.at.state, budget_), live_controls()};
 }
 
 Explanation Explainer::token(TokenId token) {
@@ -32,10 +32,10 @@ Explanation Explainer::token(TokenId token) {
   }
   const TokenAutomaton::Reading reading = pattern_.read(place_.at.state, text, budget_);
   if (reading.length < text.size())
-    return {Byte, reading.length, pattern_.live_bytes(reading.state, budget_),
+    return {Byte, reading.length, pattern_.steps().live_bytes(reading.state, budget_),
             reading.length == 0 ? live_controls() : std::vector<TokenId>(),
             pattern_.automaton().arena().fronts().awaited(pattern_.automaton().expression(reading.state), budget_)};
-  const ByteSet expected = pattern_.live_bytes(pattern_.edge(reading.state, budget_), budget_);
+  const ByteSet expected = pattern_.steps().live_bytes(pattern_.edge(reading.state, budget_), budget_);
   if (!pattern_.step(place_.at, token, budget_)) return {Unspellable, reading.length, expected};
   return {follows(token) ? Allowed : follower_.refusal(place_, token), reading.length, expected};
 }

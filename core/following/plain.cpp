@@ -33,7 +33,7 @@ std::optional<Step> PlainFollower::step(const Place& place, TokenId token, Budge
 }
 
 std::optional<std::optional<Step>> PlainFollower::known_step(const Place& place, TokenId token) const {
-  const std::optional<std::optional<StateId>> target = automaton_.try_step(place.at, token);
+  const std::optional<std::optional<StateId>> target = automaton_.steps().try_step(place.at, token);
   if (!target) return std::nullopt;
   return *target ? std::optional(Step{token, **target}) : std::optional<Step>();
 }
@@ -59,7 +59,7 @@ TokenCount PlainFollower::closing(const Place& place, Budget& budget) {
 }
 
 std::string PlainFollower::forced(const Place& place, Budget& budget) {
-  return automaton_.forced_text(place.at, budget);
+  return automaton_.steps().forced_text(place.at, budget);
 }
 
 std::string PlainFollower::show(const Place& place) {
@@ -105,7 +105,7 @@ class ClassTransitions final : public Transitions {
   // The root, at which no token ends, has the number 0: it stands for no class.
   std::vector<std::int64_t> nodes_by_token(bool at_start) {
     std::vector<std::int64_t> nodes(class_of_token_.size(), 0);
-    ClassTrie& trie = automaton_.class_trie(at_start);
+    ClassTrie& trie = automaton_.steps().class_trie(at_start);
     trie.open_all();
     for (std::uint32_t node = 0; node < trie.node_count(); ++node)
       for (const std::uint32_t token : trie.open({node}).tokens) nodes[token] = node;

@@ -54,7 +54,7 @@ StateId Thought::step(StateId state, TokenId token, bool at_start, Budget& budge
 }
 
 std::optional<StateId> Thought::try_step(StateId state, TokenId token, bool at_start) const {
-  const std::optional<std::optional<StateId>> next = tracker_.try_step({state, at_start}, token);
+  const std::optional<std::optional<StateId>> next = tracker_.steps().try_step({state, at_start}, token);
   if (!next || !*next) return std::nullopt;
   return tracker_.automaton().accepting(**next) ? kEnded : **next;
 }

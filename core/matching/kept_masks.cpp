@@ -323,7 +323,7 @@ std::optional<std::size_t> KeptMasks::read(std::string_view bytes, double second
     budget.check();
     std::vector<SharedWords> shared;
     const std::optional<MaskRecords> records =
-        records_of_bytes(bytes, states_.automaton_.shared_vocabulary(), budget, shared);
+        records_of_bytes(bytes, states_.automaton_.operands().shared_vocabulary(), budget, shared);
     if (!records) return std::nullopt;
     double spent = budget.spent_seconds();
     bool is_held = false;

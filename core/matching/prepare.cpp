@@ -106,7 +106,7 @@ class Preparer {
   std::uint64_t appearance(const Step& step, Budget& budget) {
     std::uint64_t hash = 0;
     for (const Hypothesis& h : step.canonical.hypotheses) hash = mix(mix(hash, h.guess), h.place);
-    if (!tokens_.is_approximated(step.state)) return mix(hash, automaton_.clipped(step.state, budget).value);
+    if (!tokens_.operands().is_approximated(step.state)) return mix(hash, automaton_.clipped(step.state, budget).value);
     std::uint64_t all = 0;
     for (const Approximation& approximation :
          arena_.fronts().approximations(automaton_.expression(step.state), budget)) {
@@ -151,7 +151,8 @@ class Preparer {
     };
     for (const std::uint8_t byte : automaton_.byte_classes())
       add_longest(std::string_view(reinterpret_cast<const char*>(&byte), 1));
-    if (tokens_.is_approximated(configuration.state)) for_each_string(configuration.state, budget, add_longest);
+    if (tokens_.operands().is_approximated(configuration.state))
+      for_each_string(configuration.state, budget, add_longest);
     std::ranges::sort(chosen);
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     return chosen;

@@ -1,4 +1,4 @@
-"""How objects of the engine are pickled: as the calls that made them.
+"""Recipes: the calls that made an object, listed in order, which pickles hold in place of expressions.
 
 Problem.  A constraint consists of expressions of the engine, which are shared and large, and of functions
 that read values.  Another process makes the same constraint from the same arguments, which have about 100

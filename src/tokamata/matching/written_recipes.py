@@ -1,4 +1,4 @@
-"""Recipes as JSON, for a file that strangers may have written.
+"""The calls of a recipe (:mod:`tokamata.calls.recipes`) as JSON, for a file that strangers may have written.
 
 Problem.  A pickle names any function that there is, so whoever writes one decides what runs where it is read.
 A constraint is made by few functions, of texts, numbers, lists and dicts.

@@ -1,4 +1,4 @@
-"""A diagram as SVG, in colours that are readable on white and on black.
+"""A diagram as SVG, or a description in words where it is too large to read.
 
 A notebook shows the drawing on any background, often as an image that cannot adapt to it.  So all lines
 and letters have a medium luminance, with a contrast of at least 4 to 1 both to white and to #111, and

@@ -1,4 +1,4 @@
-"""Building a syntax tree while a pattern is read from left to right.
+"""Building a syntax tree while a pattern is read from left to right; groups get their numbers and names.
 
 The parser of each dialect says what it reads (a text, a set, an anchor, a quantifier, the
 beginning and the end of a group); the builder keeps what is open and makes the nodes.
