@@ -340,7 +340,7 @@ def test_lark_stops_at_limits(name: str) -> None:
 def test_the_loader_is_stopped_anywhere() -> None:
     text = placeholders(8) + "\n%import common.NUMBER\nb: pair{A}\npair{x}: (x NUMBER?)~3..60"
     *_, count = compiled(text)
-    checks = count // steps._STEPS_OF_CHECK
+    checks = count // steps._STEPS_OF_A_CHECK
     assert checks > 20
     for stop in range(0, checks, 3):
         with pytest.raises(tk.Cancelled), steps.bounded(Counted(stop)):
