@@ -1,7 +1,7 @@
 // Limits and cancel tokens for Python.
 
-#include "common/limits.hpp"
 #include "bindings/parts.hpp"
+#include "common/limits.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
