@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "common/sort_unique.hpp"
 #include "composition/class_walk.hpp"
 
 namespace tokamata {
@@ -15,8 +16,7 @@ const counted::vector<StateId>& Completions::targets(StateId state, Budget& budg
   walk_classes(automaton_.steps(), {state, false}, budget, [&](StateId target, auto) {
     if (found.empty() || found.back() != target) found.push_back(target);
   });
-  std::ranges::sort(found);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  sort_unique(found);
   found.shrink_to_fit();
   return targets_.emplace(state.value, std::move(found)).first->second;
 }

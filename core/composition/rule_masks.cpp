@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "common/sort_unique.hpp"
 #include "composition/approximation_cuts.hpp"
 #include "composition/mask_builder.hpp"
 #include "composition/unverified.hpp"
@@ -149,8 +150,7 @@ RuleMasks::Holder RuleMasks::united(StateId state, Budget& budget) {
     most = std::max(most, one.most_after);
     holders.push_back(one.state);
   }
-  std::ranges::sort(holders);
-  holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
+  sort_unique(holders);
   if (holders.size() == 1) return {holders.front(), most};
   work_.counts.note(MaskWork::Maker::Union);
   if (const auto known = united_masks_.find(holders); known != united_masks_.end() && memo_.held(known->second))
@@ -202,8 +202,7 @@ void RuleMasks::make(StateId state, Budget& budget) {
   const auto is_set = [&](std::uint32_t token) {
     return own ? own->contains(token) : memo_.held(holder)->bits.contains(token);
   };
-  std::ranges::sort(unverified);
-  unverified.erase(std::unique(unverified.begin(), unverified.end()), unverified.end());
+  sort_unique(unverified);
   std::erase_if(unverified, [&](std::uint32_t token) { return !is_set(token); });
   if (!unverified.empty()) unverified = refused_tokens(state, std::move(unverified), budget);
   const std::vector<NextControl> controls = next_controls(state, budget);

@@ -1,5 +1,7 @@
 #include "composition/rule_sinks.hpp"
 
+#include "common/sort_unique.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -27,8 +29,7 @@ void TokenSink::add_part(const Alternative&, const RuleSegment& segment, Follow,
 }
 
 RuleSegment SegmentSink::take(Follow follow, std::size_t much) {
-  std::ranges::sort(exits_);
-  exits_.erase(std::unique(exits_.begin(), exits_.end()), exits_.end());
+  sort_unique(exits_);
   RuleSegment made;
   made.most = made_.most;
   made.inside = builder_.take();

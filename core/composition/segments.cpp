@@ -5,6 +5,7 @@
 #include <bit>
 #include <string>
 
+#include "common/sort_unique.hpp"
 #include "composition/mask_walk.hpp"
 #include "composition/trie_walk.hpp"
 
@@ -264,8 +265,7 @@ std::optional<Segment> Segments::judged_segment(Segment made, ExpressionId termi
   made.most = Segment::kNotKnown;
   if (judged.empty()) return made;
   const std::size_t depth = vocabulary_.trie().depth(node, vocabulary_.bytes({judged[0]}));
-  std::ranges::sort(judged);
-  judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
+  sort_unique(judged);
 
   Words is_judged(vocabulary_.words());
   for (const std::uint32_t token : judged) set_bit(is_judged, token);

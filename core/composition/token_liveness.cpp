@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/best_first.hpp"
+#include "common/sort_unique.hpp"
 #include "composition/language_liveness.hpp"
 #include "composition/trie_walk.hpp"
 #include "expression/shortest_text.hpp"
@@ -85,8 +86,7 @@ std::vector<StateId> TokenLiveness::token_targets(StateId state, const TokenTrie
     if (trie.own_end(id) != trie.node(id).tokens_begin) targets.push_back(operands_.edge(reached, budget));
     return true;
   });
-  std::ranges::sort(targets);
-  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  sort_unique(targets);
   return targets;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/sort_unique.hpp"
 #include "composition/trie_walk.hpp"
 
 namespace tokamata {
@@ -128,8 +129,7 @@ std::string TokenSteps::forced_text(TokenConfiguration configuration, Budget& bu
       if (liveness_.spellable(state, budget))
         open.push_back({TokenTrie::root(), &operands_.vocabulary().trie(), state});
     }
-    std::ranges::sort(open);
-    open.erase(std::unique(open.begin(), open.end()), open.end());
+    sort_unique(open);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/sort_unique.hpp"
 #include "json/brancher.hpp"
 
 namespace tokamata::json {
@@ -130,8 +131,7 @@ std::vector<SetId> ArrayFormulas::conditions(ArrayId f) {
     for (std::size_t i = atom.minimum; i < items.prefix.size(); ++i) sets.push_back(sets_.set_of(items.prefix[i]));
     sets.push_back(sets_.set_of(items.rest));
   });
-  std::ranges::sort(sets);
-  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  sort_unique(sets);
   std::erase(sets, Formulas<SetTag>::kTrue);
   std::erase(sets, Formulas<SetTag>::kFalse);
   return sets;

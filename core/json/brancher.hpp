@@ -29,6 +29,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/sort_unique.hpp"
 #include "json/value_sets.hpp"
 #include "json/variations.hpp"
 
@@ -188,8 +189,7 @@ class Brancher {
       formulas_.visit(conjunct, [&](std::uint32_t atom, bool, bool) {
         if (is_condition(atom)) conditions.push_back(atom);
       });
-      std::ranges::sort(conditions);
-      conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
+      sort_unique(conditions);
       if (conditions.size() > kMostConditionsTogether) return conjunct;
     }
     return std::nullopt;

@@ -21,6 +21,7 @@
 #include "common/ids.hpp"
 #include "common/memory_account.hpp"
 #include "common/number_table.hpp"
+#include "common/sort_unique.hpp"
 
 namespace tokamata::json {
 
@@ -154,8 +155,7 @@ class Formulas {
       }
     }
     if (is_all && merge_ && flat.size() > 1) merge_(flat);
-    std::ranges::sort(flat);
-    flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+    sort_unique(flat);
     std::erase(flat, neutral);
     if (flat.empty()) return neutral;
     if (flat.front() == decided || (flat.size() > 1 && flat[1] == decided)) return decided;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/memoized.hpp"
+#include "common/sort_unique.hpp"
 #include "json/escapes.hpp"
 
 namespace tokamata::json {
@@ -72,8 +73,7 @@ void NameChoices::set_due(NameChoice& choice, std::uint32_t place) {
     const NameChoice::Fork fork = fork_of(*name);
     if (!choice.are_escaped || !is_in_escape(name->spelled, fork.shared)) choice.forks.push_back(fork);
   }
-  std::ranges::sort(choice.forks);
-  choice.forks.erase(std::unique(choice.forks.begin(), choice.forks.end()), choice.forks.end());
+  sort_unique(choice.forks);
   for (std::uint32_t i = 0; i < choice.names.size(); ++i)
     if (!choice.names[i].is_late || std::ranges::binary_search(choice.forks, fork_of(choice.names[i])))
       choice.listed.push_back(i);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/sort_unique.hpp"
 #include "expression/text_count.hpp"
 #include "json/leaves.hpp"
 #include "json/value_counts.hpp"
@@ -42,8 +43,7 @@ void ObjectCounts::visit_members(ObjectId conditioned, std::uint64_t most, Visit
   formulas_.visit(conditioned, [&](std::uint32_t atom, bool, bool) {
     if (is_condition(atom)) conditions.push_back(condition_set(atom));
   });
-  std::ranges::sort(conditions);
-  conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
+  sort_unique(conditions);
   const ValueCounts::Kinds kinds = counts_.kinds(conditions, true, work);
   for (const ValueKind& kind : *kinds) {
     const ObjectId rest = decided<ObjectTag>(formulas_, conditioned, conditions, kind);

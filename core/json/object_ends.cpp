@@ -5,6 +5,7 @@
 #include <map>
 
 #include "common/best_first.hpp"
+#include "common/sort_unique.hpp"
 #include "json/leaves.hpp"
 #include "json/value_sets.hpp"
 
@@ -179,8 +180,7 @@ ObjectEnds::Help ObjectEnds::helpful(ObjectId f) const {
     }
   });
   for (std::vector<NameId>* const names : {&help.required, &help.names}) {
-    std::ranges::sort(*names);
-    names->erase(std::unique(names->begin(), names->end()), names->end());
+    sort_unique(*names);
   }
   return help;
 }

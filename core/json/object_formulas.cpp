@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/memoized.hpp"
+#include "common/sort_unique.hpp"
 #include "json/brancher.hpp"
 
 namespace tokamata::json {
@@ -97,8 +98,7 @@ void ObjectFormulas::merge(std::vector<ObjectId>& conjuncts) {
       values.push_back(value);
     }
   }
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  sort_unique(names);
   conjuncts.push_back(properties(std::move(property_names), std::move(values)));
   conjuncts.push_back(required(std::move(names)));
   conjuncts.push_back(count(minimum, maximum));
@@ -283,8 +283,7 @@ NameClasses ObjectFormulas::name_classes(ObjectId f, const Work& work) {
       const ValueTable::Others& others = others_of(atom);
       languages.insert(languages.end(), others.languages.begin(), others.languages.end());
     });
-    std::ranges::sort(languages);
-    languages.erase(std::unique(languages.begin(), languages.end()), languages.end());
+    sort_unique(languages);
     return memoized(classes_of_languages_, languages, [&] { return classes_of(languages, work); });
   });
 }

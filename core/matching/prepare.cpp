@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "common/hash.hpp"
+#include "common/sort_unique.hpp"
 #include "matching/work.hpp"
 
 namespace tokamata {
@@ -153,8 +154,7 @@ class Preparer {
       add_longest(std::string_view(reinterpret_cast<const char*>(&byte), 1));
     if (tokens_.operands().is_approximated(configuration.state))
       for_each_string(configuration.state, budget, add_longest);
-    std::ranges::sort(chosen);
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    sort_unique(chosen);
     return chosen;
   }
 

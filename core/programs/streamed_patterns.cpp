@@ -1,5 +1,7 @@
 #include "programs/streamed_patterns.hpp"
 
+#include "common/sort_unique.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -70,8 +72,7 @@ std::vector<BytePatterns::Found> StreamedPatterns::feed(std::string_view text, B
   }
   read_ = text.size();
   std::erase_if(with_pending_, [&](std::uint32_t pattern) { return state_[pattern].pending.empty(); });
-  std::ranges::sort(with_pending_);
-  with_pending_.erase(std::unique(with_pending_.begin(), with_pending_.end()), with_pending_.end());
+  sort_unique(with_pending_);
   return all;
 }
 

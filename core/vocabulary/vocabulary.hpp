@@ -15,6 +15,7 @@
 
 #include "common/byte_set.hpp"
 #include "common/ids.hpp"
+#include "common/sort_unique.hpp"
 #include "vocabulary/mask_cache.hpp"
 #include "vocabulary/segment.hpp"
 #include "vocabulary/segment_files.hpp"
@@ -192,8 +193,7 @@ class Vocabulary {
   // Copies the bytes of the text tokens; returns views of the copies, one per id.
   std::vector<std::string_view> store(std::span<const std::string_view> tokens) {
     if (width_ < tokens.size()) throw std::invalid_argument("vocabulary: the width is below the number of tokens");
-    std::ranges::sort(stop_);
-    stop_.erase(std::unique(stop_.begin(), stop_.end()), stop_.end());
+    sort_unique(stop_);
     if (!stop_.empty() && stop_.back() >= width_)
       throw std::invalid_argument("vocabulary: a stop token is past the width");
     text_words_.assign(words(), 0);
