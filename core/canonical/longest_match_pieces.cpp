@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "common/sort_unique.hpp"
+
 namespace tokamata {
 
 namespace {
@@ -168,9 +170,7 @@ std::vector<std::uint32_t> LongestMatchPieces::carried(State state) const {
   std::vector<std::uint32_t> tokens;
   for (const Node pending : set_of(state))
     tokens.insert(tokens.end(), below(pending).carried.begin(), below(pending).carried.end());
-  std::ranges::sort(tokens);
-  const auto repeated = std::ranges::unique(tokens);
-  tokens.erase(repeated.begin(), repeated.end());
+  sort_unique(tokens);
   return tokens;
 }
 

@@ -5,6 +5,8 @@
 #include <bit>
 #include <unordered_map>
 
+#include "common/sort_unique.hpp"
+
 namespace tokamata {
 
 Tokenization::Tokenization(std::shared_ptr<const Vocabulary> vocabulary, TextRulesTables rules,
@@ -94,9 +96,7 @@ std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, To
       after.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, 0});
   }
   if (after.hypotheses.empty()) return std::nullopt;
-  std::ranges::sort(after.hypotheses);
-  const auto repeated = std::ranges::unique(after.hypotheses);
-  after.hypotheses.erase(repeated.begin(), repeated.end());
+  sort_unique(after.hypotheses);
   after.last = token;
   return after;
 }

@@ -1,9 +1,9 @@
 #include "composition/rule_sinks.hpp"
 
-#include "common/sort_unique.hpp"
-
 #include <algorithm>
 #include <string>
+
+#include "common/sort_unique.hpp"
 
 namespace tokamata {
 

@@ -1,9 +1,9 @@
 #include "programs/streamed_patterns.hpp"
 
-#include "common/sort_unique.hpp"
-
 #include <algorithm>
 #include <bit>
+
+#include "common/sort_unique.hpp"
 
 namespace tokamata {
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "common/sort_unique.hpp"
 #include "common/within.hpp"
 
 namespace tokamata {
@@ -33,9 +34,7 @@ TokenRepairSearch::TokenRepairSearch(std::shared_ptr<KeptTokenPlaces> places, co
   for (const auto* costs : {&prices_.insert, &prices_.replace})
     for (const EditCost cost : *costs)
       if (cost != kNoEdit) each_price_.push_back(cost);
-  std::ranges::sort(each_price_);
-  const auto rest = std::ranges::unique(each_price_);
-  each_price_.erase(rest.begin(), rest.end());
+  sort_unique(each_price_);
   least_insert_ = *std::ranges::min_element(prices_.insert);
   cheapest_ = kNoEdit;
   for (const auto* costs : {&prices_.insert, &prices_.remove, &prices_.replace})
