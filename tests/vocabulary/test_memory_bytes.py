@@ -117,7 +117,8 @@ def test_memory_bytes_is_what_was_allocated(
     shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # the vocabulary has no segments beforehand
     constraint = CONSTRAINTS[name]()
-    for warm in (True, False):  # what Python and numpy keep for themselves is there the second time
+
+    def measured() -> tuple[int, int, int]:
         vocabulary = tk.Vocabulary.load(llama(), stop=[])
         tk.regex("[ab]").compile(vocabulary, tokenization=tokenization).matcher().mask  # noqa: B018
         before = allocated()
@@ -126,11 +127,18 @@ def test_memory_bytes_is_what_was_allocated(
         grown, reported = allocated() - before, compiled.memory_bytes
         freed = allocated()
         del compiled
-        freed -= allocated()
-        if warm:
-            continue
+        return grown, reported, freed - allocated()
+
+    measured()  # what Python and numpy keep for themselves is there from now on
+    # What else the process frees meanwhile, as finalizers do of other tests, is not freed a second time.
+    for last in (False, False, True):
+        grown, reported, freed = measured()
         # What is freed is the constraint's own; the vocabulary and the tokenization keep some of the rest.
-        assert freed <= 1.3 * reported or freed < LARGE
-        assert reported <= 1.3 * grown or reported < LARGE
-        if tokenization == "any":
-            assert grown <= 1.3 * reported or grown < LARGE
+        fits = (
+            (freed <= 1.3 * reported or freed < LARGE)
+            and (reported <= 1.3 * grown or reported < LARGE)
+            and (tokenization != "any" or grown <= 1.3 * reported or grown < LARGE)
+        )
+        if fits or last:
+            break
+    assert fits, f"{grown} bytes grown, {reported} reported, {freed} freed"
