@@ -1,0 +1,1 @@
+"""Theorems about tokenizers and chat templates; see docs/guard.md."""
