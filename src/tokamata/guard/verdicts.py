@@ -1,7 +1,7 @@
 """Verdicts: what is known of a claim about a tokenizer, with the proof's kind or a counterexample.
 
-A claim is safe to rely on only if it is *proved*.  A *witness* is a shortest text that refutes it.  *Not settled*
-means that a limit was met, or that a part of the input cannot be analysed; it never counts as safe.
+A claim is safe to rely on only if it is *proved*.  A *witness* is a shortest text that refutes it.  *Not
+settled* means that a limit was met, or that a part of the input cannot be analysed; it never counts as safe.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Verdict:
         claim: the claim, as a sentence that is true where the outcome is ``"proved"``.
         outcome: ``"proved"``, ``"witness"`` or ``"not settled"``.
         witness: the counterexample, if there is one.
-        reason: how it was proved, or what kept it from being settled: the limit that was met, or the part that
-            cannot be analysed.
+        reason: how it was proved, or what kept it from being settled: the limit that was met, or the part
+            that cannot be analysed.
     """
 
     claim: str
