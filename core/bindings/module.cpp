@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_limits(m);
   bind_vocabulary(m);
   bind_tokenization(m);
+  bind_token_edges(m);
   bind_constraints(m);
   bind_batches(m);
   bind_matchers(m);

@@ -18,6 +18,7 @@ void bind_programs(nanobind::module_& m);
 void bind_repair(nanobind::module_& m);
 void bind_repair_outline(nanobind::module_& m);
 void bind_repair_stream(nanobind::module_& m);
+void bind_token_edges(nanobind::module_& m);
 void bind_token_repair(nanobind::module_& m);
 void bind_tokenization(nanobind::module_& m);
 void bind_vocabulary(nanobind::module_& m);

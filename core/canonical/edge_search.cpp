@@ -1,0 +1,864 @@
+#include "canonical/edge_search.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/best_first.hpp"
+#include "common/hash.hpp"
+
+namespace tokamata {
+
+namespace {
+
+using State = EdgeAutomaton::State;
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+// What a text before forbids of what may follow, beyond guess and place.
+struct Touch {
+  std::uint16_t starter;
+  std::uint8_t marks;
+  AddedTokens::Open open;
+
+  explicit Touch(const TextState& text) : starter(text.starter), marks(text.marks), open(text.open) {}
+  // Whether all that may follow the other may follow this one.
+  bool allows_all_of(const Touch& other) const {
+    const bool is_open = (starter == 0 && marks == 0) || (starter == other.starter && marks == other.marks);
+    return is_open && (open == AddedTokens::kNothing || open == other.open);
+  }
+};
+
+// A guess and a place in a code point, in a state.
+struct Place {
+  State state;
+  std::uint16_t guess, place;
+
+  friend bool operator==(const Place&, const Place&) = default;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+Place place_of(State state, const TextState& text) { return {state, text.guess, text.place}; }
+
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const {
+    return static_cast<std::size_t>(
+        mix((std::uint64_t{place.state} << 32) | (std::uint64_t{place.guess} << 16) | place.place, 0x9E37u));
+  }
+};
+
+// The least that was met of each key: of two touches, the one that allows more.
+template <class Key, class Hash>
+class Least {
+ public:
+  // Whether nothing that allows as much was there before.
+  bool add(const Key& key, const Touch& touch) {
+    std::vector<Touch>& known = touches_[key];
+    if (std::ranges::any_of(known, [&](const Touch& other) { return other.allows_all_of(touch); })) return false;
+    known.push_back(touch);
+    return true;
+  }
+  bool covers(const Key& key, const Touch& touch) const {
+    const auto known = touches_.find(key);
+    return known != touches_.end() &&
+           std::ranges::any_of(known->second, [&](const Touch& other) { return other.allows_all_of(touch); });
+  }
+
+ private:
+  std::unordered_map<Key, std::vector<Touch>, Hash> touches_;
+};
+
+// Each token below a node with the states that its other bytes lead to, and whether a state on the way is outside the
+// prefix.  Subtries are left out where `skip(node, state)`.
+template <class Skip, class Visit>
+void walk_tokens(const TokenTrie& trie, NodeId top, const EdgeAutomaton& automaton, State from, Skip&& skip,
+                 Visit&& visit) {
+  struct Open {
+    NodeId node;
+    State state;
+    bool has_left;
+  };
+  std::vector<Open> open{{top, from, !automaton.is_prefix(from)}};
+  while (!open.empty()) {
+    const auto [node, state, has_left] = open.back();
+    open.pop_back();
+    if (node != TokenTrie::root())
+      for (const std::uint32_t token : trie.own(node)) visit(token, state, has_left);
+    if (skip(node, state)) continue;
+    for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child)
+      for (const State target : automaton.after_byte(state, trie.byte({child})))
+        open.push_back({{child}, target, has_left || !automaton.is_prefix(target)});
+  }
+}
+
+constexpr auto kSkipNothing = [](NodeId, State) { return false; };
+
+// The node below which the first tokens of a text are: the space that a tokenizer puts before a text, and that its
+// decoder takes away, is no part of the text.  Nothing where no token begins with it.
+std::optional<NodeId> first_node(const TokenTrie& trie, bool has_hidden_space) {
+  return has_hidden_space ? trie.find(" ") : std::optional(TokenTrie::root());
+}
+
+// Where the bytes of a text lead, without an edge between them, and whether outside the prefix.
+std::vector<std::pair<State, bool>> after_text(const EdgeAutomaton& automaton, State from, std::string_view text) {
+  std::vector<std::pair<State, bool>> states{{from, !automaton.is_prefix(from)}};
+  for (const char byte : text) {
+    std::vector<std::pair<State, bool>> after;
+    for (const auto& [state, has_left] : states)
+      for (const State target : automaton.after_byte(state, static_cast<std::uint8_t>(byte)))
+        after.emplace_back(target, has_left || !automaton.is_prefix(target));
+    std::ranges::sort(after);
+    after.erase(std::unique(after.begin(), after.end()), after.end());
+    states = std::move(after);
+  }
+  return states;
+}
+
+}  // namespace
+
+// ---- the prefix -----------------------------------------------------------------------------------
+
+// All borders of pre-tokens that texts of the prefix lead to, and the tokens that stand first after them.
+class EdgeSearch::Prefix {
+ public:
+  struct Node {
+    State state;
+    TextState text;
+    bool at_border;
+    std::uint32_t cost;  // bytes
+    std::uint32_t from;  // the node before; kNone at the start
+    std::string_view by;
+  };
+  // A token that begins a pre-token in the prefix.
+  struct Begun {
+    std::uint32_t cost;  // of the text up to its end
+    std::uint32_t token;
+    std::uint32_t border;  // the node
+    friend auto operator<=>(const Begun&, const Begun&) = default;
+  };
+
+  Prefix(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton, Budget& budget)
+      : tokenization_(tokenization), has_hidden_space_(has_hidden_space), automaton_(automaton) {
+    for (unsigned byte = 0; byte < 256; ++byte) bytes_[byte] = static_cast<char>(byte);
+    find_texts(budget);
+    find_begun(budget);
+  }
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+  // By where they end, the cheapest first.
+  const std::map<Place, std::vector<Begun>>& begun() const { return begun_; }
+  // The states of the nodes at borders, with these nodes, the cheapest first.
+  const std::map<State, std::vector<std::uint32_t>>& borders() const { return borders_by_state_; }
+  std::string text_of(std::uint32_t node) const {
+    std::vector<std::string_view> parts;
+    for (; node != kNone; node = nodes_[node].from) parts.push_back(nodes_[node].by);
+    std::string text;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) text += *part;
+    return text;
+  }
+
+ private:
+  struct Arrival {
+    std::uint32_t cost, number;
+    Node node;
+    friend bool operator<(const Arrival& one, const Arrival& other) {
+      return std::tie(one.cost, one.number) < std::tie(other.cost, other.number);
+    }
+  };
+
+  void offer(Node node) { open_.add({node.cost, next_number_++, node}); }
+
+  void find_texts(Budget& budget) {
+    for (const State start : automaton_.starts())
+      for (const State state : automaton_.after_edge(start))
+        if (automaton_.is_prefix(state))
+          for (const std::uint16_t guess : tokenization_.rules().text_starts())
+            offer({state, {.guess = guess}, true, 0, kNone, {}});
+    while (!open_.empty()) {
+      budget.step();
+      const Node node = open_.take().node;
+      const Touch touch(node.text);
+      if (!(node.at_border ? borders_ : texts_).add(place_of(node.state, node.text), touch)) continue;
+      if (node.at_border) borders_by_state_[node.state].push_back(static_cast<std::uint32_t>(nodes_.size()));
+      nodes_.push_back(node);
+      open_node(static_cast<std::uint32_t>(nodes_.size() - 1));
+    }
+    open_.clear();
+  }
+
+  void open_node(std::uint32_t number) {
+    const Node node = nodes_[number];
+    const TextRules& rules = tokenization_.rules();
+    const bool is_hidden = has_hidden_space_ && node.from == kNone;
+    if (TextState after = node.text; is_hidden && rules.read(after, ' '))
+      offer({node.state, after, false, node.cost, number, {}});
+    for (unsigned byte = 0; byte < 256 && !is_hidden; ++byte) {
+      TextState after = node.text;
+      if (!rules.read(after, static_cast<std::uint8_t>(byte))) continue;
+      for (const State target : automaton_.after_byte(node.state, static_cast<std::uint8_t>(byte)))
+        if (automaton_.is_prefix(target))
+          offer({target, after, false, node.cost + 1, number, std::string_view(&bytes_[byte], 1)});
+    }
+    if (node.text.place != CodePoints::kBetween) return;
+    if (!node.at_border)
+      for (const std::uint16_t guess : rules.ends(node.text.guess)) {
+        TextState after = node.text;
+        after.guess = guess;
+        offer({node.state, after, true, node.cost, number, {}});
+      }
+    if (!rules.may_end(node.text) || !added_from_.emplace(node.state, node.text.open).second) return;
+    for (std::size_t i = 0; i < rules.added().count(); ++i) {
+      const AddedTokens::Open open = rules.added().after(node.text.open, i);
+      if (open == AddedTokens::kDead) continue;
+      const std::string_view content = rules.added().content(i);
+      for (const auto& [state, has_left] : after_text(automaton_, node.state, content))
+        if (!has_left)
+          for (const std::uint16_t guess : tokenization_.starts_after(i))
+            if (const TextState after{.guess = guess, .open = open};
+                !borders_.covers(place_of(state, after), Touch(after)))
+              offer({state, after, true, node.cost + static_cast<std::uint32_t>(content.size()), number, content});
+    }
+  }
+
+  void find_begun(Budget& budget) {
+    const Vocabulary& vocabulary = tokenization_.vocabulary();
+    for (std::uint32_t number = 0; number < nodes_.size(); ++number) {
+      const Node& node = nodes_[number];
+      if (!node.at_border) continue;
+      const LandingPtr landing = tokenization_.landing(node.text.guess, node.text.place);
+      const auto add = [&](std::uint32_t token, State state) {
+        budget.step();
+        const std::uint16_t target = landing->target_of(token);
+        if (target == 0) return;
+        const auto [guess, place] = landing->targets()[target - 1u];
+        const std::size_t hidden = has_hidden_space_ && node.from == kNone ? 1 : 0;
+        begun_[{state, guess, place}].push_back(
+            {node.cost + static_cast<std::uint32_t>(vocabulary.bytes({token}).size() - hidden), token, number});
+      };
+      const Words& beginning = tokenization_.pieces().beginning();
+      const std::optional<NodeId> top = first_node(vocabulary.trie(), has_hidden_space_ && node.from == kNone);
+      if (!top) continue;
+      if (automaton_.is_free(node.state) && *top == TokenTrie::root()) {
+        for_each_bit(beginning, [&](std::uint32_t token) { add(token, node.state); });
+        continue;
+      }
+      walk_tokens(vocabulary.trie(), *top, automaton_, node.state,
+                  [&](NodeId, State state) { return !automaton_.is_prefix(state); },
+                  [&](std::uint32_t token, State state, bool has_left) {
+                    if (!has_left && has_bit(beginning, token)) add(token, state);
+                  });
+    }
+    for (auto& [place, begun] : begun_) {
+      std::ranges::sort(begun);
+      budget.check();
+    }
+  }
+
+  const Tokenization& tokenization_;
+  bool has_hidden_space_;
+  const EdgeAutomaton automaton_;  // a copy: it is kept
+  std::array<char, 256> bytes_;
+  std::vector<Node> nodes_;
+  std::map<State, std::vector<std::uint32_t>> borders_by_state_;
+  std::map<Place, std::vector<Begun>> begun_;
+  Frontier<Arrival> open_;
+  std::uint32_t next_number_ = 0;
+  Least<Place, PlaceHash> borders_, texts_;
+  std::set<std::pair<State, AddedTokens::Open>> added_from_;
+};
+
+// ---- the search -----------------------------------------------------------------------------------
+
+class EdgeSearch::Search {
+ public:
+  Search(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton,
+         const Prefix& prefix, bool follows_texts, std::size_t most_nodes, Budget& budget)
+      : tokenization_(tokenization),
+        has_hidden_space_(has_hidden_space),
+        rules_(tokenization.rules()),
+        pieces_(tokenization.pieces()),
+        automaton_(automaton),
+        prefix_(prefix),
+        follows_texts_(follows_texts),
+        most_nodes_(most_nodes),
+        budget_(budget) {
+    for (unsigned byte = 0; byte < 256; ++byte) bytes_[byte] = static_cast<char>(byte);
+  }
+
+  // Whether there is such a text.
+  bool run() {
+    begin();
+    while (!search())
+      if (!begin_deeper()) return false;
+    return true;
+  }
+  std::string text() const {
+    std::vector<std::string_view> parts;
+    std::uint32_t at = end_;
+    for (; nodes_[at].from != kNone; at = nodes_[at].from) parts.push_back(nodes_[at].by);
+    std::string text = nodes_[at].prefix == kNone ? std::string() : prefix_.text_of(nodes_[at].prefix);
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) text += *part;
+    return text;
+  }
+  // Those that were followed.
+  std::vector<std::uint32_t> tokens() const {
+    std::vector<std::uint32_t> tokens;
+    for (std::uint32_t at = end_; nodes_[at].from != kNone; at = nodes_[at].from) {
+      const Node& node = nodes_[at];
+      if (node.kind == Kind::Inside || (node.kind == Kind::Border && !node.by.empty()))
+        tokens.push_back(node.last.value);
+    }
+    std::ranges::reverse(tokens);
+    return tokens;
+  }
+
+ private:
+  enum class Kind : std::uint8_t {
+    Text,    // inside a pre-token whose tokens do not matter
+    Border,  // a pre-token begins
+    Inside,  // a token has ended, and its pre-token goes on or ends
+    End,     // the text ends
+  };
+  struct Node {
+    Kind kind;
+    State state;
+    TextState text;
+    Pieces::State pieces;
+    TokenId last;
+    std::uint32_t cost;
+    std::uint32_t from;  // kNone: the prefix
+    std::string_view by;
+    std::uint32_t prefix;  // where `from` is none: a node of it, kNone for the start
+  };
+  struct Key {
+    Kind kind;
+    Place place;
+    Pieces::State pieces;
+    TokenId last;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      return static_cast<std::size_t>(
+          mix(PlaceHash()(key.place) ^ (std::uint64_t{key.last.value} << 8 | static_cast<std::uint8_t>(key.kind)),
+              key.pieces.value + 1u));
+    }
+  };
+  struct Arrival {
+    std::uint32_t cost, number;
+    friend auto operator<=>(const Arrival&, const Arrival&) = default;
+  };
+  // A token after which the text has left the prefix, and the state after its edge.
+  struct Leaving {
+    std::uint32_t token;
+    State state;
+  };
+  // A token that is to follow another one inside a pre-token of the prefix, which is not found.
+  struct Wanted {
+    Place place;
+    std::uint32_t token;
+    State state;
+  };
+
+  Key key_of(const Node& node) const {
+    const bool is_inside = node.kind == Kind::Inside;
+    return {node.kind, place_of(node.state, node.text), is_inside ? node.pieces : Pieces::kSettled,
+            is_inside ? node.last : TokenId{}};
+  }
+  void offer(const Node& node) {
+    budget_.step();
+    if (node.kind != Kind::End && met_.covers(key_of(node), Touch(node.text))) return;
+    if (nodes_.size() >= most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
+    nodes_.push_back(node);
+    open_.add({node.cost, static_cast<std::uint32_t>(nodes_.size() - 1)});
+  }
+  // A node that is on the way alone.
+  std::uint32_t note(const Node& node) {
+    nodes_.push_back(node);
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
+  }
+  std::uint32_t note_prefix(std::uint32_t number) {
+    const Prefix::Node& node = prefix_.nodes()[number];
+    return note({Kind::Text, node.state, node.text, Pieces::kSettled, {}, node.cost, kNone, {}, number});
+  }
+
+  // ---- out of the prefix --------------------------------------------------------------------------
+
+  // A token that leaves the prefix, with what a text up to its end costs at least; first of all tokens, or later.
+  struct Exit {
+    std::uint32_t bound;
+    State from;
+    bool is_first;
+    Leaving leaving;
+  };
+  bool is_start(const Prefix::Node& node) const { return node.from == kNone; }
+  bool is_start(const Node& node) const {
+    return node.kind == Kind::Border && node.from == kNone && node.prefix == kNone;
+  }
+
+  void begin() {
+    for (const State start : automaton_.starts())
+      for (const State state : automaton_.after_edge(start))
+        if (!automaton_.is_prefix(state))
+          for (const std::uint16_t guess : rules_.text_starts())
+            offer({Kind::Border, state, {.guess = guess}, Pieces::kSettled, {}, 0, kNone, {}, kNone});
+    for (const auto& [state, borders] : prefix_.borders()) {
+      const std::uint32_t least = prefix_.nodes()[borders.front()].cost;
+      for (const bool is_first : {false, true}) {
+        if (is_first && !(has_hidden_space_ && is_start(prefix_.nodes()[borders.front()]))) continue;
+        for (const Leaving& leaving : leaving_of(state, is_first))
+          exits_.push_back({least + length_of(leaving.token) - is_first, state, is_first, leaving});
+      }
+    }
+    std::ranges::stable_sort(exits_, {}, &Exit::bound);
+  }
+
+  // Whether anything is left that leaves the prefix with a text that costs no more than what is met next.
+  bool leave_prefix() {
+    const std::uint32_t most = open_.empty() ? kNone : open_.first().cost;
+    if (next_node_ < prefix_.nodes().size() && prefix_.nodes()[next_node_].cost <= most) {
+      leave_as_text(next_node_++);
+      return true;
+    }
+    if (next_exit_ == exits_.size() || exits_[next_exit_].bound > most) return false;
+    const Exit exit = exits_[next_exit_++];
+    leave_by_token(exit);
+    if (exit.is_first || !has_bit(pieces_.following(), exit.leaving.token)) return true;
+    for (auto begun = prefix_.begun().lower_bound({exit.from, 0, 0});
+         begun != prefix_.begun().end() && begun->first.state == exit.from; ++begun)
+      leave_from_inside(begun->first, begun->second, exit.leaving);
+    return true;
+  }
+
+  void leave_as_text(std::uint32_t number) {
+    const Prefix::Node& node = prefix_.nodes()[number];
+    std::uint32_t here = kNone;
+    const auto from = [&] { return here == kNone ? here = note_prefix(number) : here; };
+    for (const auto& [byte, target] : text_exits(node.state)) {
+      TextState after = node.text;
+      if (rules_.read(after, byte))
+        offer({Kind::Text, target, after, Pieces::kSettled, {}, node.cost + 1, from(), piece(byte), kNone});
+    }
+    if (node.text.place != CodePoints::kBetween || !rules_.may_end(node.text)) return;
+    if (automaton_.is_accepting(node.state))
+      offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, from(), {}, kNone});
+    if (!added_from_.emplace(node.state, node.text.open).second) return;
+    for (const auto& [added, state] : added_after(node.state, true))
+      add_added(added, state, node.text.open, node.cost, from);
+  }
+
+  void leave_by_token(const Exit& exit) {
+    const auto& [token, state] = exit.leaving;
+    const std::optional<Pieces::State> pieces = pieces_.begin({token});
+    if (!pieces) return;
+    for (const std::uint32_t number : prefix_.borders().at(exit.from)) {
+      const Prefix::Node& node = prefix_.nodes()[number];
+      if (has_hidden_space_ && is_start(node) != exit.is_first) continue;
+      TextState after = node.text;
+      if ((is_start(node) && tokenization_.is_never_first({token})) || !tokenization_.read(after, {token})) continue;
+      if (offers_.add({Kind::Inside, place_of(state, after), *pieces, {token}}, Touch(after)))
+        offer(inside(state, after, *pieces, token, node.cost, note_prefix(number), exit.is_first));
+    }
+  }
+
+  // What a token leaves where nothing before it binds it; nothing where it cannot be read there.
+  std::optional<TextState> freely_read(const Place& place, TokenId token) const {
+    TextState text{.guess = place.guess, .place = place.place};
+    return tokenization_.read(text, token) ? std::optional(text) : std::nullopt;
+  }
+
+  // The first token of the pre-token that lets this one follow; others too, if it binds what follows.
+  void leave_from_inside(const Place& place, const std::vector<Prefix::Begun>& begun, const Leaving& leaving) {
+    const TokenId token{leaving.token};
+    const std::optional<TextState> freely = freely_read(place, token);
+    if (!freely) return;
+    const Key best{Kind::Inside, place_of(leaving.state, *freely), Pieces::kSettled, token};
+    if (offers_.covers(best, Touch(*freely))) return;
+    bool is_found = false;
+    std::size_t tries = 0;
+    std::shared_ptr<const Words> before;
+    for (const Prefix::Begun& first : begun) {
+      if (++tries > kTries) {
+        budget_.step();
+        if (!before) before = tokenization_.before(token);
+        if (has_bit(pieces_.following(), first.token) && has_bit(pieces_.settled(true), first.token) &&
+            !has_bit(*before, first.token))
+          continue;
+      }
+      if (follow_in_prefix(first, {}, leaving) ) is_found = true;
+      if (is_found && offers_.covers(best, Touch(*freely))) return;
+    }
+    if (!is_found) wanted_.push_back({place, leaving.token, leaving.state});
+  }
+
+  // Whether the tokens can follow each other.
+  bool follow_in_prefix(const Prefix::Begun& first, std::span<const std::uint32_t> between, const Leaving& leaving) {
+    const Prefix::Node& border = prefix_.nodes()[first.border];
+    if (is_start(border) && tokenization_.is_never_first({first.token})) return false;
+    std::optional<Pieces::State> pieces = pieces_.begin({first.token});
+    TextState text = border.text;
+    if (!pieces || !pieces_.may_go_on(*pieces) || !tokenization_.read(text, {first.token})) return false;
+    TokenId last{first.token};
+    for (const std::uint32_t token : between) {
+      pieces = pieces_.follow(*pieces, last, {token});
+      if (!pieces || !tokenization_.read(text, {token})) return false;
+      last = {token};
+    }
+    pieces = pieces_.follow(*pieces, last, {leaving.token});
+    if (!pieces || !tokenization_.read(text, {leaving.token})) return false;
+    if (!offers_.add({Kind::Inside, place_of(leaving.state, text), *pieces, {leaving.token}}, Touch(text))) return true;
+    std::uint32_t here = note_prefix(first.border);
+    std::uint32_t cost = border.cost;
+    const auto go = [&](std::uint32_t token, bool is_hidden) {
+      const std::string_view bytes = tokenization_.vocabulary().bytes({token}).substr(is_hidden ? 1 : 0);
+      cost += static_cast<std::uint32_t>(bytes.size());
+      here = note({Kind::Text, border.state, text, Pieces::kSettled, {}, cost, here, bytes, kNone});
+    };
+    go(first.token, has_hidden_space_ && is_start(border));
+    for (const std::uint32_t token : between) go(token, false);
+    offer(inside(leaving.state, text, *pieces, leaving.token, cost, here, false));
+    return true;
+  }
+
+  std::uint32_t length_of(std::uint32_t token) const {
+    return static_cast<std::uint32_t>(tokenization_.vocabulary().bytes({token}).size());
+  }
+
+  // Texts that leave the prefix where edges do not matter, by a byte.
+  const std::vector<std::pair<std::uint8_t, State>>& text_exits(State state) {
+    const auto [known, is_new] = text_exits_.try_emplace(state);
+    if (is_new)
+      for (unsigned byte = 0; byte < 256; ++byte)
+        for (const State target : automaton_.after_byte(state, static_cast<std::uint8_t>(byte)))
+          if (!automaton_.is_prefix(target) && automaton_.ignores_edges(target))
+            known->second.emplace_back(static_cast<std::uint8_t>(byte), target);
+    return known->second;
+  }
+
+  // The tokens that leave the prefix; `is_first`: after the hidden space.
+  const std::vector<Leaving>& leaving_of(State from, bool is_first) {
+    const auto [known, is_new] = leaving_.try_emplace({from, is_first});
+    if (!is_new) return known->second;
+    const TokenTrie& trie = tokenization_.vocabulary().trie();
+    const std::optional<NodeId> top = first_node(trie, is_first);
+    if (!top) return known->second;
+    const ByteSet exits = exits_of(from);
+    const bool is_plain = exits.is_subset_of(ByteSet::range(0x00, 0x7F));
+    walk_tokens(
+        trie, *top, automaton_, from,
+        [&](NodeId node, State state) {
+          const ByteSet& below = trie.below(trie.node(node));
+          return is_plain && state == from && automaton_.is_free(state) && !below.contains(TokenTrie::kIrregular) &&
+                 (below & exits).next_member(0) > 0xFF;
+        },
+        [&](std::uint32_t token, State state, bool has_left) {
+          budget_.step();
+          if (has_left && has_bit(tokenization_.possible(), token))
+            for (const State after : automaton_.after_edge(state)) known->second.push_back({token, after});
+        });
+    return known->second;
+  }
+
+  // One of these is read by every token that leaves the prefix from there.
+  ByteSet exits_of(State from) const {
+    ByteSet exits;
+    for (unsigned byte = 0; byte < 256; ++byte)
+      for (const State target : automaton_.after_byte(from, static_cast<std::uint8_t>(byte))) {
+        if (automaton_.is_prefix(target)) continue;
+        if (!automaton_.after_edge(target).empty()) exits.add(static_cast<std::uint8_t>(byte));
+        for (unsigned next = 0; next < 256 && automaton_.after_edge(target).empty(); ++next)
+          if (!automaton_.after_byte(target, static_cast<std::uint8_t>(next)).empty())
+            exits.add(static_cast<std::uint8_t>(next));
+      }
+    return exits;
+  }
+
+  // ---- after it -----------------------------------------------------------------------------------
+
+  bool search() {
+    while (true) {
+      if (leave_prefix()) continue;
+      if (open_.empty()) {
+        if (next_late_ == late_.size()) return false;
+        follow_tokens(late_[next_late_++]);
+        continue;
+      }
+      const std::uint32_t number = open_.take().number;
+      const Node node = nodes_[number];  // a copy: the list grows
+      if (node.kind == Kind::End) {
+        end_ = number;
+        return true;
+      }
+      if (!met_.add(key_of(node), Touch(node.text))) continue;
+      switch (node.kind) {
+        case Kind::Text: open_text(number, node); break;
+        case Kind::Border: open_border(number, node); break;
+        case Kind::Inside: open_inside(number, node); break;
+        case Kind::End: break;
+      }
+    }
+  }
+
+  void open_text(std::uint32_t number, const Node& node) {
+    read_text(number, node);
+    if (node.text.place != CodePoints::kBetween) return;
+    end_pre_token(number, node);
+    end_text(number, node);
+  }
+
+  void open_border(std::uint32_t number, const Node& node) {
+    end_text(number, node);
+    if (automaton_.ignores_edges(node.state)) read_text(number, node);
+    if (!automaton_.is_wide(node.state)) follow_tokens(number);
+  }
+
+  void open_inside(std::uint32_t number, const Node& node) {
+    if (node.text.place == CodePoints::kBetween && pieces_.may_finish(node.pieces)) {
+      end_pre_token(number, node);
+      end_text(number, node);
+    }
+    if (!pieces_.may_go_on(node.pieces)) return;
+    if (automaton_.is_wide(node.state)) late_.push_back(number);
+    else follow_tokens(number);
+  }
+
+  void read_text(std::uint32_t number, const Node& node) {
+    if (!follows_texts_) return;
+    const bool is_hidden = has_hidden_space_ && is_start(node);
+    if (TextState after = node.text; is_hidden && rules_.read(after, ' '))
+      offer({Kind::Text, node.state, after, Pieces::kSettled, {}, node.cost, number, {}, kNone});
+    for (unsigned byte = 0; byte < 256 && !is_hidden; ++byte)
+      for (const State target : automaton_.after_byte(node.state, static_cast<std::uint8_t>(byte))) {
+        TextState after = node.text;
+        if (!automaton_.ignores_edges(target) || !rules_.read(after, static_cast<std::uint8_t>(byte))) continue;
+        offer({Kind::Text, target, after, Pieces::kSettled, {}, node.cost + 1, number,
+               piece(static_cast<std::uint8_t>(byte)), kNone});
+      }
+  }
+
+  void end_pre_token(std::uint32_t number, const Node& node) {
+    for (const std::uint16_t guess : rules_.ends(node.text.guess)) {
+      TextState after = node.text;
+      after.guess = guess;
+      offer({Kind::Border, node.state, after, Pieces::kSettled, {}, node.cost, number, {}, kNone});
+    }
+  }
+
+  void end_text(std::uint32_t number, const Node& node) {
+    if (!rules_.may_end(node.text)) return;
+    if (automaton_.is_accepting(node.state))
+      offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, number, {}, kNone});
+    if (!added_from_.emplace(node.state, node.text.open).second) return;
+    for (const auto& [added, state] : added_after(node.state, false))
+      add_added(added, state, node.text.open, node.cost, [&] { return number; });
+  }
+
+  // The added tokens, and the states after them; out of the prefix, those alone that leave it.
+  const std::vector<std::pair<std::uint32_t, State>>& added_after(State state, bool is_prefix) {
+    const auto [known, is_new] = added_after_.try_emplace(state);
+    for (std::uint32_t i = 0; is_new && i < rules_.added().count(); ++i)
+      for (const auto& [before, has_left] : after_text(automaton_, state, rules_.added().content(i)))
+        if (has_left || !is_prefix)
+          for (const State after : automaton_.after_edge(before)) known->second.emplace_back(i, after);
+    return known->second;
+  }
+
+  template <class From>
+  void add_added(std::uint32_t added, State state, AddedTokens::Open open, std::uint32_t cost, From&& from) {
+    const AddedTokens::Open behind = rules_.added().after(open, added);
+    if (behind == AddedTokens::kDead) return;
+    const std::string_view content = rules_.added().content(added);
+    for (const std::uint16_t guess : tokenization_.starts_after(added))
+      offer({Kind::Border, state, {.guess = guess, .open = behind}, Pieces::kSettled,
+             TokenId{tokenization_.added()[added]}, cost + static_cast<std::uint32_t>(content.size()), from(), content,
+             kNone});
+  }
+
+  void follow_tokens(std::uint32_t number) {
+    const Node node = nodes_[number];
+    const bool is_border = node.kind == Kind::Border, is_hidden = has_hidden_space_ && is_start(node);
+    const TokenTrie& trie = tokenization_.vocabulary().trie();
+    const std::optional<NodeId> top = first_node(trie, is_hidden);
+    if (!top) return;
+    walk_tokens(trie, *top, automaton_, node.state, kSkipNothing,
+                [&](std::uint32_t token, State state, bool) {
+                  budget_.step();
+                  if (!has_bit(tokenization_.possible(), token)) return;
+                  const std::optional<Pieces::State> pieces =
+                      is_border ? pieces_.begin({token}) : pieces_.follow(node.pieces, node.last, {token});
+                  TextState after = node.text;
+                  if (!pieces || (is_start(node) && tokenization_.is_never_first({token})) ||
+                      !tokenization_.read(after, {token}))
+                    return;
+                  for (const State target : automaton_.after_edge(state))
+                    offer(inside(target, after, *pieces, token, node.cost, number, is_hidden));
+                });
+  }
+
+  Node inside(State state, const TextState& text, Pieces::State pieces, std::uint32_t token, std::uint32_t cost,
+              std::uint32_t from, bool is_hidden) const {
+    const std::string_view bytes = tokenization_.vocabulary().bytes({token}).substr(is_hidden ? 1 : 0);
+    return {Kind::Inside, state, text, pieces, {token}, cost + static_cast<std::uint32_t>(bytes.size()), from, bytes,
+            kNone};
+  }
+
+  // ---- deeper in the prefix -----------------------------------------------------------------------
+
+  // Tokens that no first token of a pre-token lets follow may follow a later one.  Whether any node was offered.
+  bool begin_deeper() {
+    const std::vector<Wanted> wanted = std::exchange(wanted_, {});
+    const std::size_t before = nodes_.size();
+    for (const Wanted& want : wanted) search_backwards(want);
+    return nodes_.size() > before;
+  }
+
+  struct Later {
+    Place place;  // where it ends
+    std::uint32_t token;
+    std::uint32_t next;  // the one that follows it, by its place in the list
+    friend bool operator==(const Later&, const Later&) = default;
+  };
+
+  // Sequences of tokens within a pre-token that end with one, from their end on, until one begins it.
+  void search_backwards(const Wanted& want) {
+    std::vector<Later> found;
+    std::set<std::pair<Place, std::uint32_t>> met;
+    bool is_found = false;
+    const auto extend = [&](const Place& place, TokenId token, std::uint32_t next) {
+      for (const auto& [source, tokens] : later(place)) {
+        for (const std::uint32_t other : tokens) {
+          budget_.step();
+          if (!pieces_.follow(Pieces::kSettled, {other}, token)) continue;
+          const Place& from = source;
+          if (!met.emplace(from, other).second) continue;
+          found.push_back({from, other, next});
+          if (found.size() > most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
+        }
+      }
+    };
+    extend(want.place, {want.token}, kNone);
+    for (std::uint32_t i = 0; i < found.size() && !is_found; ++i) {
+      const Later here = found[i];
+      std::vector<std::uint32_t> between;
+      for (std::uint32_t at = i; at != kNone; at = found[at].next) between.push_back(found[at].token);
+      if (const auto begun = prefix_.begun().find(here.place); begun != prefix_.begun().end())
+        for (const Prefix::Begun& first : begun->second) {
+          budget_.step();
+          is_found = is_found || follow_in_prefix(first, between, {want.token, want.state});
+        }
+      if (!is_found) extend(here.place, {here.token}, i);
+    }
+  }
+
+  // The tokens inside pre-tokens that lead to a place, by the place from which they do.
+  const std::map<Place, std::vector<std::uint32_t>>& later(const Place& place) {
+    if (!knows_later_) {
+      knows_later_ = true;
+      std::vector<Place> pending;
+      std::set<Place> known;
+      for (const auto& [begun, tokens] : prefix_.begun())
+        if (known.insert(begun).second) pending.push_back(begun);
+      const auto add = [&](const Place& from, const LandingPtr& landing, std::uint32_t token, State state) {
+        budget_.step();
+        const std::uint16_t target = landing->target_of(token);
+        if (target == 0) return;
+        const auto [guess, reached] = landing->targets()[target - 1u];
+        const Place to{state, guess, reached};
+        later_[to][from].push_back(token);
+        if (known.insert(to).second) pending.push_back(to);
+      };
+      while (!pending.empty()) {
+        const Place from = pending.back();
+        pending.pop_back();
+        const LandingPtr landing = tokenization_.landing(from.guess, from.place);
+        const Words& following = pieces_.following();
+        if (automaton_.is_free(from.state)) {
+          for_each_bit(following, [&](std::uint32_t token) { add(from, landing, token, from.state); });
+          continue;
+        }
+        walk_tokens(tokenization_.vocabulary().trie(), TokenTrie::root(), automaton_, from.state,
+                    [&](NodeId, State state) { return !automaton_.is_prefix(state); },
+                    [&](std::uint32_t token, State state, bool has_left) {
+                      if (!has_left && has_bit(following, token)) add(from, landing, token, state);
+                    });
+      }
+    }
+    return later_[place];
+  }
+
+  // -------------------------------------------------------------------------------------------------
+
+  std::string_view piece(std::uint8_t byte) const { return {&bytes_[byte], 1}; }
+
+  static constexpr std::size_t kTries = 16;
+
+  const Tokenization& tokenization_;
+  bool has_hidden_space_;
+  const TextRules& rules_;
+  const Pieces& pieces_;
+  const EdgeAutomaton& automaton_;
+  const Prefix& prefix_;
+  bool follows_texts_;
+  std::size_t most_nodes_;
+  Budget& budget_;
+  std::array<char, 256> bytes_;
+  std::vector<Node> nodes_;
+  std::uint32_t end_ = kNone;
+  Frontier<Arrival> open_;
+  std::vector<std::uint32_t> late_;  // inside wide states: the tokens after them are many, and hardly needed
+  std::size_t next_late_ = 0;
+  Least<Key, KeyHash> met_;
+  Least<Key, KeyHash> offers_;  // of nodes that leave the prefix
+  std::set<std::pair<State, AddedTokens::Open>> added_from_;
+  std::map<State, std::vector<std::pair<std::uint8_t, State>>> text_exits_;
+  std::map<std::pair<State, bool>, std::vector<Leaving>> leaving_;
+  std::map<State, std::vector<std::pair<std::uint32_t, State>>> added_after_;
+  std::vector<Exit> exits_;
+  std::size_t next_exit_ = 0;
+  std::uint32_t next_node_ = 0;  // of the prefix
+  std::vector<Wanted> wanted_;
+  bool knows_later_ = false;
+  std::map<Place, std::map<Place, std::vector<std::uint32_t>>> later_;
+};
+
+// ---- both -----------------------------------------------------------------------------------------
+
+EdgeSearch::EdgeSearch(std::shared_ptr<const Tokenization> tokenization, bool has_hidden_space)
+    : tokenization_(std::move(tokenization)), has_hidden_space_(has_hidden_space) {}
+EdgeSearch::~EdgeSearch() = default;
+
+std::shared_ptr<const EdgeSearch::Prefix> EdgeSearch::prefix_of(const EdgeAutomaton& automaton, Budget& budget) const {
+  // Where the only state of the prefix is a free one, the prefix is the same for all automata but for its number.
+  const bool is_free = automaton.starts().size() == 1 && automaton.is_prefix(automaton.starts()[0]) &&
+                       automaton.is_free(automaton.starts()[0]) && automaton.starts()[0] == 0 &&
+                       [&] {
+                         for (State state = 1; state < automaton.count(); ++state)
+                           if (automaton.is_prefix(state)) return false;
+                         return true;
+                       }();
+  if (!is_free) return std::make_shared<const Prefix>(*tokenization_, has_hidden_space_, automaton, budget);
+  const std::lock_guard lock(mutex_);
+  if (!free_) free_ = std::make_shared<const Prefix>(*tokenization_, has_hidden_space_, automaton, budget);
+  return free_;
+}
+
+std::optional<std::string> EdgeSearch::shortest(const EdgeAutomaton& automaton, std::size_t most_nodes,
+                                                Budget& budget) const {
+  const std::shared_ptr<const Prefix> prefix = prefix_of(automaton, budget);
+  Search search(*tokenization_, has_hidden_space_, automaton, *prefix, true, most_nodes, budget);
+  return search.run() ? std::optional(search.text()) : std::nullopt;
+}
+
+std::optional<std::vector<std::uint32_t>> EdgeSearch::tokens_of(std::string_view text, std::size_t most_nodes,
+                                                                Budget& budget) const {
+  const EdgeAutomaton automaton = EdgeAutomaton::of_text(text);
+  const Prefix none(*tokenization_, has_hidden_space_, automaton, budget);
+  Search search(*tokenization_, has_hidden_space_, automaton, none, false, most_nodes, budget);
+  return search.run() ? std::optional(search.tokens()) : std::nullopt;
+}
+
+}  // namespace tokamata

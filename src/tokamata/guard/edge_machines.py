@@ -1,0 +1,199 @@
+"""Automata over bytes and token edges: the texts in which a boundary is violated.
+
+A boundary is a language B, mostly one text.  Each violation of it is a language over bytes and edges, for the
+engine's search (``core/canonical/edge_search.hpp``).  An edge stands before the first token and after each::
+
+    crossed at the left     … x B …      no edge between x and the occurrence of B
+    crossed at the right    … B x …      no edge between the occurrence and x
+    parted                  … B …        an edge within the occurrence
+
+For B = ``ab``, crossed at the left: state 0 is any text before, 1 has read x, 2 has read ``a``, 3 both::
+
+    0 -any-> 0    0 -any-> 1    1 -a-> 2    2 -b-> 3    3 -any-> 3     edges: 1 has none, the others stay
+
+Occurrences overlap, so the automata are nondeterministic: they guess where the occurrence begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import tokamata._core as _core
+from tokamata.guard.byte_languages import ByteLanguage
+
+__all__ = ["EdgeMachine", "crossed_left", "crossed_right", "parted", "spelled"]
+
+_ANY = -1
+
+
+class EdgeMachine:
+    """Collects the states and transitions of a nondeterministic automaton over bytes and edges.
+
+    Args:
+        classes: the class of each byte.
+    """
+
+    def __init__(self, classes: tuple[int, ...]) -> None:
+        self.classes = classes
+        self._count = max(classes) + 1
+        self.moves: list[dict[int, list[int]]] = []
+        self.edges: list[list[int]] = []
+        self.wide: list[bool] = []
+        self.accepting: list[bool] = []
+
+    def add(self, edges: list[int] | None = None, wide: bool = False, accepting: bool = False) -> int:
+        """A new state.  ``edges``: the states after a token edge; the state itself if not given."""
+        number = len(self.moves)
+        self.moves.append({})
+        self.edges.append([number] if edges is None else edges)
+        self.wide.append(wide)
+        self.accepting.append(accepting)
+        return number
+
+    def move(self, source: int, name: int, target: int) -> None:
+        """Adds a transition by the bytes of a class, or by every byte."""
+        for each in range(self._count) if name == _ANY else (name,):
+            self.moves[source].setdefault(each, []).append(target)
+
+    def any_text(self, accepting: bool = False) -> int:
+        """A new state in which any text may follow."""
+        state = self.add(wide=True, accepting=accepting)
+        self.move(state, _ANY, state)
+        return state
+
+    def within(self, language: ByteLanguage) -> EdgeMachine:
+        """The same, for texts of a language."""
+        pairs = sorted(set(zip(self.classes, language.classes, strict=True)))
+        numbers = {pair: number for number, pair in enumerate(pairs)}
+        both = zip(self.classes, language.classes, strict=True)
+        product = EdgeMachine(tuple(numbers[pair] for pair in both))
+        known: dict[tuple[int, int], int] = {}
+        pending: list[tuple[int, int]] = []
+
+        def state_of(own: int, other: int) -> int:
+            if (own, other) not in known:
+                accepts = self.accepting[own] and language.accepting[other]
+                known[own, other] = product.add([], self.wide[own], accepts)
+                pending.append((own, other))
+            return known[own, other]
+
+        state_of(0, 0)
+        while pending:
+            own, other = pending.pop()
+            here = known[own, other]
+            product.edges[here] = [state_of(after, other) for after in self.edges[own]]
+            for (first, second), name in numbers.items():
+                if second in language.rows[other]:
+                    for target in self.moves[own].get(first, ()):
+                        product.move(here, name, state_of(target, language.rows[other][second]))
+        return product
+
+    def automaton(self) -> _core.EdgeAutomaton:
+        """The engine's form, without transitions to states that reach no acceptance.  State 0 is the start."""
+        is_live = self._live()
+        offsets, targets, edge_offsets, edge_targets = [0], [], [0], []
+        for row, edges in zip(self.moves, self.edges, strict=True):
+            for name in range(self._count):
+                targets += (target for target in row.get(name, ()) if is_live[target])
+                offsets.append(len(targets))
+            edge_targets += edges
+            edge_offsets.append(len(edge_targets))
+        numbers = {
+            "offsets": offsets,
+            "targets": targets,
+            "edge_offsets": edge_offsets,
+            "edge_targets": edge_targets,
+            "starts": [0],
+        }
+        tables: dict[str, Any] = {name: np.array(row, dtype=np.uint32) for name, row in numbers.items()}
+        flags = {"classes": self.classes, "accepting": self.accepting, "wide": self.wide}
+        tables |= {name: np.array(row, dtype=np.uint8) for name, row in flags.items()}
+        return _core.EdgeAutomaton({**tables, "class_count": self._count})
+
+
+    def _live(self) -> list[bool]:
+        before: list[list[int]] = [[] for _ in self.moves]
+        for source, (row, edges) in enumerate(zip(self.moves, self.edges, strict=True)):
+            for target in {*edges, *(each for some in row.values() for each in some)}:
+                before[target].append(source)
+        is_live = list(self.accepting)
+        pending = [state for state, accepts in enumerate(is_live) if accepts]
+        while pending:
+            for source in before[pending.pop()]:
+                if not is_live[source]:
+                    is_live[source] = True
+                    pending.append(source)
+        return is_live
+
+
+def crossed_left(boundary: ByteLanguage) -> EdgeMachine:
+    """Texts in which a token crosses the left border of an occurrence."""
+    machine, before = _begun(boundary)
+    inner = machine.add(edges=[])
+    machine.move(before, _ANY, inner)
+    states = [machine.add() for _ in boundary.rows]
+    done = machine.any_text(accepting=True)
+    _copy(machine, boundary, inner, states, states, done)
+    return machine
+
+
+def crossed_right(boundary: ByteLanguage) -> EdgeMachine:
+    """Texts in which a token crosses the right border of an occurrence."""
+    machine, before = _begun(boundary)
+    states = [machine.add() for _ in boundary.rows]
+    ended = machine.add(edges=[])
+    done = machine.any_text(accepting=True)
+    machine.move(ended, _ANY, done)
+    _copy(machine, boundary, before, states, states, ended)
+    return machine
+
+
+def parted(boundary: ByteLanguage) -> EdgeMachine:
+    """Texts in which a token edge stands within an occurrence."""
+    machine, before = _begun(boundary)
+    after = [machine.add() for _ in boundary.rows]
+    states = [machine.add(edges=[state]) for state in after]
+    done = machine.any_text(accepting=True)
+    _copy(machine, boundary, before, states, states, None)
+    for source, row in zip(after, boundary.rows, strict=True):
+        _read(machine, boundary, source, row, after, done)
+    return machine
+
+
+def spelled(boundary: ByteLanguage) -> EdgeMachine:
+    """Texts with an occurrence, whatever its tokens are."""
+    machine, before = _begun(boundary)
+    states = [machine.add() for _ in boundary.rows]
+    done = machine.any_text(accepting=True)
+    _copy(machine, boundary, before, states, states, done)
+    return machine
+
+
+def _begun(boundary: ByteLanguage) -> tuple[EdgeMachine, int]:
+    machine = EdgeMachine(boundary.classes)
+    return machine, machine.any_text()
+
+
+def _copy(
+    machine: EdgeMachine, boundary: ByteLanguage, start: int, states: list[int], targets: list[int], done: int | None
+) -> None:
+    """The transitions of a boundary, between copies of its states; the first one also from ``start``."""
+    _read(machine, boundary, start, boundary.rows[0], targets, done)
+    for source, row in zip(states, boundary.rows, strict=True):
+        _read(machine, boundary, source, row, targets, done)
+
+
+def _read(
+    machine: EdgeMachine,
+    boundary: ByteLanguage,
+    source: int,
+    row: dict[int, int],
+    targets: list[int],
+    done: int | None,
+) -> None:
+    for name, target in row.items():
+        machine.move(source, name, targets[target])
+        if boundary.accepting[target] and done is not None:
+            machine.move(source, name, done)
