@@ -53,14 +53,14 @@ std::optional<nb::bytes> shortest(const std::shared_ptr<EdgeSearch>& search,
 }
 
 std::optional<std::vector<std::uint32_t>> tokens_of(const std::shared_ptr<EdgeSearch>& search, const nb::bytes& text,
-                                                    const Limits& limits, std::shared_ptr<CancelToken> cancel,
+                                                    Before before, const Limits& limits, std::shared_ptr<CancelToken> cancel,
                                                     const nb::str& shown) {
   const std::string_view bytes(text.c_str(), text.size());
   return without_interpreter({shown, false}, [&] {
     MemoryAccount account;
     const Charge charge(account);
     Budget budget(limits, std::move(cancel), 0);
-    return search->tokens_of(bytes, limits.states, budget);
+    return search->tokens_of(bytes, before, limits.states, budget);
   });
 }
 
@@ -89,6 +89,10 @@ seam_texts(const std::shared_ptr<Tokenization>& tokenization, const std::shared_
 }  // namespace
 
 void bind_token_edges(nb::module_& m) {
+  nb::enum_<Before>(m, "Before", "What stands before a text.")
+      .value("NOTHING", Before::Nothing)
+      .value("ADDED_TOKEN", Before::AddedToken)
+      .value("CONTROL_TOKEN", Before::ControlToken);
   nb::class_<EdgeAutomaton>(
       m, "EdgeAutomaton",
       R"doc(An automaton over bytes and token edges; see ``core/canonical/edge_automaton.hpp``.
@@ -118,7 +122,7 @@ Returns:
 Raises:
     LimitExceeded: a limit was met before an answer was found.
     Cancelled: ``cancel`` was cancelled.)doc")
-      .def("tokens_of", &tokens_of, "text"_a, "limits"_a, "cancel"_a.none(), "pattern"_a,
+      .def("tokens_of", &tokens_of, "text"_a, "before"_a, "limits"_a, "cancel"_a.none(), "pattern"_a,
            R"doc(The canonical tokenization of a text in UTF-8.
 
 Returns:
@@ -126,10 +130,6 @@ Returns:
 
 Raises:
     LimitExceeded, Cancelled: as for ``shortest``.)doc");
-  nb::enum_<Before>(m, "Before", "What stands before a text.")
-      .value("NOTHING", Before::Nothing)
-      .value("ADDED_TOKEN", Before::AddedToken)
-      .value("CONTROL_TOKEN", Before::ControlToken);
   m.def("seam_texts", &seam_texts, "tokenization"_a, "parts"_a, "before"_a, "most_texts"_a, "limits"_a, "cancel"_a.none(),
         "pattern"_a,
         R"doc(Texts in parts whose tokens may differ from those of the parts; see ``core/canonical/seam_search.hpp``.

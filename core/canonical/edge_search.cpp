@@ -51,25 +51,30 @@ struct PlaceHash {
   }
 };
 
-// The least that was met of each key: of two touches, the one that allows more.
+// What was met of each key: of two touches that cost the same, the one that allows more.
 template <class Key, class Hash>
 class Least {
  public:
-  // Whether nothing that allows as much was there before.
-  bool add(const Key& key, const Touch& touch) {
-    std::vector<Touch>& known = touches_[key];
-    if (std::ranges::any_of(known, [&](const Touch& other) { return other.allows_all_of(touch); })) return false;
-    known.push_back(touch);
+  // Whether nothing that allows as much and costs as little was there before.
+  bool add(const Key& key, const Touch& touch, std::uint32_t cost) {
+    std::vector<std::pair<Touch, std::uint32_t>>& known = touches_[key];
+    if (covers(known, touch, cost)) return false;
+    known.emplace_back(touch, cost);
     return true;
   }
-  bool covers(const Key& key, const Touch& touch) const {
+  bool covers(const Key& key, const Touch& touch, std::uint32_t cost) const {
     const auto known = touches_.find(key);
-    return known != touches_.end() &&
-           std::ranges::any_of(known->second, [&](const Touch& other) { return other.allows_all_of(touch); });
+    return known != touches_.end() && covers(known->second, touch, cost);
   }
 
  private:
-  std::unordered_map<Key, std::vector<Touch>, Hash> touches_;
+  static bool covers(const std::vector<std::pair<Touch, std::uint32_t>>& known, const Touch& touch,
+                     std::uint32_t cost) {
+    return std::ranges::any_of(
+        known, [&](const auto& other) { return other.first.allows_all_of(touch) && other.second <= cost; });
+  }
+
+  std::unordered_map<Key, std::vector<std::pair<Touch, std::uint32_t>>, Hash> touches_;
 };
 
 // Each token below a node with the states that its other bytes lead to, and whether a state on the way is outside the
@@ -101,6 +106,12 @@ constexpr auto kSkipNothing = [](NodeId, State) { return false; };
 // decoder takes away, is no part of the text.  Nothing where no token begins with it.
 std::optional<NodeId> first_node(const TokenTrie& trie, bool has_hidden_space) {
   return has_hidden_space ? trie.find(" ") : std::optional(TokenTrie::root());
+}
+
+// What an added token adds to a text; first in a text, without the hidden space.
+std::string_view added_text(const Tokenization& tokenization, std::size_t number, bool hides_space) {
+  const std::string_view text = tokenization.added_text(number);
+  return text.substr(hides_space && text.starts_with(' ') ? 1 : 0);
 }
 
 // Where the bytes of a text lead, without an edge between them, and whether outside the prefix.
@@ -182,7 +193,7 @@ class EdgeSearch::Prefix {
       budget.step();
       const Node node = open_.take().node;
       const Touch touch(node.text);
-      if (!(node.at_border ? borders_ : texts_).add(place_of(node.state, node.text), touch)) continue;
+      if (!(node.at_border ? borders_ : texts_).add(place_of(node.state, node.text), touch, node.cost)) continue;
       if (node.at_border) borders_by_state_[node.state].push_back(static_cast<std::uint32_t>(nodes_.size()));
       nodes_.push_back(node);
       open_node(static_cast<std::uint32_t>(nodes_.size() - 1));
@@ -210,16 +221,16 @@ class EdgeSearch::Prefix {
         after.guess = guess;
         offer({node.state, after, true, node.cost, number, {}});
       }
-    if (!rules.may_end(node.text) || !added_from_.emplace(node.state, node.text.open).second) return;
+    if (!rules.may_end(node.text) || !added_from_.emplace(node.state, node.text.open, node.from == kNone).second) return;
     for (std::size_t i = 0; i < rules.added().count(); ++i) {
       const AddedTokens::Open open = rules.added().after(node.text.open, i);
       if (open == AddedTokens::kDead) continue;
-      const std::string_view content = rules.added().content(i);
+      const std::string_view content = added_text(tokenization_, i, has_hidden_space_ && node.from == kNone);
       for (const auto& [state, has_left] : after_text(automaton_, node.state, content))
         if (!has_left)
           for (const std::uint16_t guess : tokenization_.starts_after(i))
             if (const TextState after{.guess = guess, .open = open};
-                !borders_.covers(place_of(state, after), Touch(after)))
+                !borders_.covers(place_of(state, after), Touch(after), node.cost))
               offer({state, after, true, node.cost + static_cast<std::uint32_t>(content.size()), number, content});
     }
   }
@@ -268,7 +279,7 @@ class EdgeSearch::Prefix {
   Frontier<Arrival> open_;
   std::uint32_t next_number_ = 0;
   Least<Place, PlaceHash> borders_, texts_;
-  std::set<std::pair<State, AddedTokens::Open>> added_from_;
+  std::set<std::tuple<State, AddedTokens::Open, bool>> added_from_;
 };
 
 // ---- the search -----------------------------------------------------------------------------------
@@ -276,7 +287,8 @@ class EdgeSearch::Prefix {
 class EdgeSearch::Search {
  public:
   Search(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton,
-         const Prefix& prefix, bool follows_texts, std::size_t most_nodes, Budget& budget)
+         const Prefix& prefix, bool follows_texts, std::size_t most_nodes, Budget& budget,
+         Before before = Before::Nothing)
       : tokenization_(tokenization),
         has_hidden_space_(has_hidden_space),
         rules_(tokenization.rules()),
@@ -285,7 +297,8 @@ class EdgeSearch::Search {
         prefix_(prefix),
         follows_texts_(follows_texts),
         most_nodes_(most_nodes),
-        budget_(budget) {
+        budget_(budget),
+        before_(before) {
     for (unsigned byte = 0; byte < 256; ++byte) bytes_[byte] = static_cast<char>(byte);
   }
 
@@ -371,7 +384,7 @@ class EdgeSearch::Search {
   }
   void offer(const Node& node) {
     budget_.step();
-    if (node.kind != Kind::End && met_.covers(key_of(node), Touch(node.text))) return;
+    if (node.kind != Kind::End && met_.covers(key_of(node), Touch(node.text), node.cost)) return;
     if (nodes_.size() >= most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
     nodes_.push_back(node);
     open_.add({node.cost, static_cast<std::uint32_t>(nodes_.size() - 1)});
@@ -404,7 +417,7 @@ class EdgeSearch::Search {
     for (const State start : automaton_.starts())
       for (const State state : automaton_.after_edge(start))
         if (!automaton_.is_prefix(state))
-          for (const std::uint16_t guess : rules_.text_starts())
+          for (const std::uint16_t guess : rules_.starts_after(before_))
             offer({Kind::Border, state, {.guess = guess}, Pieces::kSettled, {}, 0, kNone, {}, kNone});
     for (const auto& [state, borders] : prefix_.borders()) {
       const std::uint32_t least = prefix_.nodes()[borders.front()].cost;
@@ -446,9 +459,10 @@ class EdgeSearch::Search {
     if (node.text.place != CodePoints::kBetween || !rules_.may_end(node.text)) return;
     if (automaton_.is_accepting(node.state))
       offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, from(), {}, kNone});
-    if (!added_from_.emplace(node.state, node.text.open).second) return;
-    for (const auto& [added, state] : added_after(node.state, true))
-      add_added(added, state, node.text.open, node.cost, from);
+    const bool is_hidden = has_hidden_space_ && is_start(node);
+    if (!added_from_.emplace(node.state, node.text.open, is_hidden).second) return;
+    for (const auto& [added, state] : added_after(node.state, true, is_hidden))
+      add_added(added, state, node.text.open, is_hidden, node.cost, from);
   }
 
   void leave_by_token(const Exit& exit) {
@@ -460,7 +474,8 @@ class EdgeSearch::Search {
       if (has_hidden_space_ && is_start(node) != exit.is_first) continue;
       TextState after = node.text;
       if ((is_start(node) && tokenization_.is_never_first({token})) || !tokenization_.read(after, {token})) continue;
-      if (offers_.add({Kind::Inside, place_of(state, after), *pieces, {token}}, Touch(after)))
+      const std::uint32_t cost = node.cost + length_of(token) - exit.is_first;
+      if (offers_.add({Kind::Inside, place_of(state, after), *pieces, {token}}, Touch(after), cost))
         offer(inside(state, after, *pieces, token, node.cost, note_prefix(number), exit.is_first));
     }
   }
@@ -477,11 +492,14 @@ class EdgeSearch::Search {
     const std::optional<TextState> freely = freely_read(place, token);
     if (!freely) return;
     const Key best{Kind::Inside, place_of(leaving.state, *freely), Pieces::kSettled, token};
-    if (offers_.covers(best, Touch(*freely))) return;
+    const auto is_covered = [&](std::uint32_t cost) {
+      return offers_.covers(best, Touch(*freely), cost + length_of(token.value));
+    };
     bool is_found = false;
     std::size_t tries = 0;
     std::shared_ptr<const Words> before;
     for (const Prefix::Begun& first : begun) {
+      if (is_covered(first.cost)) return;
       if (++tries > kTries) {
         budget_.step();
         if (!before) before = tokenization_.before(token);
@@ -489,8 +507,7 @@ class EdgeSearch::Search {
             !has_bit(*before, first.token))
           continue;
       }
-      if (follow_in_prefix(first, {}, leaving) ) is_found = true;
-      if (is_found && offers_.covers(best, Touch(*freely))) return;
+      is_found = follow_in_prefix(first, {}, leaving) || is_found;
     }
     if (!is_found) wanted_.push_back({place, leaving.token, leaving.state});
   }
@@ -510,9 +527,12 @@ class EdgeSearch::Search {
     }
     pieces = pieces_.follow(*pieces, last, {leaving.token});
     if (!pieces || !tokenization_.read(text, {leaving.token})) return false;
-    if (!offers_.add({Kind::Inside, place_of(leaving.state, text), *pieces, {leaving.token}}, Touch(text))) return true;
+    std::uint32_t cost = first.cost + length_of(leaving.token);
+    for (const std::uint32_t token : between) cost += length_of(token);
+    if (!offers_.add({Kind::Inside, place_of(leaving.state, text), *pieces, {leaving.token}}, Touch(text), cost))
+      return true;
     std::uint32_t here = note_prefix(first.border);
-    std::uint32_t cost = border.cost;
+    cost = border.cost;
     const auto go = [&](std::uint32_t token, bool is_hidden) {
       const std::string_view bytes = tokenization_.vocabulary().bytes({token}).substr(is_hidden ? 1 : 0);
       cost += static_cast<std::uint32_t>(bytes.size());
@@ -593,7 +613,7 @@ class EdgeSearch::Search {
         end_ = number;
         return true;
       }
-      if (!met_.add(key_of(node), Touch(node.text))) continue;
+      if (!met_.add(key_of(node), Touch(node.text), node.cost)) continue;
       switch (node.kind) {
         case Kind::Text: open_text(number, node); break;
         case Kind::Border: open_border(number, node); break;
@@ -652,26 +672,28 @@ class EdgeSearch::Search {
     if (!rules_.may_end(node.text)) return;
     if (automaton_.is_accepting(node.state))
       offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, number, {}, kNone});
-    if (!added_from_.emplace(node.state, node.text.open).second) return;
-    for (const auto& [added, state] : added_after(node.state, false))
-      add_added(added, state, node.text.open, node.cost, [&] { return number; });
+    const bool is_hidden = has_hidden_space_ && is_start(node);
+    if (!added_from_.emplace(node.state, node.text.open, is_hidden).second) return;
+    for (const auto& [added, state] : added_after(node.state, false, is_hidden))
+      add_added(added, state, node.text.open, is_hidden, node.cost, [&] { return number; });
   }
 
   // The added tokens, and the states after them; out of the prefix, those alone that leave it.
-  const std::vector<std::pair<std::uint32_t, State>>& added_after(State state, bool is_prefix) {
-    const auto [known, is_new] = added_after_.try_emplace(state);
+  const std::vector<std::pair<std::uint32_t, State>>& added_after(State state, bool is_prefix, bool is_hidden) {
+    const auto [known, is_new] = added_after_.try_emplace({state, is_hidden});
     for (std::uint32_t i = 0; is_new && i < rules_.added().count(); ++i)
-      for (const auto& [before, has_left] : after_text(automaton_, state, rules_.added().content(i)))
+      for (const auto& [before, has_left] : after_text(automaton_, state, added_text(tokenization_, i, is_hidden)))
         if (has_left || !is_prefix)
           for (const State after : automaton_.after_edge(before)) known->second.emplace_back(i, after);
     return known->second;
   }
 
   template <class From>
-  void add_added(std::uint32_t added, State state, AddedTokens::Open open, std::uint32_t cost, From&& from) {
+  void add_added(std::uint32_t added, State state, AddedTokens::Open open, bool is_hidden, std::uint32_t cost,
+                 From&& from) {
     const AddedTokens::Open behind = rules_.added().after(open, added);
     if (behind == AddedTokens::kDead) return;
-    const std::string_view content = rules_.added().content(added);
+    const std::string_view content = added_text(tokenization_, added, is_hidden);
     for (const std::uint16_t guess : tokenization_.starts_after(added))
       offer({Kind::Border, state, {.guess = guess, .open = behind}, Pieces::kSettled,
              TokenId{tokenization_.added()[added]}, cost + static_cast<std::uint32_t>(content.size()), from(), content,
@@ -805,6 +827,7 @@ class EdgeSearch::Search {
   bool follows_texts_;
   std::size_t most_nodes_;
   Budget& budget_;
+  Before before_;
   std::array<char, 256> bytes_;
   std::vector<Node> nodes_;
   std::uint32_t end_ = kNone;
@@ -813,10 +836,10 @@ class EdgeSearch::Search {
   std::size_t next_late_ = 0;
   Least<Key, KeyHash> met_;
   Least<Key, KeyHash> offers_;  // of nodes that leave the prefix
-  std::set<std::pair<State, AddedTokens::Open>> added_from_;
+  std::set<std::tuple<State, AddedTokens::Open, bool>> added_from_;
   std::map<State, std::vector<std::pair<std::uint8_t, State>>> text_exits_;
   std::map<std::pair<State, bool>, std::vector<Leaving>> leaving_;
-  std::map<State, std::vector<std::pair<std::uint32_t, State>>> added_after_;
+  std::map<std::pair<State, bool>, std::vector<std::pair<std::uint32_t, State>>> added_after_;
   std::vector<Exit> exits_;
   std::size_t next_exit_ = 0;
   std::uint32_t next_node_ = 0;  // of the prefix
@@ -853,11 +876,12 @@ std::optional<std::string> EdgeSearch::shortest(const EdgeAutomaton& automaton, 
   return search.run() ? std::optional(search.text()) : std::nullopt;
 }
 
-std::optional<std::vector<std::uint32_t>> EdgeSearch::tokens_of(std::string_view text, std::size_t most_nodes,
-                                                                Budget& budget) const {
+std::optional<std::vector<std::uint32_t>> EdgeSearch::tokens_of(std::string_view text, Before before,
+                                                                std::size_t most_nodes, Budget& budget) const {
   const EdgeAutomaton automaton = EdgeAutomaton::of_text(text);
-  const Prefix none(*tokenization_, has_hidden_space_, automaton, budget);
-  Search search(*tokenization_, has_hidden_space_, automaton, none, false, most_nodes, budget);
+  const bool hides_space = has_hidden_space_ && before == Before::Nothing;
+  const Prefix none(*tokenization_, hides_space, automaton, budget);
+  Search search(*tokenization_, hides_space, automaton, none, false, most_nodes, budget, before);
   return search.run() ? std::optional(search.tokens()) : std::nullopt;
 }
 

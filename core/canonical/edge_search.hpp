@@ -45,7 +45,8 @@ class EdgeSearch {
   // Nothing where no text has such edges.  Ends with LimitExceeded where more than `most_nodes` nodes are met.
   std::optional<std::string> shortest(const EdgeAutomaton& automaton, std::size_t most_nodes, Budget& budget) const;
   // The canonical tokenization of a text; nothing where the tokenizer cannot write it, or its normalizer changes it.
-  std::optional<std::vector<std::uint32_t>> tokens_of(std::string_view text, std::size_t most_nodes,
+  // After an added token no space is hidden.
+  std::optional<std::vector<std::uint32_t>> tokens_of(std::string_view text, Before before, std::size_t most_nodes,
                                                       Budget& budget) const;
 
  private:

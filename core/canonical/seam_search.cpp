@@ -1,7 +1,11 @@
 #include "canonical/seam_search.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "common/best_first.hpp"
 #include "common/hash.hpp"
@@ -14,229 +18,90 @@ namespace {
 using State = EdgeAutomaton::State;
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNothing = 256;  // read: no byte
 
-// A search by the length of the text.
-class Search {
+// How a node was reached.
+struct Step {
+  std::uint32_t from = kNone;
+  std::uint32_t by = kNothing;  // a byte, or kNothing + 1 + the number of an added token
+  bool is_seam = false;         // a part begins
+};
+
+// Nodes in the order of the length of the text that leads to them.
+template <class Node>
+class Shortest {
  public:
-  Search(const Tokenization& tokenization, const EdgeAutomaton& parts, Before before, std::size_t most_nodes,
-         Budget& budget)
-      : tokenization_(tokenization),
-        rules_(tokenization.rules()),
-        parts_(parts),
-        before_(before),
-        most_nodes_(most_nodes),
-        budget_(budget) {}
+  Shortest(const Tokenization& tokenization, std::size_t most_nodes, Budget& budget)
+      : tokenization_(tokenization), most_nodes_(most_nodes), budget_(budget) {}
 
-  // The second hypothesis has pre-tokens of its own.
-  void compare_borders(std::size_t most_texts, SeamTexts& texts) {
-    clear();
-    for (const State state : parts_.starts())
-      for (const std::uint16_t apart : starts())
-        for (const std::uint16_t whole : starts()) offer({.state = state, .apart = {.guess = apart}, .whole = {.guess = whole}, .at_border = true});
-    while (const std::optional<std::uint32_t> number = take()) {
-      const Node node = nodes_[*number];
-      if (ends(node) && rules_.may_end(TextState{.guess = node.whole.guess})) {
-        if (node.is_different && texts.different.size() < most_texts) texts.different.push_back(text_of(*number));
-        if (node.is_joined && !texts.joined) texts.joined = text_of(*number);
-        if (texts.different.size() == most_texts && texts.joined) return;
-      }
-      end_pre_tokens(*number, node);
-      begin_parts(*number, node);
-      if (rules_.may_end(TextState{.guess = node.whole.guess}))
-        read_added(*number, node, [&](Node& after, std::uint32_t, std::uint16_t guess) { after.whole.guess = guess; });
-      read(*number, node, [&](Node& after, std::uint8_t byte) {
-        after.whole.place = node.apart.place;
-        return rules_.read_guess(after.whole, byte);
-      });
-    }
-  }
-
-  // The second hypothesis differs by what the text before a seam binds.
-  void compare_stability(SeamTexts& texts) {
-    clear();
-    for (const State state : parts_.starts())
-      for (const std::uint16_t apart : starts()) offer({.state = state, .apart = {.guess = apart}, .at_border = true});
-    while (const std::optional<std::uint32_t> number = take()) {
-      const Node node = nodes_[*number];
-      if (node.is_different && ends(node)) {
-        texts.unstable = text_of(*number);
-        return;
-      }
-      if (!node.at_border && node.apart.place == CodePoints::kBetween)
-        for (const std::uint16_t guess : rules_.ends(node.apart.guess)) {
-          Node after = next(*number, node);
-          after.apart.guess = guess;
-          after.at_border = true;
-          offer(after);
-        }
-      if (may_end_part(node))
-        for (const State state : parts_.after_edge(node.state))
-          for (const std::uint16_t guess : rules_.text_starts()) {
-            Node after = next(*number, node);
-            after.state = state;
-            after.apart = {.guess = guess};
-            after.at_border = after.is_seam = true;
-            offer(after);
-          }
-      read_added(*number, node, [&](Node& after, std::uint32_t added, std::uint16_t) {
-        after.whole = {.open = rules_.added().after(node.whole.open, added)};
-        after.is_different = node.is_different || after.whole.open == AddedTokens::kDead;
-        if (after.is_different) after.whole = {};
-      });
-      read(*number, node, [&](Node& after, std::uint8_t byte) {
-        after.whole.guess = node.apart.guess;
-        after.whole.place = node.apart.place;
-        after.is_different = node.is_different || !rules_.read(after.whole, byte);
-        after.whole.guess = after.whole.place = 0;  // those of the first
-        if (after.is_different) after.whole = {};
-        return true;
-      });
-    }
-  }
-
- private:
-  struct Node {
-    State state;
-    TextState apart;        // of the parts one by one
-    TextState whole{};      // of the whole
-    bool at_border = false;
-    bool is_different = false, is_joined = false;
-    bool is_seam = false;   // a part begins
-    std::uint32_t from = kNone;
-    std::uint32_t by = kNothing;  // a byte, or kNothing + 1 + the number of an added token
-    std::uint32_t cost = 0;
-  };
-  static constexpr std::uint32_t kNothing = 256;
-
-  static bool is_same(const Node& one, const Node& other) {
-    return one.state == other.state && one.apart == other.apart && one.whole == other.whole &&
-           one.at_border == other.at_border && one.is_different == other.is_different &&
-           one.is_joined == other.is_joined;
-  }
-  static std::size_t hash_of(const Node& node) {
-    const auto of_text = [](const TextState& text) {
-      return (std::uint64_t{text.guess} << 48) | (std::uint64_t{text.place} << 32) | (std::uint64_t{text.starter} << 16) |
-             (std::uint64_t{text.marks} << 8);
-    };
-    const std::uint64_t flags = (node.at_border ? 1u : 0u) | (node.is_different ? 2u : 0u) | (node.is_joined ? 4u : 0u);
-    return static_cast<std::size_t>(
-        mix(mix(of_text(node.apart) ^ node.apart.open.value, node.state + 1u) ^ flags,
-            of_text(node.whole) ^ node.whole.open.value ^ 0x9E3779B97F4A7C15u));
-  }
-
-  void clear() {
-    nodes_.clear();
-    numbers_.clear();
-    open_.clear();
-  }
-
-  void offer(const Node& node) {
+  void offer(const Node& node, Step step) {
     budget_.step();
-    auto& known = numbers_[hash_of(node)];
-    if (std::ranges::any_of(known, [&](std::uint32_t number) { return is_same(nodes_[number], node); })) return;
-    if (nodes_.size() >= most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
     const auto number = static_cast<std::uint32_t>(nodes_.size());
-    known.push_back(number);
+    if (!numbers_.emplace(node, number).second) return;
+    if (nodes_.size() >= most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
+    const std::uint32_t before = step.from == kNone ? 0 : lengths_[step.from];
     nodes_.push_back(node);
-    open_.add({node.cost, number});
+    steps_.push_back(step);
+    lengths_.push_back(before + static_cast<std::uint32_t>(read_by(step).size()));
+    open_.add({lengths_.back(), number});
   }
+  // A number, which `node` takes.
   std::optional<std::uint32_t> take() {
     if (open_.empty()) return std::nullopt;
     return open_.take().second;
   }
-
-  std::span<const std::uint16_t> starts() const {
-    switch (before_) {
-      case Before::AddedToken: return rules_.added_starts();
-      case Before::ControlToken: return rules_.control_starts();
-      case Before::Nothing: break;
-    }
-    return rules_.text_starts();
-  }
-  // A pre-token ends with its text, and so with its part; an empty part has none.
-  bool may_end_part(const Node& node) const { return rules_.may_end(node.apart) && (!node.at_border || is_fresh(node)); }
-  bool ends(const Node& node) const { return parts_.is_accepting(node.state) && may_end_part(node); }
+  const Node& node(std::uint32_t number) const { return nodes_[number]; }
   // Whether the part has begun and nothing was read of it.
-  bool is_fresh(const Node& node) const { return node.is_seam || node.from == kNone; }
+  bool is_fresh(std::uint32_t number) const { return steps_[number].is_seam || steps_[number].from == kNone; }
 
-  static Node next(std::uint32_t number, const Node& node) {
-    Node after = node;
-    after.from = number;
-    after.by = kNothing;
-    after.is_seam = false;
-    return after;
-  }
-
-  void end_pre_tokens(std::uint32_t number, const Node& node) {
-    if (node.at_border || node.apart.place != CodePoints::kBetween) return;
-    Node after = next(number, node);
-    after.at_border = true;
-    const auto end_whole = [&](bool is_different) {
-      for (const std::uint16_t whole : rules_.ends(node.whole.guess)) {
-        after.whole.guess = whole;
-        after.is_different = is_different;
-        offer(after);
-      }
-      after.whole.guess = node.whole.guess;
-    };
-    for (const std::uint16_t apart : rules_.ends(node.apart.guess)) {
-      after.apart.guess = apart;
-      after.is_different = true;
-      offer(after);
-      end_whole(node.is_different);
+  SeamText text_of(std::uint32_t number) const {
+    std::vector<std::uint32_t> path;
+    for (; number != kNone; number = steps_[number].from) path.push_back(number);
+    SeamText found;
+    for (auto at = path.rbegin(); at != path.rend(); ++at) {
+      found.text += read_by(steps_[*at]);
+      if (steps_[*at].is_seam) found.seams.push_back(static_cast<std::uint32_t>(found.text.size()));
     }
-    after.apart.guess = node.apart.guess;
-    end_whole(true);
+    return found;
   }
 
-  void begin_parts(std::uint32_t number, const Node& node) {
-    if (!may_end_part(node)) return;
-    for (const State state : parts_.after_edge(node.state))
-      for (const std::uint16_t apart : rules_.text_starts()) {
-        Node after = next(number, node);
-        after.state = state;
-        after.apart = {.guess = apart};
-        after.at_border = after.is_seam = true;
-        if (is_fresh(node)) {  // the part is empty
-          offer(after);
-          continue;
-        }
-        after.is_joined = true;
-        offer(after);
-        after.is_joined = node.is_joined;
-        for (const std::uint16_t whole : rules_.ends(node.whole.guess)) {
-          after.whole.guess = whole;
-          offer(after);
-        }
-      }
+ private:
+  struct Hash {
+    std::size_t operator()(const Node& node) const { return node.hash(); }
+  };
+
+  std::string read_by(const Step& step) const {
+    if (step.by < kNothing) return std::string(1, static_cast<char>(step.by));
+    return step.by == kNothing ? std::string() : std::string(tokenization_.added_text(step.by - kNothing - 1));
   }
 
-  // An added token within a part ends both; `follow(after, added, guess)` says what the whole becomes.
-  template <class Follow>
-  void read_added(std::uint32_t number, const Node& node, Follow&& follow) {
-    if (!may_end_part(node) && !(node.at_border && rules_.may_end(node.apart))) return;
-    for (std::uint32_t i = 0; i < rules_.added().count(); ++i) {
-      const AddedTokens::Open open = rules_.added().after(node.apart.open, i);
-      if (open == AddedTokens::kDead) continue;
-      const std::string& content = rules_.added().content(i);
-      for (const State state : after_content(node.state, content))
-        for (const std::uint16_t apart : tokenization_.starts_after(i))
-          for (const std::uint16_t whole : tokenization_.starts_after(i)) {
-            Node after = next(number, node);
-            after.state = state;
-            after.apart = {.guess = apart, .open = open};
-            after.at_border = true;
-            after.by = kNothing + 1 + i;
-            after.cost += static_cast<std::uint32_t>(content.size());
-            follow(after, i, whole);
-            offer(after);
-          }
-    }
+  const Tokenization& tokenization_;
+  std::size_t most_nodes_;
+  Budget& budget_;
+  std::vector<Node> nodes_;
+  std::vector<Step> steps_;
+  std::vector<std::uint32_t> lengths_;
+  std::unordered_map<Node, std::uint32_t, Hash> numbers_;
+  Frontier<std::pair<std::uint32_t, std::uint32_t>> open_;  // length and number
+};
+
+// Added tokens within a part, with the states after them.
+class AddedInParts {
+ public:
+  AddedInParts(const Tokenization& tokenization, const EdgeAutomaton& parts)
+      : tokenization_(tokenization), parts_(parts) {}
+
+  const std::vector<std::pair<std::uint32_t, State>>& after(State state) {
+    const auto [known, is_new] = after_.try_emplace(state);
+    for (std::uint32_t i = 0; is_new && i < tokenization_.rules().added().count(); ++i)
+      for (const State target : after_text(state, tokenization_.added_text(i))) known->second.emplace_back(i, target);
+    return known->second;
   }
 
-  std::vector<State> after_content(State from, std::string_view content) const {
+ private:
+  std::vector<State> after_text(State from, std::string_view text) const {
     std::vector<State> states{from};
-    for (const char byte : content) {
+    for (const char byte : text) {
       std::vector<State> after;
       for (const State state : states)
         for (const State target : parts_.after_byte(state, static_cast<std::uint8_t>(byte))) after.push_back(target);
@@ -246,49 +111,275 @@ class Search {
     return states;
   }
 
-  template <class ReadWhole>
-  void read(std::uint32_t number, const Node& node, ReadWhole&& read_whole) {
-    Node last;
-    last.state = kNone;
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      Node after = next(number, node);
-      after.at_border = false;
-      after.by = byte;
-      ++after.cost;
-      if (!rules_.read(after.apart, static_cast<std::uint8_t>(byte)) ||
-          !read_whole(after, static_cast<std::uint8_t>(byte)))
-        continue;
-      for (const State state : parts_.after_byte(node.state, static_cast<std::uint8_t>(byte))) {
-        after.state = state;
-        if (is_same(after, last)) continue;  // as after most letters
-        last = after;
-        offer(after);
+  const Tokenization& tokenization_;
+  const EdgeAutomaton& parts_;
+  std::unordered_map<State, std::vector<std::pair<std::uint32_t, State>>> after_;
+};
+
+// ---- pre-tokens -----------------------------------------------------------------------------------
+
+// Two hypotheses about pre-tokens, of the parts one by one and of the whole.
+class BorderSearch {
+ public:
+  BorderSearch(const Tokenization& tokenization, const EdgeAutomaton& parts, Before before, std::size_t most_nodes,
+               Budget& budget)
+      : tokenization_(tokenization),
+        rules_(tokenization.rules()),
+        parts_(parts),
+        before_(before),
+        added_(tokenization, parts),
+        nodes_(tokenization, most_nodes, budget) {}
+
+  void run(std::size_t most_texts, SeamTexts& texts) {
+    for (const State state : parts_.starts())
+      for (const std::uint16_t apart : rules_.starts_after(before_))
+        for (const std::uint16_t whole : rules_.starts_after(before_))
+          nodes_.offer({.state = state, .apart = apart, .whole = whole, .at_border = true}, {});
+    while (const std::optional<std::uint32_t> number = nodes_.take()) {
+      const Node node = nodes_.node(*number);  // a copy: the list grows
+      if (parts_.is_accepting(node.state) && may_end_part(*number, node) && may_end(node, node.whole)) {
+        if (node.is_different && texts.different.size() < most_texts) texts.different.push_back(nodes_.text_of(*number));
+        if (node.is_joined && !texts.joined) texts.joined = nodes_.text_of(*number);
+        if (texts.different.size() == most_texts && texts.joined) return;
       }
+      end_pre_tokens(*number, node);
+      begin_parts(*number, node);
+      read_added(*number, node);
+      read_bytes(*number, node);
     }
   }
 
-  SeamText text_of(std::uint32_t number) const {
-    std::vector<std::uint32_t> path;
-    for (; number != kNone; number = nodes_[number].from) path.push_back(number);
-    SeamText found;
-    for (auto at = path.rbegin(); at != path.rend(); ++at) {
-      const Node& node = nodes_[*at];
-      if (node.by < kNothing) found.text.push_back(static_cast<char>(node.by));
-      else if (node.by > kNothing) found.text += rules_.added().content(node.by - kNothing - 1);
-      if (node.is_seam) found.seams.push_back(static_cast<std::uint32_t>(found.text.size()));
+ private:
+  struct Node {
+    State state;
+    std::uint16_t apart, whole;  // guesses
+    std::uint16_t place = CodePoints::kBetween;
+    bool at_border = false;      // one of them has ended a pre-token here
+    bool is_different = false, is_joined = false;
+    bool may_join = false;       // a seam was passed where the whole has not ended its pre-token
+
+    friend bool operator==(const Node&, const Node&) = default;
+    std::size_t hash() const {
+      const std::uint64_t flags = (at_border ? 1u : 0u) | (is_different ? 2u : 0u) | (is_joined ? 4u : 0u) | (may_join ? 8u : 0u);
+      return static_cast<std::size_t>(mix((std::uint64_t{state} << 32) | (std::uint64_t{apart} << 16) | whole,
+                                          (std::uint64_t{place} << 8) | flags | 0x9E37000000000000u));
     }
-    return found;
+  };
+
+  bool may_end(const Node& node, std::uint16_t guess) const {
+    return node.place == CodePoints::kBetween && rules_.may_end(TextState{.guess = guess});
+  }
+  // A pre-token ends with its part; an empty part has none.
+  bool may_end_part(std::uint32_t number, const Node& node) const {
+    return may_end(node, node.apart) && (!node.at_border || nodes_.is_fresh(number));
+  }
+
+  void end_pre_tokens(std::uint32_t number, const Node& node) {
+    if (node.at_border || node.place != CodePoints::kBetween) return;
+    const auto offer = [&](std::uint16_t apart, std::uint16_t whole, bool is_different) {
+      Node after = node;
+      after.at_border = true;
+      after.apart = apart;
+      after.whole = whole;
+      after.is_different = is_different;
+      nodes_.offer(after, {.from = number});
+    };
+    for (const std::uint16_t apart : rules_.ends(node.apart)) {
+      offer(apart, node.whole, true);
+      for (const std::uint16_t whole : rules_.ends(node.whole)) offer(apart, whole, node.is_different);
+    }
+    for (const std::uint16_t whole : rules_.ends(node.whole)) offer(node.apart, whole, true);
+  }
+
+  void begin_parts(std::uint32_t number, const Node& node) {
+    if (!may_end_part(number, node)) return;
+    for (const State state : parts_.after_edge(node.state))
+      for (const std::uint16_t apart : rules_.text_starts()) {
+        Node after = node;
+        after.state = state;
+        after.apart = apart;
+        after.at_border = true;
+        after.may_join = node.may_join || !node.at_border;
+        nodes_.offer(after, {.from = number, .is_seam = true});
+        if (!after.may_join) continue;
+        after.may_join = false;
+        for (const std::uint16_t whole : rules_.ends(node.whole)) {
+          after.whole = whole;
+          nodes_.offer(after, {.from = number, .is_seam = true});
+        }
+      }
+  }
+
+  // An added token ends the pre-tokens of both.
+  void read_added(std::uint32_t number, const Node& node) {
+    if (!may_end(node, node.apart) || !may_end(node, node.whole)) return;
+    if (!added_from_.emplace(node.state, node.is_different, node.is_joined).second) return;
+    for (const auto& [added, state] : added_.after(node.state))
+      for (const std::uint16_t apart : tokenization_.starts_after(added))
+        for (const std::uint16_t whole : tokenization_.starts_after(added)) {
+          Node after = node;
+          after.state = state;
+          after.apart = apart;
+          after.whole = whole;
+          after.at_border = true;
+          after.may_join = false;
+          nodes_.offer(after, {.from = number, .by = kNothing + 1 + added});
+        }
+  }
+
+  void read_bytes(std::uint32_t number, const Node& node) {
+    Node last = node;
+    last.state = kNone;
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      TextState apart{.guess = node.apart, .place = node.place}, whole{.guess = node.whole, .place = node.place};
+      if (!rules_.read_guess(apart, static_cast<std::uint8_t>(byte)) ||
+          !rules_.read_guess(whole, static_cast<std::uint8_t>(byte)))
+        continue;
+      Node after = node;
+      after.at_border = after.may_join = false;
+      after.is_joined = node.is_joined || node.may_join;
+      after.apart = apart.guess;
+      after.whole = whole.guess;
+      after.place = apart.place;
+      for (const State state : parts_.after_byte(node.state, static_cast<std::uint8_t>(byte))) {
+        after.state = state;
+        if (after == last) continue;  // as after most letters
+        last = after;
+        nodes_.offer(after, {.from = number, .by = byte});
+      }
+    }
   }
 
   const Tokenization& tokenization_;
   const TextRules& rules_;
   const EdgeAutomaton& parts_;
   Before before_;
-  std::size_t most_nodes_;
-  Budget& budget_;
-  std::vector<Node> nodes_;
-  std::unordered_map<std::size_t, std::vector<std::uint32_t>> numbers_;
-  Frontier<std::pair<std::uint32_t, std::uint32_t>> open_;  // cost and number
+  AddedInParts added_;
+  Shortest<Node> nodes_;
+  std::set<std::tuple<State, bool, bool>> added_from_;
+};
+
+// ---- what a text binds ----------------------------------------------------------------------------
+
+// The normal form and the matches of added tokens, of the parts one by one and of the whole.
+class StabilitySearch {
+ public:
+  StabilitySearch(const Tokenization& tokenization, const EdgeAutomaton& parts, std::size_t most_nodes, Budget& budget)
+      : rules_(tokenization.rules()),
+        parts_(parts),
+        added_(tokenization, parts),
+        nodes_(tokenization, most_nodes, budget),
+        ahead_(find_ahead()) {}
+
+  std::optional<SeamText> run() {
+    for (const State state : parts_.starts()) offer({.state = state}, {});
+    while (const std::optional<std::uint32_t> number = nodes_.take()) {
+      const Node node = nodes_.node(*number);
+      if (node.apart.place == CodePoints::kBetween) {
+        if (node.is_broken && parts_.is_accepting(node.state)) return nodes_.text_of(*number);
+        for (const State state : parts_.after_edge(node.state)) {
+          Node after = node;
+          after.state = state;
+          after.apart = {};
+          offer(after, {.from = *number, .is_seam = true});
+        }
+        read_added(*number, node);
+      }
+      for (unsigned byte = 0; byte < 256; ++byte) {
+        Node after = node;
+        if (!rules_.read_form(after.apart, static_cast<std::uint8_t>(byte))) continue;
+        after.is_broken = node.is_broken || !rules_.read_form(after.whole, static_cast<std::uint8_t>(byte));
+        for (const State state : parts_.after_byte(node.state, static_cast<std::uint8_t>(byte))) {
+          after.state = state;
+          offer(after, {.from = *number, .by = byte});
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Node {
+    State state;
+    TextState apart{}, whole{};  // without guesses
+    bool is_broken = false;      // the whole is no text that the normalizer leaves as it is
+
+    friend bool operator==(const Node&, const Node&) = default;
+    std::size_t hash() const {
+      const auto of_text = [](const TextState& text) {
+        return (std::uint64_t{text.place} << 48) ^ (std::uint64_t{text.starter} << 32) ^
+               (std::uint64_t{text.marks} << 24) ^ text.open.value;
+      };
+      return static_cast<std::size_t>(
+          mix(mix(of_text(apart) + 1, (std::uint64_t{state} << 1) + (is_broken ? 1 : 0) + 0x9E37000000000000u),
+              of_text(whole) + 0x79B97F4A7C15u));
+    }
+  };
+  // What of the text before a seam matters after it.
+  struct Ahead {
+    bool has_text = false;  // a seam is ahead, after which something is read
+    bool has_form = false;  // which may compose, or begin an added token
+  };
+
+  std::vector<Ahead> find_ahead() const {
+    std::vector<Ahead> ahead(parts_.count());
+    for (bool is_changed = true; is_changed;) {
+      is_changed = false;
+      const auto raise = [&](State state, bool has_text, bool has_form) {
+        is_changed = is_changed || (has_text && !ahead[state].has_text) || (has_form && !ahead[state].has_form);
+        ahead[state].has_text |= has_text;
+        ahead[state].has_form |= has_form;
+      };
+      for (State state = 0; state < parts_.count(); ++state) {
+        for (const State target : parts_.after_edge(state)) {
+          raise(state, ahead[target].has_text, ahead[target].has_form);
+          for (unsigned byte = 0; byte < 256; ++byte)
+            if (!parts_.after_byte(target, static_cast<std::uint8_t>(byte)).empty())
+              raise(state, true, !rules_.calm().contains(static_cast<std::uint8_t>(byte)));
+        }
+        for (unsigned byte = 0; byte < 256; ++byte)
+          for (const State target : parts_.after_byte(state, static_cast<std::uint8_t>(byte)))
+            raise(state, ahead[target].has_text, ahead[target].has_form);
+      }
+    }
+    return ahead;
+  }
+
+  // What does not matter any more is left out, so that fewer nodes differ.
+  void offer(Node node, const Step& step) {
+    const Ahead& ahead = ahead_[node.state];
+    if (node.is_broken) {
+      node.whole = {};
+      node.apart = {.place = node.apart.place};
+    } else if (node.apart == node.whole) {
+      if (!ahead.has_text) node.apart.open = AddedTokens::kNothing;
+      if (!ahead.has_form) node.apart.starter = node.apart.marks = 0;
+      node.whole = node.apart;
+      if (!ahead.has_text) return;
+    }
+    nodes_.offer(node, step);
+  }
+
+  void read_added(std::uint32_t number, const Node& node) {
+    if (!added_from_.emplace(node.state, node.apart.open, node.whole.open, node.is_broken).second) return;
+    for (const auto& [added, state] : added_.after(node.state)) {
+      Node after{.state = state, .is_broken = node.is_broken};
+      after.apart.open = rules_.added().after(node.apart.open, added);
+      if (after.apart.open == AddedTokens::kDead) continue;
+      if (!node.is_broken) {
+        after.whole.open = rules_.added().after(node.whole.open, added);
+        after.is_broken = after.whole.open == AddedTokens::kDead;
+      }
+      offer(after, {.from = number, .by = kNothing + 1 + added});
+    }
+  }
+
+  const TextRules& rules_;
+  const EdgeAutomaton& parts_;
+  AddedInParts added_;
+  Shortest<Node> nodes_;
+  std::vector<Ahead> ahead_;  // by state
+  std::set<std::tuple<State, AddedTokens::Open, AddedTokens::Open, bool>> added_from_;
 };
 
 }  // namespace
@@ -296,9 +387,8 @@ class Search {
 SeamTexts texts_with_seams(const Tokenization& tokenization, const EdgeAutomaton& parts, Before before,
                            std::size_t most_texts, std::size_t most_nodes, Budget& budget) {
   SeamTexts texts;
-  Search search(tokenization, parts, before, most_nodes, budget);
-  search.compare_stability(texts);
-  search.compare_borders(most_texts, texts);
+  texts.unstable = StabilitySearch(tokenization, parts, most_nodes, budget).run();
+  BorderSearch(tokenization, parts, before, most_nodes, budget).run(most_texts, texts);
   return texts;
 }
 

@@ -35,10 +35,7 @@ struct SeamTexts {
   std::optional<SeamText> joined, unstable;
 };
 
-// What stands before the first part.
-enum class Before : std::uint8_t { Nothing, AddedToken, ControlToken };
-
-// `parts`: an automaton whose edges are the seams.  At most `most_texts` different ones are given, which end in
+// `parts`: an automaton whose edges are the seams.  `before`: what stands before the first part.  At most `most_texts` different ones are given, which end in
 // different nodes of the search.  Ends with LimitExceeded where more than `most_nodes` nodes are met.
 SeamTexts texts_with_seams(const Tokenization& tokenization, const EdgeAutomaton& parts, Before before,
                            std::size_t most_texts, std::size_t most_nodes, Budget& budget);

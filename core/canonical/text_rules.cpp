@@ -92,6 +92,17 @@ bool TextRules::read_code_point(TextState& state, std::uint8_t byte, bool with_f
 
 bool TextRules::read_guess(TextState& state, std::uint8_t byte) const { return read_code_point(state, byte, false); }
 
+bool TextRules::read_form(TextState& state, std::uint8_t byte) const {
+  const std::uint16_t reached = all_.next(state.place, byte);
+  if (reached == CodePoints::kDead) return false;
+  state.open = added_.next(state.open, byte);
+  if (state.open == AddedTokens::kDead) return false;
+  const bool is_whole = (reached & CodePoints::kComplete) != 0;
+  state.place = is_whole ? CodePoints::kBetween : reached;
+  if (!is_whole || !has_normal_form_) return true;
+  return keeps_form(state, tables_.classes[reached & static_cast<std::uint16_t>(~CodePoints::kComplete)]);
+}
+
 bool TextRules::read_fallback(TextState& state, std::uint8_t byte) const {
   if (state.place == CodePoints::kBetween) {
     const std::uint16_t reached = lacking_.next(CodePoints::kBetween, byte);

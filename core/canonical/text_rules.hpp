@@ -58,6 +58,9 @@ struct ClassRules {
   bool is_lacking;         // the vocabulary has no token for the code point
 };
 
+// What stands before a text.
+enum class Before : std::uint8_t { Nothing, AddedToken, ControlToken };
+
 struct TextRulesTables {
   std::vector<ClassRange> ranges;
   std::vector<ClassRules> classes;
@@ -88,6 +91,10 @@ class TextRules {
   std::span<const std::uint16_t> text_starts() const { return tables_.text_starts; }
   std::span<const std::uint16_t> added_starts() const { return tables_.added_starts; }
   std::span<const std::uint16_t> control_starts() const { return tables_.control_starts; }
+  std::span<const std::uint16_t> starts_after(Before before) const {
+    if (before == Before::AddedToken) return added_starts();
+    return before == Before::ControlToken ? control_starts() : text_starts();
+  }
   // The hypotheses that end a pre-token where this one stands.
   std::span<const std::uint16_t> ends(std::uint16_t guess) const {
     return std::span(tables_.ends)
@@ -108,6 +115,8 @@ class TextRules {
   }
   // The same for the guess and the place alone.
   bool read_guess(TextState& state, std::uint8_t byte) const;
+  // The same for normal form and added tokens alone.
+  bool read_form(TextState& state, std::uint8_t byte) const;
   // The steps that this is made of: what a byte does to a place (CodePoints::next); what a code point is to the
   // hypotheses, and where they go with it, kDeadGuess where nowhere.
   std::uint16_t next_place(std::uint16_t place, std::uint8_t byte) const { return all_.next(place, byte); }

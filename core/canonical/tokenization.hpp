@@ -122,6 +122,10 @@ class Tokenization {
     return known == added_number_.end() ? std::nullopt : std::optional(known->second);
   }
   std::span<const std::uint32_t> added() const { return added_; }
+  // What one adds to a text: its bytes; its content where it has none.
+  std::string_view added_text(std::size_t number) const {
+    return is_control({added_[number]}) ? rules_.added().content(number) : vocabulary_->bytes({added_[number]});
+  }
   // The hypotheses after one.
   std::span<const std::uint16_t> starts_after(std::size_t number) const {
     return is_control({added_[number]}) ? rules_.control_starts() : rules_.added_starts();
