@@ -46,6 +46,12 @@ class TokenizerState:
         """Whether the tokenizer is as it was, as far as it is noticed."""
         return self._facts_of(tokenizer) == self._facts
 
+    def digest(self) -> bytes:
+        """A digest of what is compared, the same in another process."""
+        import hashlib
+
+        return hashlib.sha256(repr(self._facts).encode()).digest()
+
     def _facts_of(self, tokenizer: Any) -> tuple[Any, ...]:
         backend = _backend(tokenizer)
         if backend is None:  # one written in Python
