@@ -78,21 +78,21 @@ class SelfTest:
         tokens: how many tokens the program wrote for them.
         changed: how many of the texts its tokens do not spell: it changes them, or reads control tokens.
         mismatch: the first text on which the two differ; ``None`` if there is none.
-        is_kept: whether an earlier process has run the test.
         seconds: how long it took.
+        reason: why there is no program to test with; ``""`` if there is one.
     """
 
     program: str
-    texts: int
-    tokens: int
-    changed: int
-    mismatch: TokenizerMismatchError | None
-    is_kept: bool
-    seconds: float
+    texts: int = 0
+    tokens: int = 0
+    changed: int = 0
+    mismatch: TokenizerMismatchError | None = None
+    seconds: float = 0.0
+    reason: str = ""
 
     def __bool__(self) -> bool:
-        """Whether the tokenizer has passed."""
-        return self.mismatch is None
+        """Whether the tokenizer was tested, and has passed."""
+        return self.mismatch is None and not self.reason
 
 
 def self_test(vocabulary: Vocabulary, running: RunningTokenizer, further: Iterable[str] = ()) -> SelfTest:
@@ -106,8 +106,8 @@ def self_test(vocabulary: Vocabulary, running: RunningTokenizer, further: Iterab
     Raises:
         UnsupportedTokenizerError, MissingExtraError, VocabularyError: there are no tables of this tokenizer.
     """
-    begin = time.perf_counter()
     tables, _ = keyed_tokenization(vocabulary)
+    begin = time.perf_counter()
     before = running.facts()
     texts = adversarial_texts(vocabulary.tokens, _names(vocabulary), _SEED, _DRAWN)
     judge = _Judge(vocabulary, tables, running)
@@ -116,7 +116,7 @@ def self_test(vocabulary: Vocabulary, running: RunningTokenizer, further: Iterab
         reason = "it was changed while it was tested; test it when nothing changes it any more"
         mismatch = TokenizerMismatchError(running.program, "", None, None, None, reason)
     counts = judge.texts, judge.tokens, judge.changed
-    return SelfTest(running.program, *counts, mismatch, False, time.perf_counter() - begin)
+    return SelfTest(running.program, *counts, mismatch, time.perf_counter() - begin)
 
 
 def tested_tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
@@ -282,9 +282,9 @@ class _Judge:
         return first + b"".join(rest)  # type: ignore[arg-type]  # just checked
 
     def _canonical(self, texts: list[str]) -> list[int] | None:
-        """Tokens of one of the texts, canonical by the tables; ``None`` if there are none.
+        """What canonical tokens of one of the texts begin with, by the tables; ``None`` if there are none.
 
-        Empty if a limit ended the search.
+        Those of one text are all of them.  Empty if a limit ended the search.
         """
         vocabulary, limits = self._vocabulary, core_limits(Limits(seconds=1.0))
         name = f"{len(texts)} texts of the self-test"
@@ -293,7 +293,7 @@ class _Judge:
                 _core.strings(texts), vocabulary.core, vocabulary.start_core, {}, limits, None, name, True, self._tables
             )
             constraint = _core.Constraint(shared, limits, None, name, True, 0.0)
-            return [] if len(texts) > 1 else _core.Matcher(constraint, [], None, 0).forced_tokens()
+            return _core.Matcher(constraint, [], None, 0).forced_tokens()
         except (NoncanonicalError, UnspellableError):
             return None
         except LimitExceeded:
