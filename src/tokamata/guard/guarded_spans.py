@@ -37,10 +37,25 @@ from tokamata.errors import ArgumentError, UnspellableError
 from tokamata.matching.matchers import Matcher
 from tokamata.vocabulary import Vocabulary
 
-__all__ = ["GuardedMatcher", "GuardedSpans"]
+__all__ = ["GuardedMatcher", "GuardedSpans", "checked_protected"]
 
 _Mask = npt.NDArray[np.int32]
 _MOST_BYTES = 1 << 12  # of the protected texts together
+
+
+def checked_protected(protected: object) -> list[bytes]:
+    """Protected texts, in UTF-8.
+
+    Raises:
+        ArgumentError: they are no list of at least one text, one is empty, or they have more than 4,096 bytes.
+    """
+    expected = "a list of at least one text, none of them empty"
+    texts = [checked_text(text, "a protected text") for text in checked_list("protected", protected, expected)]
+    if not texts or b"" in texts:
+        raise ArgumentError("protected", "an empty list, or one with an empty text", expected)
+    if sum(map(len, texts)) > _MOST_BYTES:
+        raise ArgumentError("protected", "a longer list", f"texts of {_MOST_BYTES:,} bytes together at most")
+    return texts
 
 
 class GuardedSpans:
@@ -51,18 +66,12 @@ class GuardedSpans:
         protected: the texts, at least one, none of them empty.
 
     Raises:
-        ArgumentError: ``protected`` is no such list, or has more than 4,096 bytes.
+        ArgumentError: ``protected`` is no such list, or its texts have more than 4,096 bytes.
         UnspellableError: the vocabulary has no token for a byte that occurs in a token or in a protected text.
     """
 
     def __init__(self, vocabulary: Vocabulary, protected: Sequence[str]) -> None:
-        expected = "a list of at least one text, none of them empty"
-        texts = checked_list("protected", protected, expected)
-        self._protected = [checked_text(text, "a protected text").encode() for text in texts]
-        if not self._protected or b"" in self._protected:
-            raise ArgumentError("protected", "an empty list, or one with an empty text", expected)
-        if sum(map(len, self._protected)) > _MOST_BYTES:
-            raise ArgumentError("protected", "a longer list", f"texts of {_MOST_BYTES:,} bytes together at most")
+        self._protected = checked_protected(protected)
         self.vocabulary = vocabulary
         self._single: dict[int, int] = {}
         for token, value in enumerate(vocabulary.tokens):
@@ -90,7 +99,7 @@ class GuardedSpans:
 
     def single_bytes(self, text: str) -> list[int]:
         """The tokens of single bytes that spell a text in the midst of another."""
-        return [self._single[byte] for byte in self._known(checked_text(text).encode())]
+        return [self._single[byte] for byte in self._known(checked_text(text))]
 
     def encode(self, text: str, encode_rest: Callable[[str], Sequence[int]]) -> list[int]:
         """The tokens of a prompt in which protected texts are spelled in single bytes.
@@ -103,7 +112,7 @@ class GuardedSpans:
             UnspellableError: the tokens would not spell the text: ``encode_rest`` changes a part of it, or adds
                 a space before each part.
         """
-        data, ids, end = checked_text(text).encode(), [], 0
+        data, ids, end = checked_text(text), [], 0
         for begin, stop in self._occurrences(data):
             ids += self._rest(data[end:begin], encode_rest)
             ids += [self._single[byte] for byte in data[begin:stop]]

@@ -16,13 +16,12 @@ from typing import Literal
 
 from tokamata.calls.arguments import checked_choice
 from tokamata.errors import (
-    ArgumentError,
     MissingExtraError,
     TokenizerMismatchError,
     TokenizerMismatchWarning,
     VocabularyError,
 )
-from tokamata.guard.guarded_spans import GuardedSpans
+from tokamata.guard.guarded_spans import GuardedSpans, checked_protected
 from tokamata.matching.compositions import Tokenization
 from tokamata.tokenization import self_test as tests
 from tokamata.tokenization.running import RunningTokenizer
@@ -118,8 +117,8 @@ def plan(
     """
     checked_choice("on_mismatch", on_mismatch, ("refuse", "any", "bytes"))
     texts: Sequence[str] = [*protected]
-    if on_mismatch == "bytes" and not texts:
-        raise ArgumentError("protected", "an empty list", "the texts to write in single bytes")
+    if on_mismatch == "bytes":
+        checked_protected(texts)
     RunningTokenizer(tokenizer)  # refuses what cannot be tested
     known = _vocabulary_of(tokenizer) if vocabulary is None else vocabulary
     try:

@@ -10,8 +10,8 @@ How.  Texts of five classes, in this order, so that what is seldom right comes f
   characters, spaces, each after and before letters, digits, marks and structure;
 * a corpus: prose in twenty-eight scripts and languages, code, numbers, URLs, runs of white space;
 * what regexes of pre-tokenizers are about, drawn: runs of spaces, line ends, digits, apostrophes, letters;
-* tokens of this vocabulary, drawn: alone, joined, cut and joined again.  In a small vocabulary each one comes
-  alone, which shows a merge that is missing, and in a large one some thousand.
+* tokens of this vocabulary, drawn: alone, which shows a merge that is missing; overlapping by a byte, which
+  shows merges in another order; joined, cut and joined again.
 
 Cost: 10 ms for 2,300 texts, at any size of the vocabulary.  The texts depend on the vocabulary and the seed
 alone.
@@ -129,6 +129,8 @@ _POINTS = (
 _AROUND = ("a{}b", " {} ", "1{}2{}", "<{}|>{}{}x", "{}", "\n{}\t", "'{}s ={}")
 _RUNS = " \n\r\t'1aZé.!-中_"
 _MOST_NAMES = 48
+_MOST_TRIES = 40  # to find a token that overlaps
+_LONG = 12  # bytes of overlapping tokens
 _MOST_LONG = 64  # bytes of a token: longer ones are runs of one character
 
 
@@ -148,21 +150,25 @@ def adversarial_texts(
 
 
 def drawn_texts(tokens: Sequence[bytes | None], seed: int, count: int) -> Iterator[str]:
-    """Texts that are drawn from the tokens and from runs of characters."""
+    """Texts that are drawn from the tokens and from runs of characters; some are empty."""
     draw = random.Random(seed)
     alone = _each_once(tokens, draw)
+    several = [token for token in tokens if token is not None and 1 < len(token) <= _MOST_LONG]
+    several = several or [token for token in tokens if token is not None] or [b""]
     for number in range(count):
         kind = number % 8
         if kind == 0:
             yield "".join(draw.choices(_RUNS, k=draw.randrange(1, 14)))
-        elif kind < 4:
-            yield next(alone, "") or _joined(tokens, draw, 2)
-        elif kind < 6:
-            yield _joined(tokens, draw, draw.randrange(2, 7))
+        elif kind < 3:
+            yield next(alone, "") or _joined(several, draw, 2)
+        elif kind < 5:
+            yield _overlapping(several, draw)
+        elif kind == 5:
+            yield _joined(several, draw, draw.randrange(2, 7))
         elif kind == 6:
-            yield _cut(_joined(tokens, draw, 1), draw) + _cut(_joined(tokens, draw, 1), draw)
+            yield _cut(_joined(several, draw, 1), draw) + _cut(_joined(several, draw, 1), draw)
         else:
-            spaced = (_joined(tokens, draw, 1).strip() for _ in range(draw.randrange(1, 6)))
+            spaced = (_joined(several, draw, 1).strip() for _ in range(draw.randrange(1, 6)))
             yield draw.choice((" ", "\n", "1", "'s ", ", ")).join(spaced)
 
 
@@ -184,7 +190,8 @@ def _of_points() -> Iterator[str]:
 
 def _each_once(tokens: Sequence[bytes | None], draw: random.Random) -> Iterator[str]:
     """The texts of tokens, in an order that is drawn: those of a residue class after another, without a list."""
-    size = len(tokens)
+    if (size := len(tokens)) == 0:
+        return
     step = next(step for step in iter(lambda: draw.randrange(1, size + 1), 0) if math.gcd(step, size) == 1)
     start = draw.randrange(size)
     for number in range(size):
@@ -193,15 +200,21 @@ def _each_once(tokens: Sequence[bytes | None], draw: random.Random) -> Iterator[
             yield text
 
 
-def _joined(tokens: Sequence[bytes | None], draw: random.Random, count: int) -> str:
-    """So many tokens that are texts, or fewer where few are."""
-    found: list[str] = []
-    for _ in range(4 * count):
-        if text := _text(tokens[draw.randrange(len(tokens))]):
-            found.append(text)
-        if len(found) == count:
-            break
-    return "".join(found)
+def _joined(tokens: Sequence[bytes], draw: random.Random, count: int) -> str:
+    """So many tokens, those that are no text left out."""
+    return "".join(map(_text, draw.choices(tokens, k=count)))
+
+
+def _overlapping(tokens: Sequence[bytes], draw: random.Random) -> str:
+    """Two or three tokens, each of which begins with the last byte of the one before: their merges compete."""
+    text = draw.choice(tokens)
+    for _ in range(_MOST_TRIES):
+        token = draw.choice(tokens)
+        if token[:1] == text[-1:]:
+            text += token[1:]
+            if len(text) > _LONG:
+                break
+    return _text(text)
 
 
 def _is_unicode(text: str) -> bool:

@@ -59,7 +59,7 @@ class RunningTokenizer:
             `mistral_common`.  It is not changed.
 
     Attributes:
-        program: the package that runs, with its version.
+        program: the packages that run, with their versions.
         is_of_package: whether the class of the tokenizer is one of its package, so that the version says what
             the program is.
 
@@ -74,8 +74,7 @@ class RunningTokenizer:
         if package is None:
             raise VocabularyError(f"{type(given).__name__} is no tokenizer that can run; pass {_KNOWN}")
         self._adapter: _Adapter = _ADAPTERS[package](given)
-        version = getattr(sys.modules.get(package), "__version__", "")
-        self.program = f"{package} {version}".rstrip()
+        self.program = ", ".join(map(_with_version, self._adapter.packages))
         self.is_of_package = type(given).__module__.partition(".")[0] == package
 
     def encode(self, text: str) -> list[int]:
@@ -127,6 +126,8 @@ class RunningTokenizer:
 class _Adapter(Protocol):
     """One package; ``given`` is a tokenizer of it."""
 
+    packages: tuple[str, ...]
+
     def encode(self, text: str) -> Any: ...
 
     def text_encoder(self) -> Callable[[str], Any] | None: ...
@@ -138,6 +139,8 @@ class _Adapter(Protocol):
 
 class _Backend:
     """A ``tokenizers.Tokenizer``."""
+
+    packages = ("tokenizers",)
 
     def __init__(self, given: Any) -> None:
         self._given = given
@@ -204,6 +207,7 @@ class _Transformers:
         self._given = given
         backend = getattr(given, "backend_tokenizer", None)
         self._backend = None if backend is None else _Backend(backend)
+        self.packages = ("transformers",) if backend is None else ("transformers", "tokenizers")
         names = ("__call__", "encode", "_encode_plus", "_batch_encode_plus", "tokenize", "_tokenize")
         classes = [cls for cls in type(given).__mro__ if cls.__module__.partition(".")[0] != "transformers"]
         self._is_overridden = any(name in vars(cls) for cls in [*classes[:-1], given] for name in names)
@@ -244,6 +248,8 @@ class _Transformers:
 class _Tiktoken:
     """A ``tiktoken.Encoding``.  By default it refuses texts that spell a special token; here it reads them."""
 
+    packages = ("tiktoken",)
+
     def __init__(self, given: Any) -> None:
         self._given = given
 
@@ -267,6 +273,8 @@ class _Tiktoken:
 class _SentencePiece:
     """A ``SentencePieceProcessor``, which never reads a control token from a text."""
 
+    packages = ("sentencepiece",)
+
     def __init__(self, given: Any) -> None:
         self._given = given
 
@@ -288,6 +296,8 @@ class _SentencePiece:
 
 class _MistralCommon:
     """A ``Tekkenizer``, or a ``MistralTokenizer`` around one; control tokens are never read from a text."""
+
+    packages = ("mistral_common",)
 
     def __init__(self, given: Any) -> None:
         while (wrapped := getattr(given, "instruct_tokenizer", None)) is not None:
@@ -325,6 +335,10 @@ def package_of(tokenizer: object) -> str | None:
     """The package that runs a tokenizer, by the modules of its classes; ``None`` if none is known."""
     packages = (cls.__module__.partition(".")[0] for cls in type(tokenizer).__mro__)
     return next((package for package in packages if package in _ADAPTERS), None)
+
+
+def _with_version(package: str) -> str:
+    return f"{package} {getattr(sys.modules.get(package), '__version__', '')}".rstrip()
 
 
 def _spread(size: int) -> list[int]:

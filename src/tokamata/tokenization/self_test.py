@@ -127,8 +127,10 @@ def tested_tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
         UnsupportedTokenizerError, MissingExtraError, VocabularyError: there are no tables.
     """
     tables, _ = keyed_tokenization(vocabulary)
-    if (program := _program_of(vocabulary)) is not None:
-        _tested(vocabulary, program)
+    source = vocabulary.pipeline
+    program = None if source is None else source.program()
+    if program is not None:
+        check_running(vocabulary, program)
     return tables
 
 
@@ -187,20 +189,14 @@ def _tested(vocabulary: Vocabulary, program: object) -> bool:
     return True
 
 
-def _program_of(vocabulary: Vocabulary) -> object | None:
-    """The live tokenizer that a vocabulary was read from."""
-    source = vocabulary.pipeline
-    program = None if source is None else source.program()
-    return None if program is None or package_of(program) is None else program
-
-
 def _key(vocabulary: Vocabulary, program: object, running: RunningTokenizer) -> str | None:
     """The name of the test on disk, a hash of all that its outcome depends on; ``None`` if not all is known.
 
     The tables of the tokenizer's own vocabulary are named after its whole definition.  Of another tokenizer
     only some facts can be read in a millisecond, and of a class that overrides methods, not what these do.
     """
-    if program is not _program_of(vocabulary) or not running.is_of_package:
+    source = vocabulary.pipeline
+    if source is None or program is not source.program() or not running.is_of_package:
         return None
     tables = keyed_tokenization(vocabulary)[1]
     stop = repr((vocabulary.stop, len(vocabulary)))
