@@ -362,7 +362,7 @@ class TokenizerMismatchError(TokamataError, ValueError):
 
 
 class TokenizerMismatchWarning(TokamataError, UserWarning):
-    """A tokenizer failed its self-test, and generation goes on under a weaker policy; a warning, not an error.
+    """A tokenizer failed its self-test, and a weaker policy was chosen; a warning, not an error.
 
     Attributes:
         mismatch: the error that would have been raised.

@@ -1,4 +1,5 @@
-"""The running tokenizer: what each package writes, with control tokens and without, and that nothing changes."""
+"""The running tokenizer: what each package writes, with control tokens and without, and that nothing
+changes."""
 
 from __future__ import annotations
 
@@ -118,7 +119,8 @@ def test_a_derived_class_is_asked_by_its_own_methods() -> None:
     plain = RunningTokenizer(small_tokenizer())
     running = RunningTokenizer(tokenizer)
     assert running.encode("ab") == plain.encode("AB")
-    assert not running.is_of_package and plain.is_of_package
+    assert not running.is_of_package
+    assert plain.is_of_package
     tokenizer.backend_tokenizer.enable_truncation(3)
     tokenizer.backend_tokenizer.encode_special_tokens = True
     before = _settings(tokenizer.backend_tokenizer)
@@ -169,7 +171,12 @@ def test_what_has_no_program(tmp_path: Path) -> None:
 def test_hostile_files_and_texts(tmp_path: Path) -> None:
     """A program's own error becomes one of this package; Rust's panics do, too."""
     file = tmp_path / "tokenizer.json"
-    for content in ("{}", '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "zz"]]}}', "{", "[]"):
+    for content in (
+        "{}",
+        '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "zz"]]}}',
+        "{",
+        "[]",
+    ):
         file.write_text(content)
         with pytest.raises(tk.VocabularyError):
             RunningTokenizer(file)

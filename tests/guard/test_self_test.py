@@ -39,7 +39,12 @@ def folder(cache: Path) -> Path:
 
 @pytest.mark.parametrize(
     "source",
-    [source if source.name in ("gpt2", "bert", "mistral-sp") else pytest.param(source, marks=pytest.mark.slow) for source in SOURCES],
+    [
+        source
+        if source.name in ("gpt2", "bert", "mistral-sp")
+        else pytest.param(source, marks=pytest.mark.slow)
+        for source in SOURCES
+    ],
     ids=str,
 )
 def test_real_tokenizers_pass(source: Source) -> None:
@@ -47,10 +52,12 @@ def test_real_tokenizers_pass(source: Source) -> None:
     live = vocabulary.pipeline and vocabulary.pipeline.program()
     outcome = self_test(live or package_file(source.package, source.file, source.document), vocabulary)
     assert outcome.mismatch is None
-    assert outcome and outcome.texts > 2000 and outcome.tokens > 8000
+    assert outcome
+    assert outcome.texts > 2000
+    assert outcome.tokens > 8000
 
 
-@pytest.mark.parametrize("seed", range(900, 908))
+@pytest.mark.parametrize("seed", range(900, 903))
 def test_random_tokenizers_pass(seed: int) -> None:
     for alphabets in (ALPHABETS, JSON_ALPHABETS):
         tokenizer, _ = random_tokenizer(seed, alphabets)
@@ -64,7 +71,8 @@ def test_the_texts_depend_on_the_vocabulary_and_the_seed_alone() -> None:
     first, second = (adversarial_texts(tokens, names, 3, 200) for _ in range(2))
     assert first == second != adversarial_texts(tokens, names, 4, 200)
     assert len(set(first)) == len(first) > 300
-    assert max(map(len, first)) < 400 and all(text.encode() for text in first)
+    assert max(map(len, first)) < 400
+    assert all(text.encode() for text in first)
     for few in ([], [None], [b"\xff"], [b"a"]):
         assert len(adversarial_texts(few, {}, 3, 100)) > 100
 
@@ -122,14 +130,16 @@ FAULTS: dict[str, tuple[Callable[[Any], None], str]] = {
     "NFKC": (set_normalizer(normalizers.NFKC()), "changes the text to"),
     "NFC": (set_normalizer(normalizers.NFC()), "changes the text to"),
     "a filter of controls": (set_normalizer(normalizers.Replace(CONTROLS, "")), "changes the text to"),
-    "an added token": (lambda each: each.add_tokens(["1 "]), "which the vocabulary of"),
+    "an added token": (lambda each: each.add_tokens(["1 "]), "which the vocabulary of 272 tokens lacks"),
     "a special token": (
         lambda each: each.add_tokens([AddedToken(" \n", special=True)], special_tokens=True),
-        "which the vocabulary of",
+        "which the vocabulary of 272 tokens lacks",
     ),
     "BPE dropout": (set_dropout, "not deterministic"),
     "another pre-tokenizer": (
-        lambda each: setattr(each.backend_tokenizer, "pre_tokenizer", pre_tokenizers.ByteLevel(add_prefix_space=True)),
+        lambda each: setattr(
+            each.backend_tokenizer, "pre_tokenizer", pre_tokenizers.ByteLevel(add_prefix_space=True)
+        ),
         "changes the text to",
     ),
     "names of control tokens as text": (
@@ -149,9 +159,11 @@ def test_faults_are_found_and_named(fault: str) -> None:
     change(tokenizer)
     outcome = self_test(tokenizer, vocabulary)
     mismatch = outcome.mismatch
-    assert mismatch is not None and not outcome
+    assert mismatch is not None
+    assert not outcome
     assert reason in mismatch.reason
-    assert mismatch.program.startswith("transformers") and mismatch.program in str(mismatch)
+    assert mismatch.program.startswith("transformers")
+    assert mismatch.program in str(mismatch)
     assert_true(mismatch, tokenizer, is_random=fault == "BPE dropout")
     with pytest.raises(TokenizerMismatchError):
         ANYTHING.compile(vocabulary, tokenization="canonical")
@@ -163,12 +175,14 @@ def test_faults_are_found_and_named(fault: str) -> None:
 def assert_true(mismatch: TokenizerMismatchError, tokenizer: Any, is_random: bool = False) -> None:
     """What the error says is so: the program writes these tokens, the former one wrote the others."""
     theirs, ours = mismatch.theirs, mismatch.ours
-    assert theirs is not None and ours != theirs
+    assert theirs is not None
+    assert ours != theirs
     assert is_random or list(theirs) == RunningTokenizer(tokenizer).encode(mismatch.text)
     if ours is not None:
         assert list(ours) == RunningTokenizer(small_tokenizer()).encode(mismatch.text)
         place = mismatch.position
-        assert place is not None and ours[:place] == theirs[:place]
+        assert place is not None
+        assert ours[:place] == theirs[:place]
         assert ours[place : place + 1] != theirs[place : place + 1]
 
 
@@ -178,14 +192,15 @@ def test_random_ties() -> None:
     other.model = with_merges(swapped(7, 10))
     Random.other = other
     mismatch = self_test(tokenizer).mismatch
-    assert mismatch is not None and "not deterministic" in mismatch.reason
+    assert mismatch is not None
+    assert "not deterministic" in mismatch.reason
     with pytest.raises(TokenizerMismatchError):
         ANYTHING.compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_other_merges_of_random_lists(seed: int) -> None:
-    """Two neighbours in the list are swapped, or one merge is gone: found if a text of ten letters shows it."""
+    """Two neighbours in the list are swapped, or one merge is gone: found if texts of ten letters show it."""
     draw = random.Random(seed)
     letters = "abc"
     pieces, pairs = list(letters), []
@@ -262,7 +277,10 @@ ANSWERS: dict[str, tuple[Callable[[str, list[int]], Any], str]] = {
     "no ids": (lambda text, ids: ["a"] if "ab" in text else ids, "TypeError"),
     "nothing": (lambda text, ids: None, "TypeError"),
     "no tokens": (lambda text, ids: [] if "ab" in text else ids, "changes the text to ''"),
-    "a control token": (lambda text, ids: [259, *ids] if "ab" in text else ids, "the control token <end> at 0"),
+    "a control token": (
+        lambda text, ids: [259, *ids] if "ab" in text else ids,
+        "the control token <end> at 0",
+    ),
     "joiners are left out": (
         lambda text, ids: [each for each in ids if each != 0xE2] if "\u200d" in text else ids,
         "changes the text to",
@@ -304,14 +322,15 @@ def test_a_tokenizer_that_changes_during_the_test() -> None:
             return super().encode(text)
 
     mismatch = tests.self_test(vocabulary, Changing(tokenizer)).mismatch
-    assert mismatch is not None and "while it was tested" in mismatch.reason
+    assert mismatch is not None
+    assert "while it was tested" in mismatch.reason
 
 
 # ---- when it runs ----
 
 
 def test_generate_tests_its_tokenizer() -> None:
-    """A change that shows itself: the vocabulary is loaded again.  With a compiled constraint, it cannot be."""
+    """A change that shows itself: the vocabulary is loaded again, if no constraint was compiled for it."""
     tokenizer = small_tokenizer()
     model = small_model(len(tokenizer))
     constraint = tk.regex("[aA]b")
@@ -344,9 +363,13 @@ def test_a_change_that_only_the_texts_show() -> None:
     other = small_tokenizer().backend_tokenizer
     other.model = with_merges(swapped(7, 10))
     tokenizer.other = other
-    with pytest.raises(TokenizerMismatchError, match="other tokens"):
+
+    def calls() -> None:
         for _ in range(60):
             tests.check_running(vocabulary, tokenizer)
+
+    with pytest.raises(TokenizerMismatchError, match="other tokens"):
+        calls()
 
 
 def test_a_file_against_a_live_tokenizer(tmp_path: Path) -> None:
@@ -355,7 +378,8 @@ def test_a_file_against_a_live_tokenizer(tmp_path: Path) -> None:
     file = tmp_path / "tokenizer.json"
     tokenizer.backend_tokenizer.save(str(file))
     vocabulary = tk.Vocabulary.load(file, stop="<eos>")
-    assert self_test(file) and self_test(tokenizer, vocabulary)
+    assert self_test(file)
+    assert self_test(tokenizer, vocabulary)
     compiled = tk.regex("twone").compile(vocabulary, tokenization="canonical")
     model = small_model(len(tokenizer))
     assert tk.generate(model, tokenizer, "x", compiled).text == "twone"
@@ -411,17 +435,24 @@ def test_policies() -> None:
         plan(tokenizer, vocabulary)
     with pytest.warns(TokenizerMismatchWarning, match="all tokens that spell a text are admitted"):
         chosen = plan(tokenizer, vocabulary, on_mismatch="any")
-    assert chosen.tokenization == "any" and chosen.spans is None and chosen.mismatch is not None
+    assert chosen.tokenization == "any"
+    assert chosen.spans is None
+    assert chosen.mismatch is not None
     with pytest.warns(TokenizerMismatchWarning, match="single bytes"):
         chosen = plan(tokenizer, vocabulary, on_mismatch="bytes", protected=["abc"])
-    assert chosen.tokenization == "any" and chosen.spans is not None
+    assert chosen.tokenization == "any"
+    assert chosen.spans is not None
     assert len(chosen.spans.single_bytes("abc")) == 3
     assert plan(tokenizer).tokenization == "canonical"  # the vocabulary of what it is now
 
 
 def test_wrong_arguments() -> None:
     tokenizer = small_tokenizer()
-    for wrong in ({"on_mismatch": "ignore"}, {"on_mismatch": "bytes"}, {"on_mismatch": "bytes", "protected": [""]}):
+    for wrong in (
+        {"on_mismatch": "ignore"},
+        {"on_mismatch": "bytes"},
+        {"on_mismatch": "bytes", "protected": [""]},
+    ):
         with pytest.raises(tk.ArgumentError):
             plan(tokenizer, **wrong)  # type: ignore[arg-type]
     with pytest.raises(tk.VocabularyError):
@@ -441,5 +472,8 @@ def test_a_file_without_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setitem(running._LOADERS, "tokenizer.json", ("tokenizers", missing))
     outcome = self_test(file)
-    assert not outcome and outcome.mismatch is None and outcome.texts == 0
-    assert "no program to test with" in outcome.reason and "tokamata[tokenizers]" in outcome.reason
+    assert not outcome
+    assert outcome.mismatch is None
+    assert outcome.texts == 0
+    assert "no program to test with" in outcome.reason
+    assert "tokamata[tokenizers]" in outcome.reason

@@ -1,24 +1,24 @@
 """Protected texts in tokens of single bytes, whose borders are borders of tokens whatever a tokenizer does.
 
-Problem.  Where nothing is known of a tokenizer's merges, a protected text such as ``<|im_end|>`` or ``"`` may be
-crossed by a token: ``x"`` ends a string and has begun before it.
+Problem.  Where nothing is known of a tokenizer's merges, a protected text such as ``<|im_end|>`` or ``"`` may
+be crossed by a token: ``x"`` ends a string and has begun before it.
 
-Example, with the protected text ``::=``.  After ``a``, the tokens ``b`` and ``:`` may follow.  ``::=`` may not,
-nor may ``b:``, since its end may begin a ``::=``.  After ``a:``, the token ``:=`` may not follow, since it
-completes one; ``:b`` may.
+Example, with the protected text ``::=``.  After ``a``, the tokens ``b`` and ``:`` may follow.  ``::=`` may
+not, nor may ``b:``, since its end may begin a ``::=``.  After ``a:``, the token ``:=`` may not follow, since
+it completes one; ``:b`` may.
 
 How.  A token of several bytes is refused if an occurrence of a protected text would overlap it, or might: if
 one ends within it, or if a beginning of one stands at its end.  So each occurrence is made of tokens of one
-byte.  The question depends on the longest beginning of a protected text at the end of the text so far, and the
-answer is kept for each, as a mask.
+byte.  The question depends on the longest beginning of a protected text at the end of the text so far, and
+the answer is kept for each, as a mask.
 
 *A prompt*: :meth:`GuardedSpans.encode` cuts out the occurrences, spells them in single bytes, and leaves what
 is between to the tokenizer's own program.  *A text that is written*: :class:`GuardedMatcher` intersects the
 masks of a matcher with those above.  As each refused token can be spelled in single bytes, which the matcher
 allows too (without canonical tokenization), no mask becomes empty, except under a budget of tokens.
 
-Cost: 0.1 s for a vocabulary of 262,145 when it is made, 0.05 s for each new beginning, one AND of a mask after
-that.
+Cost: 0.1 s for a vocabulary of 262,145 when it is made, 0.05 s for each new beginning, one AND of a mask
+after that.
 
 Rejected: masks of single bytes throughout, which would write the whole text in bytes; and a constraint for
 each, since a protected text may occur anywhere.
@@ -47,10 +47,12 @@ def checked_protected(protected: object) -> list[bytes]:
     """Protected texts, in UTF-8.
 
     Raises:
-        ArgumentError: they are no list of at least one text, one is empty, or they have more than 4,096 bytes.
+        ArgumentError: they are no list of texts, one is empty, or they have more than 4,096 bytes.
     """
     expected = "a list of at least one text, none of them empty"
-    texts = [checked_text(text, "a protected text") for text in checked_list("protected", protected, expected)]
+    texts = [
+        checked_text(text, "a protected text") for text in checked_list("protected", protected, expected)
+    ]
     if not texts or b"" in texts:
         raise ArgumentError("protected", "an empty list, or one with an empty text", expected)
     if sum(map(len, texts)) > _MOST_BYTES:
@@ -67,7 +69,7 @@ class GuardedSpans:
 
     Raises:
         ArgumentError: ``protected`` is no such list, or its texts have more than 4,096 bytes.
-        UnspellableError: the vocabulary has no token for a byte that occurs in a token or in a protected text.
+        UnspellableError: a byte that occurs in a token or in a protected text has no token of its own.
     """
 
     def __init__(self, vocabulary: Vocabulary, protected: Sequence[str]) -> None:
@@ -86,7 +88,9 @@ class GuardedSpans:
         self._beginnings = {text[:size] for text in self._protected for size in range(1, len(text))}
         self._longest = max(map(len, self._protected))
         self._masks: dict[bytes, _Mask] = {}
-        several = [(token, value) for token, value in enumerate(vocabulary.tokens) if value and len(value) > 1]
+        several = [
+            (token, value) for token, value in enumerate(vocabulary.tokens) if value and len(value) > 1
+        ]
         ends = tuple(self._beginnings)
         # These are refused after any text: an occurrence is in them, or may begin at their end.
         self._refused = [
@@ -109,8 +113,8 @@ class GuardedSpans:
             encode_rest: encodes what is between protected texts, such as ``RunningTokenizer(…).encode``.
 
         Raises:
-            UnspellableError: the tokens would not spell the text: ``encode_rest`` changes a part of it, or adds
-                a space before each part.
+            UnspellableError: the tokens would not spell the text: ``encode_rest`` changes a part of it, or
+                adds a space before each part.
         """
         data, ids, end = checked_text(text), [], 0
         for begin, stop in self._occurrences(data):
@@ -120,8 +124,8 @@ class GuardedSpans:
         ids += self._rest(data[end:], encode_rest)
         if self._spelled(ids) != data:
             raise UnspellableError(
-                f"the parts of {text[:80]!r} between protected texts cannot be encoded apart: the tokens would "
-                "spell another text, since the tokenizer changes a part or adds a space before it"
+                f"the parts of {text[:80]!r} between protected texts cannot be encoded apart: the tokens "
+                "would spell another text, since the tokenizer changes a part or adds a space before it"
             )
         return ids
 
@@ -189,7 +193,9 @@ class GuardedSpans:
 
     def _known(self, data: bytes) -> bytes:
         if missing := set(data) - set(self._single):
-            raise UnspellableError(f"the vocabulary has no token for the byte {bytes(sorted(missing)[:1])!r} alone")
+            raise UnspellableError(
+                f"the vocabulary has no token for the byte {bytes(sorted(missing)[:1])!r} alone"
+            )
         return data
 
     def _spelled(self, ids: Sequence[int]) -> bytes | None:
@@ -215,7 +221,9 @@ class GuardedMatcher:
             expected = 'one of a constraint compiled with tokenization="any"'
             raise ArgumentError("matcher", "one of canonical tokens", expected)
         if compiled.vocabulary is not spans.vocabulary or matcher.tokens:
-            raise ArgumentError("matcher", "one of other tokens, or one that has begun", "a new one of these tokens")
+            raise ArgumentError(
+                "matcher", "one of other tokens, or one that has begun", "a new one of these tokens"
+            )
         self._matcher, self._spans = matcher, spans
         self._written = b""  # what matters of it
 

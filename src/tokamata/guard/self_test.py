@@ -1,9 +1,9 @@
 """The self-test of a tokenizer by request, and what to do where it fails.
 
-``compile(..., tokenization="canonical")`` and :func:`tokamata.generate` test live tokenizers by themselves and
-refuse those that fail (:mod:`tokamata.tokenization.self_test`).  :func:`self_test` also tests files, which
-takes an import of their package, and reports in place of raising.  :func:`plan` is for a service that must go
-on: it chooses the policy before the first constraint is compiled, and warns.
+``compile(..., tokenization="canonical")`` and :func:`tokamata.generate` test live tokenizers by themselves
+and refuse those that fail (:mod:`tokamata.tokenization.self_test`).  :func:`self_test` also tests files,
+which takes an import of their package, and reports in place of raising.  :func:`plan` is for a service that
+must go on: it chooses the policy before the first constraint is compiled, and warns.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Plan:
     """How to write texts with a tokenizer.
 
     Attributes:
-        tokenization: for ``compile`` and ``generate``: ``"canonical"`` if the test was passed, else ``"any"``.
+        tokenization: for ``compile`` and ``generate``: ``"canonical"`` if it passed the test, else ``"any"``.
         spans: with ``on_mismatch="bytes"`` and a failed test: writes protected texts in single bytes; else
             ``None``.
         mismatch: why the test was not passed, or ``None``.
@@ -101,9 +101,10 @@ def plan(
     Args:
         tokenizer: the live tokenizer.
         vocabulary: what constraints are compiled for; ``None``: loaded from the tokenizer.
-        on_mismatch: what to do where the test fails: ``"refuse"`` raises; ``"any"`` gives up canonical tokens;
-            ``"bytes"`` does so too, and gives :class:`GuardedSpans`, which write the protected texts in single
-            bytes, so that their borders are borders of tokens whatever the tokenizer does.  The last two warn.
+        on_mismatch: what to do where the test fails: ``"refuse"`` raises; ``"any"`` gives up canonical
+            tokens; ``"bytes"`` does so too, and gives :class:`GuardedSpans`, which write the protected texts
+            in single bytes, so that their borders are borders of tokens whatever the tokenizer does.  The
+            last two warn.
         protected: the texts that ``"bytes"`` protects.
 
     Raises:

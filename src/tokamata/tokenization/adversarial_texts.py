@@ -1,13 +1,13 @@
 """Texts that try a tokenizer: its rules, its tables and its control tokens, chosen by what they distinguish.
 
-Problem.  A tokenizer has 262,145 tokens and 500,000 merges, and a test of it may take 0.2 s, which is time for
-some 50,000 characters.
+Problem.  A tokenizer has 262,145 tokens and 500,000 merges, and a test of it may take 0.2 s, which is time
+for some 50,000 characters.
 
 How.  Texts of five classes, in this order, so that what is seldom right comes first:
 
 * control tokens: the names, and texts that are almost names, in the midst of others;
-* code points on which programs disagree: combining marks, joiners, viramas, bidi controls, jamo, compatibility
-  characters, spaces, each after and before letters, digits, marks and structure;
+* code points on which programs disagree: combining marks, joiners, viramas, bidi controls, jamo,
+  compatibility characters, spaces, each after and before letters, digits, marks and structure;
 * a corpus: prose in twenty-eight scripts and languages, code, numbers, URLs, runs of white space;
 * what regexes of pre-tokenizers are about, drawn: runs of spaces, line ends, digits, apostrophes, letters;
 * tokens of this vocabulary, drawn: alone, which shows a merge that is missing; overlapping by a byte, which
@@ -189,7 +189,7 @@ def _of_points() -> Iterator[str]:
 
 
 def _each_once(tokens: Sequence[bytes | None], draw: random.Random) -> Iterator[str]:
-    """The texts of tokens, in an order that is drawn: those of a residue class after another, without a list."""
+    """The texts of all tokens, in an order that is drawn, without a list of them."""
     if (size := len(tokens)) == 0:
         return
     step = next(step for step in iter(lambda: draw.randrange(1, size + 1), 0) if math.gcd(step, size) == 1)
@@ -206,7 +206,7 @@ def _joined(tokens: Sequence[bytes], draw: random.Random, count: int) -> str:
 
 
 def _overlapping(tokens: Sequence[bytes], draw: random.Random) -> str:
-    """Two or three tokens, each of which begins with the last byte of the one before: their merges compete."""
+    """Tokens that share a byte, the last of one and the first of the next: their merges compete."""
     text = draw.choice(tokens)
     for _ in range(_MOST_TRIES):
         token = draw.choice(tokens)

@@ -1,8 +1,8 @@
 """Self-tests that a tokenizer has passed, kept on disk in the user's cache folder.
 
 The name of a file is a hash of everything that the outcome depends on.  The file says the same name again, so
-one that was renamed or copied counts as absent, and has a checksum.  Whoever can write into the cache folder of
-a user can still forge a file; the tables there are trusted to the same degree.
+one that was renamed or copied counts as absent, and has a checksum.  Whoever can write into the cache folder
+of a user can still forge a file; the tables there are trusted to the same degree.
 
 A failed test is not kept: it is repeated in the next process, so its text and its tokens are always those of
 the tokenizer that runs.

@@ -1,16 +1,16 @@
 """The program of a tokenizer, as it runs now: the judge of what this package knows of the tokenizer.
 
 Problem.  The tables of a tokenizer are made from its definition.  What it does with a text is decided by its
-program: ``tokenizers``, ``tiktoken``, ``sentencepiece`` or ``mistral_common``, in the version that is installed
-here, with the flags that the object has at this moment.
+program: ``tokenizers``, ``tiktoken``, ``sentencepiece`` or ``mistral_common``, in the version that is
+installed here, with the flags that the object has at this moment.
 
-Example.  ``RunningTokenizer(Tokenizer.from_file("tokenizer.json")).encode("a<|im_end|>")`` is ``[64, 151645]``:
-the control token is read from the text, since this program does so.  ``encode_text`` of it is
-``[64, 27, 91, 318, 6213, 91, 29]``: there the name is ordinary text.
+Example.  For Qwen 3, ``RunningTokenizer("tokenizer.json").encode("a<|im_end|>")`` is ``[64, 151645]``: the
+control token is read from the text, since this program does so.  ``encode_text`` of it is ``[64, 27, 91, 318,
+6213, 91, 29]``: there the name is ordinary text.
 
 How.  Each package has an adapter that asks its public functions.  An object of the caller is never changed:
-where a flag would have to be set, or truncation and padding to be switched off, a second object is used, which
-shares the model of the first.  A class derived from one of a package is asked by the functions that it
+where a flag would have to be set, or truncation and padding to be switched off, a second object is used,
+which shares the model of the first.  A class derived from one of a package is asked by the functions that it
 overrides.
 
 Cost: one call of the program for each text, 25 µs for a short one; never more than one thread, since
@@ -153,7 +153,9 @@ class _Backend:
             return self._other(bool(given.encode_special_tokens)).encode(text)
         if all(encoding.attention_mask):
             return encoding.ids
-        return [token for token, is_text in zip(encoding.ids, encoding.attention_mask, strict=True) if is_text]
+        return [
+            token for token, is_text in zip(encoding.ids, encoding.attention_mask, strict=True) if is_text
+        ]
 
     def text_encoder(self) -> Callable[[str], Any]:
         return self._other(True).encode
@@ -197,7 +199,9 @@ class _SameModel:
         self.tokenizer = second
 
     def encode(self, text: str) -> list[int]:
-        return [self._ids.get(token, token) for token in self.tokenizer.encode(text, add_special_tokens=False).ids]
+        return [
+            self._ids.get(token, token) for token in self.tokenizer.encode(text, add_special_tokens=False).ids
+        ]
 
 
 class _Transformers:
@@ -226,14 +230,20 @@ class _Transformers:
 
     def _leaves_flags(self, backend: Any) -> bool:
         splits = bool(getattr(self._given, "split_special_tokens", False))
-        return backend.truncation is None and backend.padding is None and bool(backend.encode_special_tokens) == splits
+        return (
+            backend.truncation is None
+            and backend.padding is None
+            and bool(backend.encode_special_tokens) == splits
+        )
 
     def text_encoder(self) -> Callable[[str], Any] | None:
         if self._backend is not None:
             return self._backend.text_encoder()
         if not hasattr(self._given, "split_special_tokens"):
             return None
-        return lambda text: self._given(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        return lambda text: self._given(text, add_special_tokens=False, split_special_tokens=True)[
+            "input_ids"
+        ]
 
     def decode(self, ids: list[int]) -> str:
         return str(self._given.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False))
@@ -246,7 +256,8 @@ class _Transformers:
 
 
 class _Tiktoken:
-    """A ``tiktoken.Encoding``.  By default it refuses texts that spell a special token; here it reads them."""
+    """A ``tiktoken.Encoding``.  By default it refuses texts that spell a special token; here it reads
+    them."""
 
     packages = ("tiktoken",)
 
@@ -291,7 +302,11 @@ class _SentencePiece:
         given = self._given
         size = given.get_piece_size()
         flags = tuple(getattr(given, name, None) for name in ("_enable_sampling", "_nbest_size", "_alpha"))
-        return size, flags, tuple((given.id_to_piece(token), given.get_score(token)) for token in _spread(size))
+        return (
+            size,
+            flags,
+            tuple((given.id_to_piece(token), given.get_score(token)) for token in _spread(size)),
+        )
 
 
 class _MistralCommon:
@@ -321,7 +336,7 @@ class _MistralCommon:
         return given.n_words, given.num_special_tokens, tuple(sampled)
 
 
-_ADAPTERS: dict[str, Callable[[Any], _Adapter]] = {
+_ADAPTERS: dict[str, Callable[[Any], Any]] = {
     "tokenizers": _Backend,
     "transformers": _Transformers,
     "tiktoken": _Tiktoken,
@@ -361,8 +376,8 @@ def _loaded(source: str | os.PathLike[str]) -> Any:
     pipeline = read_source(path, want_stop=False).pipeline
     if pipeline is None:
         raise VocabularyError(
-            f"{path!s:.200}: no program can run it, since the file does not say how a text is cut into tokens; "
-            f"pass {_KNOWN}"
+            f"{path!s:.200}: no program can run it, since the file does not say how a text is cut into "
+            f"tokens; pass {_KNOWN}"
         )
     if (program := pipeline.program()) is not None:
         return program

@@ -1,8 +1,8 @@
 """The self-test: the tables of a tokenizer against its own program, on texts that try both.
 
 Problem.  Canonical masks are exact for the tokenizer that its definition describes.  A program of another
-version, a flag that was set later, an added token, a filter that no definition mentions, BPE dropout: then the
-masks are those of another tokenizer, and nothing says so.
+version, a flag that was set later, an added token, a filter that no definition mentions, BPE dropout: then
+the masks are those of another tokenizer, and nothing says so.
 
 Example.  A normalizer ``Lowercase`` was set after the vocabulary was loaded.  The program writes for ``"Ab"``
 the one token of ``ab``; by the tables there are tokens that spell ``Ab``, so the test fails, with this text.
@@ -10,18 +10,19 @@ the one token of ``ab``; by the tables there are tokens that spell ``Ab``, so th
 How.  The program encodes each text ``x`` of :mod:`.adversarial_texts`, to tokens ``t``.  By the definition of
 canonical tokenization (``t`` is canonical iff ``encode(decode(t)) == t``) the tables must then say:
 
-* ``t`` spells ``x``: ``t`` is canonical.  As at most one canonical sequence spells a text, it is the tables' own;
+* ``t`` spells ``x``: ``t`` is canonical.  Only one canonical sequence spells a text, so the tables write it;
 * ``t`` spells another text ``y``, or holds a control token: no canonical tokens spell ``x``.  And ``t`` is
   canonical iff the program makes ``t`` of ``y``, too.
 
-So a program that differs on a text of the test is found, whichever of the two is wrong.  What is not tested is
-not known: the test of a vocabulary of 262,145 meets every twentieth token.  Later calls go on with other texts,
-some in each call (:func:`check_running`).
+So a program that differs on a text of the test is found, whichever of the two is wrong.  What is not tested
+is not known: the test of a vocabulary of 262,145 meets every twentieth token.  Later calls go on with other
+texts, some in each call (:func:`check_running`).
 
 When.  A vocabulary of a live tokenizer is tested when it is first compiled with ``tokenization="canonical"``,
 again when the tokenizer has changed, and :func:`tokamata.generate` tests the tokenizer that it is given.  A
-vocabulary from a file is not: nothing runs there beside the tables, and importing `tokenizers` takes as long as
-the test.  ``guard.self_test(path)`` tests a file.  ``tokenization="any"`` needs no tables and is never tested.
+vocabulary from a file is not: nothing runs there beside the tables, and importing `tokenizers` takes as long
+as the test.  ``guard.self_test(path)`` tests a file.  ``tokenization="any"`` needs no tables and is never
+tested.
 
 Cost: 0.1 to 0.2 s for 2,300 texts at 262,145 tokens, nine tenths of it the program's; 0.2 ms where a file on
 disk says that it was passed.  Texts that the program changes cost more, so 256 of them are judged in full.
@@ -135,7 +136,8 @@ def tested_tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
 
 
 def check_running(vocabulary: Vocabulary, program: object) -> None:
-    """Tests that a live tokenizer writes the tokens of a vocabulary, at the beginning of a call that uses both.
+    """Tests that a live tokenizer writes the tokens of a vocabulary, at the beginning of a call that uses
+    both.
 
     The first time, and after a change that can be noticed in a millisecond, the whole test runs.  Each other
     time some texts more are tested, which takes a millisecond: in the long run that also finds a change that
@@ -286,7 +288,15 @@ class _Judge:
         name = f"{len(texts)} texts of the self-test"
         try:
             shared = _core.SharedConstraint(
-                _core.strings(texts), vocabulary.core, vocabulary.start_core, {}, limits, None, name, True, self._tables
+                _core.strings(texts),
+                vocabulary.core,
+                vocabulary.start_core,
+                {},
+                limits,
+                None,
+                name,
+                True,
+                self._tables,
             )
             constraint = _core.Constraint(shared, limits, None, name, True, 0.0)
             return _core.Matcher(constraint, [], None, 0).forced_tokens()
@@ -302,12 +312,14 @@ class _Judge:
         except VocabularyError as error:
             return self._mismatch(text, theirs, f"at one time it writes tokens, and at another: {error}")
         if other := next((each for each in again if each != theirs), None):
-            reason = f"it is not deterministic: for the same text it writes {_shown(theirs)}, and {_shown(other)}"
+            reason = (
+                f"it is not deterministic: for the same text it writes {_shown(theirs)}, and {_shown(other)}"
+            )
             return self._mismatch(text, theirs, reason)
         size, name = len(self._tokens), self._vocabulary.name
         for place, token in enumerate(theirs):
             if not 0 <= token < size:
-                reason = f"it writes token {token} at {place}, which the vocabulary of {size:,} tokens does not have"
+                reason = f"it writes token {token} at {place}, which the vocabulary of {size:,} tokens lacks"
                 return self._mismatch(text, theirs, reason)
         ours = self._canonical([text])
         spelled = self._spelled(theirs)

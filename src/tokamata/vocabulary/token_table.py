@@ -33,7 +33,7 @@ class PipelineSource:
     Attributes:
         family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
         content: returns everything that the pipeline depends on, as bytes: usually those of a file.
-        program: returns the tokenizer that was read, if it is an object that still exists; ``None`` for a file.
+        program: returns the tokenizer that was read, if it is an object that exists; ``None`` for a file.
     """
 
     family: str

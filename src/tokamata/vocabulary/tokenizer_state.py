@@ -5,12 +5,13 @@ tokenizer may be changed in between: ``add_tokens``, another normalizer, another
 
 What can be read in less than a millisecond is compared: the definitions of normalizer, pre-tokenizer, decoder
 and post-processor; the added tokens with their flags; the options of the model, its size, and for some tokens
-their texts and what the model makes of these texts.  Of a model of up to ``_MOST_READ`` tokens, all is compared.
+their texts and what the model makes of these texts.  Of a model of up to ``_MOST_READ`` tokens, all is
+compared.
 
-Not noticed, since reading a whole model takes 0.1 s and more: a larger model of the same type, size and options
-that differs only in other tokens or merges.  With canonical tokenization the self-test looks for such a change
-(:mod:`tokamata.tokenization.self_test`).  Of more than ``_MOST_COMPARED`` added tokens, only the number is
-compared.  Parts that are written in Python have no definition to compare.
+Not noticed, since reading a whole model takes 0.1 s and more: a larger model of the same type, size and
+options that differs only in other tokens or merges.  With canonical tokenization the self-test looks for such
+a change (:mod:`tokamata.tokenization.self_test`).  Of more than ``_MOST_COMPARED`` added tokens, only the
+number is compared.  Parts that are written in Python have no definition to compare.
 """
 
 # transformers has no usable types for tokenizers, hence `Any`.
