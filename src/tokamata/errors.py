@@ -365,17 +365,19 @@ class TokenizerMismatchWarning(TokamataError, UserWarning):
     """A tokenizer failed its self-test, and a weaker policy was chosen; a warning, not an error.
 
     Attributes:
-        mismatch: the error that would have been raised.
-        policy: what is done in its place.
+        program: the package that runs, with its version.
+        reason: what differs, in words.
+        policy: what is done in place of refusing.
     """
 
-    def __init__(self, mismatch: TokenizerMismatchError, policy: str) -> None:
-        super().__init__(mismatch, policy)
-        self.mismatch = mismatch
+    def __init__(self, program: str, reason: str, policy: str) -> None:
+        super().__init__(program, reason, policy)
+        self.program = program
+        self.reason = reason
         self.policy = policy
 
     def _message(self) -> str:
-        return f"{self.policy}, since {self.mismatch.program} fails its self-test: {self.mismatch.reason}"
+        return f"{self.program} fails its self-test, so {self.policy}: {self.reason}"
 
 
 class NoncanonicalError(TokamataError, ValueError):

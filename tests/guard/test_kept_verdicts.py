@@ -16,7 +16,6 @@ import tokamata as tk
 from tests.support.models.small_models import small_tokenizer
 from tests.support.paths import ROOT
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
-from tokamata.errors import TokenizerMismatchError
 from tokamata.resources import kept_files
 from tokamata.tokenization import kept_verdicts
 from tokamata.tokenization import self_test as tests
@@ -80,7 +79,7 @@ def test_what_it_depends_on(run: list[Any], change: str) -> None:
     CHANGES[change](backend)
     try:
         compiled(backend)
-    except TokenizerMismatchError:
+    except tk.TokenizerMismatchError:
         assert change == "a flag"  # the tables read control tokens from texts
     assert len(run) == 2
 
@@ -104,7 +103,7 @@ def test_a_failed_test_is_not_kept(folder: Path, run: list[Any]) -> None:
     backend = small_tokenizer().backend_tokenizer
     backend.encode_special_tokens = True
     for _ in range(2):
-        with pytest.raises(TokenizerMismatchError):
+        with pytest.raises(tk.TokenizerMismatchError):
             compiled(backend)
     assert len(run) == 2
     assert not folder.exists()
@@ -166,7 +165,7 @@ def test_a_renamed_file_is_not_believed(folder: Path, run: list[Any]) -> None:
     assert key is not None
     assert key != file.stem
     shutil.copy(file, folder / f"{key}.json")
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         ANYTHING.compile(vocabulary, tokenization="canonical")
     assert len(run) == 2
 

@@ -19,7 +19,6 @@ from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
 from tests.support.tokenizers.random_tokenizers import ALPHABETS, JSON_ALPHABETS, random_tokenizer
 from tests.support.tokenizers.real_tokenizers import package_file
 from tokamata.decoding.hosts import vocabulary_of
-from tokamata.errors import TokenizerMismatchError, TokenizerMismatchWarning
 from tokamata.guard.self_test import plan, self_test
 from tokamata.tokenization import self_test as tests
 from tokamata.tokenization.adversarial_texts import adversarial_texts
@@ -165,14 +164,14 @@ def test_faults_are_found_and_named(fault: str) -> None:
     assert mismatch.program.startswith("transformers")
     assert mismatch.program in str(mismatch)
     assert_true(mismatch, tokenizer, is_random=fault == "BPE dropout")
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         ANYTHING.compile(vocabulary, tokenization="canonical")
     ANYTHING.compile(vocabulary)
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         plan(tokenizer, vocabulary)
 
 
-def assert_true(mismatch: TokenizerMismatchError, tokenizer: Any, is_random: bool = False) -> None:
+def assert_true(mismatch: tk.TokenizerMismatchError, tokenizer: Any, is_random: bool = False) -> None:
     """What the error says is so: the program writes these tokens, the former one wrote the others."""
     theirs, ours = mismatch.theirs, mismatch.ours
     assert theirs is not None
@@ -194,7 +193,7 @@ def test_random_ties() -> None:
     mismatch = self_test(tokenizer).mismatch
     assert mismatch is not None
     assert "not deterministic" in mismatch.reason
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         ANYTHING.compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
 
 
@@ -296,7 +295,7 @@ def test_answers_that_are_no_tokens_of_the_text(fault: str) -> None:
     assert mismatch is not None
     assert reason in mismatch.reason, mismatch.reason
     vocabulary = tk.Vocabulary.load(encoding, stop=())
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         ANYTHING.compile(vocabulary, tokenization="canonical")
     assert self_test(faulty(lambda text, ids: ids))
 
@@ -339,7 +338,7 @@ def test_generate_tests_its_tokenizer() -> None:
         assert tk.generate(model, tokenizer, "x", given, tokenization="canonical", seed=1).text
     tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
     assert tk.generate(model, tokenizer, "x", constraint, tokenization="canonical", seed=1).text == "ab"
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         tk.generate(model, tokenizer, "x", compiled, seed=1)
 
 
@@ -368,7 +367,7 @@ def test_a_change_that_only_the_texts_show() -> None:
         for _ in range(60):
             tests.check_running(vocabulary, tokenizer)
 
-    with pytest.raises(TokenizerMismatchError, match="other tokens"):
+    with pytest.raises(tk.TokenizerMismatchError, match="other tokens"):
         calls()
 
 
@@ -384,7 +383,7 @@ def test_a_file_against_a_live_tokenizer(tmp_path: Path) -> None:
     model = small_model(len(tokenizer))
     assert tk.generate(model, tokenizer, "x", compiled).text == "twone"
     tokenizer.backend_tokenizer.model = with_merges(swapped(7, 10))
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         tk.generate(model, tokenizer, "x", compiled)
 
 
@@ -431,14 +430,14 @@ def test_policies() -> None:
         assert plan(tokenizer, on_mismatch="any").tokenization == "canonical"
         assert plan(tokenizer, vocabulary, on_mismatch="bytes", protected=['"']).spans is None
     tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
-    with pytest.raises(TokenizerMismatchError):
+    with pytest.raises(tk.TokenizerMismatchError):
         plan(tokenizer, vocabulary)
-    with pytest.warns(TokenizerMismatchWarning, match="all tokens that spell a text are admitted"):
+    with pytest.warns(tk.TokenizerMismatchWarning, match="all tokens that spell a text are admitted"):
         chosen = plan(tokenizer, vocabulary, on_mismatch="any")
     assert chosen.tokenization == "any"
     assert chosen.spans is None
     assert chosen.mismatch is not None
-    with pytest.warns(TokenizerMismatchWarning, match="single bytes"):
+    with pytest.warns(tk.TokenizerMismatchWarning, match="single bytes"):
         chosen = plan(tokenizer, vocabulary, on_mismatch="bytes", protected=["abc"])
     assert chosen.tokenization == "any"
     assert chosen.spans is not None

@@ -131,7 +131,7 @@ def plan(
         policy = "all tokens that spell a text are admitted"
         if spans is not None:
             policy += ", and protected texts are written in single bytes"
-        warnings.warn(TokenizerMismatchWarning(mismatch, policy), stacklevel=2)
+        warnings.warn(TokenizerMismatchWarning(mismatch.program, mismatch.reason, policy), stacklevel=2)
         return Plan("any", spans, mismatch)
     return Plan("canonical")
 
