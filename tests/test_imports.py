@@ -63,13 +63,10 @@ INNER_ROOMS = {
         *("under_schema", "json_repair"),
     ],
     "tokenization": [
-        "papers",
-        "pretokenizers",
-        "pipelines",
-        "kept_tables",
-        "tables",
-        "canonical",
+        *("papers", "pretokenizers", "pipelines", "kept_tables", "tables", "canonical"),
+        *("adversarial_texts", "running", "kept_verdicts", "self_test"),
     ],
+    "guard": ["verdicts", "guarded_spans", "self_test"],
 }
 # Files that know fewer rooms than those below their own.
 KNOWN_ROOMS = {

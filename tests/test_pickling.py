@@ -556,6 +556,8 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "RepairRefusedError": (tk.json().repair("[1, 2 //x"), {"lost": (1, 0)}),
     "SchemaError": ("/a", "type", "7", "a string"),
     "SchemaWarning": ("/a", "minLenght", "minLength", "a slip", 2),
+    "TokenizerMismatchError": ("tokenizers 1", "ab", 0, (3,), (1, 2), "it cuts the text"),
+    "TokenizerMismatchWarning": ("tokenizers 1", "it cuts the text", "all tokens are admitted"),
     "UnknownPropertyError": ("no such property",),
     "UnknownTokenError": ("<x>", "none", ("<y>",)),
     "UnsupportedPatternError": ("a", 0, "no"),

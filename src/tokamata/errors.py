@@ -321,6 +321,65 @@ class UnsupportedTokenizerError(TokamataError, ValueError):
         )
 
 
+class TokenizerMismatchError(TokamataError, ValueError):
+    """A tokenizer's program writes other tokens for a text than tokamata's tables of it.
+
+    Canonical masks would then be wrong, so they are refused; ``tokenization="any"`` does not need the tables.
+
+    Attributes:
+        program: the package that runs, with its version.
+        text: the text.
+        position: the index of the first token that differs; ``None`` if the program returns no tokens.
+        ours: the tokens by the tables; ``None`` if by these no tokens spell the text.
+        theirs: the tokens that the program writes; ``None`` if it returns none.
+        reason: what differs, in words.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        text: str,
+        position: int | None,
+        ours: tuple[int, ...] | None,
+        theirs: tuple[int, ...] | None,
+        reason: str,
+    ) -> None:
+        super().__init__(program, text, position, ours, theirs, reason)
+        self.program = program
+        self.text = text
+        self.position = position
+        self.ours = ours
+        self.theirs = theirs
+        self.reason = reason
+
+    def _message(self) -> str:
+        shown = repr(self.text) if len(self.text) <= 80 else f"{self.text[:79]!r}…"
+        return (
+            f"{self.program} does not write the tokens for {shown} that tokamata computes: {self.reason}; "
+            'load the vocabulary again if the tokenizer was changed; compile with tokenization="any", which '
+            "does not depend on this; or take the policy that guard.plan gives"
+        )
+
+
+class TokenizerMismatchWarning(TokamataError, UserWarning):
+    """A tokenizer failed its self-test, and a weaker policy was chosen; a warning, not an error.
+
+    Attributes:
+        program: the package that runs, with its version.
+        reason: what differs, in words.
+        policy: what is done in place of refusing.
+    """
+
+    def __init__(self, program: str, reason: str, policy: str) -> None:
+        super().__init__(program, reason, policy)
+        self.program = program
+        self.reason = reason
+        self.policy = policy
+
+    def _message(self) -> str:
+        return f"{self.program} fails its self-test, so {self.policy}: {self.reason}"
+
+
 class NoncanonicalError(TokamataError, ValueError):
     """No canonical token sequence spells a text that matches.
 

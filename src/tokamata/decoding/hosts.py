@@ -20,7 +20,7 @@ from tokamata.vocabulary.misfits import check_tokenizer
 from tokamata.vocabulary.sources import read_source
 from tokamata.vocabulary.tokenizer_state import TokenizerState
 
-__all__ = ["check_host", "logits_width", "stop_tokens", "vocabulary_of"]
+__all__ = ["check_host", "forget_vocabulary", "logits_width", "stop_tokens", "vocabulary_of"]
 
 _TOKENIZER = "the tokenizer of the model, one of transformers"
 _Key = tuple[int | None, tuple[int, ...]]
@@ -80,6 +80,11 @@ def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
     vocabulary = Vocabulary(replace(table, tokens=table.tokens[:width], stop=stop), width)
     _loaded[tokenizer] = (key, state, vocabulary)
     return vocabulary
+
+
+def forget_vocabulary(tokenizer: Any) -> None:
+    """Forget what is kept of a tokenizer, which has changed in a way that cannot be seen in a millisecond."""
+    _loaded.pop(tokenizer, None)
 
 
 def check_host(model: Any, tokenizer: Any) -> None:

@@ -24,11 +24,19 @@ from tokamata.constraints.text_constraints import literal, regex
 from tokamata.decoding.chats import ChatEncoder
 from tokamata.decoding.drafters import check_draft
 from tokamata.decoding.heal import text_to_heal
-from tokamata.decoding.hosts import check_host, logits_width, vocabulary_of
+from tokamata.decoding.hosts import check_host, forget_vocabulary, logits_width, vocabulary_of
 from tokamata.decoding.prompts import is_chat, prompt_ids
 from tokamata.decoding.results import Clock, Timing
 from tokamata.decoding.row import Task
-from tokamata.errors import AlgebraError, ArgumentError, BudgetError, NoStopTokenError, about, shown_argument
+from tokamata.errors import (
+    AlgebraError,
+    ArgumentError,
+    BudgetError,
+    NoStopTokenError,
+    TokenizerMismatchError,
+    about,
+    shown_argument,
+)
 from tokamata.matching.compositions import Tokenization
 from tokamata.matching.masks import allocate_mask
 from tokamata.matching.matchers import CompiledConstraint, OnNoncanonical
@@ -141,6 +149,8 @@ class _Compiler:
     def __init__(self, model: Any, tokenizer: Any, constraints: list[_Given], options: Options) -> None:
         self._vocabulary = _vocabulary(model, tokenizer, constraints)
         self._options = options
+        if _has_canonical(constraints, options):
+            self._vocabulary = _tested_vocabulary(self._vocabulary, model, tokenizer, constraints)
         # Values hold the constraint itself, so that no other object can get its id.
         self._compiled: dict[tuple[int, str], tuple[_Given, CompiledConstraint[Any]]] = {}
 
@@ -220,6 +230,37 @@ def _vocabulary(model: Any, tokenizer: Any, constraints: list[_Given]) -> Vocabu
             "the vocabulary names no stop token, so a text could not end; "
             "load it with Vocabulary.load(..., stop=[...])"
         )
+    return vocabulary
+
+
+def _has_canonical(constraints: list[_Given], options: Options) -> bool:
+    """Whether one of the texts is to have canonical tokens."""
+    return any(
+        (given.tokenization if isinstance(given, CompiledConstraint) else options.tokenization) == "canonical"
+        for given in constraints
+    )
+
+
+def _tested_vocabulary(
+    vocabulary: Vocabulary, model: Any, tokenizer: Any, constraints: list[_Given]
+) -> Vocabulary:
+    """The vocabulary, whose tables pass the self-test with this tokenizer.
+
+    If the tokenizer was changed and only the test has noticed, the vocabulary is loaded again.
+
+    Raises:
+        TokenizerMismatchError: they do not pass.
+    """
+    from tokamata.tokenization.self_test import check_running  # late: it needs numpy
+
+    try:
+        check_running(vocabulary, tokenizer)
+    except TokenizerMismatchError:
+        if any(isinstance(each, CompiledConstraint) for each in constraints):
+            raise
+        forget_vocabulary(tokenizer)
+        vocabulary = _vocabulary(model, tokenizer, constraints)
+        check_running(vocabulary, tokenizer)
     return vocabulary
 
 

@@ -149,9 +149,9 @@ class Composition(NamedTuple):
                     "which the tokenizer decides with canonical tokenization; compile it with "
                     'tokenization="any"'
                 )
-            from tokamata.tokenization.canonical import tokenization_of  # late: it needs numpy
+            from tokamata.tokenization.self_test import tested_tokenization  # late: it needs numpy
 
-            canonical = tokenization_of(vocabulary)
+            canonical = tested_tokenization(vocabulary)
         control = control_token_ids(expression.control_tokens, vocabulary)
         is_start = self.start_of_text or canonical is not None
         limits, cancel = watch.limits, watch.cancel

@@ -23,16 +23,26 @@ if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
 _lock = Lock()
-_made: WeakKeyDictionary[Vocabulary, _core.Tokenization] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Vocabulary, tuple[_core.Tokenization, str]] = WeakKeyDictionary()
 
 
 def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
-    """The engine's form of a vocabulary's tokenizer; made once, and its tables are kept on disk.
+    """The engine's form of a vocabulary's tokenizer, which is not tested (:mod:`.self_test`).
+
+    It is made once, and its tables are kept on disk.
 
     Raises:
         UnsupportedTokenizerError: the vocabulary has no pipeline, or one that is not supported.
         MissingExtraError: the package that runs the tokenizer's regexes is not installed.
         VocabularyError: the tokenizer contradicts itself, or its file has changed.
+    """
+    return keyed_tokenization(vocabulary)[0]
+
+
+def keyed_tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
+    """The engine's form, and the name of its tables, which is a hash of everything that they depend on.
+
+    Raises as :func:`tokenization_of` does.
     """
     with _lock:
         if vocabulary not in _made:
@@ -40,7 +50,7 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
         return _made[vocabulary]
 
 
-def _tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
+def _tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
     source = vocabulary.pipeline
     if source is None:
         raise UnsupportedTokenizerError(
@@ -55,12 +65,12 @@ def _tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
     key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
     kept = _of_kept(vocabulary, kept_tables.load(key))
     if kept is not None:
-        return kept
+        return kept, key
     tables = make_tables(_pipeline(source.family, content, list(vocabulary.tokens)), vocabulary)
     with contradictions_refused():
         made = _core.Tokenization(vocabulary.core, tables)
     kept_tables.keep(key, tables)
-    return made
+    return made, key
 
 
 def _of_kept(vocabulary: Vocabulary, tables: Tables | None) -> _core.Tokenization | None:

@@ -5,12 +5,13 @@ share classes of code points.  Two code points are in one class if no regex, no 
 distinguishes them; there are a few dozen to a few hundred classes.
 
 Code points are those of decoded text.  If a tokenizer writes ``▁`` for a space, the tables have the space in
-the classes of ``▁``; ``▁`` itself is in no canonical text, since it would be decoded to a space.
+the classes of ``▁``; ``▁`` itself is in no canonical text, since its token would be decoded to a space.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +71,13 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     live[0xD800:0xE000] = False
     if normalizer.keeps is not None:
         live &= unchanged_points(normalizer.keeps)
-    if normalizer.spaces:
+    space = 0x20  # the code point that a text may begin with where the tokenizer puts a space before it
+    if normalizer.spaces and model.lacks[ord(normalizer.spaces)] and normalizer.prefix != "always":
+        # Without its token its bytes are written: these do not decode to a space, and the decoder keeps them.
+        # If one is always put before a text, each text gets one more, so none is canonical.
+        space = ord(normalizer.spaces)
+        pipeline = replace(pipeline, normalizer=replace(normalizer, prefix_is_decoded=False))
+    elif normalizer.spaces:
         live[ord(normalizer.spaces)] = False
 
     programs, members = [], {}
@@ -82,7 +89,7 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
             members[cls] = _as_spelled(flags, normalizer)
     names = list(members)
     is_space = np.zeros(CODE_POINTS, dtype=bool)
-    is_space[0x20] = True
+    is_space[space] = True
     seen = [members[name] for name in names] + [is_space]
     tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
     guesses = _guesses(

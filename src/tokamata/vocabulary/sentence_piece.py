@@ -63,7 +63,7 @@ def table_from_processor(processor: Any, where: str) -> TokenTable:
     tokens: TokenBytes = [piece_bytes(processor, token, piece, where) for token, piece in enumerate(pieces)]
     names = {token: pieces[token] for token, value in enumerate(tokens) if value is None}
     stop = (processor.eos_id(),) if processor.eos_id() >= 0 else ()
-    source = PipelineSource("sentencepiece", processor.serialized_model_proto)
+    source = PipelineSource("sentencepiece", processor.serialized_model_proto, lambda: processor)
     return TokenTable(tokens, names, stop, _StartRule(processor, tokens), source)
 
 

@@ -124,7 +124,7 @@ def _names_of(control_tokens: Mapping[str, int], tokens: list[object] | tuple[ob
 def _table_from_path(path: Path, want_stop: bool) -> TokenTable:
     try:
         folder = path if path.is_dir() else path.parent
-        file = _file_in_folder(path) if path.is_dir() else path
+        file = file_in_folder(path) if path.is_dir() else path
         table = _table_from_file(file)
     except (OSError, ValueError) as error:
         if isinstance(error, VocabularyError):
@@ -139,7 +139,12 @@ def _united(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(first + second))
 
 
-def _file_in_folder(folder: Path) -> Path:
+def file_in_folder(folder: Path) -> Path:
+    """The one file in a folder that a vocabulary can be read from.
+
+    Raises:
+        VocabularyError: there is none, or there are several.
+    """
     for pattern in _IN_FOLDER:
         found = sorted(path for path in folder.glob(pattern) if path.is_file())
         if len(found) == 1:

@@ -105,7 +105,8 @@ def table_from_tekkenizer(tekkenizer: Any, where: str) -> TokenTable:
     tokens += [tekkenizer.id_to_byte_piece(token) for token in range(special, size)]
     names = {token: str(tekkenizer.id_to_piece(token)) for token in range(special)}
     stop = tuple(token for token, name in names.items() if name == _STOP)
-    return TokenTable(tokens, names, stop, pipeline=PipelineSource("tekken", lambda: _content(tekkenizer)))
+    source = PipelineSource("tekken", lambda: _content(tekkenizer), lambda: tekkenizer)
+    return TokenTable(tokens, names, stop, pipeline=source)
 
 
 def _content(tekkenizer: Any) -> bytes:

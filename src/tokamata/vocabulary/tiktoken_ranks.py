@@ -124,5 +124,5 @@ def table_from_encoding(encoding: Any, where: str) -> TokenTable:
                 continue  # a hole
     stop = next(((token,) for token, name in names.items() if name == "<|endoftext|>"), ())
     ranks = Ranks(encoding._pat_str, encoding._special_tokens, encoding._mergeable_ranks)
-    source = PipelineSource("tiktoken", ranks.content)
+    source = PipelineSource("tiktoken", ranks.content, lambda: encoding)
     return TokenTable(tokens, dict(sorted(names.items())), stop, pipeline=source)

@@ -22,6 +22,10 @@ MAX_TOKENS = 1 << 22  # sixteen times the largest vocabulary known
 TokenBytes = list[bytes | None]
 
 
+def no_program() -> None:
+    """The program of a tokenizer that is a file."""
+
+
 @dataclass(frozen=True)
 class PipelineSource:
     """The source of the rest of a tokenizer, its pipeline, which is read when first needed.
@@ -29,10 +33,12 @@ class PipelineSource:
     Attributes:
         family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
         content: returns everything that the pipeline depends on, as bytes: usually those of a file.
+        program: returns the tokenizer that was read, if it is an object that exists; ``None`` for a file.
     """
 
     family: str
     content: Callable[[], bytes]
+    program: Callable[[], object | None] = no_program
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ tokenizer may be changed in between: ``add_tokens``, another normalizer, another
 
 What can be read in less than a millisecond is compared: the definitions of normalizer, pre-tokenizer, decoder
 and post-processor; the added tokens with their flags; the options of the model, its size, and for some tokens
-their texts and what the model makes of these texts.
+their texts and what the model makes of these texts.  Of a model of up to ``_MOST_READ`` tokens, all is
+compared.
 
-Not noticed, since reading a whole model takes 0.1 s and more: a model of the same type, size and options that
-differs only in other tokens or merges.  Of more than ``_MOST_COMPARED`` added tokens, only the number is
-compared.  Parts that are written in Python have no definition to compare.
+Not noticed, since reading a whole model takes 0.1 s and more: a larger model of the same type, size and
+options that differs only in other tokens or merges.  With canonical tokenization the self-test looks for such
+a change (:mod:`tokamata.tokenization.self_test`).  Of more than ``_MOST_COMPARED`` added tokens, only the
+number is compared.  Parts that are written in Python have no definition to compare.
 """
 
 # transformers has no usable types for tokenizers, hence `Any`.
@@ -22,6 +24,7 @@ from typing import Any
 __all__ = ["TokenizerState"]
 
 _MOST_COMPARED = 400  # added tokens
+_MOST_READ = 4096  # tokens of a model that is read as a whole
 _SAMPLED = 64  # tokens of a tokenizer that are compared, evenly spread
 _PARTS = ("normalizer", "pre_tokenizer", "decoder", "post_processor")
 _flags_of = attrgetter("content", "special", "single_word", "lstrip", "rstrip", "normalized")
@@ -45,6 +48,12 @@ class TokenizerState:
     def is_of(self, tokenizer: Any) -> bool:
         """Whether the tokenizer is as it was, as far as it is noticed."""
         return self._facts_of(tokenizer) == self._facts
+
+    def digest(self) -> bytes:
+        """A digest of what is compared, the same in another process."""
+        import hashlib
+
+        return hashlib.sha256(repr(self._facts).encode()).digest()
 
     def _facts_of(self, tokenizer: Any) -> tuple[Any, ...]:
         backend = _backend(tokenizer)
@@ -79,6 +88,8 @@ def _definition(part: Any) -> Any:
 
 def _model_facts(model: Any, size: int) -> tuple[Any, ...]:
     options = {name: getattr(model, name, None) for name in _OPTIONS}
+    if size <= _MOST_READ:
+        return type(model), _definition(model)
     texts = [model.id_to_token(size * place // _SAMPLED) for place in range(_SAMPLED)]
     texts += [model.id_to_token(token) for token in range(max(0, size - 4), size)]
     made = []

@@ -11,6 +11,7 @@ The stop token is its ``eos_token_id``.
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,7 +50,7 @@ def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
             raise VocabularyError(f"{where}: it has changed since its tokens were read; load it again")
         return bytes(tokenizer.to_str().encode())
 
-    return replace(table, pipeline=PipelineSource("tokenizer.json", content))
+    return replace(table, pipeline=PipelineSource("tokenizer.json", content, lambda: tokenizer))
 
 
 def _document(tokenizer: Any) -> Any:
@@ -82,7 +83,11 @@ def table_from_transformers(tokenizer: Any, where: str) -> TokenTable:
     """
     stop = getattr(tokenizer, "eos_token_id", None)
     stops = tuple(stop) if isinstance(stop, (list, tuple)) else () if stop is None else (stop,)
-    return replace(_table(tokenizer, where), stop=stops)
+    table = _table(tokenizer, where)
+    if table.pipeline is None:
+        return replace(table, stop=stops)
+    # Weak, since hosts keep a vocabulary as long as its tokenizer exists.
+    return replace(table, stop=stops, pipeline=replace(table.pipeline, program=weakref.ref(tokenizer)))
 
 
 def _table(tokenizer: Any, where: str) -> TokenTable:
