@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,59 @@ class ByteLanguage:
         accepting = (False,) * len(text) + (True,)
         classes = tuple(names.get(byte, 0) for byte in range(256))
         return cls(repr(text.decode("utf-8", "replace")), classes, (*rows, {}), accepting)
+
+    def ends(self, text: bytes, start: int) -> Iterator[int]:
+        """Where words of the language end that begin at an offset of a text."""
+        state: int | None = 0
+        for end in range(start, len(text) + 1):
+            assert state is not None
+            if self.accepting[state]:
+                yield end
+            state = self.rows[state].get(self.classes[text[end]]) if end < len(text) else None
+            if state is None:
+                return
+
+    def shortest(self) -> bytes:
+        """A shortest word, not empty if the language has another one."""
+        members = [bytes([byte for byte in range(256) if self.classes[byte] == name][:1]) for name in range(257)]
+        reached: dict[int, bytes] = {}
+        pending = [(0, b"")]
+        for state, text in pending:  # grows
+            for name, target in sorted(self.rows[state].items()):
+                if target not in reached and members[name]:
+                    reached[target] = text + members[name]
+                    pending.append((target, reached[target]))
+        words = [word for state, word in reached.items() if self.accepting[state]]
+        return min(words, key=lambda word: (len(word), word), default=b"")
+
+    def after(self, text: bytes) -> ByteLanguage:
+        """The words of this language after a text."""
+        first = ByteLanguage.of_bytes(text)
+        pairs = sorted(set(zip(first.classes, self.classes, strict=True)))
+        numbers = {pair: number for number, pair in enumerate(pairs)}
+        classes = tuple(numbers[pair] for pair in zip(first.classes, self.classes, strict=True))
+        before = [
+            {number: target for (own, _), number in numbers.items() if (target := row.get(own)) is not None}
+            for row in first.rows[:-1]
+        ]
+        rest = [
+            {number: target + len(text) for (_, own), number in numbers.items() if (target := row.get(own)) is not None}
+            for row in self.rows
+        ]
+        accepting = (False,) * len(text) + self.accepting
+        return ByteLanguage(self.shown, classes, (*before, *rest), accepting)
+
+    def occurrences(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where words of the language stand in a text: offsets of begin and end."""
+        for start in range(len(text)):
+            state: int | None = 0
+            for end in range(start, len(text)):
+                assert state is not None
+                state = self.rows[state].get(self.classes[text[end]])
+                if state is None:
+                    break
+                if self.accepting[state]:
+                    yield start, end + 1
 
 
 def _row(classes: Iterable[int], targets: Iterable[int]) -> dict[int, int]:

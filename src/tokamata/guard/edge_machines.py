@@ -23,7 +23,7 @@ import numpy as np
 import tokamata._core as _core
 from tokamata.guard.byte_languages import ByteLanguage
 
-__all__ = ["EdgeMachine", "crossed_left", "crossed_right", "parted", "spelled"]
+__all__ = ["EdgeMachine", "apart", "crossed_left", "crossed_right", "joined", "parted", "spelled"]
 
 _ANY = -1
 
@@ -33,10 +33,16 @@ class EdgeMachine:
 
     Args:
         classes: the class of each byte.
+
+    Attributes:
+        starts: the states before the first edge; state 0 if not set.
+        names: for each language that it is made of, the classes here by the class there.
     """
 
     def __init__(self, classes: tuple[int, ...]) -> None:
         self.classes = classes
+        self.starts = [0]
+        self.names: list[dict[int, list[int]]] = []
         self._count = max(classes) + 1
         self.moves: list[dict[int, list[int]]] = []
         self.edges: list[list[int]] = []
@@ -105,7 +111,7 @@ class EdgeMachine:
             "targets": targets,
             "edge_offsets": edge_offsets,
             "edge_targets": edge_targets,
-            "starts": [0],
+            "starts": self.starts,
         }
         tables: dict[str, Any] = {name: np.array(row, dtype=np.uint32) for name, row in numbers.items()}
         flags = {"classes": self.classes, "accepting": self.accepting, "wide": self.wide}
@@ -197,3 +203,89 @@ def _read(
         machine.move(source, name, targets[target])
         if boundary.accepting[target] and done is not None:
             machine.move(source, name, done)
+
+
+def apart(languages: list[ByteLanguage]) -> EdgeMachine:
+    """Texts in parts; the edges of the machine are the seams between them."""
+    machine, states = _chain(languages)
+    for number, language in enumerate(languages[:-1]):
+        for state, accepts in zip(states[number], language.accepting, strict=True):
+            machine.edges[state] = [states[number + 1][0]] if accepts else []
+    for state in states[-1]:
+        machine.edges[state] = []
+    return machine
+
+
+def joined(languages: list[ByteLanguage], seam: int) -> EdgeMachine:
+    """Texts in parts in which no token edge stands at one seam: that before the part of this number."""
+    return _Joined(languages, seam).machine
+
+
+class _Joined:
+    """Makes the machine of :func:`joined`: an empty part has its seams at one place."""
+
+    def __init__(self, languages: list[ByteLanguage], seam: int) -> None:
+        self._languages, self._seam = languages, seam
+        self.machine, self._states = _chain(languages)
+        self._entries: dict[tuple[int, bool], int] = {}
+        for number, language in enumerate(languages):
+            for state, row, accepts in zip(self._states[number], language.rows, language.accepting, strict=True):
+                self.machine.wide[state] = True
+                self.machine.accepting[state] = accepts and seam <= number and self._may_be_empty(number + 1)
+                for name, target in self._moves(number, row):
+                    if language.accepting[target]:
+                        for entry in self._after(number + 1, False):
+                            self.machine.move(state, name, entry)
+        self.machine.starts = self._after(0, False)
+
+    def _may_be_empty(self, number: int) -> bool:
+        return all(language.accepting[0] for language in self._languages[number:])
+
+    def _moves(self, number: int, row: dict[int, int]) -> list[tuple[int, int]]:
+        names = self.machine.names[number]
+        return [(name, target) for own, target in row.items() for name in names[own]]
+
+    def _after(self, number: int, is_joined: bool) -> list[int]:
+        """The states in which a part begins, and those after it if it may be empty."""
+        entries = []
+        for each in range(number, len(self._languages)):
+            is_joined = is_joined or each == self._seam
+            entries.append(self._entry(each, is_joined))
+            if not self._languages[each].accepting[0]:
+                break
+        return entries
+
+    def _entry(self, number: int, is_joined: bool) -> int:
+        if (number, is_joined) in self._entries:
+            return self._entries[number, is_joined]
+        machine, language = self.machine, self._languages[number]
+        entry = machine.add([] if is_joined else None, wide=not is_joined)
+        self._entries[number, is_joined] = entry
+        machine.accepting[entry] = not is_joined and self._seam < number and self._may_be_empty(number)
+        for name, target in self._moves(number, language.rows[0]):
+            machine.move(entry, name, self._states[number][target])
+            if language.accepting[target]:
+                for after in self._after(number + 1, False):
+                    machine.move(entry, name, after)
+        return entry
+
+
+def _chain(languages: list[ByteLanguage]) -> tuple[EdgeMachine, list[list[int]]]:
+    """A machine with the states and transitions of several languages, which are not connected."""
+    columns = list(zip(*(language.classes for language in languages), strict=True))
+    numbers = {column: number for number, column in enumerate(sorted(set(columns)))}
+    machine = EdgeMachine(tuple(numbers[column] for column in columns))
+    machine.names = [{} for _ in languages]
+    for column, name in numbers.items():
+        for part, own in enumerate(column):
+            machine.names[part].setdefault(own, []).append(name)
+    states = [
+        [machine.add(accepting=accepts and language is languages[-1]) for accepts in language.accepting]
+        for language in languages
+    ]
+    for part, language in enumerate(languages):
+        for source, row in zip(states[part], language.rows, strict=True):
+            for own, target in row.items():
+                for name in machine.names[part][own]:
+                    machine.move(source, name, states[part][target])
+    return machine, states

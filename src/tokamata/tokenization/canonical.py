@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
@@ -50,7 +52,54 @@ def keyed_tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]
         return _made[vocabulary]
 
 
+def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
+    """The same tokenizer where it reads the names of control tokens as ordinary text; it is not kept here.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    keyed_tokenization(vocabulary)  # its tables are kept
+    tables = _tables(vocabulary)[0]
+    is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
+    texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
+    tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
+    with contradictions_refused():
+        return _core.Tokenization(vocabulary.core, {**tables, "added_tokens": tokens, "added_texts": texts})
+
+
+def control_names(vocabulary: Vocabulary) -> dict[str, int]:
+    """The control tokens that the tokenizer reads in a text, by their names.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    tables = _tables(vocabulary)[0]
+    named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
+    return {text.decode(): token for text, token in named if vocabulary.tokens[token] is None and text}
+
+
+def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
+    """Whether a pre-token is written right if each two neighbours are: by merges, and by nothing else.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    tables = _tables(vocabulary)[0]
+    return "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
+
+
 def _tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
+    tables, key, is_kept = _tables(vocabulary)
+    if is_kept:
+        try:
+            return _core.Tokenization(vocabulary.core, tables), key
+        except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
+            tables = _made_tables(vocabulary)  # a damaged file counts as absent
+    with contradictions_refused():
+        made = _core.Tokenization(vocabulary.core, tables)
+    kept_tables.keep(key, tables)
+    return made, key
+
+
+def _tables(vocabulary: Vocabulary) -> tuple[Tables, str, bool]:
+    """The tables, their name, and whether they come from the disk."""
     source = vocabulary.pipeline
     if source is None:
         raise UnsupportedTokenizerError(
@@ -63,23 +112,14 @@ def _tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
     texts = bytes(token is not None for token in vocabulary.tokens)
     engine = _ENGINES[source.family]()
     key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
-    kept = _of_kept(vocabulary, kept_tables.load(key))
-    if kept is not None:
-        return kept, key
-    tables = make_tables(_pipeline(source.family, content, list(vocabulary.tokens)), vocabulary)
-    with contradictions_refused():
-        made = _core.Tokenization(vocabulary.core, tables)
-    kept_tables.keep(key, tables)
-    return made, key
+    kept = kept_tables.load(key)
+    return (_made_tables(vocabulary), key, False) if kept is None else (kept, key, True)
 
 
-def _of_kept(vocabulary: Vocabulary, tables: Tables | None) -> _core.Tokenization | None:
-    if tables is None:
-        return None
-    try:
-        return _core.Tokenization(vocabulary.core, tables)
-    except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
-        return None  # a damaged file counts as absent
+def _made_tables(vocabulary: Vocabulary) -> Tables:
+    source = vocabulary.pipeline
+    assert source is not None  # asked before
+    return make_tables(_pipeline(source.family, source.content(), list(vocabulary.tokens)), vocabulary)
 
 
 _ENGINES: dict[str, Callable[[], Engine]] = {

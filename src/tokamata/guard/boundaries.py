@@ -1,0 +1,254 @@
+"""What a tokenizer does to a boundary: a text, or a set of texts, that is to stay whole and by itself.
+
+Problem.  ``<|im_end|>``, ``</think>`` or ``{`` mean something only where they stand by themselves.  A tokenizer
+may write a token that begins before such a text and ends within it, or cut it into several, or make a control
+token of it; its normalizer may change it.  Each of these is asked for *all* texts at once.
+
+Example.  Llama 3.1 and ``<|im_end|>``, which is no control token there: in ``}<|im_end|>`` the token ``}<``
+crosses its left border.  Qwen 3, where it is one: never crossed, always one token, which is proved.
+
+How.  Each violation is a language over bytes and token edges (:mod:`tokamata.guard.edge_machines`); the engine
+searches for a shortest text of it that the tokenizer writes so.  No text is a proof, for all texts that the
+tokenizer reproduces.  A witness is replayed on the tokenizer's own program.
+
+Source: paper 004, definitions 1 and 2, whose detectors look at a few tokens around the boundary instead
+(:mod:`tokamata.guard.windows`).  Cost: once for each tokenizer 0.1 to 0.5 s, then some milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tokamata.constraints.constraint import Constraint
+from tokamata.errors import ArgumentError, LimitExceeded
+from tokamata.guard import edge_machines as machines
+from tokamata.guard.byte_languages import ByteLanguage
+from tokamata.guard.edge_machines import EdgeMachine
+from tokamata.guard.token_edges import ControlTokens, TokenEdges, not_settled
+from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
+from tokamata.resources.limits import CancelToken, Limits
+
+__all__ = ["Boundary", "boundary"]
+
+_PROVED = "no text that the tokenizer reproduces has such tokens"
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """What is known of one boundary.
+
+    Attributes:
+        shown: the boundary.
+        tokens: the ids whose bytes are the boundary: Tok(b) of the paper; empty for a set of texts.
+        crossed_left: no token crosses the left border of an occurrence.
+        crossed_right: no token crosses its right border.
+        one_token: each occurrence is one whole token of ``tokens``.
+        from_text: no text of a user becomes the control token with this name.
+        reproduced: some text with the boundary is reproduced by the tokenizer, so that the others say something.
+    """
+
+    shown: str
+    tokens: tuple[int, ...]
+    crossed_left: Verdict
+    crossed_right: Verdict
+    one_token: Verdict
+    from_text: Verdict
+    reproduced: Verdict
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """All of them."""
+        return self.crossed_left, self.crossed_right, self.one_token, self.from_text, self.reproduced
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of all of them together."""
+        return worst(self.verdicts)
+
+
+def boundary(
+    tokenizer: object,
+    b: str | Constraint[Any],
+    *,
+    within: Constraint[Any] | None = None,
+    control_tokens: ControlTokens = "read",
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
+) -> Boundary:
+    """Whether a tokenizer keeps a boundary whole and by itself, in every text.
+
+    ::
+
+        found = guard.boundary("tokenizer.json", "<|im_end|>")
+        if not found.crossed_left:
+            print(found.crossed_left.witness)
+
+    Args:
+        tokenizer: any source that ``Vocabulary.load`` takes.
+        b: a text, or a regular constraint without the empty text.
+        within: the texts that are asked about; any text if not given.
+        control_tokens: ``"read"`` if the tokenizer reads names of control tokens in a text as these tokens, as
+            most do; ``"text"`` if they are ordinary text, as where each part of a prompt is encoded apart.
+        limits: bounds on each search; a verdict whose search meets one is not settled.
+        cancel: stops the work.
+
+    Raises:
+        ArgumentError: the boundary is or accepts the empty text, or an argument has another type.
+        UnsupportedTokenizerError: the tokenizer has a part that canonical tokenization does not support.
+        AlgebraError, NotRegularError: a constraint is not regular.
+        LimitExceeded: the states of ``b`` or ``within`` exceed a limit.
+        Cancelled: ``cancel`` was cancelled.
+    """
+    bounds = limits or Limits()
+    language = ByteLanguage.of("b", b, limits)
+    if language.accepting[0]:
+        raise ArgumentError("b", language.shown, "a boundary without the empty text", "every position is one")
+    around = None if within is None else ByteLanguage.of("within", within, limits)
+    edges = TokenEdges.of(tokenizer, control_tokens)
+    search = _Search(edges, language, around, bounds, cancel)
+    named = b.encode() if isinstance(b, str) else None
+    tokens = () if named is None else _tokens_of(edges, named)
+    left = search.verdict(
+        "no token crosses the left border", machines.crossed_left, lambda borders, start, end: start not in borders
+    )
+    right = search.verdict(
+        "no token crosses the right border", machines.crossed_right, lambda borders, start, end: end not in borders
+    )
+    parted = search.verdict(
+        "each occurrence is one whole token",
+        machines.parted,
+        lambda borders, start, end: any(start < border < end for border in borders),
+    )
+    return Boundary(
+        language.shown,
+        tokens,
+        left,
+        right,
+        _one_token(parted, left, right),
+        _from_text(edges, named),
+        search.reproduced(),
+    )
+
+
+def _one_token(parted: Verdict, left: Verdict, right: Verdict) -> Verdict:
+    if parted.outcome == "witness":
+        return parted
+    for crossed in (left, right):
+        if crossed.outcome == "witness":
+            return Verdict(parted.claim, "witness", crossed.witness, crossed.reason)
+    unsettled = next((each for each in (parted, left, right) if not each), parted)
+    return Verdict(parted.claim, unsettled.outcome, reason=unsettled.reason)
+
+
+def _tokens_of(edges: TokenEdges, text: bytes) -> tuple[int, ...]:
+    vocabulary = edges.vocabulary
+    return tuple(
+        token
+        for token, value in enumerate(vocabulary.tokens)
+        if value == text or (value is None and vocabulary.name(token).encode() == text)
+    )
+
+
+def _from_text(edges: TokenEdges, text: bytes | None) -> Verdict:
+    claim = "no text becomes the control token of this name"
+    vocabulary = edges.vocabulary
+    control = [token for token in _tokens_of(edges, text or b"") if vocabulary.tokens[token] is None]
+    if not control:
+        return Verdict(claim, "proved", reason="no control token has this name")
+    if edges.control_tokens == "text":
+        return Verdict(claim, "proved", reason="names of control tokens are ordinary text")
+    assert text is not None
+    written = None if edges.running is None else edges.running.encode(text.decode())
+    if written is not None and control[0] not in written:
+        return Verdict(claim, "not settled", reason=f"{edges.running.program} writes {written[:8]} for its name")
+    says = "the name in a text becomes the control token"
+    return Verdict(
+        claim,
+        "witness",
+        Witness(text, (control[0],), (text,), 0, says, None if written is None else written == [control[0]]),
+    )
+
+
+class _Search:
+    """The searches of one boundary."""
+
+    def __init__(
+        self,
+        edges: TokenEdges,
+        language: ByteLanguage,
+        within: ByteLanguage | None,
+        limits: Limits,
+        cancel: CancelToken | None,
+    ) -> None:
+        self._edges, self._language, self._within = edges, language, within
+        self._limits, self._cancel = limits, cancel
+
+    def verdict(
+        self,
+        claim: str,
+        violation: Callable[[ByteLanguage], EdgeMachine],
+        is_violated: Callable[[set[int], int, int], bool],
+    ) -> Verdict:
+        try:
+            text = self._shortest(violation)
+            if text is None:
+                return Verdict(claim, "proved", reason=_PROVED)
+            return self._refuted(claim, text, is_violated)
+        except LimitExceeded as error:
+            return not_settled(claim, error)
+
+    def reproduced(self) -> Verdict:
+        claim = "some text with it is reproduced by the tokenizer"
+        try:
+            text = self._shortest(machines.spelled)
+        except LimitExceeded as error:
+            return not_settled(claim, error)
+        if text is not None:
+            return Verdict(claim, "proved", reason=f"such as {text!r:.80}")
+        return Verdict(claim, "not settled", reason="every text with it is decoded to another text")
+
+    def _shortest(self, violation: Callable[[ByteLanguage], EdgeMachine]) -> bytes | None:
+        machine = violation(self._language)
+        if self._within is not None:
+            machine = machine.within(self._within)
+        return self._edges.shortest(machine, self._limits, self._cancel, self._language.shown)
+
+    def _refuted(self, claim: str, text: bytes, is_violated: Callable[[set[int], int, int], bool]) -> Verdict:
+        tokens = self._edges.tokens_of(text, self._limits, self._cancel)
+        pieces = () if tokens is None else self._edges.pieces_of(tokens)
+        borders = {0}
+        for piece in pieces:
+            borders.add(max(borders) + len(piece))
+        found = next(
+            (span for span in self._language.occurrences(text) if is_violated(borders, *span)), None
+        )
+        if tokens is None or found is None or b"".join(pieces) != text:
+            return Verdict(claim, "not settled", reason=f"the witness {text!r:.80} is not confirmed by our tables")
+        replayed = self._edges.replayed(text, tokens)
+        if replayed is False:
+            assert self._edges.running is not None
+            reason = f"{self._edges.running.program} writes {text!r:.80} with other tokens"
+            return Verdict(claim, "not settled", reason=reason)
+        start, end = found
+        position = next(
+            (border for border in (start, end) if border not in borders),
+            next((border for border in sorted(borders) if start < border < end), start),
+        )
+        shown = text[start:end].decode("utf-8", "replace")
+        crossing = next((piece for piece, begin in _begun(pieces) if begin < position < begin + len(piece)), None)
+        says = (
+            f"{shown!r} is written with several tokens"
+            if crossing is None
+            else f"the token {crossing.decode('utf-8', 'replace')!r} crosses a border of {shown!r}"
+        )
+        return Verdict(claim, "witness", Witness(text, tuple(tokens), pieces, position, says, replayed))
+
+
+def _begun(pieces: tuple[bytes, ...]) -> list[tuple[bytes, int]]:
+    begun, at = [], 0
+    for piece in pieces:
+        begun.append((piece, at))
+        at += len(piece)
+    return begun
