@@ -1,0 +1,165 @@
+"""Reads a chat template: what it writes for a conversation, with a slot for every text that it does not know.
+
+**Problem.**  A claim about all texts of a turn, such as "no user's text becomes a control token", cannot be tested
+by examples.  It can be proved from the renderings of the template: sequences of literal texts and slots, each for
+the texts that satisfy some conditions.
+
+**Method.**  jinja2 itself runs the template, on values that stand for unknown texts
+(:mod:`tokamata.guard.templates.texts`).  Where the template asks about such a text, the run is repeated for each
+answer (:mod:`tokamata.guard.templates.decisions`).  Whatever cannot be followed exactly makes its rendering *not
+settled* and is named with its line; nothing is guessed.
+
+**Example.**  ::
+
+    template = read_template("{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}")
+    for rendering in template.renderings(Shape.of("user")):
+        print(rendering)    # '<user>' + {message 0: user content | strip(None)}
+
+**Cost.**  One run of the template for each path; 2 to 20 for most templates and plain conversations.
+
+**Rejected.**  An interpreter of our own for jinja2's syntax tree: scopes of loops, macros and namespaces would have
+to be written again, and each difference would be a wrong proof.  A subclass of ``str``: C code reads its buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
+from tokamata.guard.templates.decisions import Run
+from tokamata.guard.templates.pieces import Rendering, Slot, Source, Unsettled
+from tokamata.guard.templates.shapes import Shape
+from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
+from tokamata.resources.limits import CancelToken, Limits, Watch
+
+if TYPE_CHECKING:
+    from tokamata.guard.templates.jinja_runs import Compiled
+
+__all__ = ["Template", "read_template"]
+
+MOST_PATHS = 4096  # for one shape; five plain turns take at most some hundred with known templates
+
+_Result = TypeVar("_Result")
+
+
+class Template:
+    """A chat template that was read; made by :func:`read_template`.
+
+    Attributes:
+        source: its text.
+        special_tokens: names and texts of the variables for control tokens.
+        variables: the names of all variables that it reads, but ``messages`` and those that a template has
+            without a caller; any that a shape does not give is undefined.
+    """
+
+    def __init__(self, source: str, special_tokens: Mapping[str, str], compiled: Compiled) -> None:
+        self.source = source
+        self.special_tokens = dict(special_tokens)
+        self._compiled = compiled
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names of variables that the caller may pass."""
+        from jinja2.meta import find_undeclared_variables
+
+        own = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now"}
+        own |= {"namespace", "dict", "range", "cycler", "joiner", "lipsum", "loop", *self.special_tokens}
+        return frozenset(find_undeclared_variables(self._compiled.tree)) - own
+
+    def renderings(
+        self, shape: Shape, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[Rendering, ...]:
+        """What the template writes for conversations of a shape, one rendering for each path.
+
+        The conditions of two renderings exclude each other; together they cover all texts.  If there are more
+        than ``MOST_PATHS`` paths, the last rendering is not settled and stands for the others.
+
+        Raises:
+            TemplateError: the template takes too much time or memory.
+            LimitExceeded, Cancelled: by ``limits.seconds`` or ``cancel``.
+        """
+        return tuple(
+            rendering for (rendering,) in self._paths((shape,), Watch(limits, cancel))
+        )
+
+    def pairs(
+        self, shape: Shape, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[tuple[Rendering, Rendering], ...]:
+        """Renderings of all turns but the last, and of all turns, for the same answers about the same texts.
+
+        The first of a pair is rendered without a generation prompt.  Both have the conditions of both.  Where the
+        first is a prefix of the second, the last turn changes nothing that was written before.
+
+        Raises:
+            ArgumentError: the shape has one turn.
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        if len(shape.turns) < 2:
+            raise ArgumentError("shape", f"a shape of {len(shape.turns)} turn", "a shape of at least 2 turns")
+        before = shape.first(len(shape.turns) - 1)
+        before = Shape(before.turns, before.tools, False, before.variables, before.text_variables)
+        return tuple((one, other) for one, other in self._paths((before, shape), Watch(limits, cancel)))
+
+    def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> Iterator[tuple[Rendering, ...]]:
+        """The renderings of some shapes on each path."""
+        pending: list[tuple[bool, ...]] = [()]
+        count = 0
+        while pending:
+            if count == MOST_PATHS:
+                unsettled = Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0)
+                yield tuple(Rendering((), (), None, unsettled) for _ in shapes)
+                return
+            count += 1
+            script = pending.pop()
+            watch.check()
+            run = Run(script, watch, self._compiled.line)
+            written = [self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes]
+            conditions = tuple(run.conditions)
+            answers = tuple(condition.holds for condition in conditions)
+            for asked in range(len(script), len(answers)):
+                pending.append((*answers[:asked], not answers[asked]))
+            yield tuple(
+                Rendering(pieces, conditions, refused, unsettled) for pieces, refused, unsettled in written
+            )
+
+    def _inputs(self, run: Run, shape: Shape) -> dict[str, Any]:
+        def unknown(source: Source) -> Symbolic:
+            return Text(run, (Slot(source),)) if source.kind == "text" else JsonObject(run, Slot(source))
+
+        return {**self.special_tokens, **shape.inputs(unknown)}
+
+
+def read_template(
+    source: str,
+    *,
+    bos_token: str | None = None,
+    eos_token: str | None = None,
+    special_tokens: Mapping[str, str] | None = None,
+) -> Template:
+    """Reads a chat template as transformers renders it.
+
+    Args:
+        source: the template, in jinja2's language.
+        bos_token: the text of the variable ``bos_token``; ``None`` leaves it undefined, as transformers does for
+            a tokenizer without one.
+        eos_token: likewise.
+        special_tokens: texts of other such variables, such as ``{"pad_token": "<pad>"}``.
+
+    Raises:
+        TemplateError: it does not parse, needs other templates, or nests too deeply.
+        MissingExtraError: jinja2 is not installed.
+    """
+    if not isinstance(source, str):
+        raise ArgumentError("source", shown_argument(source), "the text of a template")
+    tokens = {"bos_token": bos_token, "eos_token": eos_token, **(special_tokens or {})}
+    for name, text in tokens.items():
+        if not (text is None or isinstance(text, str)):
+            raise ArgumentError(name, shown_argument(text), "a text")
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "guard", "reading a chat template") from error
+    from tokamata.guard.templates.jinja_runs import compiled
+
+    return Template(source, {name: text for name, text in tokens.items() if text is not None}, compiled(source))
