@@ -249,8 +249,8 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             raise Unfollowed(f"the text of a {type(value).__name__}")
         if isinstance(value, int):
             run.admit(value.bit_length(), "a number", MOST_NUMBER)
-        for symbol in symbols_in(value, run):
-            raise Unfollowed(f"the text of a container with {symbol.NOUN}")
+        if any(True for _ in symbols_in(value, run)):
+            return joined(run, _represented(value))
         try:
             text = str(value)
         except ValueError as error:  # a number of more than 4,300 digits
@@ -270,6 +270,8 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     def looped(self, items: Any) -> Any:
         """What a loop goes through."""
         run = RUN.get()
+        if isinstance(items, Parts):
+            return items.listed()
         if isinstance(items, Symbolic):
             raise Unfollowed(f"a loop over {items.NOUN}")
         if isinstance(items, types.GeneratorType):
@@ -417,6 +419,30 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             run.depth -= 1
         weigh(run, result)
         return result
+
+
+def _represented(value: Any) -> Iterator[str | Text]:
+    """``repr`` of a list, tuple or dictionary with unknown values."""
+    if isinstance(value, Text):
+        if value.is_html:
+            raise Unfollowed("the representation of a text that |safe has marked")
+        yield step_on(value, Step("repr"))
+    elif isinstance(value, JsonObject):
+        yield value.written(Step("str value"))
+    elif type(value) in (list, tuple, dict):
+        brackets = {list: "[]", tuple: "()", dict: "{}"}[type(value)]
+        yield brackets[0]
+        for number, item in enumerate(value):
+            yield ", " if number else ""
+            yield from _represented(item)
+            if isinstance(value, dict):
+                yield ": "
+                yield from _represented(value[item])
+        yield (",)" if isinstance(value, tuple) and len(value) == 1 else brackets[1])
+    elif value is None or type(value) in (str, int, float, bool):
+        yield repr(value)
+    else:
+        raise Unfollowed(f"the text of a container with {getattr(value, 'NOUN', 'a ' + type(value).__name__)}")
 
 
 def _lipsum(*_: Any, **__: Any) -> None:

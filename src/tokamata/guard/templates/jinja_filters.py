@@ -119,7 +119,15 @@ def _tojson(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: d
     return text
 
 
+def _as_text(run: Run, context: Any, value: Any) -> Any:
+    """The text of a container with slots, which filters of texts take in its place."""
+    if isinstance(value, (list, tuple, dict)) and any(True for _ in symbols_in(value, run)):
+        return context.environment.written(value)
+    return value
+
+
 def _trim(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    value = _as_text(run, context, value)
     if not isinstance(value, Text):
         return NotImplemented
     chars = _call(lambda chars=None: chars, args, kwargs)
@@ -148,19 +156,19 @@ def _unmarked(text: Text) -> Text:
 def _string(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(value, JsonObject) and not args and not kwargs:
         return value.written(Step("str value"))
+    value = _as_text(run, context, value)
     return value if isinstance(value, Text) and not args and not kwargs else NotImplemented
 
 
 def _replace(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    value = _as_text(run, context, value)
     if not isinstance(value, Text):
         return NotImplemented
     old, new, count = _call(lambda old, new, count=None: (old, new, count), args, kwargs)
     _refuse_unknown(run, "replace", [old, new, count])
     if not (isinstance(old, str) and isinstance(new, str) and (count is None or type(count) is int)):
         raise Unfollowed("the filter replace with arguments that are no texts")
-    return step_on(
-        Text(run, value.pieces), Step("replace", (str(old), str(new), -1 if count is None else count))
-    )
+    return Text(run, value.pieces).replaced(str(old), str(new), -1 if count is None else count)
 
 
 def _length(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

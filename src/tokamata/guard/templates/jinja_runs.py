@@ -17,7 +17,10 @@ from tokamata.guard.templates.jinja_environment import RUN, Environment
 from tokamata.guard.templates.pieces import Piece, Rendering, Unsettled
 from tokamata.guard.templates.texts import Raises, Text, joined
 
-__all__ = ["Compiled", "compiled"]
+__all__ = ["Compiled", "Outcome", "compiled"]
+
+# The pieces, the message if it is refused, what could not be followed.
+Outcome = tuple[tuple[Piece, ...], str | None, Unsettled | None]
 
 _FILE = "<chat template>"
 _MOST_SOURCE = 500_000  # code points; the longest of 786 public templates has 45,602
@@ -48,7 +51,7 @@ class Compiled:
             frame = frame.f_back
         return 0 if frame is None else self._template.get_corresponding_lineno(frame.f_lineno)
 
-    def rendering(self, run: Run, inputs: Mapping[str, Any]) -> tuple[tuple[Piece, ...], str | None, Unsettled | None]:
+    def rendering(self, run: Run, inputs: Mapping[str, Any]) -> Outcome:
         """The pieces that one run writes; the message if it is refused; what could not be followed.
 
         Raises:

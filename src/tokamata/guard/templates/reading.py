@@ -23,24 +23,40 @@ to be written again, and each difference would be a wrong proof.  A subclass of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
 from tokamata.guard.templates.decisions import Run
-from tokamata.guard.templates.pieces import Rendering, Slot, Source, Unsettled
+from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled
 from tokamata.guard.templates.shapes import Shape
 from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 from tokamata.resources.limits import CancelToken, Limits, Watch
 
 if TYPE_CHECKING:
-    from tokamata.guard.templates.jinja_runs import Compiled
+    from tokamata.guard.templates.jinja_runs import Compiled, Outcome
 
 __all__ = ["Template", "read_template"]
 
-MOST_PATHS = 4096  # for one shape; five plain turns take at most some hundred with known templates
+MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
 
-_Result = TypeVar("_Result")
+_Path = tuple[tuple[Condition, ...], tuple["Outcome", ...]]
+
+
+def _merged(paths: list[_Path], asked: int = 0) -> list[_Path]:
+    """The same without questions whose answer changes nothing.
+
+    The paths are the leaves of a tree of questions.  A question is left out if both of its subtrees are equal.
+    """
+    if len(paths) == 1:
+        return paths
+    sides = [
+        _merged([path for path in paths if path[0][asked].holds is holds], asked + 1) for holds in (False, True)
+    ]
+    below = [[(conditions[asked + 1 :], outcomes) for conditions, outcomes in side] for side in sides]
+    if below[0] != below[1]:
+        return [*sides[0], *sides[1]]
+    return [((*conditions[:asked], *conditions[asked + 1 :]), outcomes) for conditions, outcomes in sides[0]]
 
 
 class Template:
@@ -79,9 +95,7 @@ class Template:
             TemplateError: the template takes too much time or memory.
             LimitExceeded, Cancelled: by ``limits.seconds`` or ``cancel``.
         """
-        return tuple(
-            rendering for (rendering,) in self._paths((shape,), Watch(limits, cancel))
-        )
+        return tuple(rendering for (rendering,) in self._paths((shape,), Watch(limits, cancel)))
 
     def pairs(
         self, shape: Shape, *, limits: Limits | None = None, cancel: CancelToken | None = None
@@ -101,27 +115,30 @@ class Template:
         before = Shape(before.turns, before.tools, False, before.variables, before.text_variables)
         return tuple((one, other) for one, other in self._paths((before, shape), Watch(limits, cancel)))
 
-    def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> Iterator[tuple[Rendering, ...]]:
+    def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> list[tuple[Rendering, ...]]:
         """The renderings of some shapes on each path."""
         pending: list[tuple[bool, ...]] = [()]
-        count = 0
-        while pending:
-            if count == MOST_PATHS:
-                unsettled = Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0)
-                yield tuple(Rendering((), (), None, unsettled) for _ in shapes)
-                return
-            count += 1
+        paths: list[_Path] = []
+        while pending and len(paths) < MOST_PATHS:
             script = pending.pop()
             watch.check()
             run = Run(script, watch, self._compiled.line)
-            written = [self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes]
+            outcomes = tuple(self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes)
             conditions = tuple(run.conditions)
             answers = tuple(condition.holds for condition in conditions)
             for asked in range(len(script), len(answers)):
                 pending.append((*answers[:asked], not answers[asked]))
-            yield tuple(
-                Rendering(pieces, conditions, refused, unsettled) for pieces, refused, unsettled in written
-            )
+            paths.append((conditions, outcomes))
+        if not pending:
+            paths = _merged(paths)
+        found = [
+            tuple(Rendering(pieces, conditions, refused, unsettled) for pieces, refused, unsettled in outcomes)
+            for conditions, outcomes in paths
+        ]
+        if pending:
+            unsettled = Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0)
+            found.append(tuple(Rendering((), (), None, unsettled) for _ in shapes))
+        return found
 
     def _inputs(self, run: Run, shape: Shape) -> dict[str, Any]:
         def unknown(source: Source) -> Symbolic:

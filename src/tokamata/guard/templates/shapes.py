@@ -33,6 +33,8 @@ class Turn:
         reasoning: whether it has a text of reasoning.
         tool_calls: how many tools it calls; each call has a text as its name, one as its id, and a JSON object
             as its arguments.
+        arguments: names of members that each call has as its arguments, with unknown texts as their values, for
+            templates that go through the members; ``None``: the object is unknown as a whole.
         texts: other fields that hold texts, such as ``"name"`` or ``"tool_call_id"``.
     """
 
@@ -40,6 +42,7 @@ class Turn:
     content: str | tuple[str, ...] | None = "text"
     reasoning: bool = False
     tool_calls: int = 0
+    arguments: tuple[str, ...] | None = None
     texts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -117,7 +120,11 @@ def _message(index: int, turn: Turn, value_of: Callable[[Source], Any]) -> dict[
                     "name": text(f"tool_calls.{number}.function.name"),
                     "arguments": value_of(
                         Source("message", index, turn.role, f"tool_calls.{number}.function.arguments", "json")
-                    ),
+                    )
+                    if turn.arguments is None
+                    else {
+                        name: text(f"tool_calls.{number}.function.arguments.{name}") for name in turn.arguments
+                    },
                 },
             }
             for number in range(turn.tool_calls)

@@ -63,6 +63,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "json text": lambda text, ensure_ascii: json.dumps(text, ensure_ascii=ensure_ascii)[1:-1],
     "json value": _json_value,
     "str value": str,
+    "repr": repr,
     "html": _html,
     "jinja title": _jinja_title,
     "jinja indent": _jinja_indent,
@@ -75,8 +76,8 @@ class Step:
 
     Attributes:
         name: a method of ``str``, or ``"slice"`` (``text[start:stop:step]``), ``"json text"`` (``json.dumps``
-            without the quotation marks), ``"json value"``, ``"str value"`` (of a JSON value), ``"html"``
-            (``markupsafe.escape``), ``"jinja title"``, ``"jinja indent"``.
+            without the quotation marks), ``"repr"``, ``"json value"`` and ``"str value"`` (of a JSON value),
+            ``"html"`` (``markupsafe.escape``), ``"jinja title"``, ``"jinja indent"``.
         arguments: its arguments; those of ``strip``, ``split`` and ``replace`` are complete.
         options: arguments by name, sorted.
         part: which item is taken if the function returns a list.

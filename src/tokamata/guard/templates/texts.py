@@ -264,6 +264,12 @@ class Text(Symbolic):
         absent = separator is not None and self.run.known("contains", self.pieces, separator) is False
         return [self] if absent or (most == 0 and separator is not None) else Parts(self, method, separator, most)
 
+    def replaced(self, old: str, new: str, count: int = -1) -> Text:
+        """What ``replace`` makes of it: the same where the old text is known not to occur."""
+        if old and self.run.known("contains", self.pieces, old) is False:
+            return self
+        return step_on(self, Step("replace", (old, new, max(count, -1))))
+
     def escaped(self) -> Text:
         """The text for HTML."""
         if self.is_html:
@@ -375,6 +381,12 @@ class Parts(Symbolic):
     def __bool__(self) -> bool:
         return self.more_than(0)
 
+    def listed(self) -> list[str | Text]:
+        """The parts, if the separator does not occur on this path."""
+        if self.separator is None or self.more_than(1):
+            raise Unfollowed(f"a loop over {self.NOUN}")
+        return [self.text]
+
 
 class JsonObject(Symbolic):
     """A JSON object with unknown members."""
@@ -427,7 +439,8 @@ class Method(Symbolic):
         try:
             getattr("a b", name)(*args, **kwargs)
         except (TypeError, ValueError, LookupError) as error:
-            raise Raises(error) from error
+            if name not in ("index", "rindex"):  # whose error depends on the text
+                raise Raises(error) from error
         if name in STRIPS:
             left, right = STRIPS[name]
             return text.stripped(args[0] if args else None, left, right)
@@ -447,6 +460,8 @@ class Method(Symbolic):
             return Position(text, name, *args)
         if name in _EACH:
             return text.each(Step(name))
+        if name == "replace" and not kwargs:
+            return text.replaced(*args)
         if name in _WHOLE:
             return step_on(text, Step(name, args, tuple(sorted(kwargs.items()))))
         raise Unfollowed(f"the method {name} of a slot's text")
