@@ -24,7 +24,7 @@ from tokamata.guard.templates.pieces import Condition, Piece, Slot, Source, Unse
 from tokamata.guard.templates.steps import STRIPS
 from tokamata.resources.limits import Watch
 
-__all__ = ["MOST_ITEMS", "MOST_LENGTH", "MOST_NUMBER", "OverBudget", "Run", "Unfollowed"]
+__all__ = ["MOST_ITEMS", "MOST_LENGTH", "MOST_NUMBER", "OverBudget", "Run", "Trace", "Unfollowed"]
 
 MOST_STEPS = 300_000  # operations of one run; 5 turns of the longest known template take some 20,000
 MOST_LENGTH = 1_000_000  # code points of one text
@@ -32,7 +32,8 @@ MOST_ITEMS = 100_000  # items of a container, with those within
 MOST_NUMBER = 100_000  # arguments that are numbers, such as widths; bits of a number
 MOST_DEPTH = 50  # calls of macros within each other; the interpreter bears some 100
 MOST_PIECES = 20_000
-_STEPS_OF_A_CHECK = 256
+MOST_QUESTIONS = 200  # of one path
+_STEPS_OF_A_CHECK = 16
 
 
 class Unfollowed(BaseException):
@@ -51,17 +52,50 @@ class OverBudget(BaseException):
         self.what = what
 
 
+class Trace:
+    """The state of a template at the head of each iteration over the messages.
+
+    Variables that a loop sets end with its iteration, and lists cannot be changed; only namespaces and the
+    variables of the top level last.
+
+    Attributes:
+        namespaces: the attributes of all namespaces, in the order in which they were made.
+        heads: the index of a message and what lasts, as its iteration begins.
+        indices: the indices of messages, by the identity of the dictionary.
+        reads_from_the_end: whether a message was read by a negative index.
+    """
+
+    def __init__(self, describe: Callable[[Any, Any, int], Any]) -> None:
+        self.namespaces: list[dict[str, Any]] = []
+        self.heads: list[tuple[int, Any]] = []
+        self.indices: dict[int, int] = {}
+        self.reads_from_the_end = False
+        self._describe = describe
+
+    def enter(self, item: Any, variables: dict[str, Any]) -> None:
+        """Notes the state if the item is a message."""
+        index = self.indices.get(id(item))
+        if index is not None:
+            self.heads.append((index, self._describe(self, [*self.namespaces, variables], index)))
+
+    def note_negative(self, items: list[Any]) -> None:
+        """Notes that an item of a list was read by a negative index."""
+        self.reads_from_the_end |= any(id(item) in self.indices for item in items)
+
+
 class Run:
     """The state of one path.
 
     Attributes:
         conditions: the answers that were asked, in order.
         depth: calls within each other that are under way.
+        trace: what the loops over the conversation leave behind, where that is needed.
     """
 
     def __init__(self, script: tuple[bool, ...], watch: Watch, line: Callable[[], int]) -> None:
         self.conditions: list[Condition] = []
         self.depth = 0
+        self.trace: Trace | None = None
         self._answers: dict[tuple[str, tuple[Piece, ...], Any], bool] = {}
         self._constants: dict[Slot, str] = {}
         self._script = script
@@ -123,6 +157,8 @@ class Run:
             return answer
         subject = self._with_constants(subject)
         asked = len(self.conditions)
+        if asked == MOST_QUESTIONS:
+            raise Unfollowed(f"more than {MOST_QUESTIONS} questions about texts")
         answer = self._script[asked] if asked < len(self._script) else False
         self.conditions.append(Condition(kind, subject, argument, answer, self.line))
         self._answers[kind, subject, argument] = answer

@@ -99,6 +99,10 @@ class _Namespace(jinja2.utils.Namespace):
         for name in attributes:
             _refuse_underscore(name)
         jinja2.utils.Namespace.__init__(self, attributes)
+        run = RUN.get(None)
+        if run is not None and run.trace is not None:
+            stored = jinja2.utils.Namespace.__getattribute__(self, "_Namespace__attrs")
+            run.trace.namespaces.append(stored)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _refuse_underscore(name)
@@ -187,6 +191,10 @@ class _FollowingCode(CodeGenerator):
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
         looped = nodes.EnvironmentAttribute("looped")
         node.iter = nodes.Call(looped, [node.iter], [], None, None).set_lineno(node.lineno)
+        if isinstance(node.target, nodes.Name):
+            item = nodes.Name(node.target.name, "load")
+            entered = nodes.Call(nodes.EnvironmentAttribute("entered"), [nodes.ContextReference(), item], [], None, None)
+            node.body.insert(0, nodes.ExprStmt(entered).set_lineno(node.lineno))
         super().visit_For(node, frame)
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
@@ -274,19 +282,27 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             return items.listed()
         if isinstance(items, Symbolic):
             raise Unfollowed(f"a loop over {items.NOUN}")
-        if isinstance(items, types.GeneratorType):
-            return _counted(run, items)
         try:
             run.tick(1 + len(items))
+        except TypeError:
+            pass
+        else:
+            return items
+        try:
+            return _counted(run, iter(items))
         except TypeError as error:
-            if not isinstance(items, jinja2.Undefined):
-                raise Raises(error) from error
-        return items
+            raise Raises(error) from error
+
+    def entered(self, context: Any, item: Any) -> None:
+        """The body of a loop begins with an item."""
+        run = RUN.get()
+        if run.trace is not None:
+            run.trace.enter(item, context.vars)
 
     def compared(self, name: str, left: Any, right: Any) -> bool:
         """A comparison by one operator."""
         run = RUN.get()
-        run.tick()
+        run.tick(1 + sum(len(one) for one in (left, right) if isinstance(one, str)) // 1000)
         if name in ("in", "notin") and isinstance(left, Symbolic) and isinstance(right, str):
             if isinstance(left, Text):
                 raise Unfollowed("the search for a slot's text in a literal")
@@ -373,6 +389,9 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             raise Unfollowed(f"an item of {obj.NOUN}")
         if isinstance(obj, str) and argument in ("format", "format_map"):
             return _Format(self, str(obj), argument)
+        trace = RUN.get().trace
+        if trace is not None and isinstance(obj, list) and type(argument) is int and argument < 0:
+            trace.note_negative(obj)
         return super().getitem(obj, argument)
 
     def _attribute(self, obj: Symbolic, name: str) -> Any:
@@ -484,11 +503,9 @@ def _followed_binop(run: Run, name: str, left: Any, right: Any) -> Any:
             return joined(run, [text] * count)
     for one, other in ((left, right), (right, left)):
         if isinstance(other, jinja2.Undefined):
-            return other + "" if one is left else other + ""  # raises what jinja2 raises
-        if isinstance(one, Text) and (other is None or isinstance(other, (list, dict, tuple, bool, int, float))):
-            if name == "%" and one is left:
-                break
-            raise Raises(TypeError(f"unsupported operand types for {name}"))
+            return other + ""  # raises what jinja2 raises
+        if name == "+" and isinstance(one, (str, Text)) and isinstance(other, (*_PLAIN, Symbolic)):
+            raise Raises(TypeError("only a text can be added to a text"))
     raise Unfollowed(f"the operator {name} with {(left if isinstance(left, Symbolic) else right).NOUN}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 from jinja2 import nodes
 
-from tokamata.errors import TemplateError
+from tokamata.errors import TemplateError, TokamataError
 from tokamata.guard.templates.decisions import OverBudget, Run, Unfollowed
 from tokamata.guard.templates.jinja_environment import RUN, Environment
 from tokamata.guard.templates.pieces import Piece, Rendering, Unsettled
@@ -23,7 +23,7 @@ __all__ = ["Compiled", "Outcome", "compiled"]
 Outcome = tuple[tuple[Piece, ...], str | None, Unsettled | None]
 
 _FILE = "<chat template>"
-_MOST_SOURCE = 500_000  # code points; the longest of 786 public templates has 45,602
+_MOST_SOURCE = 150_000  # code points; the longest of 786 public templates has 45,602
 _OTHERS = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 _ADVICE = "correct the template; it must render in transformers' apply_chat_template"
 
@@ -72,6 +72,8 @@ class Compiled:
         except (OverBudget, RecursionError, MemoryError) as error:
             what = error.what if isinstance(error, OverBudget) else f"it ends in a {type(error).__name__}"
             raise _too_much(self._line_of(error.__traceback__), what) from None
+        except TokamataError:  # a limit of the caller
+            raise
         except Exception as error:  # unknown values meet code of jinja2 and Python that was not foreseen
             what = f"{type(error).__name__}: {error}"
             return _pieces(run, parts), None, Unsettled(what[:200], self._line_of(error.__traceback__))
@@ -119,6 +121,8 @@ def compiled(source: str) -> Compiled:
             raise TemplateError(node.lineno, "it switches autoescape, which is not read", _ADVICE)
         code = environment.compile(source, filename=_FILE)
         template = jinja2.Template.from_code(environment, code, environment.make_globals(None))
+    except TemplateError:
+        raise
     except jinja2.TemplateSyntaxError as error:
         raise TemplateError(error.lineno, error.message or "a syntax error", _ADVICE) from None
     except (RecursionError, MemoryError) as error:

@@ -23,22 +23,26 @@ to be written again, and each difference would be a wrong proof.  A subclass of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
-from tokamata.guard.templates.decisions import Run
+from tokamata.guard.templates.decisions import Run, Trace
 from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled
-from tokamata.guard.templates.shapes import Shape
+from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 from tokamata.resources.limits import CancelToken, Limits, Watch
 
 if TYPE_CHECKING:
+    from tokamata.guard.templates.jinja_conversations import Reads
     from tokamata.guard.templates.jinja_runs import Compiled, Outcome
 
-__all__ = ["Template", "read_template"]
+__all__ = ["Conversations", "Template", "read_template"]
 
 MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
+MOST_SHAPES = 2000  # of one search for conversations
+MOST_TURNS = 12
 
 _Path = tuple[tuple[Condition, ...], tuple["Outcome", ...]]
 
@@ -57,6 +61,19 @@ def _merged(paths: list[_Path], asked: int = 0) -> list[_Path]:
     if below[0] != below[1]:
         return [*sides[0], *sides[1]]
     return [((*conditions[:asked], *conditions[asked + 1 :]), outcomes) for conditions, outcomes in sides[0]]
+
+
+@dataclass(frozen=True)
+class Conversations:
+    """Shapes that suffice for claims about conversations of any length.
+
+    Attributes:
+        shapes: the shapes, shorter ones first; each of one turn less is among them.
+        unsettled: why no finite number of shapes is known to suffice; otherwise ``None``.
+    """
+
+    shapes: tuple[Shape, ...]
+    unsettled: Unsettled | None
 
 
 class Template:
@@ -115,6 +132,98 @@ class Template:
         before = Shape(before.turns, before.tools, False, before.variables, before.text_variables)
         return tuple((one, other) for one, other in self._paths((before, shape), Watch(limits, cancel)))
 
+    def conversations(
+        self,
+        turns: Sequence[Turn],
+        *,
+        tools: int | tuple[Mapping[str, Any], ...] = 0,
+        variables: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Conversations:
+        """Shapes that show all that the template does with conversations of some turns, of any length.
+
+        :mod:`tokamata.guard.templates.jinja_conversations` states and argues what they suffice for.
+
+        Args:
+            turns: the kinds of turns, such as ``[Turn("system"), Turn("user"), Turn("assistant")]``; a
+                conversation is any sequence of them.
+            tools: as in a :class:`Shape`.
+            variables: likewise.
+            limits: its ``seconds`` bound the search.
+            cancel: stops the search.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        from tokamata.guard.templates.jinja_conversations import Outside, described, reads_of
+
+        watch = Watch(limits, cancel)
+        shapes: list[Shape] = []
+        try:
+            reads = reads_of(self._compiled.tree)
+            seen: set[Any] = set()
+            pending = [(turn,) for turn in turns]
+            while pending:
+                longer: list[tuple[Turn, ...]] = []
+                for sequence in pending:
+                    shape = Shape(sequence, tools, variables=variables or {})
+                    shapes.append(shape)
+                    if len(shapes) > MOST_SHAPES or len(sequence) > MOST_TURNS:
+                        return Conversations((), Unsettled("namespaces whose values go on to change", 0))
+                    keys = {
+                        self._configuration(shape, run, reads) for run in self._traced(shape, watch, described)
+                    }
+                    if not keys <= seen:
+                        seen |= keys
+                        longer += [(*sequence, turn) for turn in turns]
+                pending = longer
+        except Outside as error:
+            return Conversations((), Unsettled(error.what, error.line))
+        return Conversations(tuple(shapes), None)
+
+    def _configuration(self, shape: Shape, run: Run, reads: Reads) -> Any:
+        """The configurations of the last two messages."""
+        from tokamata.guard.templates.jinja_conversations import Outside, described_answers
+
+        trace = run.trace
+        assert trace is not None
+        indices = [index for index, _ in trace.heads]
+        if indices != sorted(set(indices)):
+            raise Outside("more than one loop over the conversation", 0)
+        if trace.reads_from_the_end:
+            raise Outside("a message by an index from the end", 0)
+        length, turns = len(shape.turns), shape.turns
+        return (
+            turns[: reads.head],
+            turns[-(reads.back + 2) :],
+            length % 2 if reads.parity else 0,
+            min(length, reads.head + 2),
+            tuple((length - index, state) for index, state in trace.heads[-2:]),
+            described_answers(run.conditions, length - 1, reads),
+        )
+
+    def _traced(
+        self, shape: Shape, watch: Watch, describe: Callable[[Any, Any, int], Any]
+    ) -> Iterator[Run]:
+        """A run of each path, with what its loop leaves behind."""
+        pending: list[tuple[bool, ...]] = [()]
+        for _ in range(MOST_PATHS):
+            if not pending:
+                return
+            script = pending.pop()
+            watch.check()
+            run = Run(script, watch, self._compiled.line)
+            run.trace = Trace(describe)
+            _, _, unsettled = self._compiled.rendering(run, self._inputs(run, shape))
+            if unsettled is not None:
+                raise _outside(unsettled)
+            answers = tuple(condition.holds for condition in run.conditions)
+            for asked in range(len(script), len(answers)):
+                pending.append((*answers[:asked], not answers[asked]))
+            yield run
+        raise _outside(Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0))
+
     def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> list[tuple[Rendering, ...]]:
         """The renderings of some shapes on each path."""
         pending: list[tuple[bool, ...]] = [()]
@@ -144,7 +253,16 @@ class Template:
         def unknown(source: Source) -> Symbolic:
             return Text(run, (Slot(source),)) if source.kind == "text" else JsonObject(run, Slot(source))
 
-        return {**self.special_tokens, **shape.inputs(unknown)}
+        inputs = {**self.special_tokens, **shape.inputs(unknown)}
+        if run.trace is not None:
+            run.trace.indices = {id(message): index for index, message in enumerate(inputs["messages"])}
+        return inputs
+
+
+def _outside(unsettled: Unsettled) -> Exception:
+    from tokamata.guard.templates.jinja_conversations import Outside
+
+    return Outside(unsettled.what, unsettled.line)
 
 
 def read_template(
@@ -177,6 +295,7 @@ def read_template(
         import jinja2  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("jinja2", "guard", "reading a chat template") from error
+    from tokamata.guard.templates.jinja_conversations import Reads
     from tokamata.guard.templates.jinja_runs import compiled
 
     return Template(source, {name: text for name, text in tokens.items() if text is not None}, compiled(source))

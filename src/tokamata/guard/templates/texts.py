@@ -85,13 +85,14 @@ def joined(run: Run, parts: Iterable[str | Text]) -> str | Text:
     for part in parts:
         if isinstance(part, Text):
             is_html |= part.is_html
-        for piece in part.pieces if isinstance(part, Text) else (part,):
+        # What is added to a Markup would be escaped: pieces are plain texts.
+        for piece in part.pieces if isinstance(part, Text) else (str.__str__(part),):
             if isinstance(piece, Slot):
                 pieces.append(piece)
             elif pieces and isinstance(pieces[-1], str):
                 pieces[-1] += piece
             elif piece:
-                pieces.append(str(piece))
+                pieces.append(piece)
             length += len(piece) if isinstance(piece, str) else 1
     run.admit(length)
     run.admit(len(pieces), "a sequence of pieces", MOST_PIECES)
