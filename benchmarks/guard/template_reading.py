@@ -79,9 +79,7 @@ def main() -> int:
     for file in files:
         begin = time.perf_counter()
         try:
-            template = read_template(
-                file.read_text(encoding="utf-8"), bos_token="<s>", eos_token="</s>"
-            )
+            template = read_template(file.read_text(encoding="utf-8"), bos_token="<s>", eos_token="</s>")
             found = [(shape, template.renderings(shape)) for shape in shapes]
         except TokamataError as error:
             errors[file.name] = str(error)

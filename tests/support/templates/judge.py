@@ -22,8 +22,34 @@ __all__ = ["Differs", "compare", "draws", "rendered", "shape_sources"]
 
 SPACES = ["", " ", "\n", "\n\n", "\t", "\u00a0", "\u2003", "\x1c", "\x85", "\u200b", "\r\n"]
 WORDS = [
-    *("a", "Hello", "ß", "Σ", "İ", "{", "}", "{{ x }}", "{% if %}", "%s", '"', "'", "\\", "<b>&amp;</b>", "\x00", "🙂"),
-    *("</think>", "<think>", "<tool_response>", "</tool_response>", "<|im_end|>", "<|im_start|>", "user\n", "[/INST]"),
+    *(
+        "a",
+        "Hello",
+        "ß",
+        "Σ",
+        "İ",
+        "{",
+        "}",
+        "{{ x }}",
+        "{% if %}",
+        "%s",
+        '"',
+        "'",
+        "\\",
+        "<b>&amp;</b>",
+        "\x00",
+        "🙂",
+    ),
+    *(
+        "</think>",
+        "<think>",
+        "<tool_response>",
+        "</tool_response>",
+        "<|im_end|>",
+        "<|im_start|>",
+        "user\n",
+        "[/INST]",
+    ),
     *("<end_of_turn>", "<|eot_id|>", "/no_think", "e\u0301", "None", "0", "</s>"),
 ]
 NOW = datetime(2026, 2, 3, 4, 5, 6)
@@ -74,6 +100,7 @@ def drawn_text(chooser: random.Random, words: Sequence[str]) -> str:
 
 def drawn_json(chooser: random.Random, words: Sequence[str], depth: int = 2) -> Any:
     """A JSON object."""
+
     def value(depth: int) -> Any:
         kind = chooser.randrange(7 if depth else 5)
         if kind == 5:

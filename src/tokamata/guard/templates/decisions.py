@@ -60,14 +60,16 @@ class Trace:
 
     Attributes:
         namespaces: the attributes of all namespaces, in the order in which they were made.
-        heads: the index of a message and what lasts, as its iteration begins.
+        heads: the index of a message, what lasts, and how much is written, as its iteration begins.
+        written: counts what is written at the top level.
         indices: the indices of messages, by the identity of the dictionary.
         reads_from_the_end: whether a message was read by a negative index.
     """
 
     def __init__(self, describe: Callable[[Any, Any, int], Any]) -> None:
         self.namespaces: list[dict[str, Any]] = []
-        self.heads: list[tuple[int, Any]] = []
+        self.heads: list[tuple[int, Any, int]] = []
+        self.written: Callable[[], int] = int
         self.indices: dict[int, int] = {}
         self.reads_from_the_end = False
         self._describe = describe
@@ -76,7 +78,8 @@ class Trace:
         """Notes the state if the item is a message."""
         index = self.indices.get(id(item))
         if index is not None:
-            self.heads.append((index, self._describe(self, [*self.namespaces, variables], index)))
+            state = self._describe(self, [*self.namespaces, variables], index)
+            self.heads.append((index, state, self.written()))
 
     def note_negative(self, items: list[Any]) -> None:
         """Notes that an item of a list was read by a negative index."""
@@ -209,9 +212,9 @@ class Run:
                     return False
                 if kind == known and kind.endswith("with") and getattr(fact, _METHODS[kind])(argument):
                     return True
-            elif known == "contains" and fact in argument:  # each kind says that the argument is in the text
-                return False
-            elif kind == known and kind.endswith("with") and getattr(argument, _METHODS[kind])(fact):
+            elif (known == "contains" and fact in argument) or (
+                kind == known and kind.endswith("with") and getattr(argument, _METHODS[kind])(fact)
+            ):  # each kind says that the argument is in the text
                 return False
         if kind == "equals" and any(
             fact not in argument

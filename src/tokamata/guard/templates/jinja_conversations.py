@@ -15,13 +15,14 @@ of iteration i, and the answers about texts of those messages.  Variables that a
 and templates cannot change lists or dictionaries, so nothing else lasts.
 The configuration of message i + 1 is a function of that of message i and the kind of message i + 2.  If the
 configurations that conversations reach are finitely many, each is reached by one of the *representatives* that a
-breadth-first search finds: conversations whose last two messages have configurations that none before had
-together.  Hence each pair of neighbouring messages is written in any conversation as in a representative or in one
-that is longer by a turn; and an appended turn changes what was written before it in any conversation only if it
-does in one of these, since message i is written without reading beyond message i + 1.
+breadth-first search finds: conversations in which the last message, and the last before it that wrote something,
+have configurations that they had in none before.  (The last two, if some messages write nothing.)  Hence what is written for a message in any conversation, with
+what is written before and after it, is written in a representative or in one that is longer by a turn; and an
+appended turn changes what was written before it in any conversation only if it does in one of these, since message
+i is written without reading beyond message i + 1.
 
-**Example.**  ChatML with turns of a user and of an assistant has 4 configurations of two neighbours; 2 + 4
-representatives and their 8 extensions suffice.  A template that counts turns in a namespace never closes.
+**Example.**  ChatML with turns of a user and of an assistant has 4 configurations of two messages in a row;
+2 + 4 representatives and their 8 extensions suffice.  A template that counts turns in a namespace never closes.
 
 **Cost.**  A run for each representative and kind of turn.
 
@@ -39,15 +40,24 @@ import jinja2
 import jinja2.runtime
 from jinja2 import nodes
 
-from tokamata.guard.templates.decisions import Trace
+from tokamata.guard.templates.decisions import Run, Trace
 from tokamata.guard.templates.pieces import Condition, Slot, Source, sources_of
+from tokamata.guard.templates.shapes import Shape
 from tokamata.guard.templates.texts import JsonObject, Text
 
-__all__ = ["Outside", "Reads", "described", "described_answers", "reads_of"]
+__all__ = ["Outside", "Reads", "configuration", "described", "is_silent", "reads_of"]
 
 _MOST_CONSTANT = 3
-_FREE = {"first", "last", "nextitem"}
+_FREE = {"last", "nextitem"}
 _OTHERS = {"cycler": "cycler", "joiner": "joiner"}
+
+
+_CAPTURES = (
+    nodes.AssignBlock,
+    nodes.CallBlock,
+    nodes.FilterBlock,
+    nodes.Block,
+)  # what is within is not put out at once
 
 
 class Outside(Exception):
@@ -64,12 +74,14 @@ class Reads:
     """What a template reads of a conversation, besides the message of an iteration and the next.
 
     Attributes:
-        head: the length from which on, and the index up to which, positions matter.
+        head: how many messages it reads by constant indices.
+        most: the index, or the length, from which on positions are alike.
         back: how many messages before the one of an iteration.
         parity: whether it asks for the parity of an index.
     """
 
     head: int = 0
+    most: int = 0
     back: int = 0
     parity: bool = False
 
@@ -107,11 +119,21 @@ class _Reader:
             return self._is_conversation(node.expr1) or self._is_conversation(node.expr2)
         return False
 
-    def _constant(self, node: nodes.Node, least: int = 0) -> int | None:
-        if isinstance(node, nodes.Const) and type(node.value) is int and least <= node.value <= _MOST_CONSTANT:
-            self.reads.head = max(self.reads.head, node.value + 2)  # messages[1:] shifts an index
+    def _index(self, node: nodes.Node) -> int | None:
+        """A small index of a message."""
+        if isinstance(node, nodes.Const) and type(node.value) is int and 0 <= node.value <= _MOST_CONSTANT:
+            self.reads.head = max(self.reads.head, node.value + 1)
+            self.reads.most = max(self.reads.most, node.value + 1)
             return node.value
         return None
+
+    def _is_bound(self, node: nodes.Node) -> bool:
+        """Whether it is a small number, which a position is compared with."""
+        if isinstance(node, nodes.Const) and type(node.value) is int and 0 <= node.value <= _MOST_CONSTANT:
+            # Equal or greater: 1 beyond; an index of messages[1:] is less by 1 than that of the message.
+            self.reads.most = max(self.reads.most, node.value + 2)
+            return True
+        return False
 
     def _visit(self, node: nodes.Node, loop: str) -> None:
         """Checks a part; ``loop`` is the kind of the innermost loop: ``"messages"``, ``"other"`` or none."""
@@ -125,7 +147,7 @@ class _Reader:
         elif isinstance(node, nodes.Compare) and len(node.ops) == 1:
             sides = (node.expr, node.ops[0].expr)
             for one, other in (sides, sides[::-1]):
-                if self._is_position(one, loop) and self._constant(other) is not None:
+                if self._is_position(one, loop) and self._is_bound(other):
                     return
             self._visit_parts(node, loop)
         elif isinstance(node, nodes.Mod) and self._is_index(node.left, loop):
@@ -136,6 +158,8 @@ class _Reader:
             name = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
             if name == "previtem":
                 self.reads.back = max(self.reads.back, 1)
+            elif name == "first":
+                self.reads.most = max(self.reads.most, 2)
             elif name not in _FREE:
                 raise Outside(f"loop.{name} other than in a comparison with a small number", node.lineno)
         elif isinstance(node, nodes.Name) and node.ctx == "load" and node.name in _OTHERS:
@@ -146,6 +170,8 @@ class _Reader:
             for name in node.find_all(nodes.Name):
                 if name.name in self._names and name.ctx == "load":
                     raise Outside("a macro that reads the conversation", name.lineno)
+            self._visit_parts(node, "other")
+        elif isinstance(node, _CAPTURES) and not loop:
             self._visit_parts(node, "other")
         elif isinstance(node, nodes.Test) and self._is_conversation(node.node):
             if node.name not in ("defined", "undefined", "none", "iterable", "sequence", "string", "mapping"):
@@ -172,7 +198,7 @@ class _Reader:
             assert isinstance(node.arg, nodes.Slice)
             if node.arg.stop is not None or node.arg.step is not None:
                 raise Outside("a slice of the conversation that does not go to its end", node.lineno)
-            if node.arg.start is not None and self._constant(node.arg.start) not in (0, 1):
+            if node.arg.start is not None and self._index(node.arg.start) not in (0, 1):
                 raise Outside("a slice of the conversation from another index than 1", node.lineno)
             self._visit_value(node.node, loop)
         elif isinstance(node, nodes.CondExpr):
@@ -182,7 +208,7 @@ class _Reader:
                     (self._visit_value if self._is_conversation(part) else self._visit)(part, loop)
 
     def _visit_index(self, index: nodes.Node, loop: str) -> None:
-        if self._constant(index) is not None:
+        if self._index(index) is not None:
             return
         offset = 0
         if isinstance(index, (nodes.Add, nodes.Sub)) and isinstance(index.right, nodes.Const):
@@ -195,7 +221,9 @@ class _Reader:
                 # In a loop over messages[1:] an index is less by one than that of the message.
                 self.reads.back = max(self.reads.back, 1 - min(offset, 0))
                 return
-        raise Outside("a message by an index that is neither small nor next to that of the loop", index.lineno)
+        raise Outside(
+            "a message by an index that is neither small nor next to that of the loop", index.lineno
+        )
 
     def _is_index(self, node: nodes.Node, loop: str) -> bool:
         return (
@@ -220,7 +248,7 @@ class _Reader:
                 self._visit(part, "other")
             return
         if loop:
-            raise Outside("a loop over the conversation within another loop", node.lineno)
+            raise Outside("a loop over the conversation within another loop or a block", node.lineno)
         if node.test is not None or node.recursive:
             raise Outside("a loop over some messages of the conversation", node.lineno)
         self._visit_value(node.iter, loop)
@@ -243,8 +271,8 @@ def described(trace: Trace, scopes: list[dict[str, Any]], index: int) -> Any:
 
 
 def described_answers(conditions: list[Condition], index: int, reads: Reads) -> Any:
-    """The answers about texts that the rest of a template may come back to, as :func:`described`."""
-    first, window = max(reads.head, 2), index - reads.back - 1
+    """The answers about the messages around one, and about what all iterations read, as :func:`described`."""
+    first = max(reads.head, 2)
     return frozenset(
         (
             condition.kind,
@@ -254,10 +282,49 @@ def described_answers(conditions: list[Condition], index: int, reads: Reads) -> 
         )
         for condition in conditions
         if any(
-            source.origin != "message" or source.index < first or source.index >= window
+            source.origin != "message" or source.index < first or -reads.back <= source.index - index <= 1
             for source in sources_of(condition.subject)
         )
     )
+
+
+def is_silent(run: Run) -> bool:
+    """Whether a message, other than the last, wrote nothing."""
+    assert run.trace is not None
+    heads = run.trace.heads
+    return any(one[2] == other[2] for one, other in zip(heads, heads[1:], strict=False))
+
+
+def configuration(shape: Shape, run: Run, reads: Reads, neighbours: int) -> Any:
+    """The configurations of the last message, and of so many before it that wrote something.
+
+    Raises:
+        Outside: the run has shown that the template is not of the form that the theorem is about.
+    """
+    trace, turns, length = run.trace, shape.turns, len(shape.turns)
+    assert trace is not None
+    indices = [index for index, _, _ in trace.heads]
+    if indices != sorted(set(indices)):
+        raise Outside("more than one loop over the conversation", 0)
+    if trace.reads_from_the_end:
+        raise Outside("a message by an index from the end", 0)
+
+    def of(at: int) -> Any:
+        index, state, _ = trace.heads[at]
+        return (
+            turns[max(index - reads.back, 0) : index + 2],
+            index % 2 if reads.parity else 0,
+            min(index, reads.most),
+            state,
+            described_answers(run.conditions, index, reads),
+        )
+
+    count = len(trace.heads)
+    before = [at for at in range(count - 1) if trace.heads[at][2] < trace.heads[at + 1][2]]
+    around = (turns[: reads.head], min(length, reads.most), turns[-1])
+    if not count:
+        return around, described_answers(run.conditions, length - 1, reads)
+    return around, length - indices[-1], of(count - 1), tuple(map(of, before[-neighbours:]))
 
 
 def _described_argument(argument: Any, index: int) -> Any:

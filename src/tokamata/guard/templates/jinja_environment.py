@@ -41,6 +41,7 @@ from tokamata.guard.templates.decisions import (
 from tokamata.guard.templates.jinja_filters import FOLLOWED_FILTERS, KNOWN_FILTERS, followed_test, weigh
 from tokamata.guard.templates.jinja_formats import formatted, formatted_by_percent
 from tokamata.guard.templates.pieces import Slot, Source
+from tokamata.guard.templates.steps import Step
 from tokamata.guard.templates.texts import (
     Count,
     JsonObject,
@@ -53,7 +54,6 @@ from tokamata.guard.templates.texts import (
     step_on,
     symbols_in,
 )
-from tokamata.guard.templates.steps import Step
 
 __all__ = ["RUN", "Environment", "TemplateRefuses"]
 
@@ -193,7 +193,9 @@ class _FollowingCode(CodeGenerator):
         node.iter = nodes.Call(looped, [node.iter], [], None, None).set_lineno(node.lineno)
         if isinstance(node.target, nodes.Name):
             item = nodes.Name(node.target.name, "load")
-            entered = nodes.Call(nodes.EnvironmentAttribute("entered"), [nodes.ContextReference(), item], [], None, None)
+            entered = nodes.Call(
+                nodes.EnvironmentAttribute("entered"), [nodes.ContextReference(), item], [], None, None
+            )
             node.body.insert(0, nodes.ExprStmt(entered).set_lineno(node.lineno))
         super().visit_For(node, frame)
 
@@ -237,7 +239,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             lipsum=_lipsum,
         )
 
-    def concat(self, parts: Iterable[str | Text]) -> str | Text:
+    def concat(self, parts: Iterable[str | Text]) -> Any:
         """The text of a block."""
         return joined(RUN.get(), parts)
 
@@ -377,13 +379,13 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             raise Unfollowed(f"the lookup of {argument.NOUN}")
         if isinstance(obj, Parts) and type(argument) is int:
             part = obj.item(argument)
-            return self.undefined(obj=[], name=argument) if part is None else part
+            return self.undefined(obj=[]) if part is None else part
         if isinstance(obj, Symbolic):
             if isinstance(argument, str):
                 return self._attribute(obj, argument)
             if isinstance(obj, Text) and type(argument) is int and abs(argument) < MOST_NUMBER:
                 if not obj.longer_than(argument if argument >= 0 else -argument - 1):
-                    return self.undefined(obj="", name=argument)
+                    return self.undefined(obj="")
                 if not obj.is_html:
                     return _cut_text(obj, argument, argument + 1 or None)
             raise Unfollowed(f"an item of {obj.NOUN}")
@@ -406,11 +408,14 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             return self.undefined(obj=[], name=name)
         raise Unfollowed(f"the member {name} of {obj.NOUN}")
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """A call of a macro, a method or a function."""
         run = RUN.get()
         run.tick()
-        given = [*args, *(value for name, value in kwargs.items() if name not in ("_loop_vars", "_block_vars"))]
+        given = [
+            *args,
+            *(value for name, value in kwargs.items() if name not in ("_loop_vars", "_block_vars")),
+        ]
         if getattr(__obj, "__self__", None) is __self or isinstance(__obj, (Method, _Format)):
             kwargs.pop("_loop_vars", None)
             kwargs.pop("_block_vars", None)
@@ -449,7 +454,7 @@ def _represented(value: Any) -> Iterator[str | Text]:
     elif isinstance(value, JsonObject):
         yield value.written(Step("str value"))
     elif type(value) in (list, tuple, dict):
-        brackets = {list: "[]", tuple: "()", dict: "{}"}[type(value)]
+        brackets = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
         yield brackets[0]
         for number, item in enumerate(value):
             yield ", " if number else ""
@@ -461,7 +466,9 @@ def _represented(value: Any) -> Iterator[str | Text]:
     elif value is None or type(value) in (str, int, float, bool):
         yield repr(value)
     else:
-        raise Unfollowed(f"the text of a container with {getattr(value, 'NOUN', 'a ' + type(value).__name__)}")
+        raise Unfollowed(
+            f"the text of a container with {getattr(value, 'NOUN', 'a ' + type(value).__name__)}"
+        )
 
 
 def _lipsum(*_: Any, **__: Any) -> None:
@@ -513,7 +520,12 @@ def _cut_text(text: Text, start: int | None, stop: int | None) -> str | Text:
     """A slice; within a literal at its ends it is exact for the rest."""
     pieces, run = list(text.pieces), text.run
     first, last = pieces[0], pieces[-1]
-    if isinstance(first, str) and start is not None and 0 <= start <= len(first) and (stop is None or stop < 0):
+    if (
+        isinstance(first, str)
+        and start is not None
+        and 0 <= start <= len(first)
+        and (stop is None or stop < 0)
+    ):
         pieces[0], start = first[start:], None
     if (
         len(pieces) > 1
@@ -558,8 +570,10 @@ def _followed_builtin(run: Run, method: types.BuiltinMethodType, given: list[Any
             items: list[str | Text] = []
             for item in given[0]:
                 if not isinstance(item, (str, Text)):
-                    raise Unfollowed("a join of other values than texts") if isinstance(item, Symbolic) else Raises(
-                        TypeError("sequence item: expected str instance")
+                    raise (
+                        Unfollowed("a join of other values than texts")
+                        if isinstance(item, Symbolic)
+                        else Raises(TypeError("sequence item: expected str instance"))
                     )
                 items += [str(owner), item] if items else [item]
             return joined(run, items)
@@ -611,14 +625,18 @@ def _filter(name: str, function: Any) -> Any:
         if name == "indent" and isinstance(value, str):
             width = next((len(one) if isinstance(one, str) else one for one in given if one), 4)
             run.admit(len(value) + (value.count("\n") + 1) * (width if isinstance(width, int) else 0))
-        if name == "join" and not isinstance(value, types.GeneratorType) and isinstance(value, (list, tuple, dict)):
+        if (
+            name == "join"
+            and not isinstance(value, types.GeneratorType)
+            and isinstance(value, (list, tuple, dict))
+        ):
             run.admit(sum(len(one) for one in value if isinstance(one, str)))
         passed = jinja2.utils._PassArg.from_obj(function)
-        first = {
-            jinja2.utils._PassArg.context: (context,),
-            jinja2.utils._PassArg.eval_context: (context.eval_ctx,),
-            jinja2.utils._PassArg.environment: (context.environment,),
-        }.get(passed, ())
+        first: tuple[Any, ...] = ()
+        if passed is not None:
+            first = {"context": (context,), "eval_context": (context.eval_ctx,)}.get(
+                passed.name, (context.environment,)
+            )
         try:
             result = function(*first, value, *args, **kwargs)
         except jinja2.TemplateError:

@@ -37,7 +37,17 @@ __all__ = ["FOLLOWED_FILTERS", "KNOWN_FILTERS", "followed_test", "weigh"]
 KNOWN_FILTERS = {
     **dict.fromkeys(
         [
-            *("abs", "capitalize", "center", "e", "escape", "filesizeformat", "float", "forceescape", "indent"),
+            *(
+                "abs",
+                "capitalize",
+                "center",
+                "e",
+                "escape",
+                "filesizeformat",
+                "float",
+                "forceescape",
+                "indent",
+            ),
             *("int", "lower", "replace", "round", "safe", "string", "title", "trim", "truncate", "upper"),
             "wordcount",
         ],
@@ -45,8 +55,31 @@ KNOWN_FILTERS = {
     ),
     **dict.fromkeys(
         [
-            *("batch", "count", "dictsort", "first", "groupby", "items", "last", "length", "list", "map", "max"),
-            *("min", "reject", "rejectattr", "reverse", "select", "selectattr", "slice", "sort", "sum", "unique"),
+            *(
+                "batch",
+                "count",
+                "dictsort",
+                "first",
+                "groupby",
+                "items",
+                "last",
+                "length",
+                "list",
+                "map",
+                "max",
+            ),
+            *(
+                "min",
+                "reject",
+                "rejectattr",
+                "reverse",
+                "select",
+                "selectattr",
+                "slice",
+                "sort",
+                "sum",
+                "unique",
+            ),
         ],
         "containers",
     ),
@@ -222,9 +255,7 @@ def _join(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: dic
 
 
 def _default(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    default, boolean = _call(
-        lambda default_value="", boolean=False: (default_value, boolean), args, kwargs
-    )
+    default, boolean = _call(lambda default_value="", boolean=False: (default_value, boolean), args, kwargs)
     is_missing = isinstance(value, jinja2.Undefined) or (boolean and not value)
     return default if is_missing else value
 
@@ -291,7 +322,10 @@ def followed_test(name: str, function: Callable[..., Any], value: Symbolic, args
         return value.is_html
     if name in ("defined", "undefined"):
         return name == "defined"
-    if function in (operator.eq, operator.ne, operator.gt, operator.ge, operator.lt, operator.le) and len(args) == 1:
+    if (
+        function in (operator.eq, operator.ne, operator.gt, operator.ge, operator.lt, operator.le)
+        and len(args) == 1
+    ):
         return bool(function(value, args[0]))
     raise Unfollowed(f"the test {name} of {value.NOUN}")
 

@@ -79,7 +79,11 @@ def formatted(
         parts.append(literal)
         if name is None:
             continue
-        if spec or conversion not in (None, "s") or not (name == "" or name.isidentifier() or name.isdecimal()):
+        if (
+            spec
+            or conversion not in (None, "s")
+            or not (name == "" or name.isidentifier() or name.isdecimal())
+        ):
             raise Unfollowed(f"the format {{{name}}} with a slot among its values")
         try:
             if name == "":

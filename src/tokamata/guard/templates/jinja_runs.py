@@ -14,7 +14,7 @@ from jinja2 import nodes
 from tokamata.errors import TemplateError, TokamataError
 from tokamata.guard.templates.decisions import OverBudget, Run, Unfollowed
 from tokamata.guard.templates.jinja_environment import RUN, Environment
-from tokamata.guard.templates.pieces import Piece, Rendering, Unsettled
+from tokamata.guard.templates.pieces import Piece, Unsettled
 from tokamata.guard.templates.texts import Raises, Text, joined
 
 __all__ = ["Compiled", "Outcome", "compiled"]
@@ -59,6 +59,8 @@ class Compiled:
         """
         token = RUN.set(run)
         parts: list[str | Text] = []
+        if run.trace is not None:
+            run.trace.written = lambda: sum(1 for part in parts if not isinstance(part, str) or part)
         try:
             for part in self._template.root_render_func(self._template.new_context(dict(inputs))):
                 parts.append(part)
@@ -116,7 +118,7 @@ def compiled(source: str) -> Compiled:
             if isinstance(node, _OTHERS):
                 name = type(node).__name__.lower()
                 raise TemplateError(
-                    node.lineno, f"it has an {name} of another template, and there is none", _ADVICE
+                    node.lineno, f"it needs another template ({name}); there is none", _ADVICE
                 )
             raise TemplateError(node.lineno, "it switches autoescape, which is not read", _ADVICE)
         code = environment.compile(source, filename=_FILE)

@@ -12,7 +12,7 @@ conversation exclude each other, and together they cover all texts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tokamata.guard.templates.steps import STRIPS, Step
@@ -139,14 +139,14 @@ class Condition:
         subject: the text that the question is about; mostly a single slot.
         argument: a text, a number, or pieces.
         holds: the answer.
-        line: the line of the template that asks first; not compared.
+        line: the line of the template that asks first; equal conditions may have different lines.
     """
 
     kind: str
     subject: tuple[Piece, ...]
     argument: Any
     holds: bool = True
-    line: int = 0
+    line: int = field(default=0, compare=False)
 
     def is_true_of(self, values: Mapping[Source, Any]) -> bool:
         """Whether the answer is right for these values of the sources."""
@@ -173,16 +173,16 @@ def decided(condition: Condition, values: Mapping[Source, Any]) -> bool:
     if condition.kind == "equals":
         return text == (concretized(argument, values) if isinstance(argument, tuple) else argument)
     if condition.kind == "contains":
-        return argument in text
+        return str(argument) in text
     if condition.kind == "starts with":
         return text.startswith(argument)
     if condition.kind == "ends with":
         return text.endswith(argument)
     if condition.kind == "longer than":
-        return len(text) > argument
+        return len(text) > int(argument)
     if condition.kind == "more parts than":
         method, separator, most, count = argument
-        return len(getattr(text, method)(separator, most)) > count
+        return len(getattr(text, method)(separator, most)) > int(count)
     raise AssertionError(condition.kind)
 
 

@@ -24,7 +24,7 @@ to be written again, and each difference would be a wrong proof.  A subclass of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
@@ -55,7 +55,8 @@ def _merged(paths: list[_Path], asked: int = 0) -> list[_Path]:
     if len(paths) == 1:
         return paths
     sides = [
-        _merged([path for path in paths if path[0][asked].holds is holds], asked + 1) for holds in (False, True)
+        _merged([path for path in paths if path[0][asked].holds is holds], asked + 1)
+        for holds in (False, True)
     ]
     below = [[(conditions[asked + 1 :], outcomes) for conditions, outcomes in side] for side in sides]
     if below[0] != below[1]:
@@ -156,57 +157,59 @@ class Template:
         Raises:
             TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
         """
-        from tokamata.guard.templates.jinja_conversations import Outside, described, reads_of
+        from tokamata.guard.templates.jinja_conversations import Outside, reads_of
 
         watch = Watch(limits, cancel)
-        shapes: list[Shape] = []
+        empty = Shape((Turn(""),), tools, variables=variables or {})
         try:
             reads = reads_of(self._compiled.tree)
-            seen: set[Any] = set()
-            pending = [(turn,) for turn in turns]
-            while pending:
-                longer: list[tuple[Turn, ...]] = []
-                for sequence in pending:
-                    shape = Shape(sequence, tools, variables=variables or {})
-                    shapes.append(shape)
-                    if len(shapes) > MOST_SHAPES or len(sequence) > MOST_TURNS:
-                        return Conversations((), Unsettled("namespaces whose values go on to change", 0))
-                    keys = {
-                        self._configuration(shape, run, reads) for run in self._traced(shape, watch, described)
-                    }
-                    if not keys <= seen:
-                        seen |= keys
-                        longer += [(*sequence, turn) for turn in turns]
-                pending = longer
+            found = self._representatives(turns, empty, reads, 1, watch)
+            if found is None:
+                found = self._representatives(turns, empty, reads, 2, watch)
         except Outside as error:
             return Conversations((), Unsettled(error.what, error.line))
-        return Conversations(tuple(shapes), None)
+        assert found is not None
+        return Conversations(tuple(found), None)
 
-    def _configuration(self, shape: Shape, run: Run, reads: Reads) -> Any:
-        """The configurations of the last two messages."""
-        from tokamata.guard.templates.jinja_conversations import Outside, described_answers
+    def _representatives(
+        self, turns: Sequence[Turn], empty: Shape, reads: Reads, neighbours: int, watch: Watch
+    ) -> list[Shape] | None:
+        """The search; ``None`` if messages write nothing and one neighbour is therefore too few."""
+        from tokamata.guard.templates.jinja_conversations import Outside, configuration, described, is_silent
 
-        trace = run.trace
-        assert trace is not None
-        indices = [index for index, _ in trace.heads]
-        if indices != sorted(set(indices)):
-            raise Outside("more than one loop over the conversation", 0)
-        if trace.reads_from_the_end:
-            raise Outside("a message by an index from the end", 0)
-        length, turns = len(shape.turns), shape.turns
-        return (
-            turns[: reads.head],
-            turns[-(reads.back + 2) :],
-            length % 2 if reads.parity else 0,
-            min(length, reads.head + 2),
-            tuple((length - index, state) for index, state in trace.heads[-2:]),
-            described_answers(run.conditions, length - 1, reads),
-        )
+        shapes: list[Shape] = []
+        seen: set[Any] = set()
+        pending: list[tuple[Turn, ...]] = [(turn,) for turn in turns]
+        while pending:
+            longer: list[tuple[Turn, ...]] = []
+            for sequence in pending:
+                shape = replace(empty, turns=sequence)
+                shapes.append(shape)
+                if len(shapes) > MOST_SHAPES or len(sequence) > MOST_TURNS:
+                    raise Outside("namespaces whose values go on to change", 0)
+                keys = set()
+                for run, refused in self._traced(shape, watch, described):
+                    if neighbours == 1 and is_silent(run):
+                        return None
+                    if not (refused and self._is_final(shape, run, reads)):
+                        keys.add(configuration(shape, run, reads, neighbours))
+                if not keys <= seen:
+                    seen |= keys
+                    longer += [(*sequence, turn) for turn in turns]
+            pending = longer
+        return shapes
+
+    @staticmethod
+    def _is_final(shape: Shape, run: Run, reads: Reads) -> bool:
+        """Whether a run that is refused is so because of a message before the last, as all longer ones are."""
+        assert run.trace is not None
+        length, heads = len(shape.turns), run.trace.heads
+        return length > reads.most and bool(heads) and heads[-1][0] < length - 1
 
     def _traced(
         self, shape: Shape, watch: Watch, describe: Callable[[Any, Any, int], Any]
-    ) -> Iterator[Run]:
-        """A run of each path, with what its loop leaves behind."""
+    ) -> Iterator[tuple[Run, bool]]:
+        """A run of each path, with what its loop leaves behind, and whether it is refused."""
         pending: list[tuple[bool, ...]] = [()]
         for _ in range(MOST_PATHS):
             if not pending:
@@ -215,13 +218,13 @@ class Template:
             watch.check()
             run = Run(script, watch, self._compiled.line)
             run.trace = Trace(describe)
-            _, _, unsettled = self._compiled.rendering(run, self._inputs(run, shape))
+            _, refused, unsettled = self._compiled.rendering(run, self._inputs(run, shape))
             if unsettled is not None:
                 raise _outside(unsettled)
             answers = tuple(condition.holds for condition in run.conditions)
             for asked in range(len(script), len(answers)):
                 pending.append((*answers[:asked], not answers[asked]))
-            yield run
+            yield run, refused is not None
         raise _outside(Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0))
 
     def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> list[tuple[Rendering, ...]]:
@@ -241,7 +244,9 @@ class Template:
         if not pending:
             paths = _merged(paths)
         found = [
-            tuple(Rendering(pieces, conditions, refused, unsettled) for pieces, refused, unsettled in outcomes)
+            tuple(
+                Rendering(pieces, conditions, refused, unsettled) for pieces, refused, unsettled in outcomes
+            )
             for conditions, outcomes in paths
         ]
         if pending:
@@ -295,7 +300,8 @@ def read_template(
         import jinja2  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("jinja2", "guard", "reading a chat template") from error
-    from tokamata.guard.templates.jinja_conversations import Reads
     from tokamata.guard.templates.jinja_runs import compiled
 
-    return Template(source, {name: text for name, text in tokens.items() if text is not None}, compiled(source))
+    return Template(
+        source, {name: text for name, text in tokens.items() if text is not None}, compiled(source)
+    )

@@ -123,7 +123,8 @@ def _message(index: int, turn: Turn, value_of: Callable[[Source], Any]) -> dict[
                     )
                     if turn.arguments is None
                     else {
-                        name: text(f"tool_calls.{number}.function.arguments.{name}") for name in turn.arguments
+                        name: text(f"tool_calls.{number}.function.arguments.{name}")
+                        for name in turn.arguments
                     },
                 },
             }

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def _unfollowed(name: str, what: str) -> Callable[..., NoReturn]:
+def _unfollowed(name: str, what: str) -> Any:
     def method(self: Symbolic, *args: Any, **kwargs: Any) -> NoReturn:
         raise Unfollowed(f"{what} of {self.NOUN}")
 
@@ -49,13 +49,13 @@ class Symbolic:
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    __hash__ = _unfollowed("__hash__", "the lookup by the value")  # type: ignore[assignment]
-    __eq__ = _unfollowed("__eq__", "a comparison")  # type: ignore[assignment]
-    __ne__ = _unfollowed("__ne__", "a comparison")  # type: ignore[assignment]
+    __hash__ = _unfollowed("__hash__", "the lookup by the value")
+    __eq__ = _unfollowed("__eq__", "a comparison")
+    __ne__ = _unfollowed("__ne__", "a comparison")
     __bool__ = _unfollowed("__bool__", "the truth")
-    __str__ = _unfollowed("__str__", "the text")  # type: ignore[assignment]
-    __repr__ = _unfollowed("__repr__", "the representation")  # type: ignore[assignment]
-    __format__ = _unfollowed("__format__", "the formatting")  # type: ignore[assignment]
+    __str__ = _unfollowed("__str__", "the text")
+    __repr__ = _unfollowed("__repr__", "the representation")
+    __format__ = _unfollowed("__format__", "the formatting")
     __html__ = _unfollowed("__html__", "the escaping")
     __len__ = _unfollowed("__len__", "the length")
     __iter__ = _unfollowed("__iter__", "an iteration over the items")
@@ -263,7 +263,11 @@ class Text(Symbolic):
     def split(self, method: str, separator: str | None, most: int) -> list[str | Text] | Parts:
         """What ``split`` or ``rsplit`` gives; a list where the separator is known not to occur."""
         absent = separator is not None and self.run.known("contains", self.pieces, separator) is False
-        return [self] if absent or (most == 0 and separator is not None) else Parts(self, method, separator, most)
+        return (
+            [self]
+            if absent or (most == 0 and separator is not None)
+            else Parts(self, method, separator, most)
+        )
 
     def replaced(self, old: str, new: str, count: int = -1) -> Text:
         """What ``replace`` makes of it: the same where the old text is known not to occur."""
@@ -276,7 +280,9 @@ class Text(Symbolic):
         if self.is_html:
             return self
         pieces = [
-            Step("html").apply(piece) if isinstance(piece, str) else Slot(piece.source, (*piece.steps, Step("html")))
+            Step("html").apply(piece)
+            if isinstance(piece, str)
+            else Slot(piece.source, (*piece.steps, Step("html")))
             for piece in self.pieces
         ]
         return Text(self.run, tuple(pieces), True)
@@ -468,6 +474,9 @@ class Method(Symbolic):
         raise Unfollowed(f"the method {name} of a slot's text")
 
 
+_EQUALITY = _unfollowed("__eq__", "a comparison")
+
+
 class Position(Symbolic):
     """Where a literal text is found in a text; only whether it is found is followed."""
 
@@ -481,10 +490,10 @@ class Position(Symbolic):
         self._is_found = text.contains(needle)
 
     def __eq__(self, other: object) -> bool:
-        return not self._is_found if self._is_minus_one(other) else Symbolic.__eq__(self, other)
+        return not self._is_found if self._is_minus_one(other) else bool(_EQUALITY(self))
 
     def __ne__(self, other: object) -> bool:
-        return self._is_found if self._is_minus_one(other) else Symbolic.__ne__(self, other)
+        return self._is_found if self._is_minus_one(other) else bool(_EQUALITY(self))
 
     def __gt__(self, other: object) -> bool:
         return self._is_found if self._is_minus_one(other) else Symbolic.__gt__(self, other)
