@@ -1,7 +1,8 @@
 """The shapes that suffice for all lengths, against every conversation of up to five turns.
 
 What a template writes around a slot, and whether an appended turn changes what was written before, is
-collected from all sequences of turns.  Each finding has to be among those of the shapes that the search returns.
+collected from all sequences of turns.  Each finding has to be among those of the shapes that the search
+returns.
 """
 
 from __future__ import annotations
@@ -94,6 +95,11 @@ OUTSIDE = {
     "{% for m in messages[::-1] %}{% endfor %}": "a slice of the conversation",
     "{% for m in messages[:-1] %}{% endfor %}": "a slice of the conversation",
     "{% for m in messages | reverse %}{% endfor %}": "the conversation as a whole",
+    "{% set r = messages[1:] %}"
+    + LOOP
+    + "{{ r[loop.index0 + 1].content }}{% endfor %}": "a message by an index",
+    LOOP
+    + "{% set r = messages[1:] %}{{ r[0].content }}{% endfor %}": "a part of the conversation in a variable",
     "{{ messages | length }}": "the conversation as a whole",
     "{% if messages | length == 5 %}x{% endif %}": "the conversation as a whole",
     "{{ messages | selectattr('role') | list | length }}": "the conversation as a whole",
@@ -124,6 +130,10 @@ def test_families_that_are_not_settled(family: str) -> None:
 
 
 MEMORY = [
+    # The messages in two variables.
+    "{% set r = messages[1:] %}"
+    "{% for m in r %}<{{ r[loop.index0 + 1].role }}{{ m.content }}{{ r[0].role }}>{% endfor %}",
+    "{% for m in messages[1:] %}<{{ messages[loop.index0].role }}{{ m.content }}>{% endfor %}",
     # What a namespace keeps: whether there was an answer; the role of the last turn but one.
     "{% set ns = namespace(a=false) %}" + LOOP + "{% if ns.a %}!{% endif %}<{{ m.content }}>"
     "{% if m.role == 'assistant' %}{% set ns.a = true %}{% endif %}{% endfor %}",

@@ -1,8 +1,8 @@
 """A run: one path through a template, with the answers to its questions and a budget.
 
 A template asks questions about texts that it does not know: is the content empty, does it contain
-``</think>``?  A run answers from a script.  Where the script ends it answers *no* and goes on; the caller then
-repeats the run with each of these answers turned, so that all paths are taken, depth first::
+``</think>``?  A run answers from a script.  Where the script ends it answers *no* and goes on; the caller
+then repeats the run with each of these answers turned, so that all paths are taken, depth first::
 
     script ()           answers no, no      then try (yes), (no, yes)
     script (no, yes)    answers no, yes
@@ -11,8 +11,8 @@ An answer that others imply is not asked: that a text which is empty contains no
 ``</think>`` does not begin with it.  Rules for that are sound and incomplete, so that some paths have
 conditions that no text satisfies.  They cost time and no exactness.
 
-The budget bounds steps, the length of texts, the size of containers and the depth of calls, wherever a template
-works: a thread cannot be stopped from outside.
+The budget bounds steps, the length of texts, the size of containers and the depth of calls, wherever a
+template works: a thread cannot be stopped from outside.
 """
 
 from __future__ import annotations

@@ -1,39 +1,46 @@
 """Which conversations show all that a template does, however long a conversation is.
 
 **Problem.**  A claim about all conversations, such as "a turn that is appended changes nothing before it", is
-proved for conversations of finitely many shapes, and then for all lengths by induction.  Which shapes suffice?
+proved for conversations of finitely many shapes, and then for all lengths by induction.  Which shapes
+suffice?
 
 **Theorem.**  Let a template go through the messages once, and let its loop read
 
-- the message i, its predecessor and its successor (``loop.previtem``, ``loop.last``, ``messages[loop.index0 - 1]``),
-- the first messages by constant indices, the parity of i, and comparisons of i and of the length with constants,
+- the message i, its predecessor and its successor: ``loop.previtem``, ``loop.last``,
+- the first messages by constant indices, the parity of i, comparisons of i and of the length with constants,
 - namespaces.
 
-Then what it writes for message i is a function of its *configuration*: the kinds of the first messages and of
-those around i, the parity and the saturated value of i, the namespaces and variables of the top level at the head
-of iteration i, and the answers about texts of those messages.  Variables that a loop sets end with the iteration,
-and templates cannot change lists or dictionaries, so nothing else lasts.
-The configuration of message i + 1 is a function of that of message i and the kind of message i + 2.  If the
-configurations that conversations reach are finitely many, each is reached by one of the *representatives* that a
-breadth-first search finds: conversations in which the last message, and the last before it that wrote something,
-have configurations that they had in none before.  (The last two, if some messages write nothing.)  Hence what is written for a message in any conversation, with
-what is written before and after it, is written in a representative or in one that is longer by a turn; and an
-appended turn changes what was written before it in any conversation only if it does in one of these, since message
-i is written without reading beyond message i + 1.
+Then what it writes for message i is a function of its *configuration*: the kinds of the first messages and
+of those around i; the parity and the saturated value of i; the namespaces, and the variables of the top
+level, at the head of iteration i; and the answers about texts of those messages.  Variables that a loop sets
+end with the iteration, and templates cannot change lists or dictionaries, so nothing else lasts.  The
+configuration of the next message is a function of that of message i and of the kind of the message after the
+next.
 
-**Example.**  ChatML with turns of a user and of an assistant has 4 configurations of two messages in a row;
-2 + 4 representatives and their 8 extensions suffice.  A template that counts turns in a namespace never closes.
+If the configurations that conversations reach are finitely many, a breadth-first search reaches each of
+them. Its *representatives* are conversations in which the last message, and the last before it that wrote
+something, have configurations that they had in none before; the last two, if some messages write nothing.
+What is written for a message in any conversation, with what is written before and after it, is therefore
+written in a representative or in one that is longer by a turn.  An appended turn changes what was written
+before it in any conversation only if it does in one of these, since message i is written without reading
+beyond the next.
+
+**Example.**  ChatML with turns of a user and of an assistant has 4 configurations of two messages in a row.
+The conversations of one and two turns represent them; with their extensions they are 2 + 4 + 8.  A template
+that counts turns in a namespace never closes.
 
 **Cost.**  A run for each representative and kind of turn.
 
-**Not settled** are templates outside of this form, each with its reason: those that read the last message or filter
-the messages before the loop, such as Qwen 3's search for the last question, or go through the messages twice.
+**Not settled** are templates outside of this form, each with its reason: those that read the last message or
+filter the messages before the loop, such as Qwen 3's search for the last question, or go through the messages
+twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import jinja2
@@ -99,6 +106,9 @@ class _Reader:
     def __init__(self, tree: nodes.Template) -> None:
         self.reads = Reads()
         self._names = {"messages"}
+        # By how much an index in a variable may be less than that of the message.
+        self._shift = sum(isinstance(one.arg, nodes.Slice) for one in tree.find_all(nodes.Getitem))
+        self._loop_name = ""
         assigned = [one for one in tree.find_all(nodes.Assign) if isinstance(one.target, nodes.Name)]
         for _ in range(len(assigned) + 1):
             before = len(self._names)
@@ -108,6 +118,9 @@ class _Reader:
                     self._names.add(one.target.name)
             if len(self._names) == before:
                 break
+        self._is_reassigned = any(
+            name.name == "messages" and name.ctx != "load" for name in tree.find_all(nodes.Name)
+        )
         self._visit(tree, "")
 
     def _is_conversation(self, node: nodes.Node | None) -> bool:
@@ -119,19 +132,22 @@ class _Reader:
             return self._is_conversation(node.expr1) or self._is_conversation(node.expr2)
         return False
 
-    def _index(self, node: nodes.Node) -> int | None:
+    def _index(self, node: nodes.Node, shift: int) -> int | None:
         """A small index of a message."""
         if isinstance(node, nodes.Const) and type(node.value) is int and 0 <= node.value <= _MOST_CONSTANT:
-            self.reads.head = max(self.reads.head, node.value + 1)
-            self.reads.most = max(self.reads.most, node.value + 1)
+            self.reads.head = max(self.reads.head, node.value + 1 + shift)
+            self.reads.most = max(self.reads.most, node.value + 1 + shift)
             return node.value
         return None
+
+    def _is_all(self, node: nodes.Node) -> bool:
+        """Whether a conversation is that of the caller, from its first message."""
+        return isinstance(node, nodes.Name) and node.name == "messages" and not self._is_reassigned
 
     def _is_bound(self, node: nodes.Node) -> bool:
         """Whether it is a small number, which a position is compared with."""
         if isinstance(node, nodes.Const) and type(node.value) is int and 0 <= node.value <= _MOST_CONSTANT:
-            # Equal or greater: 1 beyond; an index of messages[1:] is less by 1 than that of the message.
-            self.reads.most = max(self.reads.most, node.value + 2)
+            self.reads.most = max(self.reads.most, node.value + 1 + self._shift)  # equal or greater
             return True
         return False
 
@@ -139,11 +155,13 @@ class _Reader:
         """Checks a part; ``loop`` is the kind of the innermost loop: ``"messages"``, ``"other"`` or none."""
         if isinstance(node, nodes.For):
             self._visit_for(node, loop)
+        elif isinstance(node, nodes.Assign) and loop and self._is_conversation(node.node):
+            raise Outside("a part of the conversation in a variable of a loop", node.lineno)
         elif self._is_conversation(node):
             self._visit_value(node, loop)
         elif isinstance(node, nodes.Getitem) and self._is_conversation(node.node):
             self._visit_value(node.node, loop)
-            self._visit_index(node.arg, loop)
+            self._visit_index(node, loop)
         elif isinstance(node, nodes.Compare) and len(node.ops) == 1:
             sides = (node.expr, node.ops[0].expr)
             for one, other in (sides, sides[::-1]):
@@ -198,7 +216,7 @@ class _Reader:
             assert isinstance(node.arg, nodes.Slice)
             if node.arg.stop is not None or node.arg.step is not None:
                 raise Outside("a slice of the conversation that does not go to its end", node.lineno)
-            if node.arg.start is not None and self._index(node.arg.start) not in (0, 1):
+            if node.arg.start is not None and self._index(node.arg.start, self._shift) not in (0, 1):
                 raise Outside("a slice of the conversation from another index than 1", node.lineno)
             self._visit_value(node.node, loop)
         elif isinstance(node, nodes.CondExpr):
@@ -207,8 +225,9 @@ class _Reader:
                 if part is not None:
                     (self._visit_value if self._is_conversation(part) else self._visit)(part, loop)
 
-    def _visit_index(self, index: nodes.Node, loop: str) -> None:
-        if self._index(index) is not None:
+    def _visit_index(self, node: nodes.Getitem, loop: str) -> None:
+        index, is_all = node.arg, self._is_all(node.node)
+        if self._index(index, 0 if is_all else self._shift) is not None:
             return
         offset = 0
         if isinstance(index, (nodes.Add, nodes.Sub)) and isinstance(index.right, nodes.Const):
@@ -217,13 +236,12 @@ class _Reader:
         if self._is_index(index, loop) and type(offset) is int:
             assert isinstance(index, nodes.Getattr)
             offset += index.attr == "index"
-            if -1 <= offset <= 1:
-                # In a loop over messages[1:] an index is less by one than that of the message.
-                self.reads.back = max(self.reads.back, 1 - min(offset, 0))
+            is_same = isinstance(node.node, nodes.Name) and node.node.name == self._loop_name
+            if -1 <= offset <= 1 and (is_same or is_all):
+                shift = 0 if is_same else self._shift  # the loop may go through a part of the messages
+                self.reads.back = max(self.reads.back, shift - min(offset, 0))
                 return
-        raise Outside(
-            "a message by an index that is neither small nor next to that of the loop", index.lineno
-        )
+        raise Outside("a message by an index that is neither small nor next to that of the loop", node.lineno)
 
     def _is_index(self, node: nodes.Node, loop: str) -> bool:
         return (
@@ -252,6 +270,7 @@ class _Reader:
         if node.test is not None or node.recursive:
             raise Outside("a loop over some messages of the conversation", node.lineno)
         self._visit_value(node.iter, loop)
+        self._loop_name = node.iter.name if isinstance(node.iter, nodes.Name) else ""
         for part in node.body:
             self._visit(part, "messages")
         for part in node.else_:
@@ -263,7 +282,7 @@ def _is_loop(node: nodes.Node) -> bool:
 
 
 def described(trace: Trace, scopes: list[dict[str, Any]], index: int) -> Any:
-    """What namespaces and variables hold at the head of an iteration, with messages named by their distance."""
+    """What namespaces and variables hold at the head of an iteration, with distances for messages."""
     return tuple(
         tuple((name, _described(value, trace, index, 0)) for name, value in sorted(scope.items()))
         for scope in scopes
@@ -292,7 +311,7 @@ def is_silent(run: Run) -> bool:
     """Whether a message, other than the last, wrote nothing."""
     assert run.trace is not None
     heads = run.trace.heads
-    return any(one[2] == other[2] for one, other in zip(heads, heads[1:], strict=False))
+    return any(one[2] == other[2] for one, other in pairwise(heads))
 
 
 def configuration(shape: Shape, run: Run, reads: Reads, neighbours: int) -> Any:

@@ -1,10 +1,11 @@
 """The environment in which a template is run with unknown texts: transformers' own, with operations replaced.
 
 jinja2 compiles the template, so that scopes, loops and macros are its own.  The generated code differs in one
-respect: each operation on values, those of Python's operators included, calls a method of the environment.  The
-method follows the operation where a value is unknown, and bounds it where values are known.  jinja2 and
-transformers bound ``range`` alone: ``'a' * 10**10``, ``'%9999999999d' % 1``, ``x|center(10**10)`` (computed when
-the template is compiled, if it is a constant), lists that double and calls without end are admitted by both.
+respect: each operation on values, those of Python's operators included, calls a method of the environment.
+The method follows the operation where a value is unknown, and bounds it where values are known.  jinja2 and
+transformers bound ``range`` alone: ``'a' * 10**10``, ``'%9999999999d' % 1``, ``x|center(10**10)`` (computed
+when the template is compiled, if it is a constant), lists that double and calls without end are admitted by
+both.
 
 What transformers adds to jinja2, by its ``chat_template_utils``: blocks are trimmed; loops have ``break`` and
 ``continue``; ``{% generation %}`` marks what the assistant writes and changes nothing; ``tojson`` is

@@ -30,7 +30,8 @@ def formatted_by_percent(run: Run, text: str, values: Any) -> str | Text:
         if "*" in text:
             raise Unfollowed("a format with a width among its values")
         try:
-            return text % values
+            result: str = text % values
+            return result
         except (TypeError, ValueError, LookupError, OverflowError) as error:
             raise Raises(error) from error
     if isinstance(text, Markup):

@@ -1,6 +1,7 @@
 """``tojson`` for values with slots: what ``json.dumps`` writes, with slots for what is not known.
 
-{"name": Text, "arguments": JsonObject}    {"name": "⟨name | json text⟩", "arguments": ⟨arguments | json value⟩}
+{"name": Text, "arguments": JsonObject}
+{"name": "⟨name | json text⟩", "arguments": ⟨arguments | json value⟩}
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 ChatML's ``{{ '<|im_start|>user\\n' + content | trim + '<|im_end|>' }}`` for the first message becomes ::
 
-    ('<|im_start|>user\\n', Slot(Source('message', 0, 'user', 'content'), (Step('strip', (None,)),)), '<|im_end|>')
+    ('<|im_start|>user\\n',
+     Slot(Source('message', 0, 'user', 'content'), (Step('strip', (None,)),)),
+     '<|im_end|>')
 
 A slot stands for every text.  Its steps say what the template makes of the text; the conditions of the
 rendering say for which texts the template takes this path.  The conditions of the renderings of one
@@ -58,8 +60,8 @@ class Slot:
     """An occurrence of a value in a rendering.
 
     Attributes:
-        source: the value; or pieces whose concatenation is the text that the steps apply to, where they cannot
-            be applied to each piece alone (``(a + b)[:10]``).
+        source: the value; or pieces whose concatenation is the text that the steps apply to, where they
+            cannot be applied to each piece alone (``(a + b)[:10]``).
         steps: what the template applies to it, in order.
     """
 

@@ -1,13 +1,13 @@
 """Reads a chat template: what it writes for a conversation, with a slot for every text that it does not know.
 
-**Problem.**  A claim about all texts of a turn, such as "no user's text becomes a control token", cannot be tested
-by examples.  It can be proved from the renderings of the template: sequences of literal texts and slots, each for
-the texts that satisfy some conditions.
+**Problem.**  A claim about all texts of a turn, such as "no user's text becomes a control token", cannot be
+tested by examples.  It can be proved from the renderings of the template: sequences of literal texts and
+slots, each for the texts that satisfy some conditions.
 
 **Method.**  jinja2 itself runs the template, on values that stand for unknown texts
-(:mod:`tokamata.guard.templates.texts`).  Where the template asks about such a text, the run is repeated for each
-answer (:mod:`tokamata.guard.templates.decisions`).  Whatever cannot be followed exactly makes its rendering *not
-settled* and is named with its line; nothing is guessed.
+(:mod:`tokamata.guard.templates.texts`).  Where the template asks about such a text, the run is repeated for
+each answer (:mod:`tokamata.guard.templates.decisions`).  Whatever cannot be followed exactly makes its
+rendering *not settled* and is named with its line; nothing is guessed.
 
 **Example.**  ::
 
@@ -17,8 +17,9 @@ settled* and is named with its line; nothing is guessed.
 
 **Cost.**  One run of the template for each path; 2 to 20 for most templates and plain conversations.
 
-**Rejected.**  An interpreter of our own for jinja2's syntax tree: scopes of loops, macros and namespaces would have
-to be written again, and each difference would be a wrong proof.  A subclass of ``str``: C code reads its buffer.
+**Rejected.**  An interpreter of our own for jinja2's syntax tree: scopes of loops, macros and namespaces
+would have to be written again, and each difference would be a wrong proof.  A subclass of ``str``: C code
+reads its buffer.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ _Path = tuple[tuple[Condition, ...], tuple["Outcome", ...]]
 def _merged(paths: list[_Path], asked: int = 0) -> list[_Path]:
     """The same without questions whose answer changes nothing.
 
-    The paths are the leaves of a tree of questions.  A question is left out if both of its subtrees are equal.
+    The paths are the leaves of a tree of questions.  A question is left out if both of its subtrees are
+    equal.
     """
     if len(paths) == 1:
         return paths
@@ -120,8 +122,8 @@ class Template:
     ) -> tuple[tuple[Rendering, Rendering], ...]:
         """Renderings of all turns but the last, and of all turns, for the same answers about the same texts.
 
-        The first of a pair is rendered without a generation prompt.  Both have the conditions of both.  Where the
-        first is a prefix of the second, the last turn changes nothing that was written before.
+        The first of a pair is rendered without a generation prompt.  Both have the conditions of both.  Where
+        the first is a prefix of the second, the last turn changes nothing that was written before.
 
         Raises:
             ArgumentError: the shape has one turn.
@@ -201,7 +203,7 @@ class Template:
 
     @staticmethod
     def _is_final(shape: Shape, run: Run, reads: Reads) -> bool:
-        """Whether a run that is refused is so because of a message before the last, as all longer ones are."""
+        """Whether a message before the last caused the refusal of a run; longer ones are refused as well."""
         assert run.trace is not None
         length, heads = len(shape.turns), run.trace.heads
         return length > reads.most and bool(heads) and heads[-1][0] < length - 1
@@ -281,8 +283,8 @@ def read_template(
 
     Args:
         source: the template, in jinja2's language.
-        bos_token: the text of the variable ``bos_token``; ``None`` leaves it undefined, as transformers does for
-            a tokenizer without one.
+        bos_token: the text of the variable ``bos_token``; ``None`` leaves it undefined, as transformers does
+            for a tokenizer without one.
         eos_token: likewise.
         special_tokens: texts of other such variables, such as ``{"pad_token": "<pad>"}``.
 

@@ -28,12 +28,12 @@ class Turn:
 
     Attributes:
         role: as the template compares it, such as ``"user"``.
-        content: ``"text"``: a text; a tuple of types: a list of parts, of which those of type ``"text"`` have a
-            text; ``None``: the message has no content.
+        content: ``"text"``: a text; a tuple of types: a list of parts, of which those of type ``"text"`` have
+            a text; ``None``: the message has no content.
         reasoning: whether it has a text of reasoning.
-        tool_calls: how many tools it calls; each call has a text as its name, one as its id, and a JSON object
-            as its arguments.
-        arguments: names of members that each call has as its arguments, with unknown texts as their values, for
+        tool_calls: how many tools it calls; each call has a text as its name, one as its id, and a JSON
+            object as its arguments.
+        arguments: names of the members of each call's arguments, with unknown texts as their values, for
             templates that go through the members; ``None``: the object is unknown as a whole.
         texts: other fields that hold texts, such as ``"name"`` or ``"tool_call_id"``.
     """
@@ -57,8 +57,8 @@ class Shape:
 
     Attributes:
         turns: the messages.
-        tools: how many tools there are, each with a text as its name, one as its description, and a JSON object
-            as its parameters; or the tools themselves, as JSON values without slots.
+        tools: how many tools there are, each with a text as its name, one as its description, and a JSON
+            object as its parameters; or the tools themselves, as JSON values without slots.
         add_generation_prompt: whether the model is to go on.
         variables: values of other variables that the caller passes, such as ``{"enable_thinking": False}``.
         text_variables: names of other variables that hold unknown texts.

@@ -1,7 +1,7 @@
 """Steps: the functions that a template applies to the text of a slot, such as ``strip`` or ``split(…)[-1]``.
 
-A step is data: a name, arguments and, for a function that returns a list, the index of the part that is taken.
-:meth:`Step.apply` computes exactly what Python or jinja2 compute::
+A step is data: a name, arguments and, for a function that returns a list, the index of the part that is
+taken. :meth:`Step.apply` computes exactly what Python or jinja2 compute::
 
     Step("strip", (None,)).apply(" a\\n") == "a"
     Step("split", ("</think>", -1), part=-1).apply("hm</think>yes") == "yes"

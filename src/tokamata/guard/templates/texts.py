@@ -1,12 +1,12 @@
 """Values that a template computes with and that are not known: texts, counts, lists of parts, JSON objects.
 
-None of them is a ``str``, an ``int`` or a ``dict``.  C code that expects one, such as ``str.join``, ``%`` or the
-lookup of a key, therefore meets an object whose every special method either follows the operation exactly or
-raises :class:`Unfollowed`.  Nothing can read a wrong concrete value from it.
+None of them is a ``str``, an ``int`` or a ``dict``.  C code that expects one, such as ``str.join``, ``%`` or
+the lookup of a key, therefore meets an object whose every special method either follows the operation exactly
+or raises :class:`Unfollowed`.  Nothing can read a wrong concrete value from it.
 
 Where a text is a concatenation, operations are resolved on its literal parts as far as they go.  For example,
-``(' ' + content + '\\n<|im_end|>').lstrip()`` asks whether ``content`` is white space alone; if not, the result
-is ``content.lstrip() + '\\n<|im_end|>'``.
+``(' ' + content + '\\n<|im_end|>').lstrip()`` asks whether ``content`` is white space alone; if not, the
+result is ``content.lstrip() + '\\n<|im_end|>'``.
 """
 
 from __future__ import annotations
