@@ -62,6 +62,18 @@ INNER_ROOMS = {
         *("options", "json_spans", "made_up", "actions", "schema_values", "searches", "strict"),
         *("under_schema", "json_repair"),
     ],
+    "guard": ["verdicts", "templates"],
+    "guard.templates": [
+        *("steps", "pieces", "decisions", "texts", "json_texts", "shapes"),
+        *(
+            "jinja_formats",
+            "jinja_filters",
+            "jinja_environment",
+            "jinja_runs",
+            "jinja_conversations",
+            "reading",
+        ),
+    ],
     "tokenization": [
         *("papers", "pretokenizers", "pipelines", "kept_tables", "tables", "canonical"),
         *("adversarial_texts", "running", "kept_verdicts", "self_test"),

@@ -220,6 +220,26 @@ class GrammarError(TokamataError, ValueError):
         return f"{message}\n{self.hint}" if self.hint else message
 
 
+class TemplateError(TokamataError, ValueError):
+    """A chat template that cannot be read, or that takes too much time or memory.
+
+    Attributes:
+        line: the line of the template, from 1; 0 if it is about the template as a whole.
+        reason: what is wrong there.
+        hint: what to do about it.
+    """
+
+    def __init__(self, line: int, reason: str, hint: str) -> None:
+        super().__init__(line, reason, hint)
+        self.line = line
+        self.reason = reason
+        self.hint = hint
+
+    def _message(self) -> str:
+        where = f"line {self.line} of the chat template" if self.line else "the chat template"
+        return f"{where}: {self.reason}; {self.hint}"
+
+
 class UnsupportedTypeError(TokamataError, TypeError):
     """A Python type whose values cannot be described exactly.
 

@@ -1,0 +1,1 @@
+"""Chat templates, read so that claims can be proved about all texts of their slots; see ``reading``."""

@@ -1,0 +1,309 @@
+"""Reads a chat template: what it writes for a conversation, with a slot for every text that it does not know.
+
+**Problem.**  A claim about all texts of a turn, such as "no user's text becomes a control token", cannot be
+tested by examples.  It can be proved from the renderings of the template: sequences of literal texts and
+slots, each for the texts that satisfy some conditions.
+
+**Method.**  jinja2 itself runs the template, on values that stand for unknown texts
+(:mod:`tokamata.guard.templates.texts`).  Where the template asks about such a text, the run is repeated for
+each answer (:mod:`tokamata.guard.templates.decisions`).  Whatever cannot be followed exactly makes its
+rendering *not settled* and is named with its line; nothing is guessed.
+
+**Example.**  ::
+
+    template = read_template("{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}{% endfor %}")
+    for rendering in template.renderings(Shape.of("user")):
+        print(rendering)    # '<user>' + {message 0: user content | strip(None)}
+
+**Cost.**  One run of the template for each path; 2 to 20 for most templates and plain conversations.
+
+**Rejected.**  An interpreter of our own for jinja2's syntax tree: scopes of loops, macros and namespaces
+would have to be written again, and each difference would be a wrong proof.  A subclass of ``str``: C code
+reads its buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
+from tokamata.guard.templates.decisions import Run, Trace
+from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled
+from tokamata.guard.templates.shapes import Shape, Turn
+from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
+from tokamata.resources.limits import CancelToken, Limits, Watch
+
+if TYPE_CHECKING:
+    from tokamata.guard.templates.jinja_conversations import Reads
+    from tokamata.guard.templates.jinja_runs import Compiled, Outcome
+
+__all__ = ["Conversations", "Template", "read_template"]
+
+MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
+MOST_SHAPES = 2000  # of one search for conversations
+MOST_TURNS = 12
+
+_Path = tuple[tuple[Condition, ...], tuple["Outcome", ...]]
+
+
+def _merged(paths: list[_Path], asked: int = 0) -> list[_Path]:
+    """The same without questions whose answer changes nothing.
+
+    The paths are the leaves of a tree of questions.  A question is left out if both of its subtrees are
+    equal.
+    """
+    if len(paths) == 1:
+        return paths
+    sides = [
+        _merged([path for path in paths if path[0][asked].holds is holds], asked + 1)
+        for holds in (False, True)
+    ]
+    below = [[(conditions[asked + 1 :], outcomes) for conditions, outcomes in side] for side in sides]
+    if below[0] != below[1]:
+        return [*sides[0], *sides[1]]
+    return [((*conditions[:asked], *conditions[asked + 1 :]), outcomes) for conditions, outcomes in sides[0]]
+
+
+@dataclass(frozen=True)
+class Conversations:
+    """Shapes that suffice for claims about conversations of any length.
+
+    Attributes:
+        shapes: the shapes, shorter ones first; each of one turn less is among them.
+        unsettled: why no finite number of shapes is known to suffice; otherwise ``None``.
+    """
+
+    shapes: tuple[Shape, ...]
+    unsettled: Unsettled | None
+
+
+class Template:
+    """A chat template that was read; made by :func:`read_template`.
+
+    Attributes:
+        source: its text.
+        special_tokens: names and texts of the variables for control tokens.
+        variables: the names of all variables that it reads, but ``messages`` and those that a template has
+            without a caller; any that a shape does not give is undefined.
+    """
+
+    def __init__(self, source: str, special_tokens: Mapping[str, str], compiled: Compiled) -> None:
+        self.source = source
+        self.special_tokens = dict(special_tokens)
+        self._compiled = compiled
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names of variables that the caller may pass."""
+        from jinja2.meta import find_undeclared_variables
+
+        own = {"messages", "tools", "documents", "add_generation_prompt", "raise_exception", "strftime_now"}
+        own |= {"namespace", "dict", "range", "cycler", "joiner", "lipsum", "loop", *self.special_tokens}
+        return frozenset(find_undeclared_variables(self._compiled.tree)) - own
+
+    def renderings(
+        self, shape: Shape, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[Rendering, ...]:
+        """What the template writes for conversations of a shape, one rendering for each path.
+
+        The conditions of two renderings exclude each other; together they cover all texts.  If there are more
+        than ``MOST_PATHS`` paths, the last rendering is not settled and stands for the others.
+
+        Raises:
+            TemplateError: the template takes too much time or memory.
+            LimitExceeded, Cancelled: by ``limits.seconds`` or ``cancel``.
+        """
+        return tuple(rendering for (rendering,) in self._paths((shape,), Watch(limits, cancel)))
+
+    def pairs(
+        self, shape: Shape, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[tuple[Rendering, Rendering], ...]:
+        """Renderings of all turns but the last, and of all turns, for the same answers about the same texts.
+
+        The first of a pair is rendered without a generation prompt.  Both have the conditions of both.  Where
+        the first is a prefix of the second, the last turn changes nothing that was written before.
+
+        Raises:
+            ArgumentError: the shape has one turn.
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        if len(shape.turns) < 2:
+            raise ArgumentError("shape", f"a shape of {len(shape.turns)} turn", "a shape of at least 2 turns")
+        before = shape.first(len(shape.turns) - 1)
+        before = Shape(before.turns, before.tools, False, before.variables, before.text_variables)
+        return tuple((one, other) for one, other in self._paths((before, shape), Watch(limits, cancel)))
+
+    def conversations(
+        self,
+        turns: Sequence[Turn],
+        *,
+        tools: int | tuple[Mapping[str, Any], ...] = 0,
+        variables: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Conversations:
+        """Shapes that show all that the template does with conversations of some turns, of any length.
+
+        :mod:`tokamata.guard.templates.jinja_conversations` states and argues what they suffice for.
+
+        Args:
+            turns: the kinds of turns, such as ``[Turn("system"), Turn("user"), Turn("assistant")]``; a
+                conversation is any sequence of them.
+            tools: as in a :class:`Shape`.
+            variables: likewise.
+            limits: its ``seconds`` bound the search.
+            cancel: stops the search.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        from tokamata.guard.templates.jinja_conversations import Outside, reads_of
+
+        watch = Watch(limits, cancel)
+        empty = Shape((Turn(""),), tools, variables=variables or {})
+        try:
+            reads = reads_of(self._compiled.tree)
+            found = self._representatives(turns, empty, reads, 1, watch)
+            if found is None:
+                found = self._representatives(turns, empty, reads, 2, watch)
+        except Outside as error:
+            return Conversations((), Unsettled(error.what, error.line))
+        assert found is not None
+        return Conversations(tuple(found), None)
+
+    def _representatives(
+        self, turns: Sequence[Turn], empty: Shape, reads: Reads, neighbours: int, watch: Watch
+    ) -> list[Shape] | None:
+        """The search; ``None`` if messages write nothing and one neighbour is therefore too few."""
+        from tokamata.guard.templates.jinja_conversations import Outside, configuration, described, is_silent
+
+        shapes: list[Shape] = []
+        seen: set[Any] = set()
+        pending: list[tuple[Turn, ...]] = [(turn,) for turn in turns]
+        while pending:
+            longer: list[tuple[Turn, ...]] = []
+            for sequence in pending:
+                shape = replace(empty, turns=sequence)
+                shapes.append(shape)
+                if len(shapes) > MOST_SHAPES or len(sequence) > MOST_TURNS:
+                    raise Outside("namespaces whose values go on to change", 0)
+                keys = set()
+                for run, refused in self._traced(shape, watch, described):
+                    if neighbours == 1 and is_silent(run):
+                        return None
+                    if not (refused and self._is_final(shape, run, reads)):
+                        keys.add(configuration(shape, run, reads, neighbours))
+                if not keys <= seen:
+                    seen |= keys
+                    longer += [(*sequence, turn) for turn in turns]
+            pending = longer
+        return shapes
+
+    @staticmethod
+    def _is_final(shape: Shape, run: Run, reads: Reads) -> bool:
+        """Whether a message before the last caused the refusal of a run; longer ones are refused as well."""
+        assert run.trace is not None
+        length, heads = len(shape.turns), run.trace.heads
+        return length > reads.most and bool(heads) and heads[-1][0] < length - 1
+
+    def _traced(
+        self, shape: Shape, watch: Watch, describe: Callable[[Any, Any, int], Any]
+    ) -> Iterator[tuple[Run, bool]]:
+        """A run of each path, with what its loop leaves behind, and whether it is refused."""
+        pending: list[tuple[bool, ...]] = [()]
+        for _ in range(MOST_PATHS):
+            if not pending:
+                return
+            script = pending.pop()
+            watch.check()
+            run = Run(script, watch, self._compiled.line)
+            run.trace = Trace(describe)
+            _, refused, unsettled = self._compiled.rendering(run, self._inputs(run, shape))
+            if unsettled is not None:
+                raise _outside(unsettled)
+            answers = tuple(condition.holds for condition in run.conditions)
+            for asked in range(len(script), len(answers)):
+                pending.append((*answers[:asked], not answers[asked]))
+            yield run, refused is not None
+        raise _outside(Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0))
+
+    def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> list[tuple[Rendering, ...]]:
+        """The renderings of some shapes on each path."""
+        pending: list[tuple[bool, ...]] = [()]
+        paths: list[_Path] = []
+        while pending and len(paths) < MOST_PATHS:
+            script = pending.pop()
+            watch.check()
+            run = Run(script, watch, self._compiled.line)
+            outcomes = tuple(self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes)
+            conditions = tuple(run.conditions)
+            answers = tuple(condition.holds for condition in conditions)
+            for asked in range(len(script), len(answers)):
+                pending.append((*answers[:asked], not answers[asked]))
+            paths.append((conditions, outcomes))
+        if not pending:
+            paths = _merged(paths)
+        found = [
+            tuple(
+                Rendering(pieces, conditions, refused, unsettled) for pieces, refused, unsettled in outcomes
+            )
+            for conditions, outcomes in paths
+        ]
+        if pending:
+            unsettled = Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0)
+            found.append(tuple(Rendering((), (), None, unsettled) for _ in shapes))
+        return found
+
+    def _inputs(self, run: Run, shape: Shape) -> dict[str, Any]:
+        def unknown(source: Source) -> Symbolic:
+            return Text(run, (Slot(source),)) if source.kind == "text" else JsonObject(run, Slot(source))
+
+        inputs = {**self.special_tokens, **shape.inputs(unknown)}
+        if run.trace is not None:
+            run.trace.indices = {id(message): index for index, message in enumerate(inputs["messages"])}
+        return inputs
+
+
+def _outside(unsettled: Unsettled) -> Exception:
+    from tokamata.guard.templates.jinja_conversations import Outside
+
+    return Outside(unsettled.what, unsettled.line)
+
+
+def read_template(
+    source: str,
+    *,
+    bos_token: str | None = None,
+    eos_token: str | None = None,
+    special_tokens: Mapping[str, str] | None = None,
+) -> Template:
+    """Reads a chat template as transformers renders it.
+
+    Args:
+        source: the template, in jinja2's language.
+        bos_token: the text of the variable ``bos_token``; ``None`` leaves it undefined, as transformers does
+            for a tokenizer without one.
+        eos_token: likewise.
+        special_tokens: texts of other such variables, such as ``{"pad_token": "<pad>"}``.
+
+    Raises:
+        TemplateError: it does not parse, needs other templates, or nests too deeply.
+        MissingExtraError: jinja2 is not installed.
+    """
+    if not isinstance(source, str):
+        raise ArgumentError("source", shown_argument(source), "the text of a template")
+    tokens = {"bos_token": bos_token, "eos_token": eos_token, **(special_tokens or {})}
+    for name, text in tokens.items():
+        if not (text is None or isinstance(text, str)):
+            raise ArgumentError(name, shown_argument(text), "a text")
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "guard", "reading a chat template") from error
+    from tokamata.guard.templates.jinja_runs import compiled
+
+    return Template(
+        source, {name: text for name, text in tokens.items() if text is not None}, compiled(source)
+    )
