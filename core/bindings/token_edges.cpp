@@ -40,13 +40,13 @@ std::shared_ptr<EdgeAutomaton> make_edge_automaton(const nb::typed<nb::dict, nb:
 }
 
 std::optional<nb::bytes> shortest(const std::shared_ptr<EdgeSearch>& search,
-                                  const std::shared_ptr<EdgeAutomaton>& automaton, const Limits& limits,
+                                  const std::shared_ptr<EdgeAutomaton>& automaton, Before before, const Limits& limits,
                                   std::shared_ptr<CancelToken> cancel, const nb::str& shown) {
   const std::optional<std::string> text = without_interpreter({shown, false}, [&] {
     MemoryAccount account;
     const Charge charge(account);
     Budget budget(limits, std::move(cancel), 0);
-    return search->shortest(*automaton, limits.states, budget);
+    return search->shortest(*automaton, before, limits.states, budget);
   });
   if (!text) return std::nullopt;
   return nb::bytes(text->data(), text->size());
@@ -113,7 +113,7 @@ Raises:
              return std::make_shared<EdgeSearch>(std::move(tokenization), has_hidden_space);
            }),
            "tokenization"_a, "has_hidden_space"_a)
-      .def("shortest", &shortest, "automaton"_a, "limits"_a, "cancel"_a.none(), "pattern"_a,
+      .def("shortest", &shortest, "automaton"_a, "before"_a, "limits"_a, "cancel"_a.none(), "pattern"_a,
            R"doc(A shortest text whose canonical tokenization the automaton accepts, in UTF-8.
 
 Returns:

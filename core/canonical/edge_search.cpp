@@ -114,6 +114,18 @@ std::string_view added_text(const Tokenization& tokenization, std::size_t number
   return text.substr(hides_space && text.starts_with(' ') ? 1 : 0);
 }
 
+// From where added tokens were followed.  What one leaves where no match is under way allows all that it leaves
+// elsewhere.
+class FollowsAdded {
+ public:
+  bool is_new(State state, AddedTokens::Open open, bool is_start) {
+    return !from_.contains({state, AddedTokens::kNothing, is_start}) && from_.emplace(state, open, is_start).second;
+  }
+
+ private:
+  std::set<std::tuple<State, AddedTokens::Open, bool>> from_;
+};
+
 // Where the bytes of a text lead, without an edge between them, and whether outside the prefix.
 std::vector<std::pair<State, bool>> after_text(const EdgeAutomaton& automaton, State from, std::string_view text) {
   std::vector<std::pair<State, bool>> states{{from, !automaton.is_prefix(from)}};
@@ -152,8 +164,9 @@ class EdgeSearch::Prefix {
     friend auto operator<=>(const Begun&, const Begun&) = default;
   };
 
-  Prefix(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton, Budget& budget)
-      : tokenization_(tokenization), has_hidden_space_(has_hidden_space), automaton_(automaton) {
+  Prefix(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton, Before before,
+         Budget& budget)
+      : tokenization_(tokenization), has_hidden_space_(has_hidden_space), automaton_(automaton), before_(before) {
     for (unsigned byte = 0; byte < 256; ++byte) bytes_[byte] = static_cast<char>(byte);
     find_texts(budget);
     find_begun(budget);
@@ -187,7 +200,7 @@ class EdgeSearch::Prefix {
     for (const State start : automaton_.starts())
       for (const State state : automaton_.after_edge(start))
         if (automaton_.is_prefix(state))
-          for (const std::uint16_t guess : tokenization_.rules().text_starts())
+          for (const std::uint16_t guess : tokenization_.rules().starts_after(before_))
             offer({state, {.guess = guess}, true, 0, kNone, {}});
     while (!open_.empty()) {
       budget.step();
@@ -221,18 +234,27 @@ class EdgeSearch::Prefix {
         after.guess = guess;
         offer({node.state, after, true, node.cost, number, {}});
       }
-    if (!rules.may_end(node.text) || !added_from_.emplace(node.state, node.text.open, node.from == kNone).second) return;
-    for (std::size_t i = 0; i < rules.added().count(); ++i) {
-      const AddedTokens::Open open = rules.added().after(node.text.open, i);
+    const bool is_start = node.from == kNone;
+    if (!rules.may_end(node.text) || !follows_added_.is_new(node.state, node.text.open, is_start)) return;
+    for (const auto& [added, state] : added_after(node.state, is_start)) {
+      const AddedTokens::Open open = rules.added().after(node.text.open, added);
       if (open == AddedTokens::kDead) continue;
-      const std::string_view content = added_text(tokenization_, i, has_hidden_space_ && node.from == kNone);
-      for (const auto& [state, has_left] : after_text(automaton_, node.state, content))
-        if (!has_left)
-          for (const std::uint16_t guess : tokenization_.starts_after(i))
-            if (const TextState after{.guess = guess, .open = open};
-                !borders_.covers(place_of(state, after), Touch(after), node.cost))
-              offer({state, after, true, node.cost + static_cast<std::uint32_t>(content.size()), number, content});
+      const std::string_view content = added_text(tokenization_, added, has_hidden_space_ && is_start);
+      for (const std::uint16_t guess : tokenization_.starts_after(added))
+        if (const TextState after{.guess = guess, .open = open};
+            !borders_.covers(place_of(state, after), Touch(after), node.cost))
+          offer({state, after, true, node.cost + static_cast<std::uint32_t>(content.size()), number, content});
     }
+  }
+
+  // The added tokens that stay in the prefix, with the states after them.
+  const std::vector<std::pair<std::uint32_t, State>>& added_after(State from, bool is_start) {
+    const auto [known, is_new] = added_after_.try_emplace({from, is_start});
+    for (std::uint32_t i = 0; is_new && i < tokenization_.rules().added().count(); ++i)
+      for (const auto& [state, has_left] :
+           after_text(automaton_, from, added_text(tokenization_, i, has_hidden_space_ && is_start)))
+        if (!has_left) known->second.emplace_back(i, state);
+    return known->second;
   }
 
   void find_begun(Budget& budget) {
@@ -272,6 +294,7 @@ class EdgeSearch::Prefix {
   const Tokenization& tokenization_;
   bool has_hidden_space_;
   const EdgeAutomaton automaton_;  // a copy: it is kept
+  Before before_;
   std::array<char, 256> bytes_;
   std::vector<Node> nodes_;
   std::map<State, std::vector<std::uint32_t>> borders_by_state_;
@@ -279,7 +302,8 @@ class EdgeSearch::Prefix {
   Frontier<Arrival> open_;
   std::uint32_t next_number_ = 0;
   Least<Place, PlaceHash> borders_, texts_;
-  std::set<std::tuple<State, AddedTokens::Open, bool>> added_from_;
+  FollowsAdded follows_added_;
+  std::map<std::pair<State, bool>, std::vector<std::pair<std::uint32_t, State>>> added_after_;
 };
 
 // ---- the search -----------------------------------------------------------------------------------
@@ -287,8 +311,7 @@ class EdgeSearch::Prefix {
 class EdgeSearch::Search {
  public:
   Search(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton,
-         const Prefix& prefix, bool follows_texts, std::size_t most_nodes, Budget& budget,
-         Before before = Before::Nothing)
+         const Prefix& prefix, bool follows_texts, Before before, std::size_t most_nodes, Budget& budget)
       : tokenization_(tokenization),
         has_hidden_space_(has_hidden_space),
         rules_(tokenization.rules()),
@@ -296,9 +319,9 @@ class EdgeSearch::Search {
         automaton_(automaton),
         prefix_(prefix),
         follows_texts_(follows_texts),
+        before_(before),
         most_nodes_(most_nodes),
-        budget_(budget),
-        before_(before) {
+        budget_(budget) {
     for (unsigned byte = 0; byte < 256; ++byte) bytes_[byte] = static_cast<char>(byte);
   }
 
@@ -460,7 +483,7 @@ class EdgeSearch::Search {
     if (automaton_.is_accepting(node.state))
       offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, from(), {}, kNone});
     const bool is_hidden = has_hidden_space_ && is_start(node);
-    if (!added_from_.emplace(node.state, node.text.open, is_hidden).second) return;
+    if (!follows_added_.is_new(node.state, node.text.open, is_hidden)) return;
     for (const auto& [added, state] : added_after(node.state, true, is_hidden))
       add_added(added, state, node.text.open, is_hidden, node.cost, from);
   }
@@ -673,7 +696,7 @@ class EdgeSearch::Search {
     if (automaton_.is_accepting(node.state))
       offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, number, {}, kNone});
     const bool is_hidden = has_hidden_space_ && is_start(node);
-    if (!added_from_.emplace(node.state, node.text.open, is_hidden).second) return;
+    if (!follows_added_.is_new(node.state, node.text.open, is_hidden)) return;
     for (const auto& [added, state] : added_after(node.state, false, is_hidden))
       add_added(added, state, node.text.open, is_hidden, node.cost, [&] { return number; });
   }
@@ -825,9 +848,9 @@ class EdgeSearch::Search {
   const EdgeAutomaton& automaton_;
   const Prefix& prefix_;
   bool follows_texts_;
+  Before before_;
   std::size_t most_nodes_;
   Budget& budget_;
-  Before before_;
   std::array<char, 256> bytes_;
   std::vector<Node> nodes_;
   std::uint32_t end_ = kNone;
@@ -836,7 +859,7 @@ class EdgeSearch::Search {
   std::size_t next_late_ = 0;
   Least<Key, KeyHash> met_;
   Least<Key, KeyHash> offers_;  // of nodes that leave the prefix
-  std::set<std::tuple<State, AddedTokens::Open, bool>> added_from_;
+  FollowsAdded follows_added_;
   std::map<State, std::vector<std::pair<std::uint8_t, State>>> text_exits_;
   std::map<std::pair<State, bool>, std::vector<Leaving>> leaving_;
   std::map<std::pair<State, bool>, std::vector<std::pair<std::uint32_t, State>>> added_after_;
@@ -854,25 +877,28 @@ EdgeSearch::EdgeSearch(std::shared_ptr<const Tokenization> tokenization, bool ha
     : tokenization_(std::move(tokenization)), has_hidden_space_(has_hidden_space) {}
 EdgeSearch::~EdgeSearch() = default;
 
-std::shared_ptr<const EdgeSearch::Prefix> EdgeSearch::prefix_of(const EdgeAutomaton& automaton, Budget& budget) const {
+std::shared_ptr<const EdgeSearch::Prefix> EdgeSearch::prefix_of(const EdgeAutomaton& automaton, Before before,
+                                                                Budget& budget) const {
+  const bool hides_space = has_hidden_space_ && before == Before::Nothing;
   // Where the only state of the prefix is a free one, the prefix is the same for all automata but for its number.
-  const bool is_free = automaton.starts().size() == 1 && automaton.is_prefix(automaton.starts()[0]) &&
+  const bool is_free = before == Before::Nothing && automaton.starts().size() == 1 && automaton.is_prefix(automaton.starts()[0]) &&
                        automaton.is_free(automaton.starts()[0]) && automaton.starts()[0] == 0 &&
                        [&] {
                          for (State state = 1; state < automaton.count(); ++state)
                            if (automaton.is_prefix(state)) return false;
                          return true;
                        }();
-  if (!is_free) return std::make_shared<const Prefix>(*tokenization_, has_hidden_space_, automaton, budget);
+  if (!is_free) return std::make_shared<const Prefix>(*tokenization_, hides_space, automaton, before, budget);
   const std::lock_guard lock(mutex_);
-  if (!free_) free_ = std::make_shared<const Prefix>(*tokenization_, has_hidden_space_, automaton, budget);
+  if (!free_) free_ = std::make_shared<const Prefix>(*tokenization_, hides_space, automaton, before, budget);
   return free_;
 }
 
-std::optional<std::string> EdgeSearch::shortest(const EdgeAutomaton& automaton, std::size_t most_nodes,
-                                                Budget& budget) const {
-  const std::shared_ptr<const Prefix> prefix = prefix_of(automaton, budget);
-  Search search(*tokenization_, has_hidden_space_, automaton, *prefix, true, most_nodes, budget);
+std::optional<std::string> EdgeSearch::shortest(const EdgeAutomaton& automaton, Before before,
+                                                std::size_t most_nodes, Budget& budget) const {
+  const bool hides_space = has_hidden_space_ && before == Before::Nothing;
+  const std::shared_ptr<const Prefix> prefix = prefix_of(automaton, before, budget);
+  Search search(*tokenization_, hides_space, automaton, *prefix, true, before, most_nodes, budget);
   return search.run() ? std::optional(search.text()) : std::nullopt;
 }
 
@@ -880,8 +906,8 @@ std::optional<std::vector<std::uint32_t>> EdgeSearch::tokens_of(std::string_view
                                                                 std::size_t most_nodes, Budget& budget) const {
   const EdgeAutomaton automaton = EdgeAutomaton::of_text(text);
   const bool hides_space = has_hidden_space_ && before == Before::Nothing;
-  const Prefix none(*tokenization_, hides_space, automaton, budget);
-  Search search(*tokenization_, hides_space, automaton, none, false, most_nodes, budget, before);
+  const Prefix none(*tokenization_, hides_space, automaton, before, budget);
+  Search search(*tokenization_, hides_space, automaton, none, false, before, most_nodes, budget);
   return search.run() ? std::optional(search.tokens()) : std::nullopt;
 }
 

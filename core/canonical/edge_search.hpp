@@ -43,7 +43,8 @@ class EdgeSearch {
   EdgeSearch& operator=(const EdgeSearch&) = delete;
 
   // Nothing where no text has such edges.  Ends with LimitExceeded where more than `most_nodes` nodes are met.
-  std::optional<std::string> shortest(const EdgeAutomaton& automaton, std::size_t most_nodes, Budget& budget) const;
+  std::optional<std::string> shortest(const EdgeAutomaton& automaton, Before before, std::size_t most_nodes,
+                                      Budget& budget) const;
   // The canonical tokenization of a text; nothing where the tokenizer cannot write it, or its normalizer changes it.
   // After an added token no space is hidden.
   std::optional<std::vector<std::uint32_t>> tokens_of(std::string_view text, Before before, std::size_t most_nodes,
@@ -52,7 +53,7 @@ class EdgeSearch {
  private:
   class Prefix;
   class Search;
-  std::shared_ptr<const Prefix> prefix_of(const EdgeAutomaton& automaton, Budget& budget) const;
+  std::shared_ptr<const Prefix> prefix_of(const EdgeAutomaton& automaton, Before before, Budget& budget) const;
 
   std::shared_ptr<const Tokenization> tokenization_;
   bool has_hidden_space_;

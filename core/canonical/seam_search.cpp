@@ -362,12 +362,20 @@ class StabilitySearch {
 
   void read_added(std::uint32_t number, const Node& node) {
     if (!added_from_.emplace(node.state, node.apart.open, node.whole.open, node.is_broken).second) return;
+    // Most leave after both what they leave after nothing.
+    const AddedTokens& tokens = rules_.added();
+    const bool is_nothing = node.apart.open == AddedTokens::kNothing && node.whole.open == AddedTokens::kNothing;
+    const auto apart = tokens.after_all(node.apart.open), whole = tokens.after_all(node.whole.open);
+    const auto nothing = tokens.after_all(AddedTokens::kNothing);
+    const bool knows_nothing = added_from_.contains({node.state, AddedTokens::kNothing, AddedTokens::kNothing, node.is_broken});
     for (const auto& [added, state] : added_.after(node.state)) {
+      if (!is_nothing && knows_nothing && (*apart)[added] == (*nothing)[added] && (*whole)[added] == (*nothing)[added])
+        continue;
       Node after{.state = state, .is_broken = node.is_broken};
-      after.apart.open = rules_.added().after(node.apart.open, added);
+      after.apart.open = (*apart)[added];
       if (after.apart.open == AddedTokens::kDead) continue;
       if (!node.is_broken) {
-        after.whole.open = rules_.added().after(node.whole.open, added);
+        after.whole.open = (*whole)[added];
         after.is_broken = after.whole.open == AddedTokens::kDead;
       }
       offer(after, {.from = number, .by = kNothing + 1 + added});

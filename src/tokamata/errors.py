@@ -240,6 +240,29 @@ class TemplateError(TokamataError, ValueError):
         return f"{where}: {self.reason}; {self.hint}"
 
 
+class SeamError(TokamataError, ValueError):
+    """Parts of a template that cannot be encoded one by one, or of which that is not known.
+
+    Attributes:
+        parts: the stretch between two control tokens: literal texts, and slots as they are shown.
+        verdict: a :class:`tokamata.guard.Verdict`, with a witness if there is one.
+    """
+
+    def __init__(self, parts: tuple[str, ...], verdict: Any) -> None:
+        super().__init__(parts, verdict)
+        self.parts = parts
+        self.verdict = verdict
+
+    def _message(self) -> str:
+        stretch = ", ".join(f"{part!r:.60}" for part in self.parts)
+        if self.verdict.witness is None:
+            return f"it is not settled whether the parts {stretch} can be encoded apart: {self.verdict.reason}"
+        return (
+            f"the parts {stretch} cannot be encoded apart: with the text {self.verdict.witness.text!r:.80}, "
+            f"{self.verdict.witness.says}; give the slot a constraint without such texts"
+        )
+
+
 class UnsupportedTypeError(TokamataError, TypeError):
     """A Python type whose values cannot be described exactly.
 

@@ -16,6 +16,7 @@ Occurrences overlap, so the automata are nondeterministic: they guess where the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,12 +98,12 @@ class EdgeMachine:
         return product
 
     def automaton(self) -> _core.EdgeAutomaton:
-        """The engine's form, without transitions to states that reach no acceptance.  State 0 is the start."""
+        """The engine's form, without transitions between states that are on no path to acceptance."""
         is_live = self._live()
         offsets, targets, edge_offsets, edge_targets = [0], [], [0], []
-        for row, edges in zip(self.moves, self.edges, strict=True):
+        for state, (row, edges) in enumerate(zip(self.moves, self.edges, strict=True)):
             for name in range(self._count):
-                targets += (target for target in row.get(name, ()) if is_live[target])
+                targets += (target for target in row.get(name, ()) if is_live[state] and is_live[target])
                 offsets.append(len(targets))
             edge_targets += edges
             edge_offsets.append(len(edge_targets))
@@ -120,18 +121,27 @@ class EdgeMachine:
 
 
     def _live(self) -> list[bool]:
+        after = [
+            {*edges, *(target for some in row.values() for target in some)}
+            for row, edges in zip(self.moves, self.edges, strict=True)
+        ]
         before: list[list[int]] = [[] for _ in self.moves]
-        for source, (row, edges) in enumerate(zip(self.moves, self.edges, strict=True)):
-            for target in {*edges, *(each for some in row.values() for each in some)}:
+        for source, targets in enumerate(after):
+            for target in targets:
                 before[target].append(source)
-        is_live = list(self.accepting)
-        pending = [state for state, accepts in enumerate(is_live) if accepts]
-        while pending:
-            for source in before[pending.pop()]:
-                if not is_live[source]:
-                    is_live[source] = True
-                    pending.append(source)
-        return is_live
+        ends = [state for state, accepts in enumerate(self.accepting) if accepts]
+        return [all(both) for both in zip(_reached(self.starts, after), _reached(ends, before), strict=True)]
+
+
+def _reached(starts: list[int], steps: Sequence[Iterable[int]]) -> list[bool]:
+    is_reached = [False] * len(steps)
+    pending = list(starts)
+    while pending:
+        state = pending.pop()
+        if not is_reached[state]:
+            is_reached[state] = True
+            pending += steps[state]
+    return is_reached
 
 
 def crossed_left(boundary: ByteLanguage) -> EdgeMachine:

@@ -35,7 +35,7 @@ from tokamata.guard.token_edges import TokenEdges, not_settled
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 
-__all__ = ["Seams", "Stretch", "seams"]
+__all__ = ["Seams", "Stretch", "joined_literals", "seams"]
 
 _CLAIM = "the tokens of the whole are those of its parts"
 _MOST_TEXTS = 16  # candidates that are compared
@@ -118,13 +118,24 @@ def seams(
     return Seams(tuple(found))
 
 
+def joined_literals(template: Iterable[str | Constraint[Any]]) -> list[str | Constraint[Any]]:
+    """The same parts, neighbouring literal texts as one."""
+    parts: list[str | Constraint[Any]] = []
+    for part in template:
+        if isinstance(part, str) and parts and isinstance(parts[-1], str):
+            parts[-1] += part
+        else:
+            parts.append(part)
+    return parts
+
+
 def _stretches(
     edges: TokenEdges, template: Iterable[str | Constraint[Any]]
 ) -> Iterator[tuple[bool, list[str | Constraint[Any]]]]:
     """The parts between control tokens, and whether one stands before them."""
     parts: list[str | Constraint[Any]] = []
     after_control = False
-    for part in template:
+    for part in joined_literals(template):
         if not isinstance(part, str):
             parts.append(part)
             continue
@@ -132,8 +143,6 @@ def _stretches(
             if is_control:
                 yield after_control, parts
                 parts, after_control = [], True
-            elif parts and isinstance(parts[-1], str):
-                parts[-1] += text
             else:
                 parts.append(text)
     yield after_control, parts
@@ -187,23 +196,24 @@ class _Judge:
             self._cancel,
             "".join(self.shown),
         )
-        candidates = [*([] if unstable is None else [unstable]), *different]
-        if over is not None:
-            candidates.append(over)
-            candidates += self._crossed(languages)
-        for text, offsets in candidates:
-            if (witness := self._compared(text, offsets)) is not None:
-                return Verdict(_CLAIM, "witness", witness)
-        if candidates and not (over is not None and len(candidates) == 1 and self._decided_by_merges()):
-            text = candidates[0][0]
-            reason = f"pre-tokens differ, as in {text!r:.80}, and no tokens were found that do"
-            return Verdict(_CLAIM, "not settled", reason=reason)
-        reason = "pre-tokens are the same" if over is None else "no token crosses a seam, and pre-tokens are the same"
-        return Verdict(_CLAIM, "proved", reason=reason)
+        candidates = [each for each in (unstable, *different, over) if each is not None]
+        witness = self._first_witness(candidates)
+        if witness is None and over is not None:
+            crossed = self._crossed(languages)
+            witness = self._first_witness(crossed)
+            candidates += crossed
+        if witness is not None:
+            return Verdict(_CLAIM, "witness", witness)
+        if not candidates:
+            return Verdict(_CLAIM, "proved", reason="pre-tokens are the same")
+        if candidates == [over] and self._edges.is_decided_by_neighbours:
+            return Verdict(_CLAIM, "proved", reason="no token crosses a seam, and pre-tokens are the same")
+        reason = f"pre-tokens differ, as in {candidates[0][0]!r:.80}, and no tokens were found that do"
+        return Verdict(_CLAIM, "not settled", reason=reason)
 
-    def _decided_by_merges(self) -> bool:
-        """Whether the tokens on both sides of an edge are those of the sides alone."""
-        return self._edges.is_decided_by_neighbours
+    def _first_witness(self, candidates: Iterable[tuple[bytes, Sequence[int]]]) -> Witness | None:
+        found = (self._compared(text, offsets) for text, offsets in candidates)
+        return next((witness for witness in found if witness is not None), None)
 
     def _crossed(self, languages: list[ByteLanguage]) -> list[tuple[bytes, list[int]]]:
         """A text in which a token crosses a seam, for each seam where there is one."""
