@@ -65,14 +65,8 @@ INNER_ROOMS = {
     "guard": ["verdicts", "templates"],
     "guard.templates": [
         *("steps", "pieces", "decisions", "texts", "json_texts", "shapes"),
-        *(
-            "jinja_formats",
-            "jinja_filters",
-            "jinja_environment",
-            "jinja_runs",
-            "jinja_conversations",
-            "reading",
-        ),
+        *("jinja_formats", "jinja_filters", "jinja_environment", "jinja_runs", "jinja_conversations"),
+        *("reading", "languages"),
     ],
     "tokenization": [
         "papers",
