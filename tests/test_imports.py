@@ -66,6 +66,7 @@ INNER_ROOMS = {
     "guard.templates": [
         *("steps", "pieces", "decisions", "texts", "json_texts", "shapes"),
         *("jinja_formats", "jinja_filters", "jinja_environment", "jinja_runs", "jinja_conversations"),
+        "jinja_widening",
         *("reading", "languages"),
     ],
     "tokenization": [
