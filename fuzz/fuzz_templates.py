@@ -1,4 +1,5 @@
-"""Random templates about unknown texts: every rendering is what transformers writes, or is named as not settled.
+"""Random templates about unknown texts: every rendering is what transformers writes, or is named as not
+settled.
 
     python -m fuzz.fuzz_templates --seconds 3600 --seed 1
 

@@ -65,14 +65,9 @@ INNER_ROOMS = {
     "guard": ["verdicts", "templates"],
     "guard.templates": [
         *("steps", "pieces", "decisions", "texts", "json_texts", "shapes"),
-        *(
-            "jinja_formats",
-            "jinja_filters",
-            "jinja_environment",
-            "jinja_runs",
-            "jinja_conversations",
-            "reading",
-        ),
+        *("jinja_formats", "jinja_filters", "jinja_environment", "jinja_runs", "jinja_conversations"),
+        "jinja_widening",
+        *("reading", "languages"),
     ],
     "tokenization": [
         *("papers", "pretokenizers", "pipelines", "kept_tables", "tables", "canonical"),

@@ -1,0 +1,1 @@
+"""Measures of the guard: proofs about tokenizers and chat templates."""

@@ -2,9 +2,9 @@
 
     python -m benchmarks.guard.template_reading FOLDER [--draws 20] [--seed 1] [--tools] [--json FILE]
 
-FOLDER holds templates, one a file (``*.jinja``).  For each template and each shape, every rendering is settled or
-not; a cause that is not settled is counted once for each template.  Drawn texts are rendered by transformers and
-compared: a difference ends the program with exit code 1.
+FOLDER holds templates, one a file (``*.jinja``).  For each template and each shape, every rendering is
+settled or not; a cause that is not settled is counted once for each template.  Drawn texts are rendered by
+transformers and compared: a difference ends the program with exit code 1.
 """
 
 from __future__ import annotations

@@ -80,6 +80,10 @@ from pathlib import Path
 from tokamata.demo.gemma_gguf import convert
 convert(Path("model.gguf"), Path("."), lambda what, share: None)
 """, "transformers", "demo"),
+    "a chat template": ("""
+from tokamata.guard.templates.reading import read_template
+read_template("")
+""", "jinja2", "guard"),
     "canonical tokenization, tokenizers": ("""
 from tokamata.tokenization.pretokenizers.classes import hugging_face_tokenizers
 hugging_face_tokenizers()
@@ -109,6 +113,9 @@ def test_only_the_command_line_and_lark_need_extras_to_be_imported(base_python: 
         if name.startswith("tokamata.patterns.grammars.") and name.rpartition(".")[2].startswith("lark_")
     }
     assert {failed.pop(name) for name in of_lark} <= {"lark"}
+    # What extends jinja2's classes is imported where a chat template is read.
+    of_jinja = {name for name in failed if name.startswith("tokamata.guard.templates.jinja_")}
+    assert {failed.pop(name) for name in of_jinja} <= {"jinja2", "markupsafe"}
     assert set(failed.values()) <= {"rich", "typer"}
     assert failed
     assert all(name.startswith("tokamata.cli.") for name in failed)

@@ -98,6 +98,7 @@ class Run:
     def __init__(self, script: tuple[bool, ...], watch: Watch, line: Callable[[], int]) -> None:
         self.conditions: list[Condition] = []
         self.depth = 0
+        self._unknowns = 0
         self.trace: Trace | None = None
         self._answers: dict[tuple[str, tuple[Piece, ...], Any], bool] = {}
         self._constants: dict[Slot, str] = {}
@@ -170,6 +171,11 @@ class Run:
             assert isinstance(slot, Slot)
             self._constants[slot] = argument
         return answer
+
+    def unknown(self) -> bool:
+        """An answer that nothing determines: both are tried, each time anew."""
+        self._unknowns += 1
+        return self.ask("is true", (Slot(Source("unknown", self._unknowns, "", "")),), None)
 
     def _with_constants(self, subject: tuple[Piece, ...]) -> tuple[Piece, ...]:
         """The text with what is known in place of slots."""

@@ -70,10 +70,11 @@ _CAPTURES = (
 class Outside(Exception):
     """The template is not of the form that the theorem is about."""
 
-    def __init__(self, what: str, line: int) -> None:
+    def __init__(self, what: str, line: int, node: nodes.Node | None = None) -> None:
         super().__init__(what, line)
         self.what = what
         self.line = line
+        self.node = node
 
 
 @dataclass
@@ -156,7 +157,7 @@ class _Reader:
         if isinstance(node, nodes.For):
             self._visit_for(node, loop)
         elif isinstance(node, nodes.Assign) and loop and self._is_conversation(node.node):
-            raise Outside("a part of the conversation in a variable of a loop", node.lineno)
+            raise Outside("a part of the conversation in a variable of a loop", node.lineno, node)
         elif self._is_conversation(node):
             self._visit_value(node, loop)
         elif isinstance(node, nodes.Getitem) and self._is_conversation(node.node):
@@ -170,7 +171,7 @@ class _Reader:
             self._visit_parts(node, loop)
         elif isinstance(node, nodes.Mod) and self._is_index(node.left, loop):
             if not (isinstance(node.right, nodes.Const) and node.right.value == 2):
-                raise Outside("an index modulo another number than 2", node.lineno)
+                raise Outside("an index modulo another number than 2", node.lineno, node)
             self.reads.parity = True
         elif isinstance(node, (nodes.Getattr, nodes.Getitem)) and _is_loop(node.node) and loop == "messages":
             name = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
@@ -179,21 +180,23 @@ class _Reader:
             elif name == "first":
                 self.reads.most = max(self.reads.most, 2)
             elif name not in _FREE:
-                raise Outside(f"loop.{name} other than in a comparison with a small number", node.lineno)
+                raise Outside(
+                    f"loop.{name} other than in a comparison with a small number", node.lineno, node
+                )
         elif isinstance(node, nodes.Name) and node.ctx == "load" and node.name in _OTHERS:
-            raise Outside(f"a {node.name}, which has a state", node.lineno)
+            raise Outside(f"a {node.name}, which has a state", node.lineno, node)
         elif _is_loop(node) and loop == "messages":
-            raise Outside("the loop as a value", node.lineno)
+            raise Outside("the loop as a value", node.lineno, node)
         elif isinstance(node, nodes.Macro):
             for name in node.find_all(nodes.Name):
                 if name.name in self._names and name.ctx == "load":
-                    raise Outside("a macro that reads the conversation", name.lineno)
+                    raise Outside("a macro that reads the conversation", name.lineno, name)
             self._visit_parts(node, "other")
         elif isinstance(node, _CAPTURES) and not loop:
             self._visit_parts(node, "other")
         elif isinstance(node, nodes.Test) and self._is_conversation(node.node):
             if node.name not in ("defined", "undefined", "none", "iterable", "sequence", "string", "mapping"):
-                raise Outside(f"the test {node.name} of the conversation", node.lineno)
+                raise Outside(f"the test {node.name} of the conversation", node.lineno, node)
         else:
             self._visit_parts(node, loop)
 
@@ -204,9 +207,9 @@ class _Reader:
             )
             if isinstance(part, nodes.Name) and self._is_conversation(part):
                 if not is_truth and not (isinstance(node, nodes.Assign) and part is node.node):
-                    raise Outside("the conversation as a whole", part.lineno or node.lineno)
+                    raise Outside("the conversation as a whole", part.lineno or node.lineno, part)
             elif self._is_conversation(part) and not (isinstance(node, nodes.Assign) and part is node.node):
-                raise Outside("a part of the conversation as a whole", part.lineno or node.lineno)
+                raise Outside("a part of the conversation as a whole", part.lineno or node.lineno, part)
             else:
                 self._visit(part, loop)
 
@@ -215,9 +218,9 @@ class _Reader:
         if isinstance(node, nodes.Getitem):
             assert isinstance(node.arg, nodes.Slice)
             if node.arg.stop is not None or node.arg.step is not None:
-                raise Outside("a slice of the conversation that does not go to its end", node.lineno)
+                raise Outside("a slice of the conversation that does not go to its end", node.lineno, node)
             if node.arg.start is not None and self._index(node.arg.start, self._shift) not in (0, 1):
-                raise Outside("a slice of the conversation from another index than 1", node.lineno)
+                raise Outside("a slice of the conversation from another index than 1", node.lineno, node)
             self._visit_value(node.node, loop)
         elif isinstance(node, nodes.CondExpr):
             self._visit(node.test, loop)
@@ -241,7 +244,9 @@ class _Reader:
                 shift = 0 if is_same else self._shift  # the loop may go through a part of the messages
                 self.reads.back = max(self.reads.back, shift - min(offset, 0))
                 return
-        raise Outside("a message by an index that is neither small nor next to that of the loop", node.lineno)
+        raise Outside(
+            "a message by an index that is neither small nor next to that of the loop", node.lineno, node
+        )
 
     def _is_index(self, node: nodes.Node, loop: str) -> bool:
         return (
@@ -266,9 +271,9 @@ class _Reader:
                 self._visit(part, "other")
             return
         if loop:
-            raise Outside("a loop over the conversation within another loop or a block", node.lineno)
+            raise Outside("a loop over the conversation within another loop or a block", node.lineno, node)
         if node.test is not None or node.recursive:
-            raise Outside("a loop over some messages of the conversation", node.lineno)
+            raise Outside("a loop over some messages of the conversation", node.lineno, node)
         self._visit_value(node.iter, loop)
         self._loop_name = node.iter.name if isinstance(node.iter, nodes.Name) else ""
         for part in node.body:
@@ -300,11 +305,14 @@ def described_answers(conditions: list[Condition], index: int, reads: Reads) -> 
             condition.holds,
         )
         for condition in conditions
-        if any(
-            source.origin != "message" or source.index < first or -reads.back <= source.index - index <= 1
-            for source in sources_of(condition.subject)
-        )
+        if any(_is_near(source, index, first, reads.back) for source in sources_of(condition.subject))
     )
+
+
+def _is_near(source: Source, index: int, first: int, back: int) -> bool:
+    if source.origin == "message":
+        return source.index < first or -back <= source.index - index <= 1
+    return source.origin != "unknown"  # which is asked once
 
 
 def is_silent(run: Run) -> bool:

@@ -302,6 +302,10 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         if run.trace is not None:
             run.trace.enter(item, context.vars)
 
+    def unknown(self) -> bool:
+        """A question whose answer is left open."""
+        return RUN.get().unknown()
+
     def compared(self, name: str, left: Any, right: Any) -> bool:
         """A comparison by one operator."""
         run = RUN.get()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -103,8 +103,8 @@ def _pieces(run: Run, parts: list[str | Text]) -> tuple[Piece, ...]:
     return text.pieces if isinstance(text, Text) else (text,) if text else ()
 
 
-def compiled(source: str) -> Compiled:
-    """A template, compiled.
+def compiled(source: str, change: Callable[[nodes.Template], None] | None = None) -> Compiled:
+    """A template, compiled; ``change`` changes its syntax tree before.
 
     Raises:
         TemplateError: it does not parse, or needs other templates.
@@ -114,6 +114,9 @@ def compiled(source: str) -> Compiled:
     environment = _environment()
     try:
         tree = environment.parse(source)
+        changed = environment.parse(source)
+        if change is not None:
+            change(changed)
         for node in tree.find_all((*_OTHERS, nodes.ScopedEvalContextModifier)):
             if isinstance(node, _OTHERS):
                 name = type(node).__name__.lower()
@@ -121,7 +124,7 @@ def compiled(source: str) -> Compiled:
                     node.lineno, f"it needs another template ({name}); there is none", _ADVICE
                 )
             raise TemplateError(node.lineno, "it switches autoescape, which is not read", _ADVICE)
-        code = environment.compile(source, filename=_FILE)
+        code = environment.compile(changed, filename=_FILE)
         template = jinja2.Template.from_code(environment, code, environment.make_globals(None))
     except TemplateError:
         raise
@@ -131,4 +134,6 @@ def compiled(source: str) -> Compiled:
         raise TemplateError(0, f"it nests too deeply ({type(error).__name__})", _ADVICE) from None
     except (SyntaxError, ValueError, OverflowError, UnicodeError) as error:
         raise TemplateError(0, f"it cannot be compiled: {error}"[:300], _ADVICE) from None
+    if change is not None:
+        change(tree)
     return Compiled(template, tree)

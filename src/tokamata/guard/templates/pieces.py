@@ -36,7 +36,8 @@ class Source:
     """Where a value comes from that a template does not determine.
 
     Attributes:
-        origin: ``"message"``, ``"tool"``, ``"variable"`` (of the caller) or ``"date"``.
+        origin: ``"message"``, ``"tool"``, ``"variable"`` (of the caller) or ``"date"``; within the package
+            also ``"unknown"``, an answer that a widened template leaves open.
         index: the index of the message or the tool, from 0; -1 for others.
         role: of the message, or ``""``.
         field: the path within the message or the tool, such as ``"content"``, ``"content.0.text"`` or
@@ -44,7 +45,7 @@ class Source:
         kind: ``"text"``, or ``"json"`` for a JSON object, which a first step makes a text.
     """
 
-    origin: Literal["message", "tool", "variable", "date"]
+    origin: Literal["message", "tool", "variable", "date", "unknown"]
     index: int
     role: str
     field: str

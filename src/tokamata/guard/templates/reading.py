@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
 from tokamata.guard.templates.decisions import Run, Trace
-from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled
+from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled, sources_of
 from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 from tokamata.resources.limits import CancelToken, Limits, Watch
@@ -72,10 +72,14 @@ class Conversations:
 
     Attributes:
         shapes: the shapes, shorter ones first; each of one turn less is among them.
+        template: the template whose renderings of these shapes suffice.  It is the template itself, or a
+            widened one, whose renderings are a superset: a proof holds for the template, and a witness has to
+            be replayed on it.
         unsettled: why no finite number of shapes is known to suffice; otherwise ``None``.
     """
 
     shapes: tuple[Shape, ...]
+    template: Template
     unsettled: Unsettled | None
 
 
@@ -159,19 +163,35 @@ class Template:
         Raises:
             TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
         """
-        from tokamata.guard.templates.jinja_conversations import Outside, reads_of
+        from tokamata.guard.templates.jinja_conversations import Outside
+        from tokamata.guard.templates.jinja_runs import compiled
+        from tokamata.guard.templates.jinja_widening import widen
 
         watch = Watch(limits, cancel)
         empty = Shape((Turn(""),), tools, variables=variables or {})
         try:
-            reads = reads_of(self._compiled.tree)
-            found = self._representatives(turns, empty, reads, 1, watch)
-            if found is None:
-                found = self._representatives(turns, empty, reads, 2, watch)
+            shapes = self._represented(turns, empty, watch)
         except Outside as error:
-            return Conversations((), Unsettled(error.what, error.line))
+            unsettled = Unsettled(error.what, error.line)
+        else:
+            return Conversations(tuple(shapes), self, None)
+        try:
+            widened = Template(self.source, self.special_tokens, compiled(self.source, widen))
+            shapes = widened._represented(turns, empty, watch)
+        except Outside:
+            return Conversations((), self, unsettled)
+        return Conversations(tuple(shapes), widened, None)
+
+    def _represented(self, turns: Sequence[Turn], empty: Shape, watch: Watch) -> list[Shape]:
+        """The shapes that suffice for this template, if the theorem is about it."""
+        from tokamata.guard.templates.jinja_conversations import reads_of
+
+        reads = reads_of(self._compiled.tree)
+        found = self._representatives(turns, empty, reads, 1, watch)
+        if found is None:
+            found = self._representatives(turns, empty, reads, 2, watch)
         assert found is not None
-        return Conversations(tuple(found), None)
+        return found
 
     def _representatives(
         self, turns: Sequence[Turn], empty: Shape, reads: Reads, neighbours: int, watch: Watch
@@ -247,7 +267,8 @@ class Template:
             paths = _merged(paths)
         found = [
             tuple(
-                Rendering(pieces, conditions, refused, unsettled) for pieces, refused, unsettled in outcomes
+                Rendering(pieces, _of_texts(conditions), refused, unsettled)
+                for pieces, refused, unsettled in outcomes
             )
             for conditions, outcomes in paths
         ]
@@ -264,6 +285,15 @@ class Template:
         if run.trace is not None:
             run.trace.indices = {id(message): index for index, message in enumerate(inputs["messages"])}
         return inputs
+
+
+def _of_texts(conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """The conditions without the answers that a widened template leaves open."""
+    return tuple(
+        condition
+        for condition in conditions
+        if all(source.origin != "unknown" for source in sources_of(condition.subject))
+    )
 
 
 def _outside(unsettled: Unsettled) -> Exception:
