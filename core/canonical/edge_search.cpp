@@ -393,12 +393,6 @@ class EdgeSearch::Search {
     std::uint32_t token;
     State state;
   };
-  // A token that is to follow another one inside a pre-token of the prefix, which is not found.
-  struct Wanted {
-    Place place;
-    std::uint32_t token;
-    State state;
-  };
 
   Key key_of(const Node& node) const {
     const bool is_inside = node.kind == Kind::Inside;
@@ -442,14 +436,19 @@ class EdgeSearch::Search {
         if (!automaton_.is_prefix(state))
           for (const std::uint16_t guess : rules_.starts_after(before_))
             offer({Kind::Border, state, {.guess = guess}, Pieces::kSettled, {}, 0, kNone, {}, kNone});
-    for (const auto& [state, borders] : prefix_.borders()) {
-      const std::uint32_t least = prefix_.nodes()[borders.front()].cost;
-      for (const bool is_first : {false, true}) {
-        if (is_first && !(has_hidden_space_ && is_start(prefix_.nodes()[borders.front()]))) continue;
-        for (const Leaving& leaving : leaving_of(state, is_first))
-          exits_.push_back({least + length_of(leaving.token) - is_first, state, is_first, leaving});
-      }
+    std::map<State, std::uint32_t> least;  // what a text costs at least where a token begins
+    for (const auto& [state, borders] : prefix_.borders()) least.emplace(state, prefix_.nodes()[borders.front()].cost);
+    for (const auto& [place, begun] : prefix_.begun()) {
+      const auto known = least.try_emplace(place.state, begun.front().cost).first;
+      known->second = std::min(known->second, begun.front().cost);
     }
+    for (const auto& [state, cost] : least)
+      for (const Leaving& leaving : leaving_of(state, false))
+        exits_.push_back({cost + length_of(leaving.token), state, false, leaving});
+    for (const auto& [state, borders] : prefix_.borders())
+      if (has_hidden_space_ && is_start(prefix_.nodes()[borders.front()]))
+        for (const Leaving& leaving : leaving_of(state, true))
+          exits_.push_back({length_of(leaving.token) - 1, state, true, leaving});
     std::ranges::stable_sort(exits_, {}, &Exit::bound);
   }
 
@@ -491,8 +490,9 @@ class EdgeSearch::Search {
   void leave_by_token(const Exit& exit) {
     const auto& [token, state] = exit.leaving;
     const std::optional<Pieces::State> pieces = pieces_.begin({token});
-    if (!pieces) return;
-    for (const std::uint32_t number : prefix_.borders().at(exit.from)) {
+    const auto borders = prefix_.borders().find(exit.from);
+    if (!pieces || borders == prefix_.borders().end()) return;
+    for (const std::uint32_t number : borders->second) {
       const Prefix::Node& node = prefix_.nodes()[number];
       if (has_hidden_space_ && is_start(node) != exit.is_first) continue;
       TextState after = node.text;
@@ -518,7 +518,6 @@ class EdgeSearch::Search {
     const auto is_covered = [&](std::uint32_t cost) {
       return offers_.covers(best, Touch(*freely), cost + length_of(token.value));
     };
-    bool is_found = false;
     std::size_t tries = 0;
     std::shared_ptr<const Words> before;
     for (const Prefix::Begun& first : begun) {
@@ -530,9 +529,8 @@ class EdgeSearch::Search {
             !has_bit(*before, first.token))
           continue;
       }
-      is_found = follow_in_prefix(first, {}, leaving) || is_found;
+      follow_in_prefix(first, {}, leaving);
     }
-    if (!is_found) wanted_.push_back({place, leaving.token, leaving.state});
   }
 
   // Whether the tokens can follow each other.
@@ -753,86 +751,92 @@ class EdgeSearch::Search {
 
   // ---- deeper in the prefix -----------------------------------------------------------------------
 
-  // Tokens that no first token of a pre-token lets follow may follow a later one.  Whether any node was offered.
+  // A token that no first token of a pre-token lets follow may follow a later one.  Whether any node was offered.
   bool begin_deeper() {
-    const std::vector<Wanted> wanted = std::exchange(wanted_, {});
+    if (std::exchange(went_deeper_, true)) return false;
     const std::size_t before = nodes_.size();
-    for (const Wanted& want : wanted) search_backwards(want);
+    find_inner_places();
+    for (const Exit& exit : exits_) {
+      const TokenId token{exit.leaving.token};
+      if (exit.is_first || !has_bit(pieces_.following(), token.value)) continue;
+      const bool continues = (tokenization_.vocabulary().bytes(token)[0] & 0xC0) == 0x80;
+      for (auto place = inner_.lower_bound({exit.from, 0, 0}); place != inner_.end() && place->state == exit.from;
+           ++place) {
+        if (continues != (place->place != CodePoints::kBetween)) continue;
+        const std::optional<TextState> freely = freely_read(*place, token);
+        if (!freely) continue;
+        const Key best{Kind::Inside, place_of(exit.leaving.state, *freely), Pieces::kSettled, token};
+        if (!offers_.covers(best, Touch(*freely), kNone)) search_backwards(*place, exit.leaving);
+      }
+    }
     return nodes_.size() > before;
   }
 
+  // Where tokens may end inside pre-tokens of the prefix: where texts do.
+  void find_inner_places() {
+    for (const Prefix::Node& node : prefix_.nodes()) {
+      if (node.at_border) continue;
+      Place place = place_of(node.state, node.text);
+      inner_.insert(place);
+      if (place.place == CodePoints::kBetween) continue;
+      place.place |= TextState::kFallback;
+      inner_.insert(place);
+    }
+  }
+
+  // The tokens that follow from a place inside a pre-token of the prefix, and where they lead.
+  template <class Visit>
+  void for_each_step(const Place& from, Visit&& visit) {
+    const LandingPtr landing = tokenization_.landing(from.guess, from.place);
+    const auto step = [&](std::uint32_t token, State state) {
+      budget_.step();
+      const std::uint16_t target = landing->target_of(token);
+      if (target == 0) return;
+      const auto [guess, reached] = landing->targets()[target - 1u];
+      visit(token, Place{state, guess, reached});
+    };
+    if (automaton_.is_free(from.state)) {
+      for_each_bit(pieces_.following(), [&](std::uint32_t token) { step(token, from.state); });
+      return;
+    }
+    walk_tokens(tokenization_.vocabulary().trie(), TokenTrie::root(), automaton_, from.state,
+                [&](NodeId, State state) { return !automaton_.is_prefix(state); },
+                [&](std::uint32_t token, State state, bool has_left) {
+                  if (!has_left && has_bit(pieces_.following(), token)) step(token, state);
+                });
+  }
+
   struct Later {
-    Place place;  // where it ends
+    Place place;  // from where it follows
     std::uint32_t token;
     std::uint32_t next;  // the one that follows it, by its place in the list
-    friend bool operator==(const Later&, const Later&) = default;
   };
 
   // Sequences of tokens within a pre-token that end with one, from their end on, until one begins it.
-  void search_backwards(const Wanted& want) {
+  void search_backwards(const Place& place, const Leaving& leaving) {
     std::vector<Later> found;
     std::set<std::pair<Place, std::uint32_t>> met;
-    bool is_found = false;
-    const auto extend = [&](const Place& place, TokenId token, std::uint32_t next) {
-      for (const auto& [source, tokens] : later(place)) {
-        for (const std::uint32_t other : tokens) {
-          budget_.step();
-          if (!pieces_.follow(Pieces::kSettled, {other}, token)) continue;
-          const Place& from = source;
-          if (!met.emplace(from, other).second) continue;
+    const auto extend = [&](const Place& to, TokenId token, std::uint32_t next) {
+      for (const Place& from : inner_)
+        for_each_step(from, [&](std::uint32_t other, const Place& reached) {
+          if (reached != to || !pieces_.follow(Pieces::kSettled, {other}, token) || !met.emplace(from, other).second)
+            return;
           found.push_back({from, other, next});
           if (found.size() > most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
-        }
-      }
+        });
     };
-    extend(want.place, {want.token}, kNone);
-    for (std::uint32_t i = 0; i < found.size() && !is_found; ++i) {
+    extend(place, {leaving.token}, kNone);
+    for (std::uint32_t i = 0; i < found.size(); ++i) {
       const Later here = found[i];
       std::vector<std::uint32_t> between;
       for (std::uint32_t at = i; at != kNone; at = found[at].next) between.push_back(found[at].token);
       if (const auto begun = prefix_.begun().find(here.place); begun != prefix_.begun().end())
         for (const Prefix::Begun& first : begun->second) {
           budget_.step();
-          is_found = is_found || follow_in_prefix(first, between, {want.token, want.state});
+          if (follow_in_prefix(first, between, leaving)) return;
         }
-      if (!is_found) extend(here.place, {here.token}, i);
+      extend(here.place, {here.token}, i);
     }
-  }
-
-  // The tokens inside pre-tokens that lead to a place, by the place from which they do.
-  const std::map<Place, std::vector<std::uint32_t>>& later(const Place& place) {
-    if (!knows_later_) {
-      knows_later_ = true;
-      std::vector<Place> pending;
-      std::set<Place> known;
-      for (const auto& [begun, tokens] : prefix_.begun())
-        if (known.insert(begun).second) pending.push_back(begun);
-      const auto add = [&](const Place& from, const LandingPtr& landing, std::uint32_t token, State state) {
-        budget_.step();
-        const std::uint16_t target = landing->target_of(token);
-        if (target == 0) return;
-        const auto [guess, reached] = landing->targets()[target - 1u];
-        const Place to{state, guess, reached};
-        later_[to][from].push_back(token);
-        if (known.insert(to).second) pending.push_back(to);
-      };
-      while (!pending.empty()) {
-        const Place from = pending.back();
-        pending.pop_back();
-        const LandingPtr landing = tokenization_.landing(from.guess, from.place);
-        const Words& following = pieces_.following();
-        if (automaton_.is_free(from.state)) {
-          for_each_bit(following, [&](std::uint32_t token) { add(from, landing, token, from.state); });
-          continue;
-        }
-        walk_tokens(tokenization_.vocabulary().trie(), TokenTrie::root(), automaton_, from.state,
-                    [&](NodeId, State state) { return !automaton_.is_prefix(state); },
-                    [&](std::uint32_t token, State state, bool has_left) {
-                      if (!has_left && has_bit(following, token)) add(from, landing, token, state);
-                    });
-      }
-    }
-    return later_[place];
   }
 
   // -------------------------------------------------------------------------------------------------
@@ -866,9 +870,8 @@ class EdgeSearch::Search {
   std::vector<Exit> exits_;
   std::size_t next_exit_ = 0;
   std::uint32_t next_node_ = 0;  // of the prefix
-  std::vector<Wanted> wanted_;
-  bool knows_later_ = false;
-  std::map<Place, std::map<Place, std::vector<std::uint32_t>>> later_;
+  bool went_deeper_ = false;
+  std::set<Place> inner_;
 };
 
 // ---- both -----------------------------------------------------------------------------------------

@@ -45,7 +45,9 @@ def encode(
         VocabularyError: the tokenizer has no program here, or one that reads control tokens in every text.
         UnsupportedTokenizerError, LimitExceeded, Cancelled: as :func:`tokamata.guard.seams`.
     """
-    texts = [checked_text(value, "values") for value in checked_list("values", values, "a list of texts")]
+    texts: list[str] = checked_list("values", values, "a list of texts")
+    for text in texts:
+        checked_text(text, "values")
     slots = [part for part in template if not isinstance(part, str)]
     if len(texts) != len(slots):
         raise ArgumentError("values", f"{len(texts)} texts", f"a text for each of the {len(slots)} slots")
