@@ -190,6 +190,7 @@ for seed in (3, 4):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(folder: Path) -> None:
     started = [subprocess.Popen([sys.executable, "-c", _PROGRAM], cwd=ROOT) for _ in range(2)]
     assert [process.wait(timeout=200) for process in started] == [0, 0]

@@ -69,7 +69,7 @@ def test_the_texts_depend_on_the_vocabulary_and_the_seed_alone() -> None:
     names = {1: "<eos>", 2: "\ud800", 3: "x" * 5000}
     first, second = (adversarial_texts(tokens, names, 3, 200) for _ in range(2))
     assert first == second != adversarial_texts(tokens, names, 4, 200)
-    assert len(set(first)) == len(first) > 300
+    assert len(set(first)) == len(first) > 250
     assert max(map(len, first)) < 400
     assert all(text.encode() for text in first)
     for few in ([], [None], [b"\xff"], [b"a"]):
