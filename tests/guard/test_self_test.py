@@ -371,6 +371,54 @@ def test_a_change_that_only_the_texts_show() -> None:
         calls()
 
 
+def test_generate_refuses_what_only_the_texts_show() -> None:
+    """What the methods of a class do is in no definition: the vocabulary, loaded again, is the same."""
+    tokenizer = Hidden(tokenizer_object=small_tokenizer().backend_tokenizer, eos_token="<eos>")
+    model = small_model(len(tokenizer))
+    constraint = tk.regex("twone")
+    assert tk.generate(model, tokenizer, [5], constraint, tokenization="canonical").text == "twone"
+    tokenizer.other = small_tokenizer().backend_tokenizer
+    tokenizer.other.normalizer = normalizers.Lowercase()
+
+    def calls() -> None:
+        for _ in range(20):
+            tk.generate(model, tokenizer, [5], constraint, tokenization="canonical")
+
+    with pytest.raises(tk.TokenizerMismatchError, match="changes the text"):
+        calls()
+    assert tk.generate(model, tokenizer, [5], constraint).text == "twone"
+
+
+def test_generate_follows_another_model_of_the_same_size() -> None:
+    """Of more tokens than are read as a whole: all pairs of seventy letters, in either order."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    letters = [letter for letter in alphabet if letter.isascii()][:70]
+    pairs = [(first, second) for first in letters for second in letters]
+    vocab = {piece: token for token, piece in enumerate(["<eos>", *alphabet, *(a + b for a, b in pairs)])}
+    backend = Tokenizer(models.BPE(vocab=vocab, merges=pairs))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.decoder = decoders.ByteLevel()
+    backend.add_special_tokens(["<eos>"])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<eos>")
+    model = small_model(len(tokenizer), eos=0)
+    first = vocabulary_of(model, tokenizer)
+    constraint = tk.regex("@AB")
+
+    def written() -> list[int]:
+        line_end = [vocab["Ċ"]]
+        return list(tk.generate(model, tokenizer, line_end, constraint, tokenization="canonical").tokens)
+
+    def read() -> list[int]:
+        return list(tokenizer("@AB", add_special_tokens=False)["input_ids"])
+
+    assert written() == read() == [vocab["@A"], vocab["B"]]
+    tokenizer.backend_tokenizer.model = models.BPE(vocab=vocab, merges=pairs[::-1])
+    assert vocabulary_of(model, tokenizer) is first  # nothing that is read in a millisecond has changed
+    assert read() == [vocab["@"], vocab["AB"]]
+    assert written() == read()
+    assert vocabulary_of(model, tokenizer) is not first
+
+
 def test_a_file_against_a_live_tokenizer(tmp_path: Path) -> None:
     """A constraint that was compiled for a file, and a tokenizer that differs from it in one merge."""
     tokenizer = small_tokenizer()

@@ -239,6 +239,8 @@ class _Transformers:
     def text_encoder(self) -> Callable[[str], Any] | None:
         if self._backend is not None:
             return self._backend.text_encoder()
+        if hasattr(getattr(self._given, "tokenizer", None), "instruct_tokenizer"):
+            return self.encode  # one of mistral_common, which never reads a control token from a text
         if not hasattr(self._given, "split_special_tokens"):
             return None
         return lambda text: self._given(text, add_special_tokens=False, split_special_tokens=True)[
