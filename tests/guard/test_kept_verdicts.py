@@ -161,7 +161,8 @@ def test_a_renamed_file_is_not_believed(folder: Path, run: list[Any]) -> None:
     wrong = small_tokenizer().backend_tokenizer
     wrong.encode_special_tokens = True
     vocabulary = tk.Vocabulary.load(wrong, stop=())
-    key = tests._key(vocabulary, wrong, tests.RunningTokenizer(wrong))
+    running = tests.RunningTokenizer(wrong)
+    key = tests._key(vocabulary, wrong, running, running.facts())
     assert key is not None
     assert key != file.stem
     shutil.copy(file, folder / f"{key}.json")

@@ -132,8 +132,8 @@ def tested_tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
     tables, _ = keyed_tokenization(vocabulary)
     source = vocabulary.pipeline
     program = None if source is None else source.program()
-    if program is not None:
-        check_running(vocabulary, program)
+    if program is not None and package_of(program) is not None:
+        _tested(vocabulary, program)
     return tables
 
 
@@ -180,7 +180,7 @@ def _tested(vocabulary: Vocabulary, program: object) -> bool:
     known = _known.get(vocabulary)
     if known is not None and known.program() is program and known.facts == facts:
         return False
-    key = _key(vocabulary, program, running)
+    key = _key(vocabulary, program, running, facts)
     if key is None or kept_verdicts.load(key) is None:
         outcome = self_test(vocabulary, running)
         if outcome.mismatch is not None:
@@ -193,7 +193,7 @@ def _tested(vocabulary: Vocabulary, program: object) -> bool:
     return True
 
 
-def _key(vocabulary: Vocabulary, program: object, running: RunningTokenizer) -> str | None:
+def _key(vocabulary: Vocabulary, program: object, running: RunningTokenizer, facts: Hashable) -> str | None:
     """The name of the test on disk, a hash of all that its outcome depends on; ``None`` if not all is known.
 
     The tables of the tokenizer's own vocabulary are named after its whole definition.  Of another tokenizer
@@ -204,7 +204,7 @@ def _key(vocabulary: Vocabulary, program: object, running: RunningTokenizer) -> 
         return None
     tables = keyed_tokenization(vocabulary)[1]
     stop = repr((vocabulary.stop, len(vocabulary)))
-    parts = (tables, stop, running.program, type(program).__qualname__, repr(running.facts()))
+    parts = (tables, stop, running.program, type(program).__qualname__, repr(facts))
     return kept_verdicts.key_of([b"%d" % _TEXTS_VERSION, *(part.encode() for part in parts)])
 
 
