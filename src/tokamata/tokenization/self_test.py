@@ -189,8 +189,15 @@ def _tested(vocabulary: Vocabulary, program: object) -> bool:
         if key is not None:
             counts = {"texts": outcome.texts, "tokens": outcome.tokens, "changed": outcome.changed}
             kept_verdicts.keep(key, counts)
-    _known[vocabulary] = _Known(weakref.ref(program), facts, count(1))
+    _known[vocabulary] = _Known(_weak(program), facts, count(1))
     return True
+
+
+def _weak(program: object) -> Callable[[], object | None]:
+    try:
+        return weakref.ref(program)
+    except TypeError:  # tokenizers of old versions, which the vocabulary holds anyway
+        return lambda: program
 
 
 def _key(vocabulary: Vocabulary, program: object, running: RunningTokenizer, facts: Hashable) -> str | None:
