@@ -367,8 +367,39 @@ def test_a_change_that_only_the_texts_show() -> None:
         for _ in range(60):
             tests.check_running(vocabulary, tokenizer)
 
-    with pytest.raises(tk.TokenizerMismatchError, match="other tokens"):
-        calls()
+    for _ in range(3):
+        with pytest.raises(tk.TokenizerMismatchError, match="other tokens"):
+            calls()
+
+
+def test_a_change_stays_found(folder: Path) -> None:
+    """A kept verdict is of what the tokenizer was; the text that showed the change is in the next tests."""
+    backend = small_tokenizer().backend_tokenizer
+    vocabulary = tk.Vocabulary.load(backend, stop=())
+    tests.check_running(vocabulary, backend)
+    assert len(list(folder.iterdir())) == 1
+    judge = tests._Judge(vocabulary, tests.keyed_tokenization(vocabulary)[0], RunningTokenizer(backend))
+    facts = RunningTokenizer(backend).facts()
+    with pytest.MonkeyPatch.context() as patch:
+        # A change that no text of the whole test shows, and that cannot be noticed.
+        original = RunningTokenizer.encode
+
+        def encode(self: RunningTokenizer, text: str) -> list[int]:
+            return [5] if text == "only this one" else original(self, text)
+
+        patch.setattr(RunningTokenizer, "encode", encode)
+        assert judge.first_mismatch(["only this one"]) is not None
+        with patch.context() as drawn:
+            drawn.setattr(tests, "drawn_texts", lambda *_: iter(["only this one"]))
+            with pytest.raises(tk.TokenizerMismatchError):
+                tests.check_running(vocabulary, backend)
+        for _ in range(3):
+            with pytest.raises(tk.TokenizerMismatchError):
+                tests.check_running(vocabulary, backend)
+        with pytest.raises(tk.TokenizerMismatchError):
+            ANYTHING.compile(vocabulary, tokenization="canonical")
+    assert RunningTokenizer(backend).facts() == facts
+    tests.check_running(vocabulary, backend)
 
 
 def test_generate_refuses_what_only_the_texts_show() -> None:
