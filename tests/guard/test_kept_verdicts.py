@@ -84,6 +84,27 @@ def test_what_it_depends_on(run: list[Any], change: str) -> None:
     assert len(run) == 2
 
 
+def test_004_version_and_flags_do_not_identify_a_tokenizer() -> None:
+    """Proposition 2 keys verdicts by them: here the same, of two tokenizers that cut ``twone`` otherwise."""
+    first = small_tokenizer().backend_tokenizer
+    document = json.loads(first.to_str())
+    merges = document["model"]["merges"]
+    assert (merges[7], merges[10]) == (["o", "n"], ["tw", "o"])
+    merges[7], merges[10] = merges[10], merges[7]
+    second = first.from_str(json.dumps(document))
+    assert first.encode("twone", add_special_tokens=False).tokens == ["tw", "one"]
+    assert second.encode("twone", add_special_tokens=False).tokens == ["two", "n", "e"]
+    keys, programs = set(), set()
+    for backend in (first, second):
+        running = tests.RunningTokenizer(backend)
+        programs.add((running.program, backend.encode_special_tokens, backend.model.dropout))
+        vocabulary = tk.Vocabulary.load(backend, stop=())
+        keys.add(tests._key(vocabulary, backend, running, running.facts()))
+    assert len(programs) == 1
+    assert len(keys) == 2
+    assert None not in keys
+
+
 def test_other_versions_and_stop_tokens(run: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     import tokenizers
 

@@ -101,8 +101,9 @@ class RunningTokenizer:
         return None if encode is None else self._called(encode, text)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, control tokens by their names, without clean-up of spaces.
+        """The text of ids, control tokens by their names.
 
+        It is without the clean-up of spaces that transformers adds; a decoder of WordPiece may have its own.
         What is not UTF-8 is shown as U+FFFD.
 
         Raises:
