@@ -143,6 +143,12 @@ def _more_texts(file: Path) -> None:
     file.write_text(json.dumps(known))
 
 
+def _endless_texts(file: Path) -> None:
+    counts = {"texts": float("inf")}
+    known = {"key": file.stem, "counts": counts, "sum": kept_verdicts._sum(file.stem, counts)}  # type: ignore[arg-type]
+    file.write_text(json.dumps(known))
+
+
 def _folder_in_place(file: Path) -> None:
     file.unlink()
     file.mkdir()
@@ -158,6 +164,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "long": lambda file: file.write_bytes(file.read_bytes() + b" " * (1 << 22)),
     "of another": _forged,
     "other counts": _more_texts,
+    "endless counts": _endless_texts,
     "a folder": _folder_in_place,
     "gone": Path.unlink,
 }

@@ -533,8 +533,9 @@ def test_wrong_arguments() -> None:
     ):
         with pytest.raises(tk.ArgumentError):
             plan(tokenizer, **wrong)  # type: ignore[arg-type]
-    with pytest.raises(tk.VocabularyError):
-        plan([b"a"])
+    for source in ([b"a"], "tokenizer.json", None):
+        with pytest.raises(tk.ArgumentError, match="a live tokenizer"):
+            plan(source)
     with pytest.raises(tk.UnsupportedTokenizerError):
         self_test(Tokenizer(models.Unigram([("a", -1.0), ("<unk>", -2.0)], 1, False)))
 

@@ -235,7 +235,7 @@ class _Judge:
     def __init__(self, vocabulary: Vocabulary, tables: _core.Tokenization, running: RunningTokenizer) -> None:
         self._vocabulary, self._tables, self._running = vocabulary, tables, running
         self._tokens = vocabulary.tokens
-        self._first = vocabulary.start_tokens() or vocabulary.tokens
+        self._first = vocabulary._start_tokens or vocabulary.tokens
         self.texts = self.tokens = self.changed = 0
 
     def first_mismatch(self, texts: Sequence[str]) -> TokenizerMismatchError | None:
