@@ -64,6 +64,23 @@ def test_random_tokenizers_pass(seed: int) -> None:
         assert outcome.mismatch is None, (seed, outcome.mismatch)
 
 
+@pytest.mark.parametrize("seed", [5, 6])
+def test_a_tokenizer_without_a_token_for_the_sign_of_spaces(seed: int) -> None:
+    """It writes the bytes of ``▁``, which come back as ``▁``: texts with it are canonical, or (6) none is."""
+    tokenizer, _ = random_tokenizer(seed, JSON_ALPHABETS)
+    assert tokenizer.token_to_id("▁") is None
+    assert self_test(tokenizer).mismatch is None
+    ids = tokenizer.encode("▁a").ids
+    again = tokenizer.encode(tokenizer.decode(ids)).ids
+    constraint = tk.literal(tokenizer.decode(ids))
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+    if again == ids:
+        assert constraint.compile(vocabulary, tokenization="canonical").matcher().forced_tokens() == ids
+    else:
+        with pytest.raises(tk.NoncanonicalError):
+            constraint.compile(vocabulary, tokenization="canonical").matcher()
+
+
 def test_the_texts_depend_on_the_vocabulary_and_the_seed_alone() -> None:
     tokens = tk.Vocabulary.load(small_tokenizer()).tokens
     names = {1: "<eos>", 2: "\ud800", 3: "x" * 5000}
