@@ -28,6 +28,7 @@ from fuzz import (
     fuzz_patterns,
     fuzz_repair,
     fuzz_schemas,
+    fuzz_self_test,
     fuzz_values,
 )
 from tests.support.schemas.schema_sources import Schemas
@@ -59,6 +60,12 @@ def test_canonical_constraints_of_small_tokenizers() -> None:
     tally = fuzz_canonical.run(seconds=3, seed=20261121)
     assert tally.tried > 0
     assert min(tally.masks, tally.walks, tally.texts) > 0
+
+
+@pytest.mark.slow
+def test_self_tests_of_small_tokenizers() -> None:
+    tally = fuzz_self_test.run(seconds=3, seed=20261127)
+    assert tally.passed > 0
 
 
 @pytest.mark.slow

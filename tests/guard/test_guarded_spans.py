@@ -71,6 +71,7 @@ def test_texts_that_are_written(protected: list[str]) -> None:
             full = bits(compiled.matcher().mask) if not tokens else set()
             assert set(allowed) <= full or tokens
             if not allowed:
+                assert matcher.is_accepting
                 break
             # Single bytes that begin a protected text are drawn often.
             starts = [token for token in allowed if token < 256 and bytes([token]) in b"".join(data)]
@@ -172,6 +173,8 @@ def test_refusals() -> None:
     for matcher in (begun, other):
         with pytest.raises(tk.ArgumentError):
             GuardedMatcher(matcher, spans)
+    with pytest.raises(tk.ArgumentError, match="whole tokens"):
+        GuardedMatcher(tk.text_token().compile(VOCABULARY).matcher(), spans)
     tokenizer = small_tokenizer()
     vocabulary = tk.Vocabulary.load(tokenizer)
     canonical = tk.regex("a").compile(vocabulary, tokenization="canonical").matcher()

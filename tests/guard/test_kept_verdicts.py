@@ -84,6 +84,27 @@ def test_what_it_depends_on(run: list[Any], change: str) -> None:
     assert len(run) == 2
 
 
+def test_004_version_and_flags_do_not_identify_a_tokenizer() -> None:
+    """Proposition 2 keys verdicts by them: here the same, of two tokenizers that cut ``twone`` otherwise."""
+    first = small_tokenizer().backend_tokenizer
+    document = json.loads(first.to_str())
+    merges = document["model"]["merges"]
+    assert (merges[7], merges[10]) == (["o", "n"], ["tw", "o"])
+    merges[7], merges[10] = merges[10], merges[7]
+    second = first.from_str(json.dumps(document))
+    assert first.encode("twone", add_special_tokens=False).tokens == ["tw", "one"]
+    assert second.encode("twone", add_special_tokens=False).tokens == ["two", "n", "e"]
+    keys, programs = set(), set()
+    for backend in (first, second):
+        running = tests.RunningTokenizer(backend)
+        programs.add((running.program, backend.encode_special_tokens, backend.model.dropout))
+        vocabulary = tk.Vocabulary.load(backend, stop=())
+        keys.add(tests._key(vocabulary, backend, running, running.facts()))
+    assert len(programs) == 1
+    assert len(keys) == 2
+    assert None not in keys
+
+
 def test_other_versions_and_stop_tokens(run: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     import tokenizers
 
@@ -122,6 +143,12 @@ def _more_texts(file: Path) -> None:
     file.write_text(json.dumps(known))
 
 
+def _endless_texts(file: Path) -> None:
+    counts = {"texts": float("inf")}
+    known = {"key": file.stem, "counts": counts, "sum": kept_verdicts._sum(file.stem, counts)}  # type: ignore[arg-type]
+    file.write_text(json.dumps(known))
+
+
 def _folder_in_place(file: Path) -> None:
     file.unlink()
     file.mkdir()
@@ -137,6 +164,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "long": lambda file: file.write_bytes(file.read_bytes() + b" " * (1 << 22)),
     "of another": _forged,
     "other counts": _more_texts,
+    "endless counts": _endless_texts,
     "a folder": _folder_in_place,
     "gone": Path.unlink,
 }
@@ -161,7 +189,8 @@ def test_a_renamed_file_is_not_believed(folder: Path, run: list[Any]) -> None:
     wrong = small_tokenizer().backend_tokenizer
     wrong.encode_special_tokens = True
     vocabulary = tk.Vocabulary.load(wrong, stop=())
-    key = tests._key(vocabulary, wrong, tests.RunningTokenizer(wrong))
+    running = tests.RunningTokenizer(wrong)
+    key = tests._key(vocabulary, wrong, running, running.facts())
     assert key is not None
     assert key != file.stem
     shutil.copy(file, folder / f"{key}.json")
@@ -190,6 +219,7 @@ for seed in (3, 4):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(folder: Path) -> None:
     started = [subprocess.Popen([sys.executable, "-c", _PROGRAM], cwd=ROOT) for _ in range(2)]
     assert [process.wait(timeout=200) for process in started] == [0, 0]

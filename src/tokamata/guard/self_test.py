@@ -16,15 +16,17 @@ from typing import Literal
 
 from tokamata.calls.arguments import checked_choice
 from tokamata.errors import (
+    ArgumentError,
     MissingExtraError,
     TokenizerMismatchError,
     TokenizerMismatchWarning,
     VocabularyError,
+    shown_argument,
 )
 from tokamata.guard.guarded_spans import GuardedSpans, checked_protected
 from tokamata.matching.compositions import Tokenization
 from tokamata.tokenization import self_test as tests
-from tokamata.tokenization.running import RunningTokenizer
+from tokamata.tokenization.running import RunningTokenizer, package_of
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["OnMismatch", "Plan", "plan", "self_test"]
@@ -110,7 +112,7 @@ def plan(
     Raises:
         TokenizerMismatchError: the test fails, and ``on_mismatch`` is ``"refuse"``.
         UnspellableError: ``"bytes"``, but the vocabulary has no token for some byte.
-        ArgumentError: ``"bytes"`` without protected texts.
+        ArgumentError: ``tokenizer`` is no live tokenizer; or ``"bytes"`` without protected texts.
         VocabularyError, UnsupportedTokenizerError, MissingExtraError: there are no tables of this tokenizer.
 
     Warns:
@@ -120,7 +122,9 @@ def plan(
     texts: Sequence[str] = [*protected]
     if on_mismatch == "bytes":
         checked_protected(texts)
-    RunningTokenizer(tokenizer)  # refuses what cannot be tested
+    if package_of(tokenizer) is None:
+        expected = "a live tokenizer, such as one of transformers"
+        raise ArgumentError("tokenizer", shown_argument(tokenizer), expected, "test a file with self_test")
     known = _vocabulary_of(tokenizer) if vocabulary is None else vocabulary
     try:
         tests.check_running(known, tokenizer)

@@ -7,10 +7,11 @@ subfolder of their own, and nothing outside of it is ever deleted::
     cache folder/models/                    converted models, never trimmed
     cache folder/tokamata-derived/KIND/…    512 MiB at most; the least recently used files go first
 
-There are four kinds of derived files: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for
-canonical tokenization (``tokenization/kept_tables.py``), segments of vocabularies
-(``vocabulary/kept_segments.py``, written by ``core/vocabulary/segment_files``), and the rules of grammars
-with a lexer (``patterns/grammars/kept_rules.py``).  The name of a file is a hash of everything that it
+There are five kinds of derived files: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for
+canonical tokenization (``tokenization/kept_tables.py``), the self-tests that tokenizers have passed
+(``tokenization/kept_verdicts.py``), segments of vocabularies (``vocabulary/kept_segments.py``, written by
+``core/vocabulary/segment_files``), and the rules of grammars with a lexer
+(``patterns/grammars/kept_rules.py``).  The name of a file is a hash of everything that it
 depends on, including versions.  So no file is ever out of date, and all of them may be deleted at any time.
 
 Several processes may write at once: each writes its own file and renames it, so a reader sees a whole file or

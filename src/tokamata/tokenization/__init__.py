@@ -16,7 +16,9 @@ tokenizer without its normalizer and pre-tokenizer.  ``docs/tokenization.md`` wa
 
 The other modules serve the engine, for whole tokenizers: :mod:`.pipelines` read their files,
 :mod:`.pretokenizers` make automata of their regexes, :mod:`.tables` makes the tables of the engine, which
-:mod:`.kept_tables` keeps on disk, and :mod:`.canonical` combines them.
+:mod:`.kept_tables` keeps on disk, and :mod:`.canonical` combines them.  :mod:`.self_test` tests them against
+the tokenizer's own program (:mod:`.running`) on :mod:`.adversarial_texts`; :mod:`.kept_verdicts` keeps what
+was passed.
 """
 
 from __future__ import annotations

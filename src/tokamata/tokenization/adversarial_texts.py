@@ -10,10 +10,10 @@ How.  Texts of five classes, in this order, so that what is seldom right comes f
   compatibility characters, spaces, each after and before letters, digits, marks and structure;
 * a corpus: prose in twenty-eight scripts and languages, code, numbers, URLs, runs of white space;
 * what regexes of pre-tokenizers are about, drawn: runs of spaces, line ends, digits, apostrophes, letters;
-* tokens of this vocabulary, drawn: alone, which shows a merge that is missing; overlapping by a byte, which
-  shows merges in another order; joined, cut and joined again.
+* tokens of this vocabulary, drawn: 8,000 of them apart from each other, which shows a merge that is missing;
+  overlapping, which shows merges in another order; joined, cut and joined again.
 
-Cost: 10 ms for 2,300 texts, at any size of the vocabulary.  The texts depend on the vocabulary and the seed
+Cost: 20 ms for 2,300 texts, at any size of the vocabulary.  The texts depend on the vocabulary and the seed
 alone.
 
 Not here: the whole of Unicode, which takes seconds (`tests/canonical/test_every_code_point.py`).
@@ -24,7 +24,8 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 __all__ = ["CORPUS", "adversarial_texts", "drawn_texts"]
 
@@ -129,8 +130,9 @@ _POINTS = (
 _AROUND = ("a{}b", " {} ", "1{}2{}", "<{}|>{}{}x", "{}", "\n{}\t", "'{}s ={}")
 _RUNS = " \n\r\t'1aZé.!-中_"
 _MOST_NAMES = 48
-_MOST_TRIES = 40  # to find a token that overlaps
-_LONG = 12  # bytes of overlapping tokens
+_IN_LINE = 16  # tokens that are tested in one text, apart from each other
+_LEAST_POOL = 64  # tokens of which texts are made
+_MOST_SHARED = 3  # bytes of two tokens
 _MOST_LONG = 64  # bytes of a token: longer ones are runs of one character
 
 
@@ -153,23 +155,50 @@ def drawn_texts(tokens: Sequence[bytes | None], seed: int, count: int) -> Iterat
     """Texts that are drawn from the tokens and from runs of characters; some are empty."""
     draw = random.Random(seed)
     alone = _each_once(tokens, draw)
-    several = [token for token in tokens if token is not None and 1 < len(token) <= _MOST_LONG]
-    several = several or [token for token in tokens if token is not None] or [b""]
+    pool = _Pool(tokens, max(_LEAST_POOL, 2 * count), draw)
     for number in range(count):
         kind = number % 8
         if kind == 0:
             yield "".join(draw.choices(_RUNS, k=draw.randrange(1, 14)))
         elif kind < 3:
-            yield next(alone, "") or _joined(several, draw, 2)
+            yield _apart(islice(alone, _IN_LINE)) or pool.overlapping()
         elif kind < 5:
-            yield _overlapping(several, draw)
+            yield pool.overlapping()
         elif kind == 5:
-            yield _joined(several, draw, draw.randrange(2, 7))
+            yield pool.joined(draw.randrange(2, 7))
         elif kind == 6:
-            yield _cut(_joined(several, draw, 1), draw) + _cut(_joined(several, draw, 1), draw)
+            yield _cut(pool.joined(1), draw) + _cut(pool.joined(1), draw)
         else:
-            spaced = (_joined(several, draw, 1).strip() for _ in range(draw.randrange(1, 6)))
+            spaced = (pool.joined(1).strip() for _ in range(draw.randrange(1, 6)))
             yield draw.choice((" ", "\n", "1", "'s ", ", ")).join(spaced)
+
+
+class _Pool:
+    """Some tokens of several bytes, and which of them begin with some bytes."""
+
+    def __init__(self, tokens: Sequence[bytes | None], size: int, draw: random.Random) -> None:
+        some = tokens if len(tokens) <= size else [tokens[draw.randrange(len(tokens))] for _ in range(size)]
+        known = [token for token in some if token is not None and len(token) <= _MOST_LONG]
+        self._tokens = [token for token in known if len(token) > 1] or known or [b""]
+        self._by_beginning: dict[bytes, list[bytes]] = {}
+        for token in self._tokens:
+            for size in range(1, min(len(token), _MOST_SHARED + 1)):
+                self._by_beginning.setdefault(token[:size], []).append(token)
+        self._draw = draw
+
+    def joined(self, count: int) -> str:
+        """So many tokens, those that are no text left out."""
+        return "".join(map(_text, self._draw.choices(self._tokens, k=count)))
+
+    def overlapping(self) -> str:
+        """Tokens that share some bytes, the last of one and the first of the next: their merges compete."""
+        text = self._draw.choice(self._tokens)
+        for _ in range(self._draw.randrange(1, 4)):
+            shared = self._draw.randrange(1, _MOST_SHARED + 1)
+            followers = self._by_beginning.get(text[-shared:])
+            if followers:
+                text += self._draw.choice(followers)[shared:]
+        return _text(text)
 
 
 def _of_names(names: Mapping[int, str]) -> Iterator[str]:
@@ -200,21 +229,9 @@ def _each_once(tokens: Sequence[bytes | None], draw: random.Random) -> Iterator[
             yield text
 
 
-def _joined(tokens: Sequence[bytes], draw: random.Random, count: int) -> str:
-    """So many tokens, those that are no text left out."""
-    return "".join(map(_text, draw.choices(tokens, k=count)))
-
-
-def _overlapping(tokens: Sequence[bytes], draw: random.Random) -> str:
-    """Tokens that share a byte, the last of one and the first of the next: their merges compete."""
-    text = draw.choice(tokens)
-    for _ in range(_MOST_TRIES):
-        token = draw.choice(tokens)
-        if token[:1] == text[-1:]:
-            text += token[1:]
-            if len(text) > _LONG:
-                break
-    return _text(text)
+def _apart(texts: Iterable[str]) -> str:
+    """Texts in one line each, where they do not begin with a space: nearly all tokenizers cut them apart."""
+    return "".join(text if text[0] == " " else f"\n{text}" for text in texts).strip("\n")
 
 
 def _is_unicode(text: str) -> bool:

@@ -43,7 +43,7 @@ def load(key: str) -> dict[str, int] | None:
         if known["key"] != key or known["sum"] != _sum(key, counts):
             return None
         found = {str(name): int(count) for name, count in counts.items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError):
         return None  # absent or damaged: tested again
     kept_files.note_use(path)
     return found

@@ -60,8 +60,8 @@ class RunningTokenizer:
 
     Attributes:
         program: the packages that run, with their versions.
-        is_of_package: whether the class of the tokenizer is one of its package, so that the version says what
-            the program is.
+        is_of_package: whether the class of the tokenizer is one of these packages, and runs no others, so
+            that the versions say what the program is.
 
     Raises:
         VocabularyError: there is no program for this source, or it cannot read the file.
@@ -75,7 +75,8 @@ class RunningTokenizer:
             raise VocabularyError(f"{type(given).__name__} is no tokenizer that can run; pass {_KNOWN}")
         self._adapter: _Adapter = _ADAPTERS[package](given)
         self.program = ", ".join(map(_with_version, self._adapter.packages))
-        self.is_of_package = type(given).__module__.partition(".")[0] == package
+        is_known = self._adapter.packages != ("transformers",)  # one in Python may run any other package
+        self.is_of_package = is_known and type(given).__module__.partition(".")[0] == package
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text; control tokens that it spells are read as such where the program does so.
@@ -100,8 +101,9 @@ class RunningTokenizer:
         return None if encode is None else self._called(encode, text)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, control tokens by their names, without clean-up of spaces.
+        """The text of ids, control tokens by their names.
 
+        It is without the clean-up of spaces that transformers adds; a decoder of WordPiece may have its own.
         What is not UTF-8 is shown as U+FFFD.
 
         Raises:
@@ -239,6 +241,8 @@ class _Transformers:
     def text_encoder(self) -> Callable[[str], Any] | None:
         if self._backend is not None:
             return self._backend.text_encoder()
+        if hasattr(getattr(self._given, "tokenizer", None), "instruct_tokenizer"):
+            return self.encode  # one of mistral_common, which never reads a control token from a text
         if not hasattr(self._given, "split_special_tokens"):
             return None
         return lambda text: self._given(text, add_special_tokens=False, split_special_tokens=True)[

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 from typing import Any
+from weakref import WeakKeyDictionary
 
 __all__ = ["TokenizerState"]
 
@@ -42,7 +43,7 @@ class TokenizerState:
 
     def __init__(self, tokenizer: Any) -> None:
         backend = _backend(tokenizer)
-        self._has_many = backend is not None and len(backend.get_added_tokens_decoder()) > _MOST_COMPARED
+        self._has_many = backend is not None and _has_many_added(backend)
         self._facts = self._facts_of(tokenizer)
 
     def is_of(self, tokenizer: Any) -> bool:
@@ -68,6 +69,20 @@ class TokenizerState:
             return backend.get_vocab_size(True)
         added = backend.get_added_tokens_decoder()
         return list(added), list(map(_flags_of, added.values()))
+
+
+# Backends by whether they had many added tokens when they were first seen; counting 6,000 takes 5 ms.
+_many: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+
+
+def _has_many_added(backend: Any) -> bool:
+    try:
+        known = _many.get(backend)
+    except TypeError:  # old versions of the package have no weak references
+        return len(backend.get_added_tokens_decoder()) > _MOST_COMPARED
+    if known is None:
+        known = _many[backend] = len(backend.get_added_tokens_decoder()) > _MOST_COMPARED
+    return known
 
 
 def _backend(tokenizer: Any) -> Any:
