@@ -29,10 +29,7 @@ from benchmarks.common.report import Report
 from benchmarks.guard.real_merges import merges_of, sources
 from tests.support.automata.tokenizations import Bpe, random_bpe
 from tokamata import Limits
-from tokamata.tokenization import first_improper
-from tokamata.tokenization.papers.detectors import detect
-from tokamata.tokenization.papers.merge_graph import MergeGraph
-from tokamata.tokenization.papers.two_neighbours import TwoNeighbours
+from tokamata.tokenization import MergeGraph, TwoNeighbours, detect_crossing, first_improper
 
 _HORIZONS = (3, 4, 5)
 _BRUTE = 6  # tokens of the strings of brute force, as in the paper's section 9
@@ -96,7 +93,7 @@ class Small:
 
     def _boundary(self, bpe: Bpe, ranks: list[int] | None, inside: list[int]) -> None:
         graph = MergeGraph(bpe.letters, bpe.merges, _BRUTE, ranks, around=inside, limits=_SMALL)
-        found = detect(graph, inside)
+        found = detect_crossing(graph, inside)
         if graph.limit is not None and found.min_safe_L is None:
             self.unsettled += 1
             return
@@ -146,7 +143,7 @@ def graphs(source: Any) -> list[dict[str, Any]]:
         if text is not None and around is None:
             continue
         graph = MergeGraph(merges.characters, merges.merges, 3, merges.ranks, around, _REAL)
-        found = detect(graph, around) if around is not None else None
+        found = detect_crossing(graph, around) if around is not None else None
         rows.append(
             {
                 "tokenizer": source.name,

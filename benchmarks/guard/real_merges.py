@@ -13,9 +13,8 @@ import numpy as np
 import tokamata as tk
 import tokamata._core as _core
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
-from tokamata.tokenization import Merge
+from tokamata.tokenization import Merge, Schedules
 from tokamata.tokenization.canonical import _pipeline
-from tokamata.tokenization.papers.schedules import Schedules
 from tokamata.tokenization.pipelines.pipeline import BytePairs
 
 Characters = tuple[int, ...]

@@ -12,10 +12,8 @@ import pytest
 from tests.support.automata.tokenizations import Bpe, random_bpe
 from tokamata import Limits
 from tokamata.errors import MachineError
+from tokamata.tokenization import MergeGraph, TwoNeighbours, detect_crossing
 from tokamata.tokenization.papers import merge_graph
-from tokamata.tokenization.papers.detectors import detect
-from tokamata.tokenization.papers.merge_graph import MergeGraph
-from tokamata.tokenization.papers.two_neighbours import TwoNeighbours
 
 
 def endings(ranks: dict[tuple[str, str], int], tokens: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -65,8 +63,8 @@ def test_against_brute_force_over_all_tie_orders() -> None:
         boundary = "".join(draw.choices([bpe.vocabulary[0].decode(), "b"], k=draw.randint(1, 3)))
         inside, horizon = bpe.text(boundary), 4 if len(bpe.vocabulary) < 5 else 3
         least = least_window(bpe, ranks, boundary, horizon)
-        whole = detect(MergeGraph(bpe.letters, bpe.merges, horizon, ranks), inside)
-        part = detect(MergeGraph(bpe.letters, bpe.merges, horizon, ranks, around=inside), inside)
+        whole = detect_crossing(MergeGraph(bpe.letters, bpe.merges, horizon, ranks), inside)
+        part = detect_crossing(MergeGraph(bpe.letters, bpe.merges, horizon, ranks, around=inside), inside)
         assert whole.limit is None
         assert whole.min_safe_L == part.min_safe_L == least, (bpe, ranks, boundary)
         assert whole.rejects(3) == (least is not None and least <= 3)
@@ -97,7 +95,7 @@ def test_a_horizon_of_one_more_than_its_tokens_suffices() -> None:
         crossed += 1
         enough = 1 + len(two.encode(inside))
         graph = MergeGraph(bpe.letters, bpe.merges, enough, around=inside, limits=Limits(states=20_000))
-        found = detect(graph, inside)
+        found = detect_crossing(graph, inside)
         assert found.min_safe_L is not None, (bpe, inside)
         for horizon in missed:
             missed[horizon] += horizon < found.min_safe_L
@@ -108,7 +106,7 @@ def test_a_horizon_of_one_more_than_its_tokens_suffices() -> None:
 def test_ties_by_position_are_false_positives() -> None:
     """``cbbb`` is ``c bb b`` for every library; the paper's schedules also allow ``c b bb``."""
     bpe = Bpe.of("bc", "b b")
-    found = detect(MergeGraph(bpe.letters, bpe.merges, 3), bpe.text("cbb"))
+    found = detect_crossing(MergeGraph(bpe.letters, bpe.merges, 3), bpe.text("cbb"))
     assert found.min_safe_L == 3
     assert found.window == tuple(bpe.text("cbbb"))
     assert TwoNeighbours(bpe.letters, bpe.merges).crossed(bpe.text("cbb")) is None
@@ -134,7 +132,7 @@ def test_a_limit_is_named() -> None:
     graph = MergeGraph(bpe.letters, bpe.merges, 5, limits=Limits(states=2_000))
     assert graph.configurations <= 2_000
     assert graph.limit == "the limit states=2000 was exceeded"
-    found = detect(graph, bpe.text("ad"))
+    found = detect_crossing(graph, bpe.text("ad"))
     assert found.limit == graph.limit
 
 
@@ -146,7 +144,7 @@ def test_a_run_has_too_many_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert graph.limit == "strings with more than 100 configurations: 2"
     assert [graph.strings[(0,) * size].configurations for size in (1, 2, 3, 4, 5)] == [1, 2, 3, 5, 8]
     assert max(map(len, graph.strings)) == 10
-    assert detect(graph, [0]).min_safe_L == 1
+    assert detect_crossing(graph, [0]).min_safe_L == 1
 
 
 def test_questions_that_a_graph_cannot_answer() -> None:
@@ -154,9 +152,9 @@ def test_questions_that_a_graph_cannot_answer() -> None:
     graph = MergeGraph(bpe.letters, bpe.merges, 2, around=bpe.text("a"))
     for boundary in ("", "b"):
         with pytest.raises(MachineError, match="no strings around the characters"):
-            detect(graph, bpe.text(boundary))
+            detect_crossing(graph, bpe.text(boundary))
     with pytest.raises(MachineError, match="Det_3 was not examined"):
-        detect(graph, bpe.text("a")).rejects(3)
+        detect_crossing(graph, bpe.text("a")).rejects(3)
     with pytest.raises(MachineError, match="build the graph with a larger horizon"):
         graph.steps(bpe.text("bbb"))
 

@@ -14,8 +14,7 @@ from tests.support.texts import all_texts
 from tests.support.tokenizers.boundary_oracle import always_one_token, crossed_left, crossed_right
 from tests.support.tokenizers.plain_tokenizers import plain_tokenizer
 from tokamata.errors import VocabularyError
-from tokamata.tokenization import encode_one_at_a_time, first_improper
-from tokamata.tokenization.papers.two_neighbours import Crossing, TwoNeighbours
+from tokamata.tokenization import Crossing, TwoNeighbours, encode_one_at_a_time, first_improper
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "24"))
 

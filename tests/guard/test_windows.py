@@ -7,10 +7,7 @@ from collections import Counter
 
 from benchmarks.guard.windows import Windows
 from tests.support.automata.tokenizations import random_bpe
-from tokamata.tokenization import spellings
-from tokamata.tokenization.papers.merge_graph import MergeGraph
-from tokamata.tokenization.papers.schedules import Schedules
-from tokamata.tokenization.papers.two_neighbours import TwoNeighbours
+from tokamata.tokenization import MergeGraph, Schedules, TwoNeighbours, spellings
 
 
 def test_the_least_window() -> None:
