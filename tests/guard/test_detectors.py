@@ -153,6 +153,9 @@ def test_questions_that_a_graph_cannot_answer() -> None:
     for boundary in ("", "b"):
         with pytest.raises(MachineError, match="no strings around the characters"):
             detect_crossing(graph, bpe.text(boundary))
+    for horizon, around in ((0, None), (2, [])):
+        with pytest.raises(MachineError, match="there are no strings of"):
+            MergeGraph(bpe.letters, bpe.merges, horizon, around=around)
     with pytest.raises(MachineError, match="Det_3 was not examined"):
         detect_crossing(graph, bpe.text("a")).rejects(3)
     with pytest.raises(MachineError, match="build the graph with a larger horizon"):

@@ -76,6 +76,7 @@ class MergeGraph:
 
     Raises:
         VocabularyError: two merges make the same token from different texts.
+        MachineError: the horizon is below 1, or ``around`` is empty.
 
     Attributes:
         horizon: L.
@@ -94,6 +95,11 @@ class MergeGraph:
         around: Sequence[int] | None = None,
         limits: Limits | None = None,
     ) -> None:
+        if horizon < 1 or (around is not None and not around):
+            raise MachineError(
+                f"there are no strings of {horizon} tokens around the characters {around}; pass a horizon "
+                "of at least 1, and at least one character or None"
+            )
         began = perf_counter()
         self.horizon = horizon
         self.around = None if around is None else tuple(around)
