@@ -8,6 +8,8 @@ characters of ``u`` and of ``b``, and the right border if it has characters of `
 004 claims that three consecutive tokens show each such crossing (lemma 1).  They do not: with a ``b`` of k
 letters, the shortest text in which ``xa`` crosses has k tokens.  What holds is simpler.
 
+A *token* here is one that is the encoding of its own text; no encoding by merges has others.
+
 **Theorem.**  Let ``c₁ … cₘ`` be the tokens of ``b`` alone.  Some text has a token across a border of ``b`` if
 and only if some token ``t`` cannot stand before ``c₁`` (the text of ``t c₁`` is not encoded as ``t c₁``), or
 cannot stand after ``cₘ``.  Then the text of ``t·b``, or of ``b·t``, is such a text.  Otherwise, the tokens of
