@@ -13,9 +13,8 @@ import numpy as np
 import tokamata as tk
 import tokamata._core as _core
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
-from tokamata.tokenization import Merge
+from tokamata.tokenization import Merge, Schedules
 from tokamata.tokenization.canonical import _pipeline
-from tokamata.tokenization.papers.schedules import Schedules
 from tokamata.tokenization.pipelines.pipeline import BytePairs
 
 Characters = tuple[int, ...]
@@ -26,6 +25,8 @@ class RealMerges:
 
     Attributes:
         merges: in order of priority.
+        ranks: of each merge.
+        schedules: of them.
         ignore_merges: whether a pre-token that is an entry becomes that entry.
     """
 
@@ -37,7 +38,8 @@ class RealMerges:
         self.merges = [Merge(*merge) for merge in zip(*columns, strict=True)]
         self.ignore_merges = model.ignore_merges
         # Merges that make one token from other parts may share a rank, as they do in tiktoken's files.
-        self.schedules = Schedules(self.merges, model.rank[order].tolist())
+        self.ranks: list[int] = model.rank[order].tolist()
+        self.schedules = Schedules(self.merges, self.ranks)
 
     @cached_property
     def texts(self) -> dict[int, Characters]:

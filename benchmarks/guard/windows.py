@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from tokamata.tokenization.papers.schedules import Schedules
+from tokamata.tokenization import Schedules
 
 Characters = tuple[int, ...]
 

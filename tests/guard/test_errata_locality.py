@@ -12,11 +12,7 @@ import tokamata as tk
 from tests.support.automata.tokenizations import Bpe, random_bpe
 from tests.support.tokenizers.boundary_oracle import crossed_left
 from tests.support.tokenizers.plain_tokenizers import plain_tokenizer
-from tokamata.tokenization import encode_one_at_a_time
-from tokamata.tokenization.papers.detectors import detect
-from tokamata.tokenization.papers.merge_graph import MergeGraph
-from tokamata.tokenization.papers.schedules import Schedules
-from tokamata.tokenization.papers.two_neighbours import TwoNeighbours
+from tokamata.tokenization import MergeGraph, Schedules, TwoNeighbours, detect_crossing, encode_one_at_a_time
 
 
 def test_004_definition_3_a_prefix_of_an_accepted_text_is_not_accepted(
@@ -51,7 +47,7 @@ def test_004_lemma_1_no_number_of_tokens_shows_every_violation(size: int) -> Non
     boundary = "abcdefgh"[:size]
     bpe = Bpe.of("abcdefghx", "x a")
     inside = bpe.text(boundary)
-    found = detect(MergeGraph(bpe.letters, bpe.merges, 5 if size > 3 else 3, around=inside), inside)
+    found = detect_crossing(MergeGraph(bpe.letters, bpe.merges, 5 if size > 3 else 3, around=inside), inside)
     vocabulary = tk.Vocabulary.load(plain_tokenizer(bpe), stop=())
     exact = crossed_left(vocabulary, boundary)
     assert exact is not None
@@ -81,7 +77,7 @@ def test_004_theorem_1_the_horizon_is_one_more_than_the_tokens_of_the_boundary()
         inside = bpe.text(boundary)
         assert len(encode_one_at_a_time(bpe.merges, inside)) == count
         graph = MergeGraph(bpe.letters, bpe.merges, count + 1, around=inside)
-        assert detect(graph, inside).min_safe_L == count + 1
+        assert detect_crossing(graph, inside).min_safe_L == count + 1
     draw = random.Random(62)
     seen = 0
     for _ in range(200):  # and none needs more
@@ -91,7 +87,7 @@ def test_004_theorem_1_the_horizon_is_one_more_than_the_tokens_of_the_boundary()
         if two.crossed(inside) is not None:
             enough = 1 + len(two.encode(inside))
             graph = MergeGraph(bpe.letters, bpe.merges, enough, around=inside)
-            assert detect(graph, inside).min_safe_L is not None
+            assert detect_crossing(graph, inside).min_safe_L is not None
             seen += 1
     assert seen > 80, seen
 
@@ -107,7 +103,7 @@ def test_004_theorem_1_with_ties_a_boundary_of_one_token_needs_two() -> None:
         ranks = [draw.randrange(2) for _ in bpe.merges]
         inside = bpe.text(draw.choice(bpe.vocabulary).decode())
         graph = MergeGraph(bpe.letters, bpe.merges, 3, ranks, around=inside)
-        found = detect(graph, inside)
+        found = detect_crossing(graph, inside)
         assert found.min_safe_L != 3, (bpe, ranks, inside)
         rejected += found.min_safe_L is not None
     assert rejected > 40

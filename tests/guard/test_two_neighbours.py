@@ -14,8 +14,7 @@ from tests.support.texts import all_texts
 from tests.support.tokenizers.boundary_oracle import always_one_token, crossed_left, crossed_right
 from tests.support.tokenizers.plain_tokenizers import plain_tokenizer
 from tokamata.errors import VocabularyError
-from tokamata.tokenization import encode_one_at_a_time, first_improper
-from tokamata.tokenization.papers.two_neighbours import Crossing, TwoNeighbours
+from tokamata.tokenization import Crossing, TwoNeighbours, encode_one_at_a_time, first_improper
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "24"))
 
@@ -148,7 +147,10 @@ def test_a_boundary_that_is_an_entry_is_one_token_only_alone() -> None:
     assert bpe.show(found.tokens) == "a a b"
 
 
-@pytest.mark.parametrize("ask", ["crossed", "several"])
-def test_an_empty_boundary_is_refused(ask: str) -> None:
-    with pytest.raises(VocabularyError, match="the empty text has no borders"):
-        getattr(TwoNeighbours([0], []), ask)([])
+@pytest.mark.parametrize("boundary", [[], [1], [0, 2]])
+def test_a_boundary_that_is_no_text_is_refused(boundary: list[int]) -> None:
+    bpe = Bpe.of("a", "a a")
+    two = TwoNeighbours(bpe.letters, bpe.merges)
+    for ask in (two.crossed, two.several, lambda b: two.crossed_at(b, "left")):
+        with pytest.raises(VocabularyError, match="is not a text of one or more characters"):
+            ask(boundary)

@@ -7,16 +7,13 @@ from collections import Counter
 
 from benchmarks.guard.windows import Windows
 from tests.support.automata.tokenizations import random_bpe
-from tokamata.tokenization import spellings
-from tokamata.tokenization.papers.merge_graph import MergeGraph
-from tokamata.tokenization.papers.schedules import Schedules
-from tokamata.tokenization.papers.two_neighbours import TwoNeighbours
+from tokamata.tokenization import MergeGraph, Schedules, TwoNeighbours, spellings
 
 
 def test_the_least_window() -> None:
     draw = random.Random(71)
     seen: Counter[int | None] = Counter()
-    for _ in range(300):
+    for _ in range(150):
         bpe = random_bpe(draw, draw.choice(["ab", "abc"]), 6, longest=5, shuffled=0.3)
         letters = [bpe.vocabulary[letter].decode() for letter in bpe.letters]
         inside = tuple(bpe.text("".join(draw.choices(letters, k=draw.randint(1, 4)))))
@@ -44,4 +41,4 @@ def test_the_least_window() -> None:
                 by_definition = kept.tokens
         assert least == by_definition, (bpe, inside)
     assert seen[None] < 0.1 * seen.total()
-    assert min(seen[size] for size in (1, 2, 3)) > 5, seen
+    assert min(seen[size] for size in (1, 2, 3)) > 2, seen

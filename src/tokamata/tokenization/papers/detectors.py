@@ -58,7 +58,7 @@ class Detection:
         return self.min_safe_L is not None and self.min_safe_L <= horizon
 
 
-def detect(graph: MergeGraph, boundary: Sequence[int]) -> Detection:
+def detect_crossing(graph: MergeGraph, boundary: Sequence[int]) -> Detection:
     """What the detectors say of a boundary.
 
     Args:

@@ -19,6 +19,9 @@ The strings of up to L of K tokens are about K^L: 10^9 of two tokens for the sma
 which reports 1.1·10^5 to 3.4·10^5 of three.  So the graph of a real vocabulary cannot be built.  A graph that
 meets one of its limits holds the strings of the fewest tokens, and names the limit.
 
+Schedules differ in the order in which they join the pairs of a run, so a run of n equal characters has
+exponentially many configurations.  A string with more than 10,000 of them is left out, and counts as a limit.
+
 Cost: for each string, the number of its configurations times the square of its length.
 """
 
@@ -38,6 +41,9 @@ from tokamata.tokenization.papers.merges import Merge, spellings
 from tokamata.tokenization.papers.schedules import Configuration, Schedules
 
 Characters = tuple[int, ...]
+
+_MOST_OF_A_STRING = 10_000  # configurations
+_Component = dict[Configuration, list[tuple[Merge, Configuration]]]
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,10 @@ class MergeGraph:
         around: if given, only strings that contain it.
         limits: ``states`` bounds the configurations of all strings.  At a limit the graph is left incomplete.
 
+    Raises:
+        VocabularyError: two merges make the same token from different texts.
+        MachineError: the horizon is below 1, or ``around`` is empty.
+
     Attributes:
         horizon: L.
         around: the text that each string contains, if one was given.
@@ -85,6 +95,11 @@ class MergeGraph:
         around: Sequence[int] | None = None,
         limits: Limits | None = None,
     ) -> None:
+        if horizon < 1 or (around is not None and not around):
+            raise MachineError(
+                f"there are no strings of {horizon} tokens around the characters {around}; pass a horizon "
+                "of at least 1, and at least one character or None"
+            )
         began = perf_counter()
         self.horizon = horizon
         self.around = None if around is None else tuple(around)
@@ -93,12 +108,20 @@ class MergeGraph:
         self._schedules = Schedules(merges, ranks)
         self._texts = spellings(merges, characters)
         account = Account(limits)
+        left_out: set[Characters] = set()
         try:
             for count, string in _strings(list(self._texts.values()), horizon, self.around, account):
-                if string not in self.strings:
-                    self.strings[string] = self._examined(string, count, account)
+                if string in self.strings or string in left_out:
+                    continue
+                component = _component(self._schedules, string, account)
+                if component is None:
+                    left_out.add(string)
+                else:
+                    self.strings[string] = self._examined(component, count)
         except LimitExceeded as error:
             self.limit = str(error).partition("\n")[0]
+        if left_out and self.limit is None:
+            self.limit = f"strings with more than {_MOST_OF_A_STRING:,} configurations: {len(left_out):,}"
         self.build_ms = 1000 * (perf_counter() - began)
 
     @property
@@ -124,7 +147,7 @@ class MergeGraph:
         )
         return kept + sys.getsizeof(self.strings)
 
-    def steps(self, characters: Sequence[int]) -> dict[Configuration, list[tuple[Merge, Configuration]]]:
+    def steps(self, characters: Sequence[int]) -> _Component:
         """The component of a string: from each configuration, the merges that may come next.
 
         Raises:
@@ -135,7 +158,7 @@ class MergeGraph:
                 f"the string of the characters {list(characters)} is not in this graph, whose strings are "
                 f"spelled by at most {self.horizon} tokens; build the graph with a larger horizon"
             )
-        return _component(self._schedules, tuple(characters), Account())
+        return _component(self._schedules, tuple(characters), Account()) or {}
 
     def diagram(self, characters: Sequence[int], names: dict[int, str]) -> Diagram:
         """The drawing of a string's component, as data: each configuration is written below its state.
@@ -166,10 +189,9 @@ class MergeGraph:
         """That drawing; ends of schedules have a double circle."""
         return svg.draw(self.diagram(characters, names))
 
-    def _examined(self, string: Characters, count: int, account: Account) -> String:
+    def _examined(self, component: _Component, count: int) -> String:
         crossed = 0
         merges: set[Merge] = set()
-        component = _component(self._schedules, string, account)
         for configuration, following in component.items():
             merges.update(merge for merge, _ in following)
             if not following:
@@ -186,15 +208,16 @@ class MergeGraph:
         return crossed
 
 
-def _component(
-    schedules: Schedules, string: Characters, account: Account
-) -> dict[Configuration, list[tuple[Merge, Configuration]]]:
-    component: dict[Configuration, list[tuple[Merge, Configuration]]] = {}
+def _component(schedules: Schedules, string: Characters, account: Account) -> _Component | None:
+    """All configurations of a string, and what may follow each; ``None`` if they are too many."""
+    component: _Component = {}
     waiting = [string]
     while waiting:
         configuration = waiting.pop()
         if configuration in component:
             continue
+        if len(component) == _MOST_OF_A_STRING:
+            return None
         account.add_states(1, len(configuration))
         component[configuration] = [
             (Merge(configuration[index], configuration[index + 1], after[index]), after)

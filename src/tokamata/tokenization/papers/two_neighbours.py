@@ -8,6 +8,8 @@ characters of ``u`` and of ``b``, and the right border if it has characters of `
 004 claims that three consecutive tokens show each such crossing (lemma 1).  They do not: with a ``b`` of k
 letters, the shortest text in which ``xa`` crosses has k tokens.  What holds is simpler.
 
+A *token* here is one that is the encoding of its own text; no encoding by merges has others.
+
 **Theorem.**  Let ``c₁ … cₘ`` be the tokens of ``b`` alone.  Some text has a token across a border of ``b`` if
 and only if some token ``t`` cannot stand before ``c₁`` (the text of ``t c₁`` is not encoded as ``t c₁``), or
 cannot stand after ``cₘ``.  Then the text of ``t·b``, or of ``b·t``, is such a text.  Otherwise, the tokens of
@@ -96,9 +98,10 @@ class TwoNeighbours:
         merges: Sequence[Merge],
         entries: Mapping[int, Characters] | None = None,
     ) -> None:
+        self._characters = frozenset(characters)
         self._schedules = Schedules(merges)
         self._ids = {text: token for token, text in (entries or {}).items()}
-        spelled = spellings(merges, characters)
+        spelled = spellings(merges, self._characters)
         # Tokens that the merges make of their own text; no encoding by merges has others.
         self.texts: dict[int, Characters] = {
             token: text for token, text in spelled.items() if self._schedules.leftmost(text) == [token]
@@ -127,9 +130,9 @@ class TwoNeighbours:
             boundary: the ids of its characters.
 
         Raises:
-            VocabularyError: the boundary is empty.
+            VocabularyError: the boundary is empty, or not of these characters.
         """
-        inside = _checked(boundary)
+        inside = self._checked(boundary)
         own = self._schedules.leftmost(inside)
         for token, text in self.texts.items():
             if not self.allows(token, own[0]):
@@ -142,9 +145,9 @@ class TwoNeighbours:
         """A pre-token in which a token crosses that border; ``None`` if there is none.
 
         Raises:
-            VocabularyError: the boundary is empty.
+            VocabularyError: the boundary is empty, or not of these characters.
         """
-        inside = _checked(boundary)
+        inside = self._checked(boundary)
         for one in self._entries_around(inside):
             if one.start if border == "left" else one.start + len(inside) < len(one.characters):
                 return one
@@ -154,9 +157,9 @@ class TwoNeighbours:
         """A pre-token in which the boundary is not one whole token; ``None`` if there is none.
 
         Raises:
-            VocabularyError: the boundary is empty.
+            VocabularyError: the boundary is empty, or not of these characters.
         """
-        inside = _checked(boundary)
+        inside = self._checked(boundary)
         entries = (one for one in self._entries_around(inside) if one.characters != inside)
         found = next(entries, None) or self._covered(inside, None)
         if found is None or self.encode(found.characters) == list(found.tokens):
@@ -165,6 +168,14 @@ class TwoNeighbours:
         # there, or another token crosses it, or both together are an entry.
         text = next(iter(self.texts.values()))
         return self._made(text + inside, len(text))
+
+    def _checked(self, boundary: Sequence[int]) -> Characters:
+        if not boundary or not self._characters.issuperset(boundary):
+            raise VocabularyError(
+                f"{list(boundary)} is not a text of one or more characters of this tokenizer; pass the ids "
+                "of its characters, before any merge"
+            )
+        return tuple(boundary)
 
     def _made(self, characters: Characters, start: int) -> Crossing:
         return Crossing(characters, tuple(self.encode(characters)), start)
@@ -208,11 +219,3 @@ class TwoNeighbours:
                 if text[:common] == inside[at : at + common] and self.allows(tokens[-1], token):
                     queue.append(((*tokens, token), start, at + common))
         return None
-
-
-def _checked(boundary: Sequence[int]) -> Characters:
-    if not boundary:
-        raise VocabularyError(
-            "the empty text has no borders that a token could cross; pass at least one character"
-        )
-    return tuple(boundary)
