@@ -62,6 +62,7 @@ INNER_ROOMS = {
         *("options", "json_spans", "made_up", "actions", "schema_values", "searches", "strict"),
         *("under_schema", "json_repair"),
     ],
+    "guard": ["verdicts", "rewritings", "preimages", "normalization"],
     "tokenization": [
         "papers",
         "pretokenizers",

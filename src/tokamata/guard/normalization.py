@@ -1,67 +1,74 @@
 """Whether a normalizer changes, destroys or makes a text, in any context.
 
-Problem: a boundary b (``<|im_end|>``, ``::=``, ``,``) is protected if the model sees it exactly where a text
-has it.  A normalizer changes texts before they are encoded.  Two claims are decided for *all* texts, with N
-the normalizer:
+Problem: a boundary b (``<|im_end|>``, ``::=``, ``,``) is protected if the model reads it exactly where a
+text has it.  A normalizer changes texts before they are encoded.  Two claims are decided for *all* texts,
+where N is the normalizer:
 
-1. *kept*: N leaves each occurrence of b as it is: N(u b v) = N(u) b N(v) for all u and v;
-2. *not made*: N(x) has b only if x has b.
+1.  *kept*: N leaves each occurrence of b as it is: N(u b v) = N(u) b N(v) for all u and v;
+2.  *not made*: N(x) has b only if x has b.
 
-Examples: NFC makes ``=``, ``<`` and ``>`` before U+0338 another character, so ``<|im_end|>`` U+0338 has no
-``<|im_end|>`` any more.  NFKC makes ``::=`` of U+2A74, and ``,`` of 13 code points, although compatibility is
-not canonical equivalence.  A tokenizer that writes ``▁`` for a space makes a text with a space of one with
-``▁``.
+Examples: NFC makes one character of ``>`` and U+0338, so ``<|im_end|>`` before U+0338 is gone.  NFKC makes
+``::=`` of U+2A74, and ``,`` of 13 code points, which are not canonically equivalent to it.  A tokenizer
+that writes ``▁`` for a space makes a text with a space of one with ``▁``.
 
-Terms.  N is NFC, NFD, NFKC or NFKD.  The *spelling* D(c) of a code point is its full decomposition.  N
-concatenates spellings, sorts each run of marks by class, where equal classes keep their order, and (NFC, NFKC)
-composes: each mark or starter that no mark of its class, and no starter, separates from the last starter joins
-it, if the two have a composition.  A text t is *normal* if N(t) = t.  Parts of normal texts are normal, and
-N(x y z) = N(N(x) y N(z)).
+Terms.  N is NFC, NFD, NFKC or NFKD.  The *spelling* of a code point is its full decomposition under N; it
+consists of *marks*, whose class is not 0, and *starters*.  N concatenates spellings, and sorts each run of
+marks by class; equal classes keep their order.  NFC and NFKC then compose: from left to right, a code point
+joins the last starter before it if the two have a composition, unless a starter or a mark of its own class
+is between them; a starter joins only its neighbour.  A text t is *normal* if N(t) = t.  Substrings of
+normal texts are normal, N(x y z) = N(N(x) y N(z)), and normal code points whose spelling begins with a mark
+are single marks (Unicode excludes the others from composition).
 
-**Theorem 1.** b is kept in all contexts if and only if it is normal, and N(c b) = N(c) b and N(b c) = b N(c)
-for each code point c.  So a shortest counterexample is b, c b or b c.
+**Theorem 1.** b is kept in all texts if and only if N(b) = b, and N(c b) = N(c) b and N(b c) = b N(c) for
+each code point c.  So a shortest counterexample is b, c b or b c.
 
-Proof.  By the second law, b is kept if and only if u b v is normal for all normal u and v.  For NFD and NFKD,
-a text is normal if each code point is and no two neighbours descend in class: then the neighbours at an end of
-b are a counterexample with one c.  For NFC and NFKC:
+Proof.  By the laws above, b is kept if and only if u b v is normal for all normal u and v.  In NFD and
+NFKD, a text is normal if its code points are and no mark follows one of a higher class, so only neighbours
+count.  In NFC and NFKC:
 
-(a) Let b have a starter in its spelling, and let u b and b v be normal.  Then u b v is.  For the last starter t
-    of b's spelling is joined into the same code point p of b whether u is there or not (compositions have
-    unique spellings, and the number of starters before p is that of u b), and from t on, what follows is
-    composed alike.
-(b) Let b and v be normal, but not b v, and take the shortest such v = w c.  By (a), with b, w and c as the
-    three texts, w has no starter: it is marks, all of them uncomposed.  If c is spelled with a starter first,
-    w separates it from b, unless w is empty.  Otherwise c is a mark (normal code points whose spelling begins
-    with a mark are single marks, since others are excluded from composition).  It joins b's last starter
-    although w is there, of which no mark has its class; without w, what it meets is the same.  So b c is not
-    normal.
-(c) Let u and b be normal, but not u b; the shortest such u is c w, where again w is marks.  If b's first code
-    point is spelled with a starter first, w is empty by (b).  If b begins with marks, one of them joins the last
-    starter of c, and without w it does too.
-(d) If b is marks alone, take a mark of a higher class before it, or of a lower class after it; one of them
-    exists, as its marks ascend.
+(a) If the spelling of b has a starter, and u b and b v are normal, then u b v is.  Let t be the last
+    starter in it, and p the code point of b that t belongs to.  In u b, as in b, what is composed at t is
+    the part of p up to t: the outputs u b and b end alike, each code point accounts for its own starters,
+    and no two compositions have one spelling.  From t on, the marks and v are composed as in b v.
+(b) If b and v are normal, and b v is not, take the shortest such v = w c.  By (a), applied to b, w and c,
+    the spelling of w has no starter: w is marks that stay apart from b.  If w is not empty, c does not
+    begin with a starter, as w would keep it apart.  So c is one mark, and b w c is in order, as w c and b w
+    are.  As b w c is not normal, c joins b's last starter.  In b c the same marks come before c, except w,
+    and c joins too.
+(c) If u and b are normal, and u b is not, the shortest such u is c w, where w is marks, by (a).  If w is
+    not empty, b begins with marks, one of which joins the last starter of c, by (b) for c w and b.  Without
+    w it joins too.
+(d) If b is marks alone, a mark of a higher class before it or of a lower class after it changes places with
+    it: one of them exists, as the classes in b ascend, and the highest is not the lowest of Unicode.
 
-**Theorem 2.** N(x) has b if and only if the spelling of x is, up to the order of marks of different classes,
-that of p b q, for some p and q for which p b q is normal.  If b is not normal there are none.  Let b begin with
-a starter.  A shortest x that lacks b has no code points that are spelled in p alone, or in q alone, except marks:
-without them, p b q is still normal, by (a).  Marks of the last cluster that are not b's matter only where one
-stands between code points of b, and one is enough.  So x has at most one code point more than b, and each of
-the others has a character of b in its spelling.  ``preimages.py`` searches these; each x whose code points all
-are read differs from b in a place, and it lacks b: it has as many characters as b in its spelling, except for
-the one mark and for what code points that are not normal, so not in b, have before and after b.
+**Theorem 2.** N(x) has b if and only if there are p and q such that p b q is normal, and the spelling of x
+is that of p b q up to the order of marks of different classes. (There are none if b is not normal.) Let b
+begin with a starter.  Then a shortest x that lacks b has at most one code point without a part of b in its
+spelling: a mark that stands within b's last character.
 
-A map of single code points after the normal form (``▁`` for a space, lowercase) adds to the spellings, if its
-code points are inert in the normal form.  If it has none of b's characters as a result, it changes nothing
-in claim 2.  Otherwise the pair is run on single code points, and what these do not show is not settled.
+Proof.  A substring of normal p b q is normal, so code points of x whose spelling is in p alone, or in q
+alone after b's last mark, can be left out.  The others without a part of b are marks that N moves after b.
+They matter if they separate code points of b; one of them does, the first.  If the spelling of another code
+point of x has more than b's part, that code point is not normal, or is composed with what is outside of b;
+so it is not where b has it, and x lacks b without the mark.  ``preimages.py`` searches all texts of this
+kind.
 
-Source: the Unicode Standard, D107 to D138, annex 15.  The theorems are ours.
+A map of single code points after N (``▁`` to a space, lowercase) adds to the spellings, if its code points
+do not decompose and touch no neighbours in N.  If it writes none of b's characters, it plays no part in
+claim 2.  Otherwise the two together are only run: the witness is real, but there may be a shorter one, and
+what single code points do not show is *not settled*.  The same holds for a normalizer that is not read.
 
-Cost: the tables of a form, once, about 30 ms; then about 1 ms for each claim.  Rejected: running N on b's
-equivalence class, since E9 shows that neither contexts nor compatibility are in it.
+Claims are about the text that the normalizer is given: added tokens are cut out before that.
+
+Source: the Unicode Standard, sections 3.11 and 3.12, and annex 15.  The theorems are ours.
+
+Cost: the tables of a form, once, 20 to 60 ms; then about 1 ms for each claim.  Rejected: running N on the
+texts that are equivalent to b, which have neither its contexts nor what only compatibility makes equal.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
@@ -73,7 +80,9 @@ from tokamata.guard.verdicts import Verdict, Witness
 
 __all__ = ["Normalization", "normalization", "rewriting_of", "rewriting_of_form"]
 
-_MOST_CODE_POINTS = 4096
+_MOST_CODE_POINTS = 512
+# Marks on one character.  Unicode's stream-safe texts have 30; normal forms take quadratic time on more.
+_MOST_MARKS = 32
 
 
 class Normalization(NamedTuple):
@@ -113,7 +122,7 @@ def normalization(boundary: str | tuple[str, ...], rewriting: Rewriting) -> Norm
         lambda text: _not_made(text, rewriting, claims[1]),
     ]
     kept, not_made = (
-        _of_all([decide(text) for text in texts], claim) for decide, claim in zip(pairs, claims)
+        _of_all([decide(text) for text in texts], claim) for decide, claim in zip(pairs, claims, strict=True)
     )
     return Normalization(kept, not_made)
 
@@ -147,8 +156,8 @@ def _kept(text: str, rewriting: Rewriting, claim: str) -> Verdict:
     change = rewriting.change
     if change is None:
         return Verdict(claim, "not settled", None, rewriting.unread)
-    if len(text) > _MOST_CODE_POINTS:
-        return _too_long(claim)
+    if reason := _limit_met(text):
+        return Verdict(claim, "not settled", None, reason)
     if rewriting.unread:
         return _kept_by_program(text, rewriting, change, claim)
     if change(text) != text:
@@ -190,7 +199,7 @@ def _first_after(tail: str, form: Spellings) -> str | None:
 
 
 def _kept_by_program(text: str, rewriting: Rewriting, change: Callable[[str], str], claim: str) -> Verdict:
-    """A normalizer that is only run: the text alone, and between each mark of NFKC."""
+    """A normalizer that is only run: on the text, and on the text before each mark of NFKC."""
     form = rewriting_of_form("NFKC").form
     assert form is not None
 
@@ -223,8 +232,8 @@ def _not_made(text: str, rewriting: Rewriting, claim: str) -> Verdict:
     change = rewriting.change
     if change is None:
         return Verdict(claim, "not settled", None, rewriting.unread)
-    if len(text) > _MOST_CODE_POINTS:
-        return _too_long(claim)
+    if reason := _limit_met(text):
+        return Verdict(claim, "not settled", None, reason)
     spellings, reason = _spellings_for(text, rewriting)
     if not reason and change(text) != text:
         return Verdict(claim, "proved", None, "no changed text has it, since it does not stay as it is")
@@ -252,9 +261,10 @@ def _spellings_for(text: str, rewriting: Rewriting) -> tuple[Spellings | None, s
         return rewriting.both, ""
     assert rewriting.form is not None
     assert rewriting.single is not None
-    if not any(point in rewriting.single.containing for point in text):
+    single = rewriting.single
+    if not single.erased and not any(point in single.containing for point in text):
         return rewriting.form, ""
-    return rewriting.single, "its normal form and its other changes were not composed"
+    return single, "its normal form and its other changes were not composed"
 
 
 def _made(whole: str, result: str, text: str, rewriting: Rewriting, claim: str) -> Verdict:
@@ -263,9 +273,16 @@ def _made(whole: str, result: str, text: str, rewriting: Rewriting, claim: str) 
     return Verdict(claim, "witness", Witness(whole.encode(), (), (), len(whole[:same].encode()), says))
 
 
-def _too_long(claim: str) -> Verdict:
-    reason = f"it has more than the {_MOST_CODE_POINTS:,} code points that are examined"
-    return Verdict(claim, "not settled", None, reason)
+def _limit_met(text: str) -> str:
+    """The limit that a text is beyond, as the reason of a verdict; ``""`` if there is none."""
+    if len(text) > _MOST_CODE_POINTS:
+        return f"it has more than the {_MOST_CODE_POINTS:,} code points that are examined"
+    marks = 0
+    for point in text:
+        marks = marks + 1 if unicodedata.combining(point) else 0
+        if marks > _MOST_MARKS:
+            return f"it has more than the {_MOST_MARKS} marks on one character that are examined"
+    return ""
 
 
 def _quoted(text: str) -> str:

@@ -1,27 +1,31 @@
 """The shortest text without a given text that a change of texts turns into one with it.
 
-Problem: find the shortest x that lacks b, where N(x) has b; or show that there is none.
+Problem: find the shortest x that lacks b, where N(x) has b, or show that there is none; of several, the
+smallest.
 
-Example, NFKC and ``::=``: U+2A74.  NFC and é: ``e`` U+0301.  NFD and ``x`` U+0323: ``x`` U+0301 U+0323, since
-the marks are put in order.  NFKC and ``ab``: U+FF41 U+FF42 is not the answer, since ``a`` U+FF42 is smaller,
-and ª ``b`` (U+00AA) is not smaller than that.
+Examples: U+2A74 for ``::=`` and NFKC.  ``e`` U+0301 for é and NFC.  ``x`` U+0300 U+0323 for ``x`` U+0323
+and NFC, which sorts marks by class.  ``a`` U+1D47 for ``ab`` and NFKC: ª ``b`` has the same length, but is
+larger.
 
-Method.  N(x) has b if and only if the spelling of x is, up to the order of marks of different classes, that of
-p b q for some p and q such that p b q is unchanged by N.  So the search reads x code point by code point, and
-matches their spellings with that of b.  A state is a *progress*: the cluster of b (a starter and its marks)
-that is being read, which of its marks were read, and which other marks.  A mark is the next one of its class in
-the cluster, or, in the last cluster only, another one, which must not change b.  A code point may begin
-before b and end after it; what is outside must be apart from b.  States also say whether x so far is a prefix
-of b: such an x that reaches the end of b is not a counterexample.  The first state that is reached at the end
-of b in another way has the shortest x, as search is by layers of texts of one length; within a layer, texts
-are ranked, so x is also the smallest.
+Method.  N(x) has b if and only if x is spelled like some p b q that N leaves as it is, up to the order of
+marks of different classes (``normalization.py``, theorem 2).  So the search reads x code point by code
+point, and matches the spellings with that of b.  A *progress* is the cluster of b that is being read, a
+starter and its marks; which of the marks were read; and, in the last cluster, which other marks.  The next
+mark of a class must be the one that b has next of that class.  Others are tolerated after those of their
+class, if b stays as it is before them.  A code point may begin before b or end after it, if b stays as it
+is there.
 
-Why this is complete: see ``normalization.py``, theorem 2.  It is not for a b that begins with a mark, nor where
-a code point can change what is before b only together with others (Unicode 16 has such vowel signs); these
-are *not settled*, unless one code point makes b.
+A state also says whether the text so far is a prefix of b: at the end of b, such a text is no
+counterexample.  The search is by layers of texts of one length.  Texts of a layer are ranked, so the first
+text that reaches the end is the shortest, and the smallest of its length.
 
-Cost: at most twice as many states as b has marks and starters, if no cluster has marks of several classes;
-from each state, the code points whose spelling begins with what is next, a few dozen.
+Limits: a b that begins with a mark is examined only for single code points, since the mark may join or
+leave a character before it.  A code point that changes with what is before it, and in which b begins after
+its first character (vowel signs of Unicode 16), may make b together with others.  Both are *not settled*,
+unless a single code point makes b.
+
+Cost: twice as many states as b has characters, if none has marks of several classes; from each state, the
+code points whose spelling begins with what is next, a few dozen.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from tokamata.guard.rewritings import Rewriting, Spellings
 
 __all__ = ["Preimage", "shortest_preimage"]
 
-_MOST_STATES = 20_000
+_MOST_EDGES = 40_000
 
 
 class Preimage(NamedTuple):
@@ -149,10 +153,12 @@ class _Search:
         if self.prefix != "none" and starter == " " and (self.prefix == "always" or after_space != " "):
             layer.append((0, _State(-1, _Progress(0, 0, ""))))
         parents: dict[_State, tuple[_State, str] | None] = {state: None for _, state in layer}
+        edges = 0
         while layer:
             found: dict[_State, tuple[int, str, _State]] = {}
             for rank, state in layer:
                 for point, after in self.edges(state):
+                    edges += 1
                     if after not in parents and (after not in found or (rank, point) < found[after][:2]):
                         found[after] = (rank, point, state)
             ends = [item for after, item in found.items() if self.is_end(after)]
@@ -160,8 +166,8 @@ class _Search:
                 _, point, state = min(ends)
                 return self.checked(self.text(parents, state) + point)
             parents.update((after, (state, point)) for after, (_, point, state) in found.items())
-            if len(parents) > _MOST_STATES:
-                return Preimage(None, f"the search of its preimages met the limit of {_MOST_STATES:,} states")
+            if edges > _MOST_EDGES:
+                return Preimage(None, f"the search of its preimages met the limit of {_MOST_EDGES:,} edges")
             ranks = {
                 pair: number for number, pair in enumerate(sorted({item[:2] for item in found.values()}))
             }

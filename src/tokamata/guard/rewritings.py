@@ -18,15 +18,15 @@ Unicode may differ from Python's.  The text ``U+0345 c U+0345 d ...`` is in a de
 none of ``c, d, ...`` decomposes or is a mark (a mark moves before U+0345, whose class, 240, is the highest),
 so chunks of it are compared at once, and only the code points of chunks that differ are run alone.
 
-Cost: about 30 ms for each normal form; the tables are kept until the process ends.  Rejected: the tables of
-``normal_forms.py``, which decide whether a text is in a form, and have neither decompositions nor NFD.
+Cost: 20 to 60 ms for each normal form; the tables are kept until the process ends.  Rejected: the tables of
+``normal_forms.py``, which decide whether a text is in NFC or NFKC, and have no decompositions.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -44,9 +44,9 @@ __all__ = ["Rewriting", "Spellings", "rewriting_of", "rewriting_of_form"]
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _HIGHEST_MARK = "\u0345"  # of class 240, the highest
 _SEPARATOR = "\n"  # no normal form changes it
+_LOWER_MARK = "\u0301"
+_HANGUL = range(0xAC00, 0xD7A4)
 _CHUNK = 256
-# A normalizer that changes more code points by themselves than this puts something before or after each text.
-_MOST_CHANGED = 1 << 16
 
 Change = Callable[[str], str]
 
@@ -168,35 +168,38 @@ def _decomposed(name: str) -> str:
 def _form_spellings(change: Change, decompose: Change) -> Spellings:
     """The spellings of a normal form, by the change to it and the change to its decomposed form."""
     unusual = _unusual_points(decompose)
-    spelled = {
-        point: spelling
-        for point, spelling in zip(unusual, _each(decompose, unusual), strict=True)
-        if spelling != point
-    }
-    marks = [point for point in unusual if point not in spelled]
-    classes = {mark: cls for mark in marks if (cls := _class_of(mark, decompose))}
-    seconds, firsts = set(), set()
-    changed = list(spelled)
+    pairs = zip(unusual, _each(decompose, unusual), strict=True)
+    spelled = {point: spelling for point, spelling in pairs if spelling != point}
+    classes = _classes([point for point in unusual if point not in spelled], decompose)
+    hangul = _hangul()
+    if decompose(hangul.text) == "".join(hangul.spelled.values()):
+        spelled.update(hangul.spelled)
+    seconds: set[str] = set()
+    firsts: set[str] = set()
+    if change(hangul.text) == hangul.text:
+        seconds, firsts = hangul.seconds, hangul.firsts
+    changed = [point for point in spelled if point not in hangul.spelled]
     for point, result in zip(changed, _each(change, changed), strict=True):
         if point == result:  # a composition, with all that it is composed of
             parts = spelled[point]
-            seconds.update(parts[1:])
-            firsts.update(part for part in parts[:-1] if part not in classes)
-    own = {*classes, *seconds, *firsts}
+            seconds = seconds.union(parts[1:])
+            firsts = firsts.union(part for part in parts[:-1] if part not in classes)
 
     def last_starter(spelling: str) -> str:
         return next((part for part in reversed(spelling) if part not in classes), "")
 
-    candidates = sorted({*spelled, *own})
+    # Hangul syllables begin with what composes with nothing before it; those of three parts end so, too.
+    candidates = sorted({*changed, *hangul.text[::28], *classes, *seconds, *firsts})
     after = [p for p in candidates if (d := spelled.get(p, p))[0] in classes or d[0] in seconds]
     before = [p for p in candidates if (d := spelled.get(p, p))[-1] in classes or last_starter(d) in firsts]
     return _inverse(change, spelled, classes, after, before)
 
 
 def _unusual_points(decompose: Change) -> list[str]:
-    """All marks, and all code points that decompose, with some others; ascending."""
+    """All marks, and all code points that decompose except Hangul syllables, with some others; ascending."""
     points = sample_points().astype("<u4")
-    points = points[(points != ord(_HIGHEST_MARK)) & (points != ord(_SEPARATOR))]
+    skipped = (points == ord(_HIGHEST_MARK)) | (points == ord(_SEPARATOR))
+    points = points[~skipped & ((points < _HANGUL.start) | (points >= _HANGUL.stop))]
     pairs = np.full((len(points), 2), ord(_HIGHEST_MARK), dtype="<u4")
     pairs[:, 1] = points
     text = pairs.tobytes().decode("utf-32-le")
@@ -209,21 +212,58 @@ def _unusual_points(decompose: Change) -> list[str]:
 
 
 def _each(change: Change, points: Iterable[str]) -> list[str]:
-    """A normal form of each code point; a line feed keeps them apart in one text."""
+    """A normal form of each text; a line feed keeps them apart in one text."""
     return change(_SEPARATOR.join(points)).split(_SEPARATOR)
 
 
-def _class_of(mark: str, decompose: Change) -> int:
-    """The class of a code point that is spelled by itself; 0 if the form does not know it as a mark."""
-    cls = unicodedata.combining(mark)
-    other = _HIGHEST_MARK if cls != 240 else "\u0301"
-    pair = (other, mark) if cls != 240 else (mark, other)
-    moves = decompose("".join(pair)) != "".join(pair)
-    if moves and not cls:
-        raise UnsupportedTokenizerError(
-            "normalizer", f"U+{ord(mark):04X} is a mark there, and not in Python's version of Unicode"
-        )
-    return cls if moves else 0
+def _classes(points: list[str], decompose: Change) -> dict[str, int]:
+    """The classes of the marks that the form knows, among code points that are spelled by themselves."""
+    classes = {}
+    moved = _each(decompose, [_HIGHEST_MARK + point for point in points])
+    for point, after in zip(points, moved, strict=True):
+        cls = unicodedata.combining(point)
+        if after[0] == point != _HIGHEST_MARK:
+            if not cls:
+                what = f"U+{ord(point):04X} is a mark there, and not in Python's version of Unicode"
+                raise UnsupportedTokenizerError("normalizer", what)
+            classes[point] = cls
+        elif cls == 240 and decompose(pair := point + _LOWER_MARK) != pair:
+            classes[point] = cls
+    return classes
+
+
+@dataclass(frozen=True)
+class _Hangul:
+    """The syllables, which Unicode spells by arithmetic.
+
+    Attributes:
+        text: all of them.
+        spelled: the spelling of each.
+        containing: by consonant and vowel the syllables that have it.
+        firsts, seconds: the parts after which, and before which, something composes.
+    """
+
+    text: str
+    spelled: dict[str, str]
+    containing: dict[str, list[str]]
+    firsts: set[str]
+    seconds: set[str]
+
+
+@cache
+def _hangul() -> _Hangul:
+    leads = [chr(0x1100 + i) for i in range(19)]
+    vowels = [chr(0x1161 + i) for i in range(21)]
+    tails = ["", *(chr(0x11A8 + i) for i in range(27))]
+    text = "".join(map(chr, _HANGUL))
+    spellings = [lead + vowel + tail for lead in leads for vowel in vowels for tail in tails]
+    containing = {lead: list(text[588 * i : 588 * (i + 1)]) for i, lead in enumerate(leads)}
+    for i, vowel in enumerate(vowels):
+        containing[vowel] = [text[588 * k + 28 * i + n] for k in range(19) for n in range(28)]
+    containing.update({tail: list(text[i::28]) for i, tail in enumerate(tails) if tail})
+    return _Hangul(
+        text, dict(zip(text, spellings, strict=True)), containing, {*leads, *vowels}, {*vowels, *tails[1:]}
+    )
 
 
 def _inverse(
@@ -235,12 +275,21 @@ def _inverse(
 ) -> Spellings:
     containing: dict[str, list[str]] = {}
     beginning: dict[str, list[str]] = {}
-    for point in sorted(spelled):
-        spelling = spelled[point]
+    hangul = _hangul()
+    has_hangul = spelled.get(hangul.text[0]) == hangul.spelled[hangul.text[0]]
+    for point, spelling in spelled.items():
+        if has_hangul and point in hangul.spelled:
+            continue
         if spelling:
             beginning.setdefault(spelling[0], []).append(point)
         for part in spelling if len(spelling) == 1 else set(spelling):
             containing.setdefault(part, []).append(point)
+    for part, points in hangul.containing.items() if has_hangul else ():
+        containing.setdefault(part, []).extend(points)
+        if part < "\u1161":
+            beginning.setdefault(part, []).extend(points)
+    for points in (*containing.values(), *beginning.values()):
+        points.sort()
     return Spellings(
         change,
         spelled,
@@ -258,12 +307,7 @@ def _inverse(
 # ---- tokenizers ----------------------------------------------------------------------------------
 
 
-@dataclass
-class _Made:
-    by_vocabulary: WeakKeyDictionary[Vocabulary, Rewriting] = field(default_factory=WeakKeyDictionary)
-
-
-_made = _Made()
+_made: WeakKeyDictionary[Vocabulary, Rewriting] = WeakKeyDictionary()
 
 
 def rewriting_of(vocabulary: Vocabulary) -> Rewriting:
@@ -276,16 +320,16 @@ def rewriting_of(vocabulary: Vocabulary) -> Rewriting:
         VocabularyError: the tokenizer contradicts itself, or its file has changed.
         MissingExtraError: the package that runs the normalizer is not installed.
     """
-    if vocabulary not in _made.by_vocabulary:
-        _made.by_vocabulary[vocabulary] = _rewriting(vocabulary)
-    return _made.by_vocabulary[vocabulary]
+    if vocabulary not in _made:
+        _made[vocabulary] = _rewriting(vocabulary)
+    return _made[vocabulary]
 
 
 def _rewriting(vocabulary: Vocabulary) -> Rewriting:
     try:
         return rewriting_of_normalizer(normalizer_of(vocabulary))
     except UnsupportedTokenizerError as error:
-        reason = str(error)
+        reason = f"{error.part}: {error.reason}"
     change = running_normalizer(vocabulary)
     if change is None:
         return Rewriting("the tokenizer's normalizer", None, unread=reason)
@@ -360,9 +404,6 @@ def _single_spellings(change: Change) -> Spellings:
         chunk = text[begin : begin + _CHUNK]
         if change(chunk) != chunk:
             spelled.update((point, result) for point in chunk if (result := change(point)) != point)
-            if len(spelled) > _MOST_CHANGED:
-                reason = "it changes each text, whatever its code points"
-                raise UnsupportedTokenizerError("normalizer", reason)
     return _inverse(change, spelled, {})
 
 
@@ -382,9 +423,4 @@ def _with_inert(form: Spellings, single: Spellings) -> Spellings | None:
 
 def rewriting_of_program(change: Change, reason: str) -> Rewriting:
     """The rewriting of a normalizer that is only run: what it makes of single code points is known."""
-    called = "the tokenizer's normalizer"
-    try:
-        single = _single_spellings(change)
-    except UnsupportedTokenizerError:
-        single = None
-    return Rewriting(called, change, None, single, None, "none", reason or "it is not read")
+    return Rewriting("the tokenizer's normalizer", change, single=_single_spellings(change), unread=reason)

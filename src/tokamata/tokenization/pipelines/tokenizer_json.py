@@ -54,7 +54,7 @@ def program_of_normalizer(document: dict[str, Any]) -> Callable[[str], str] | No
     Raises:
         MissingExtraError: `tokenizers` is not installed.
     """
-    shell = {
+    shell: dict[str, Any] = {
         "version": "1.0",
         "added_tokens": [],
         "normalizer": document.get("normalizer"),
