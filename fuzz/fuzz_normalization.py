@@ -10,7 +10,6 @@ smallest.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from dataclasses import dataclass, field
 
 from fuzz import timed
@@ -24,7 +23,7 @@ class Tally(timed.Tally):
     """What was done: texts tried, and how often each pair of outcomes was found."""
 
     tried: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[str, int] = field(default_factory=dict)
 
 
 def run(seconds: float, seed: int, texts: int = _TEXTS) -> Tally:
@@ -37,7 +36,8 @@ def run(seconds: float, seed: int, texts: int = _TEXTS) -> Tally:
         for form in FORMS:
             with timed.naming(f"text {tally.tried}", (form, ascii(boundary))):
                 found = judge(boundary, form, draw, texts)
-            tally.outcomes[f"{found.kept.outcome}, {found.not_made.outcome}"] += 1
+            outcome = f"{found.kept.outcome}, {found.not_made.outcome}"
+            tally.outcomes[outcome] = tally.outcomes.get(outcome, 0) + 1
     return tally
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import time
 import unicodedata
@@ -193,6 +194,51 @@ def test_the_judge_finds_a_broken_search(
 
     with pytest.raises(AssertionError):
         judge_some()
+
+
+# ---- vowel signs that compose with themselves, of Unicode 16 -----------------------------------------
+
+# Two of VOWEL are PAIR, OTHER and VOWEL are ONE, and ONE and VOWEL are TWO.
+OTHER, VOWEL, PAIR, ONE, TWO = "\U00016d63\U00016d67\U00016d68\U00016d69\U00016d6a"
+KIRAT_RAI = {PAIR: VOWEL * 2, ONE: OTHER + VOWEL, TWO: OTHER + VOWEL * 2}
+
+
+def kirat_rai_decomposed(text: str) -> str:
+    return unicodedata.normalize("NFD", "".join(KIRAT_RAI.get(point, point) for point in text))
+
+
+def kirat_rai(text: str) -> str:
+    composed = {spelling: point for point, spelling in KIRAT_RAI.items()}
+    text = unicodedata.normalize("NFC", kirat_rai_decomposed(text))
+    text = "".join(KIRAT_RAI.get(point, point) for point in text)  # Python may know them or not
+    longest_first = sorted(composed, key=len, reverse=True)
+    return re.sub("|".join(longest_first), lambda match: composed[match[0]], text)
+
+
+def test_vowel_signs_that_shift_their_neighbours_are_not_settled() -> None:
+    spellings = rewritings._form_spellings(kirat_rai, kirat_rai_decomposed)
+    rewriting = Rewriting("Unicode 16", kirat_rai, form=spellings, both=spellings)
+    texts = [
+        "".join(points)
+        for n in (1, 2, 3, 4)
+        for points in product(f"{OTHER}{VOWEL}{PAIR}{ONE}{TWO}z", repeat=n)
+    ]
+    results = [(text, kirat_rai(text)) for text in texts]
+    shifted = VOWEL + PAIR + "z"
+    assert kirat_rai(shifted) == PAIR + VOWEL + "z"
+    assert normalization(VOWEL + "z", rewriting).not_made.outcome == "not settled"
+    for boundary in texts[:258]:
+        found = normalization(boundary, rewriting)
+        made = [text for text, result in results if boundary in result and boundary not in text]
+        if found.not_made:
+            assert not made, (ascii(boundary), ascii(made[0]))
+        elif found.not_made.witness is not None:
+            shortest = min(made, key=lambda text: (len(text), text))
+            assert text_of(found.not_made) == shortest, (ascii(boundary), ascii(shortest))
+        if found.kept:
+            for left, right in product(["", *texts[:6], VOWEL + PAIR, OTHER + PAIR], repeat=2):
+                apart = kirat_rai(left) + boundary + kirat_rai(right)
+                assert kirat_rai(left + boundary + right) == apart, ascii((left, boundary, right))
 
 
 # ---- tokenizers ------------------------------------------------------------------------------------
