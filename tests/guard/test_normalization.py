@@ -24,10 +24,20 @@ from tests.support.normal_form_judge import FORMS, HOSTILE, Form, boundaries, ju
 from tests.support.tokenizers.real_tokenizers import REAL, Real
 from tokamata.errors import ArgumentError
 from tokamata.guard import preimages, rewritings
-from tokamata.guard.normalization import normalization, rewriting_of, rewriting_of_form
-from tokamata.guard.rewritings import Rewriting, rewriting_of_normalizer, rewriting_of_program
+from tokamata.guard.normalization import normalization
+from tokamata.guard.rewritings import (
+    Rewriting,
+    rewriting_of,
+    rewriting_of_form,
+    rewriting_of_normalizer,
+    rewriting_of_program,
+)
 from tokamata.guard.verdicts import Verdict
-from tokamata.tokenization.pipelines.tokenizer_json import normalizer_from_tokenizer_json
+from tokamata.tokenization.pipelines.pipeline import Normalizer
+from tokamata.tokenization.pipelines.tokenizer_json import (
+    normalizer_from_tokenizer_json,
+    program_of_normalizer,
+)
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is an extra")
 
@@ -434,6 +444,20 @@ def test_what_is_not_read_is_never_proved(make: Callable[[], Any]) -> None:
             assert boundary in change(text)
 
 
+def test_what_is_written_for_a_space_is_one() -> None:
+    normalizers = tokenizers.normalizers
+    change = normalizers.Sequence([normalizers.Replace(" ", "\u0120"), normalizers.Strip()]).normalize_str
+    kept, not_made = normalization("a b", rewriting_of_program(change, "it is not read"))
+    assert kept.outcome == "not settled"
+    assert text_of(not_made) == "a\u0120b"
+
+
+@pytest.mark.parametrize("part", [{"type": "ByteLevel"}, {"type": "Unknown"}, {"type": "Replace"}])
+def test_a_normalizer_that_spells_bytes_or_is_refused_is_not_run(part: dict[str, Any]) -> None:
+    assert program_of_normalizer(program([NFC, part], None)) is None
+    assert program_of_normalizer(program([NFC], None)) is not None
+
+
 # ---- bad input and limits --------------------------------------------------------------------------
 
 
@@ -486,4 +510,5 @@ def test_single_changes_after_a_normal_form_that_are_not_composed_are_not_proved
 
 def test_tables_are_made_once() -> None:
     assert rewriting_of_form("NFC") is rewriting_of_form("NFC")
-    assert rewritings.rewriting_of_form is rewriting_of_form
+    form = rewritings._package_form("NFC")
+    assert rewriting_of_normalizer(Normalizer(form)).form is rewriting_of_normalizer(Normalizer(form)).form

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Literal
 
-from tokamata.guard.normalization import Normalization, normalization, rewriting_of_form
+from tokamata.guard.normalization import Normalization, normalization
+from tokamata.guard.rewritings import rewriting_of_form
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")

@@ -75,10 +75,10 @@ from typing import NamedTuple
 
 from tokamata.errors import ArgumentError
 from tokamata.guard.preimages import shortest_preimage
-from tokamata.guard.rewritings import Rewriting, Spellings, rewriting_of, rewriting_of_form
+from tokamata.guard.rewritings import Rewriting, Spellings, rewriting_of_form
 from tokamata.guard.verdicts import Verdict, Witness
 
-__all__ = ["Normalization", "normalization", "rewriting_of", "rewriting_of_form"]
+__all__ = ["Normalization", "normalization"]
 
 _MOST_CODE_POINTS = 512
 # Marks on one character.  Unicode's stream-safe texts have 30; normal forms take quadratic time on more.
@@ -203,16 +203,9 @@ def _kept_by_program(text: str, rewriting: Rewriting, change: Callable[[str], st
     form = rewriting_of_form("NFKC").form
     assert form is not None
 
-    def is_gone(whole: str) -> bool:
-        result = change(whole)
-        # Its decoder may make a space of the mark of words.
-        return text not in result and text not in result.replace("\u2581", " ")
-
-    if is_gone(text):
-        return _changed(text, 0, text, rewriting, claim)
-    for point in form.after:
-        if is_gone(text + point):
-            return _changed(text + point, 0, text, rewriting, claim)
+    for whole in (text, *(text + point for point in form.after)):
+        if text not in change(whole):
+            return _changed(whole, 0, text, rewriting, claim)
     return Verdict(claim, "not settled", None, rewriting.unread)
 
 

@@ -422,5 +422,14 @@ def _with_inert(form: Spellings, single: Spellings) -> Spellings | None:
 
 
 def rewriting_of_program(change: Change, reason: str) -> Rewriting:
-    """The rewriting of a normalizer that is only run: what it makes of single code points is known."""
+    """The rewriting of a normalizer that is only run: what it makes of single code points is known.
+
+    Args:
+        change: the normalizer's program.
+        reason: why it is not read.
+    """
+    # What it writes for a space, its decoder makes a space again.
+    spaces = change("x x").partition("x")[2].rpartition("x")[0]
+    if spaces not in ("", " "):
+        change = _composed([change, _decoded_spaces(spaces)])
     return Rewriting("the tokenizer's normalizer", change, single=_single_spellings(change), unread=reason)

@@ -12,7 +12,7 @@ from tokamata.tokenization.pipelines.pipeline import Normalizer, Pipeline
 from tokamata.tokenization.pipelines.tokenizer_json_parts import kind_of
 from tokamata.tokenization.pipelines.word_piece import word_piece_pipeline
 from tokamata.tokenization.pretokenizers.classes import hugging_face_tokenizers
-from tokamata.vocabulary.sections import Section
+from tokamata.vocabulary.sections import Section, flattened
 
 __all__ = ["normalizer_from_tokenizer_json", "pipeline_from_tokenizer_json", "program_of_normalizer"]
 
@@ -49,11 +49,18 @@ def normalizer_from_tokenizer_json(document: dict[str, Any]) -> Normalizer:
 
 
 def program_of_normalizer(document: dict[str, Any]) -> Callable[[str], str] | None:
-    """The normalizer of a parsed ``tokenizer.json`` as its own program; ``None`` if that refuses it.
+    """The normalizer of a parsed ``tokenizer.json`` as its own program, from text to text.
+
+    Returns:
+        ``None`` if the program refuses it, or if it writes characters for bytes (``ByteLevel``), so that its
+        result is not a text that can be compared.
 
     Raises:
         MissingExtraError: `tokenizers` is not installed.
     """
+    parts = flattened(Section(document, ""), "normalizer", "normalizers")
+    if any(part.kind == "ByteLevel" for part in parts):
+        return None
     shell: dict[str, Any] = {
         "version": "1.0",
         "added_tokens": [],
