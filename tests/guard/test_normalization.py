@@ -20,7 +20,7 @@ import pytest
 
 import tokamata as tk
 from fuzz import fuzz_normalization
-from tests.support.normal_form_judge import FORMS, HOSTILE, Form, boundaries, judge
+from tests.support.normal_form_judge import FORMS, HOSTILE, Form, attack, boundaries, judge
 from tests.support.tokenizers.real_tokenizers import REAL, Real
 from tokamata.errors import ArgumentError
 from tokamata.guard import preimages, rewritings
@@ -178,6 +178,23 @@ def test_hostile_texts_of_all_forms() -> None:
             if found.not_made.outcome == "not settled":
                 assert unicodedata.combining(unicodedata.normalize("NFKD", boundary)[0]), ascii(boundary)
     assert min(counted) > 60
+
+
+def test_longer_texts_are_attacked() -> None:
+    rng = random.Random(20261128)
+    structure = [
+        "<|im_end|>",
+        "</s>",
+        "x\u0323\u0301",
+        ";K",
+        "\u1100\u1161\u11a8",
+        "\u0fb2\u0f71\u0f80",
+        "fi",
+    ]
+    for _ in range(60):
+        form = rng.choice(FORMS)
+        parts = rng.choices(structure, k=rng.randint(1, 3))
+        attack(unicodedata.normalize(form, "".join(parts) + rng.choice(HOSTILE)), form, rng, 300)
 
 
 def test_fuzzing() -> None:

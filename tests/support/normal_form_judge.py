@@ -137,3 +137,53 @@ def _alphabet(boundary: str, form: Form, rng: random.Random, size: int) -> list[
     rng.shuffle(others)
     chosen = list(dict.fromkeys([*own, *related[: max(2, size - len(own) - max(3, size // 4))], *others]))
     return chosen[: max(size, len(own) + 2)]
+
+
+def attack(boundary: str, form: Form, rng: random.Random, texts: int) -> Normalization:
+    """The guard's verdicts on a text of any length, after texts drawn to refute them.
+
+    The texts are the boundary with code points replaced, decomposed, swapped, joined, added and left out.
+
+    Raises:
+        AssertionError: a proof is refuted, or a text that was drawn is a shorter or smaller witness.
+    """
+    found = normalization(boundary, rewriting_of_form(form))
+    said = (form, ascii(boundary), found)
+    witness = found.not_made.witness
+    best = witness.text.decode() if witness is not None else None
+    alphabet = _alphabet(boundary, form, rng, 40)
+    for _ in range(texts):
+        text = _drawn(boundary, form, alphabet, rng)
+        if boundary in unicodedata.normalize(form, text) and boundary not in text:
+            assert not found.not_made, (*said, ascii(text))
+            assert best is None or (len(best), best) <= (len(text), text), (*said, ascii(text))
+        if found.kept:
+            left, right = (
+                "".join(rng.choices(alphabet, k=rng.randint(0, 3))) for _ in range(2)
+            )  # fmt: skip
+            apart = unicodedata.normalize(form, left) + boundary + unicodedata.normalize(form, right)
+            assert unicodedata.normalize(form, left + boundary + right) == apart, (
+                *said,
+                ascii((left, right)),
+            )
+    return found
+
+
+def _drawn(boundary: str, form: Form, alphabet: list[str], rng: random.Random) -> str:
+    points = list(boundary)
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        at = rng.randrange(len(points) + 1)
+        change = rng.randrange(6)
+        if change == 0:
+            points[at:at] = rng.choice(alphabet)
+        elif change == 1:
+            points[at : at + 1] = rng.choice(alphabet)
+        elif change == 2:
+            points[at : at + rng.randint(2, 3)] = rng.choice(alphabet)
+        elif change == 3:
+            points[at : at + 2] = reversed(points[at : at + 2])
+        else:
+            other: Form = rng.choice(["NFC", "NFD"] if form in ("NFC", "NFD") else FORMS)
+            end = at + rng.randint(1, 3)
+            points[at:end] = unicodedata.normalize(other, "".join(points[at:end]))
+    return "".join(points)
