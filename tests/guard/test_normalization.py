@@ -299,7 +299,8 @@ PIPELINES: dict[str, tuple[list[dict[str, Any]], dict[str, Any] | None]] = {
     "nfc, lowercase": ([NFC, LOWER], None),
     "nfkc, lowercase, spaces": ([NFKC, LOWER, SPACES], None),
 }  # fmt: skip
-FEW = " \u2581aAk\u212aKe\xe9\u0301=\u0338\uff1d\xa0\u0130i"
+# H and U+0331 have no composition; h and U+0331 have one, U+1E96.
+FEW = " \u2581aAk\u212aKe\xe9\u0301=\u0338\uff1d\xa0\u0130iHh\u0331\u1e96"
 
 
 def program(normalizer: list[dict[str, Any]], pre_tokenizer: dict[str, Any] | None) -> dict[str, Any]:
@@ -340,7 +341,7 @@ def test_normalizers_of_tokenizers_against_their_own_program(name: str) -> None:
     texts = ["".join(points) for length in (1, 2, 3) for points in product(sorted(FEW), repeat=length)]
     results = [(text, read(text)) for text in texts]
     rng = random.Random(name)
-    for boundary in [*sorted(FEW), *rng.sample([text for text in texts if len(text) > 1], 60)]:
+    for boundary in [*sorted(FEW), "h\u0331", *rng.sample([text for text in texts if len(text) > 1], 60)]:
         found = normalization(boundary, rewriting)
         said = (ascii(boundary), found)
         if not is_composed:
@@ -523,6 +524,28 @@ def test_single_changes_after_a_normal_form_that_are_not_composed_are_not_proved
     rewriting = rewriting_of_normalizer(normalizer_from_tokenizer_json(document))
     assert outcomes("[|]", rewriting) == (None, None)  # lowercase has no part in it
     assert outcomes("ab", rewriting) == ("ab\u0307", "AB")
+
+
+def test_lowercase_may_write_what_is_not_in_the_normal_form() -> None:
+    rewriting = rewriting_of_normalizer(normalizer_from_tokenizer_json(program([NFC, LOWER], None)))
+    assert outcomes("h\u0331", rewriting) == ("h\u0331", "H\u0331")
+
+
+def test_a_map_that_undoes_the_normal_form_is_not_settled() -> None:
+    undo = {0xE9: "e\u0301"}
+    form = rewritings._package_form("NFC")
+    rewriting = rewriting_of_normalizer(Normalizer(form, keeps=lambda text: text.translate(undo)))
+    kept, not_made = normalization("e\u0301", rewriting)
+    assert kept.outcome == "not settled"
+    assert text_of(not_made) == "\xe9"
+
+
+def test_a_map_may_write_what_it_changes() -> None:
+    rotate = str.maketrans("abc", "bcc")
+    rewriting = rewriting_of_normalizer(Normalizer(keeps=lambda text: text.translate(rotate)))
+    assert outcomes("a", rewriting) == ("a", None)  # written for nothing
+    assert normalization("b", rewriting).not_made.outcome == "not settled"  # written for a
+    assert outcomes("c", rewriting) == (None, "b")
 
 
 def test_tables_are_made_once() -> None:

@@ -83,6 +83,7 @@ __all__ = ["Normalization", "normalization"]
 _MOST_CODE_POINTS = 512
 # Marks on one character.  Unicode's stream-safe texts have 30; normal forms take quadratic time on more.
 _MOST_MARKS = 32
+_UNCOMPOSED = "normalizer: its normal form and its other changes act on the same characters"
 
 
 class Normalization(NamedTuple):
@@ -166,6 +167,8 @@ def _kept(text: str, rewriting: Rewriting, claim: str) -> Verdict:
     if form is None:
         reason = "each code point becomes the same in all contexts, and those of the text stay as they are"
         return Verdict(claim, "proved", None, reason)
+    if form.change(text) != text:  # and a map of single code points undoes it
+        return Verdict(claim, "not settled", None, _UNCOMPOSED)
     broken = _breaking(text, form)
     # A map of single code points may undo what the normal form does.
     real = [
@@ -177,7 +180,7 @@ def _kept(text: str, rewriting: Rewriting, claim: str) -> Verdict:
         left, right = min(real, key=lambda sides: sides[0] + text + sides[1])
         return _changed(left + text + right, len(left.encode()), text, rewriting, claim)
     if broken:
-        return Verdict(claim, "not settled", None, "its normal form and its other changes were not composed")
+        return Verdict(claim, "not settled", None, _UNCOMPOSED)
     return Verdict(claim, "proved", None, "no code point before or after it changes it (theorem 1)")
 
 
@@ -228,9 +231,17 @@ def _not_made(text: str, rewriting: Rewriting, claim: str) -> Verdict:
     if reason := _limit_met(text):
         return Verdict(claim, "not settled", None, reason)
     spellings, reason = _spellings_for(text, rewriting)
-    if not reason and change(text) != text:
-        return Verdict(claim, "proved", None, "no changed text has it, since it does not stay as it is")
-    if spellings is None or spellings.change(text) != text:
+    single = rewriting.single
+    if not rewriting.unread and single is not None:
+        # A map can write what it changes itself, so it is not enough that it changes the text.
+        lost = [p for p in text if p in single.spelled and p not in single.containing]
+        if lost:
+            return Verdict(claim, "proved", None, f"no changed text has {_quoted(lost[0])}")
+    if not reason and spellings is rewriting.single and spellings.change(text) != text:
+        reason = "its changes of single code points write characters that they change"
+    if not reason and spellings.change(text) != text:
+        return Verdict(claim, "proved", None, "no changed text has it, since it is not in the normal form")
+    if spellings.change(text) != text:
         return Verdict(claim, "not settled", None, reason)
     found = shortest_preimage(text, spellings, rewriting)
     if found.text is not None:
@@ -246,18 +257,18 @@ def _not_made(text: str, rewriting: Rewriting, claim: str) -> Verdict:
     )
 
 
-def _spellings_for(text: str, rewriting: Rewriting) -> tuple[Spellings | None, str]:
+def _spellings_for(text: str, rewriting: Rewriting) -> tuple[Spellings, str]:
     """The spellings by which a text may be made, and why they may not be all; ``""`` if they are all."""
-    if rewriting.unread:
-        return rewriting.single, rewriting.unread
-    if rewriting.both is not None:
-        return rewriting.both, ""
-    assert rewriting.form is not None
-    assert rewriting.single is not None
     single = rewriting.single
+    if rewriting.both is not None:
+        return rewriting.both, rewriting.unread
+    assert single is not None
+    if rewriting.unread:
+        return single, rewriting.unread
+    assert rewriting.form is not None
     if not single.erased and not any(point in single.containing for point in text):
         return rewriting.form, ""
-    return single, "its normal form and its other changes were not composed"
+    return single, _UNCOMPOSED
 
 
 def _made(whole: str, result: str, text: str, rewriting: Rewriting, claim: str) -> Verdict:
