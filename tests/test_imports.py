@@ -62,18 +62,21 @@ INNER_ROOMS = {
         *("options", "json_spans", "made_up", "actions", "schema_values", "searches", "strict"),
         *("under_schema", "json_repair"),
     ],
-    "guard": ["verdicts", "templates"],
     "guard.templates": [
         *("steps", "pieces", "decisions", "texts", "json_texts", "shapes"),
         *("jinja_formats", "jinja_filters", "jinja_environment", "jinja_runs", "jinja_conversations"),
-        "jinja_widening",
-        *("reading", "languages"),
+        *("jinja_widening", "reading", "languages"),
     ],
     "tokenization": [
         *("papers", "pretokenizers", "pipelines", "kept_tables", "tables", "canonical"),
         *("adversarial_texts", "running", "kept_verdicts", "self_test"),
     ],
-    "guard": ["verdicts", "guarded_spans", "self_test"],
+    "guard": [
+        *("verdicts", "programs", "unicode_set", "manifests", "manifest"),
+        *("guarded_spans", "self_test", "rewritings", "preimages", "normalization"),
+        *("byte_languages", "edge_machines", "token_edges", "boundaries", "seams", "encoding"),
+        *("templates", "template_sources", "chat_templates"),
+    ],
 }
 # Files that know fewer rooms than those below their own.
 KNOWN_ROOMS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,12 +14,17 @@ from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.pipelines import ranks
-from tokamata.tokenization.pipelines.pipeline import Pipeline, contradictions_refused
-from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
+from tokamata.tokenization.pipelines.pipeline import Normalizer, Pipeline, contradictions_refused
+from tokamata.tokenization.pipelines.sentence_piece_model import read_model
+from tokamata.tokenization.pipelines.tokenizer_json import (
+    normalizer_from_tokenizer_json,
+    pipeline_from_tokenizer_json,
+    program_of_normalizer,
+)
 from tokamata.tokenization.pretokenizers.classes import Engine, HuggingFaceEngine, TiktokenEngine
 from tokamata.tokenization.tables import Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
-from tokamata.vocabulary.token_table import collection_paused
+from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
@@ -100,13 +105,7 @@ def _tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
 
 def _tables(vocabulary: Vocabulary) -> tuple[Tables, str, bool]:
     """The tables, their name, and whether they come from the disk."""
-    source = vocabulary.pipeline
-    if source is None:
-        raise UnsupportedTokenizerError(
-            "pipeline",
-            "the source of the vocabulary defines the tokens, but not how a text is cut into them; "
-            "load the tokenizer itself",
-        )
+    source = _source(vocabulary)
     content = source.content()
     # Stop tokens and the width may have removed tokens.
     texts = bytes(token is not None for token in vocabulary.tokens)
@@ -117,9 +116,47 @@ def _tables(vocabulary: Vocabulary) -> tuple[Tables, str, bool]:
 
 
 def _made_tables(vocabulary: Vocabulary) -> Tables:
-    source = vocabulary.pipeline
-    assert source is not None  # asked before
+    source = _source(vocabulary)
     return make_tables(_pipeline(source.family, source.content(), list(vocabulary.tokens)), vocabulary)
+
+
+def normalizer_of(vocabulary: Vocabulary) -> Normalizer:
+    """The normalizer of a vocabulary's tokenizer, without the tables of the other parts.
+
+    Raises:
+        UnsupportedTokenizerError: the vocabulary has no pipeline, or its normalizer is not supported.
+        MissingExtraError: the package that runs the normalizer is not installed.
+        VocabularyError: the tokenizer contradicts itself, or its file has changed.
+    """
+    source = _source(vocabulary)
+    if source.family == "sentencepiece":
+        return ranks.sentence_piece_normalizer(read_model(source.content()))
+    if source.family == "tokenizer.json":
+        return normalizer_from_tokenizer_json(_document(source.content()))
+    return Normalizer()  # tiktoken and tekken normalize nothing
+
+
+def running_normalizer(vocabulary: Vocabulary) -> Callable[[str], str] | None:
+    """The normalizer of a vocabulary's tokenizer as its own program; ``None`` if there is no such program.
+
+    Raises:
+        MissingExtraError: the package that runs the normalizer is not installed.
+        VocabularyError: the tokenizer's file has changed.
+    """
+    source = vocabulary.pipeline
+    if source is None or source.family != "tokenizer.json":
+        return None
+    return program_of_normalizer(_document(source.content()))
+
+
+def _source(vocabulary: Vocabulary) -> PipelineSource:
+    if vocabulary.pipeline is None:
+        raise UnsupportedTokenizerError(
+            "pipeline",
+            "the source of the vocabulary defines the tokens, but not how a text is cut into them; "
+            "load the tokenizer itself",
+        )
+    return vocabulary.pipeline
 
 
 _ENGINES: dict[str, Callable[[], Engine]] = {
@@ -135,8 +172,12 @@ def _pipeline(family: str, content: bytes, tokens: list[bytes | None]) -> Pipeli
         return ranks.pipeline_from_sentence_piece(content, tokens)
     if family == "tiktoken":
         return ranks.pipeline_from_encoding(Ranks.parse(content), tokens)
-    with collection_paused():
-        document = json.loads(content.decode("utf-8-sig"))
+    document = _document(content)
     if family == "tekken":
         return ranks.pipeline_from_tekken(document, tokens)
     return pipeline_from_tokenizer_json(document, tokens)
+
+
+def _document(content: bytes) -> Any:
+    with collection_paused():
+        return json.loads(content.decode("utf-8-sig"))

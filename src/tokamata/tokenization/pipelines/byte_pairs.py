@@ -39,6 +39,18 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
 
+def byte_pair_normalizer(file: Section) -> Normalizer:
+    """The normalizer of a parsed ``tokenizer.json`` whose model is not WordPiece, without the other parts.
+
+    Raises:
+        UnsupportedTokenizerError: the normalizer or the pre-tokenizer is not supported.
+        MissingExtraError: `tokenizers` is not installed.
+    """
+    engine = HuggingFaceEngine()
+    parts = flattened(file, "pre_tokenizer", "pretokenizers")
+    return _splits(parts, _normalizer(file, engine), engine)[1]
+
+
 # ---- the normalizer -----------------------------------------------------------------------------
 
 

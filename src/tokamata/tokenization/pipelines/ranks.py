@@ -85,16 +85,24 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
     model = read_model(proto)
     if model.kind != "BPE":
         raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}")
+    normalizer = sentence_piece_normalizer(model)
+    if model.user_defined:
+        raise UnsupportedTokenizerError("model", "SentencePiece's user-defined pieces")
+    added = tuple(AddedToken(token, b"") for token in model.control)
+    return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
+
+
+def sentence_piece_normalizer(model: SentencePieceModel) -> Normalizer:
+    """The normalizer of a SentencePiece model.
+
+    Raises:
+        UnsupportedTokenizerError: it normalizes more than spaces.
+    """
     if model.has_rules:
         raise UnsupportedTokenizerError("normalizer", "SentencePiece's table of replacements")
     if model.removes_spaces:
         raise UnsupportedTokenizerError("normalizer", "SentencePiece removes superfluous spaces")
-    if model.user_defined:
-        raise UnsupportedTokenizerError("model", "SentencePiece's user-defined pieces")
-    prefix: Any = "always" if model.adds_space else "none"
-    normalizer = Normalizer(spaces="▁", prefix=prefix)
-    added = tuple(AddedToken(token, b"") for token in model.control)
-    return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
+    return Normalizer(spaces="▁", prefix="always" if model.adds_space else "none")
 
 
 class NoEngine:

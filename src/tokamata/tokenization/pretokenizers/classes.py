@@ -116,8 +116,8 @@ def tiktoken() -> Any:
 def sample_points() -> npt.NDArray[np.int32]:
     """The code points that the engines are run on, in order: the assigned ones, and samples of the rest."""
     rest = [point for plane in range(17) for point in (plane << 16 | 0xFFF0, plane << 16 | 0xFFFE)]
-    points = {*rest, *_ASSIGNED[0], *_ASSIGNED[1]} - set(_SURROGATES)
-    return np.array(sorted(points), dtype=np.int32)
+    points = np.unique(np.concatenate([rest, *(np.arange(r.start, r.stop) for r in _ASSIGNED)]))
+    return points[(points < _SURROGATES.start) | (points >= _SURROGATES.stop)].astype(np.int32)
 
 
 @cache
