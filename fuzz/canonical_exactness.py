@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 import tokamata as tk
 from tests.support.masks import has
-from tests.support.tokenizers.canonical_texts import CORPUS, texts
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
+from tokamata.guard.probe_texts import CORPUS, texts
 
 Mask = npt.NDArray[np.int32]
 

@@ -70,6 +70,7 @@ INNER_ROOMS = {
         "tables",
         "canonical",
     ],
+    "guard": ["verdicts", "programs", "unicode_set", "probe_texts", "manifests", "manifest"],
 }
 # Files that know fewer rooms than those below their own.
 KNOWN_ROOMS = {

@@ -1,0 +1,224 @@
+"""The paper's assumptions about tokenizers (004, assumption 1), each as a fact.
+
+``True`` means that nothing measured here refutes it, ``False`` comes with a witness, and ``None`` says that
+it was not measured or does not apply.  ``True`` is an observation, not a proof: see ``how``.
+
+    (i)     pairs of neighbours are merged under a total order
+    (ii)    ties are broken in the same way, run after run
+    (iii)   the ranks of merges are stable within a version
+    (iv)    control tokens are verbatim, and outside of merges
+    (v)     the declared normalizer comes before everything else
+    (vi)    no control characters are filtered without being declared
+    (vii)   the pre-tokenizer is what the file declares
+    (viii)  WordPiece: the mark of continuations is part of tokens, and no token crosses a word
+
+Most real tokenizers break some of them.  With ``ignore_merges``, a piece of text that is a token becomes that
+token whatever the merges say (i).  The added tokens of Hugging Face's `tokenizers` are cut out before the
+text is normalized (v): ``<|im_end|>`` U+0338 has its control token, and the normalized text has none.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import islice
+
+from tokamata.guard.manifests.code_points import CodePoints
+from tokamata.guard.manifests.controls import behaviors
+from tokamata.guard.manifests.facts import Fact, not_measured
+from tokamata.guard.manifests.subject import Subject
+from tokamata.guard.probe_texts import texts
+from tokamata.guard.programs import ProgramFailed, program_of
+
+__all__ = ["assumption_facts"]
+
+_TEXTS = 400
+_SEED = 4
+_MARKS = ("\u0338", "\u0301", "\u0308")
+
+
+def assumption_facts(subject: Subject, facts: dict[str, Fact], points: CodePoints | None) -> dict[str, Fact]:
+    """The eight assumptions.
+
+    Args:
+        subject: the tokenizer.
+        facts: what was measured already.
+        points: what its program does to code points.
+
+    Raises:
+        ProgramFailed: the program raised an error.
+    """
+    if subject.program is None:
+        none = not_measured(subject.no_program)
+        return dict.fromkeys(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii"), none)
+    return {
+        "i": _total_order(subject, facts),
+        "ii": _ties(facts),
+        "iii": _stable(subject, facts),
+        "iv": _verbatim(subject),
+        "v": _normalized_first(subject, facts),
+        "vi": _filters(subject, facts, points),
+        "vii": _pre_tokens(subject, facts),
+        "viii": _words(subject),
+    }
+
+
+def _total_order(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    greedy, ignore, duplicates = facts["greedy"], facts["ignore_merges"], facts["duplicate_ranks"]
+    if subject.model != "BPE":
+        return not_measured(f"the model is {subject.model}, which merges no pairs")
+    if facts["stochastic"].value:
+        return Fact(False, "merges are left out by chance", witness=facts["stochastic"].witness)
+    if greedy.value is None:
+        return greedy
+    if not greedy.value:
+        return greedy
+    if ignore.value:
+        return Fact(
+            False, "a piece of text that is a token becomes that token: " + ignore.how, witness=ignore.witness
+        )
+    if subject.family == "sentencepiece" and duplicates.value:
+        return Fact(False, f"{duplicates.value} pieces have the score of another piece")
+    return Fact(True, greedy.how)
+
+
+def _ties(facts: dict[str, Fact]) -> Fact:
+    chance, settings = facts["stochastic"], facts["stochastic_settings"]
+    if chance.value is False and settings.value:
+        return Fact(False, f"the settings make it random, although {chance.how} showed no difference")
+    return Fact(not chance.value, chance.how, witness=chance.witness)
+
+
+def _stable(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    """Whether a second program that is made of the same file or object writes the same tokens."""
+    if facts["stochastic"].value:
+        return Fact(False, "the tokens change from call to call", witness=facts["stochastic"].witness)
+    assert subject.program is not None
+    second, reason = program_of(subject.source)
+    if second is None:
+        return not_measured(reason)
+    sample = list(islice(texts(_SEED, list(subject.vocabulary.tokens)), _TEXTS))
+    how = f"{_TEXTS} texts of seed {_SEED}, by two programs made of the same file"
+    if second.inner is subject.program.inner:
+        how = f"{_TEXTS} texts of seed {_SEED}, twice by the same object"
+    pairs = zip(sample, subject.program.encode_many(sample), second.encode_many(sample), strict=True)
+    for text, one, other in pairs:
+        if one != other:
+            return Fact(
+                False, how, witness=subject.witness(text, "a second program writes other tokens", 0, one)
+            )
+    return Fact(True, how)
+
+
+def _verbatim(subject: Subject) -> Fact:
+    """Whether the name of each control token becomes it, whatever is around, and nothing else does."""
+    program = subject.program
+    assert program is not None
+    special = [one for one in subject.control_tokens if one.special and one.name]
+    if not special:
+        return not_measured("there are no control tokens with a name")
+    found = behaviors(program, special)
+    how = f"the names of {len(special):,} control tokens, between letters and spaces, and as ordinary text"
+    if not any(found[one.token].alone for one in special if one.token in found):
+        return Fact(True, how + "; no text becomes one, and they are outside of merges")
+    for one in special:
+        behavior = found.get(one.token)
+        if behavior is None:
+            continue
+        if not behavior.inside:
+            says = f"the name of {one.token} does not become it here"
+            return Fact(False, how, witness=subject.witness(f"a{one.name}b", says, 1))
+        if behavior.strips and subject.model not in ("WordPiece", "WordLevel"):
+            says = f"the control token takes the spaces on its {' and '.join(behavior.strips)} into itself"
+            return Fact(False, how, witness=subject.witness(f"a {one.name} b", says, 2))
+        if behavior.as_text:
+            says = "the model itself makes the control token of its name"
+            ids = program.encode_text(f"a{one.name}b")
+            return Fact(False, how, witness=subject.witness(f"a{one.name}b", says, 1, ids))
+    return Fact(True, how)
+
+
+def _normalized_first(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    """Whether the tokens of a text are those of the text in normal form."""
+    program, form = subject.program, facts["normal_form"].value
+    assert program is not None
+    if form == "none":
+        return Fact(True, "there is no normalizer: " + facts["normal_form"].how)
+    if facts["normal_form"].differs:
+        return Fact(False, facts["normal_form"].how, witness=facts["normal_form"].witness)
+    if form not in ("NFC", "NFD", "NFKC", "NFKD"):
+        return not_measured("the normalizer is none of the four forms, so unicodedata is no judge")
+    probes = [f"a{mark}" for mark in _MARKS]
+    probes += [one.name + mark for one in subject.control_tokens[:64] if one.name for mark in _MARKS]
+    probes += list(islice(texts(_SEED, []), _TEXTS))
+    normal: list[str] = [unicodedata.normalize(form, text) for text in probes]
+    how = f"{len(probes):,} texts and their {form}: names of tokens with marks, and texts of seed {_SEED}"
+    for text, after, one, other in zip(
+        probes, normal, program.encode_many(probes), program.encode_many(normal), strict=True
+    ):
+        if one != other:
+            says = f"added tokens are found before the text is normalized; its {form} is {after!a:.120}"
+            if program.normalize_many([text]) == program.normalize_many([after]):
+                return Fact(False, how, witness=subject.witness(text, says, 0, one))
+    return Fact(True, how)
+
+
+def _filters(subject: Subject, facts: dict[str, Fact], points: CodePoints | None) -> Fact:
+    """Whether control and format characters that vanish are declared to do so."""
+    if points is None:
+        return not_measured("the code points were not measured")
+    hidden = [point for point in points.vanishing if unicodedata.category(chr(point)) in ("Cc", "Cf", "Co")]
+    if not hidden:
+        return Fact(True, f"none vanishes: {points.how}")
+    normalizer = subject.part("normalizer")
+    declared = normalizer.get("type") == "BertNormalizer" and normalizer.get("clean_text", True) is True
+    witness = subject.witness(f"1{chr(hidden[0])}1", f"U+{hidden[0]:04X} vanishes", 1)
+    how = f"{len(hidden):,} control, format and private characters vanish; " + (
+        "the file declares it (clean_text)" if declared else "the file does not declare it"
+    )
+    return Fact(declared, how, witness=witness)
+
+
+def _pre_tokens(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    """Whether the program cuts texts as the file declares: by the engine's automaton, made of the file."""
+    engine, reason = subject.tables
+    program = subject.program
+    assert program is not None
+    if engine is None:
+        return not_measured(reason)
+    if facts["stochastic"].value:
+        return not_measured("the tokens change from call to call")
+    sample = list(islice(texts(_SEED, list(subject.vocabulary.tokens)), _TEXTS))
+    written = program.encode_many(sample)
+    again = program.encode_many(program.decode_many(written))
+    kept = [(text, one) for text, one, other in zip(sample, written, again, strict=True) if one == other]
+    controls = {one.token for one in subject.control_tokens if one.special}
+    controls |= {program.unknown} if program.unknown is not None else set()
+    kept = [(text, ids) for text, ids in kept if controls.isdisjoint(ids)]
+    how = f"{len(kept)} texts of seed {_SEED} that come back as the same tokens, by the automaton of the file"
+    for text, ids in kept:
+        if (place := engine.first_noncanonical(ids)) is not None:
+            position = len(b"".join(map(subject.piece, ids[:place])))
+            says = f"the file does not lead to token {place} of these"
+            return Fact(False, how, witness=subject.witness(text, says, position, ids))
+    return Fact(True, how)
+
+
+def _words(subject: Subject) -> Fact:
+    if subject.model != "WordPiece":
+        return not_measured(f"the model is {subject.model}")
+    program = subject.program
+    assert program is not None
+    mark = subject.part("model").get("continuing_subword_prefix", "##")
+    sample = list(islice(texts(_SEED, list(subject.vocabulary.tokens)), _TEXTS))
+    backend = getattr(program.inner, "backend_tokenizer", program.inner)
+    how = f"{_TEXTS} texts of seed {_SEED}: no token has a space, and none with {mark!r} begins a text"
+    for text, ids in zip(sample, program.encode_many(sample), strict=True):
+        try:
+            names = [backend.id_to_token(token) for token in ids]
+        except Exception as error:
+            raise ProgramFailed(program.program, f"{ids[:8]}", str(error)) from None
+        if names and names[0].startswith(mark) and names[0] != mark:
+            return Fact(False, how, witness=subject.witness(text, "a continuation begins the text", 0, ids))
+        if any(" " in name for name in names):
+            return Fact(False, how, witness=subject.witness(text, "a token has a space", 0, ids))
+    return Fact(True, how)
