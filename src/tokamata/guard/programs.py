@@ -119,12 +119,13 @@ class Program:
         found: list[Any] = []
         for begin in range(0, len(items), _AT_ONCE):
             part = items[begin : begin + _AT_ONCE]
-            with self._failing(part):
+            with self.failing(part):
                 found += run(part)
         return found
 
     @contextmanager
-    def _failing(self, items: Sequence[Any]) -> Iterator[None]:
+    def failing(self, items: Sequence[Any]) -> Iterator[None]:
+        """What a call of the program raises becomes :class:`ProgramFailed`; ``items``: what it was given."""
         try:
             yield
         except Exception as error:

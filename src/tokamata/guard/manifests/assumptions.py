@@ -29,7 +29,17 @@ from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.probe_texts import texts
 from tokamata.guard.programs import ProgramFailed, program_of
 
-__all__ = ["assumption_facts"]
+__all__ = [
+    "assumption_facts",
+    "declared_filters",
+    "declared_pre_tokens",
+    "marks_of_words",
+    "normalized_first",
+    "stable_ranks",
+    "stable_ties",
+    "total_order",
+    "verbatim_controls",
+]
 
 _TEXTS = 400
 _SEED = 4
@@ -51,18 +61,19 @@ def assumption_facts(subject: Subject, facts: dict[str, Fact], points: CodePoint
         none = not_measured(subject.no_program)
         return dict.fromkeys(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii"), none)
     return {
-        "i": _total_order(subject, facts),
-        "ii": _ties(facts),
-        "iii": _stable(subject, facts),
-        "iv": _verbatim(subject),
-        "v": _normalized_first(subject, facts),
-        "vi": _filters(subject, facts, points),
-        "vii": _pre_tokens(subject, facts),
-        "viii": _words(subject),
+        "i": total_order(subject, facts),
+        "ii": stable_ties(facts),
+        "iii": stable_ranks(subject, facts),
+        "iv": verbatim_controls(subject),
+        "v": normalized_first(subject, facts),
+        "vi": declared_filters(subject, points),
+        "vii": declared_pre_tokens(subject, facts),
+        "viii": marks_of_words(subject),
     }
 
 
-def _total_order(subject: Subject, facts: dict[str, Fact]) -> Fact:
+def total_order(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    """(i): whether the program merges the best pair, whatever else there is."""
     greedy, ignore, duplicates = facts["greedy"], facts["ignore_merges"], facts["duplicate_ranks"]
     if subject.model != "BPE":
         return not_measured(f"the model is {subject.model}, which merges no pairs")
@@ -78,18 +89,23 @@ def _total_order(subject: Subject, facts: dict[str, Fact]) -> Fact:
         )
     if subject.family == "sentencepiece" and duplicates.value:
         return Fact(False, f"{duplicates.value} pieces have the score of another piece")
-    return Fact(True, greedy.how)
+    if subject.family == "tokenizer.json":
+        return Fact(True, greedy.how)
+    return Fact(
+        True, greedy.how + "; pairs that make the same token share its rank, and the leftmost is first"
+    )
 
 
-def _ties(facts: dict[str, Fact]) -> Fact:
+def stable_ties(facts: dict[str, Fact]) -> Fact:
+    """(ii): whether a text has the same tokens each time."""
     chance, settings = facts["stochastic"], facts["stochastic_settings"]
     if chance.value is False and settings.value:
         return Fact(False, f"the settings make it random, although {chance.how} showed no difference")
     return Fact(not chance.value, chance.how, witness=chance.witness)
 
 
-def _stable(subject: Subject, facts: dict[str, Fact]) -> Fact:
-    """Whether a second program that is made of the same file or object writes the same tokens."""
+def stable_ranks(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    """(iii): whether a second program that is made of the same file or object writes the same tokens."""
     if facts["stochastic"].value:
         return Fact(False, "the tokens change from call to call", witness=facts["stochastic"].witness)
     assert subject.program is not None
@@ -109,8 +125,8 @@ def _stable(subject: Subject, facts: dict[str, Fact]) -> Fact:
     return Fact(True, how)
 
 
-def _verbatim(subject: Subject) -> Fact:
-    """Whether the name of each control token becomes it, whatever is around, and nothing else does."""
+def verbatim_controls(subject: Subject) -> Fact:
+    """(iv): whether the name of each control token becomes it, whatever is around, and nothing else does."""
     program = subject.program
     assert program is not None
     special = [one for one in subject.control_tokens if one.special and one.name]
@@ -137,8 +153,8 @@ def _verbatim(subject: Subject) -> Fact:
     return Fact(True, how)
 
 
-def _normalized_first(subject: Subject, facts: dict[str, Fact]) -> Fact:
-    """Whether the tokens of a text are those of the text in normal form."""
+def normalized_first(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    """(v): whether the tokens of a text are those of the text in normal form."""
     program, form = subject.program, facts["normal_form"].value
     assert program is not None
     if form == "none":
@@ -162,8 +178,8 @@ def _normalized_first(subject: Subject, facts: dict[str, Fact]) -> Fact:
     return Fact(True, how)
 
 
-def _filters(subject: Subject, facts: dict[str, Fact], points: CodePoints | None) -> Fact:
-    """Whether control and format characters that vanish are declared to do so."""
+def declared_filters(subject: Subject, points: CodePoints | None) -> Fact:
+    """(vi): whether control and format characters that vanish are declared to do so."""
     if points is None:
         return not_measured("the code points were not measured")
     hidden = [point for point in points.vanishing if unicodedata.category(chr(point)) in ("Cc", "Cf", "Co")]
@@ -178,8 +194,8 @@ def _filters(subject: Subject, facts: dict[str, Fact], points: CodePoints | None
     return Fact(declared, how, witness=witness)
 
 
-def _pre_tokens(subject: Subject, facts: dict[str, Fact]) -> Fact:
-    """Whether the program cuts texts as the file declares: by the engine's automaton, made of the file."""
+def declared_pre_tokens(subject: Subject, facts: dict[str, Fact]) -> Fact:
+    """(vii): whether the program cuts texts as the file declares, by the engine's automaton of the file."""
     engine, reason = subject.tables
     program = subject.program
     assert program is not None
@@ -203,7 +219,8 @@ def _pre_tokens(subject: Subject, facts: dict[str, Fact]) -> Fact:
     return Fact(True, how)
 
 
-def _words(subject: Subject) -> Fact:
+def marks_of_words(subject: Subject) -> Fact:
+    """(viii): whether tokens stay within words, and continuations follow other tokens."""
     if subject.model != "WordPiece":
         return not_measured(f"the model is {subject.model}")
     program = subject.program

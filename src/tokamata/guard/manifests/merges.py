@@ -18,6 +18,7 @@ import numpy as np
 
 import tokamata._core as _core
 from tokamata.errors import VocabularyError
+from tokamata.guard.manifests.chance import settings_of_chance
 from tokamata.guard.manifests.facts import Fact, not_measured, shown_bytes
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.verdicts import Witness
@@ -30,6 +31,7 @@ _Unit = TypeVar("_Unit")
 MergeOf = Callable[[_Unit, _Unit], "tuple[int, _Unit] | None"]
 _SAMPLED = 3000  # tokens, and as many pairs of tokens
 _SEED = 49
+_OPTIONS = ("dropout", "continuing_subword_prefix", "end_of_word_suffix")
 _LONGEST = 64  # characters of a sampled token
 
 
@@ -168,12 +170,13 @@ def _followed(subject: Subject, merges: _Merges) -> dict[str, Fact]:
     stated = subject.part("model").get("ignore_merges") if subject.family == "tokenizer.json" else None
     if subject.family == "tokenizer.json" and stated is None:
         stated = False
-    run = _model_of(subject)
+    run, can_be_piece = _model_of(subject), _pieces_of(subject)
     if run is None:
         reason = subject.no_program or "the program does not show its model"
         return {"ignore_merges": not_measured(reason, stated), "greedy": not_measured(reason)}
-    if subject.part("model").get("dropout"):
-        reason = "the program leaves out merges by chance"
+    odd = [name for name in _OPTIONS if subject.part("model").get(name)]
+    if odd or settings_of_chance(subject):
+        reason = f"the model has the option {odd[0]}" if odd else "the program chooses tokens by chance"
         return {"ignore_merges": not_measured(reason, stated), "greedy": not_measured(reason)}
     merge_of = _merge_function(subject, merges)
     known = _units(merges)
@@ -182,11 +185,13 @@ def _followed(subject: Subject, merges: _Merges) -> dict[str, Fact]:
         for text in merges.texts.values()
         if 1 < len(text) <= _LONGEST and all(text[i : i + 1] in known for i in range(len(text)))
     ]
+    texts = [text for text in texts if can_be_piece(text)]
     draw = random.Random(_SEED)
     draw.shuffle(texts)
     apart = [text for text in texts if (made := _joined(text, merge_of)) and len(made) > 1][:_SAMPLED]
     sample = [*apart[:100], *texts[:_SAMPLED]]
-    sample += [draw.choice(texts) + draw.choice(texts) for _ in range(_SAMPLED if texts else 0)]
+    both = (draw.choice(texts) + draw.choice(texts) for _ in range(_SAMPLED if texts else 0))
+    sample += [text for text in both if can_be_piece(text)]
     kept = [text for text in apart[:100] if run(text) == [text]]
     takes_whole = bool(kept)
     ids = {text: token for token, text in merges.texts.items()}
@@ -250,14 +255,48 @@ def _model_of(subject: Subject) -> Callable[[Any], list[Any]] | None:
         return None
     inner = program.inner
     backend = getattr(inner, "backend_tokenizer", inner)
+    encoding = getattr(inner, "_model", inner)
+    run: Callable[[Any], list[Any]]
     if subject.family == "tokenizer.json" and hasattr(backend, "model"):
         model = backend.model
-        return lambda text: [token.value for token in model.tokenize(text)]
-    if subject.family in ("tiktoken", "tekken"):
-        encoding = getattr(inner, "_model", inner)
-        if hasattr(encoding, "_encode_single_piece"):
-            return lambda text: encoding.decode_tokens_bytes(encoding._encode_single_piece(text))
-    return None
+
+        def run(text: Any) -> list[Any]:
+            return [token.value for token in model.tokenize(text)]
+
+    elif subject.family in ("tiktoken", "tekken") and hasattr(encoding, "_encode_single_piece"):
+
+        def run(text: Any) -> list[Any]:
+            return list(encoding.decode_tokens_bytes(encoding._encode_single_piece(text)))
+
+    elif subject.sentence_piece is not None:
+        added = "▁" if subject.sentence_piece.adds_space else ""
+
+        def run(text: Any) -> list[Any]:
+            given = text.removeprefix(added).replace("▁", " ")
+            return [inner.id_to_piece(token) for token in program.encode(given)]
+
+    else:
+        return None
+
+    def guarded(text: Any) -> list[Any]:
+        with program.failing([text]):
+            return run(text)
+
+    return guarded
+
+
+def _pieces_of(subject: Subject) -> Callable[[Any], bool]:
+    """Which texts the model can be given: SentencePiece puts a space before them, and normalizes them."""
+    piece_model, program = subject.sentence_piece, subject.program
+    if piece_model is None or program is None:
+        return lambda text: True
+    added = "▁" if piece_model.adds_space else ""
+
+    def can_be_piece(text: Any) -> bool:
+        given = text.removeprefix(added).replace("▁", " ")
+        return text.startswith(added) and program.normalize_many([given]) == [text]
+
+    return can_be_piece
 
 
 def _witness(subject: Subject, pieces: Sequence[Any], ids: dict[Any, int], says: str) -> Witness:

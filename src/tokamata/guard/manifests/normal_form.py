@@ -55,7 +55,8 @@ def normal_form_facts(subject: Subject) -> dict[str, Fact]:
         return {name: not_measured(subject.no_program, stated.get(name)) for name in names}
     points = [point for point in sampled_points() if category(chr(point)) not in ("Cn", "Cs", "Co")]
     texts = [chr(point) for point in points]
-    texts = [text for text in texts if text != space_mark(program)]
+    mark = space_mark(program)
+    texts = [text for text in texts if text != mark]
     every = texts + pairs()
     after_all = normalized(program, every)
     single = after_all[: len(texts)]

@@ -52,7 +52,7 @@ from tokamata.tokenization.pretokenizers.machine import Cut, hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
 
-__all__ = ["fate_facts", "is_in_utf8", "partial_fact"]
+__all__ = ["code_point_ranges", "fate_facts", "fates", "is_in_utf8", "partial_fact", "proofs"]
 
 _CONTEXTS = (
     *(
@@ -103,22 +103,10 @@ def fate_facts(subject: Subject, points: CodePoints | None) -> dict[str, Fact]:
     Raises:
         ProgramFailed: the program raised an error.
     """
-    program = subject.program
-    engine, reason = subject.tables
-    if engine is None or program is None:
-        why = subject.no_program if program is None else reason
+    if subject.program is None or subject.tables[0] is None:
+        why = subject.no_program if subject.program is None else subject.tables[1]
         return {"never_written": not_measured(why), "unsettled_tokens": not_measured(why)}
-    left = _unwritten_by_engine(subject, engine, program, set() if points is None else points.ids)
-    proofs = _proofs(subject)
-    proved: dict[int, str] = {}
-    for token in left:
-        value = subject.vocabulary[token]
-        assert value is not None
-        for name, holds in proofs:
-            if holds(token, value):
-                proved[token] = name
-                break
-    rest = [token for token in left if token not in proved]
+    proved, rest = fates(subject, set() if points is None else points.ids)
     text_tokens = sum(1 for value in subject.vocabulary.tokens if value)
     how = (
         f"{text_tokens:,} tokens of text: written at the start of a text, after {len(_CONTEXTS)} contexts or "
@@ -132,6 +120,30 @@ def fate_facts(subject: Subject, points: CodePoints | None) -> dict[str, Fact]:
         "never_written": Fact(found, how + "; of the others, those with a proof"),
         "unsettled_tokens": Fact(counted(shown, shown), how + "; of the others, those without a proof"),
     }
+
+
+def fates(subject: Subject, seen: set[int]) -> tuple[dict[int, str], list[int]]:
+    """The tokens of text that no text yields, each with its proof, and those that are not settled.
+
+    Args:
+        subject: a tokenizer that the engine supports, with its program.
+        seen: tokens that the program has been seen to write.
+
+    Raises:
+        ProgramFailed: the program raised an error.
+    """
+    engine, program = subject.tables[0], subject.program
+    assert engine is not None
+    assert program is not None
+    left = _unwritten_by_engine(subject, engine, program, seen)
+    known = proofs(subject)
+    proved: dict[int, str] = {}
+    for token in left:
+        value = subject.vocabulary[token] or b""
+        name = next((name for name, holds in known if holds(token, value)), None)
+        if name is not None:
+            proved[token] = name
+    return proved, [token for token in left if token not in proved]
 
 
 # The automaton of UTF-8: for each state, ranges of bytes and the next state.  State 0 is between code points.
@@ -223,17 +235,22 @@ def _unwritten_by_engine(
     left = [token for token in left if not any(admitted([*ids, token]) for ids in contexts)]
     # What begins within a code point can only follow tokens that end within one.
     inner = {token for token in left if 0x80 <= (tokens[token] or b"\0")[0] < 0xC0}
-    open_ended = [[t] for t, value in enumerate(tokens) if value and _is_open(value) and admitted([t])]
-    for _ in range(3):
+    partial = [token for token, value in enumerate(tokens) if value and _is_open(value)] if inner else []
+    single = [token for token in partial if len(tokens[token] or b"") == 1]
+    single += [t for t, value in enumerate(tokens) if value and len(value) == 1 and 0x80 <= value[0] < 0xC0]
+    befores: list[Sequence[int]] = [(), *contexts]
+    ways = [next(([*ids, t] for ids in befores if admitted([*ids, t])), None) for t in partial]
+    open_ended = [way for way in ways if way is not None]
+    for _ in range(3):  # the bytes of a code point before its last
         if not inner or len(inner) * len(open_ended) > _MOST_PAIRS:
             break
         found = {token for token in inner if any(admitted([*ids, token]) for ids in open_ended)}
         left = [token for token in left if token not in found]
         inner -= found
-        bytes_alone = [t for t, value in enumerate(tokens) if value and len(value) == 1 and value[0] >= 0x80]
-        open_ended = [
-            [*ids, t] for ids in open_ended if len(ids) < 3 for t in bytes_alone if admitted([*ids, t])
-        ]
+        if len(open_ended) * len(single) > _MOST_PAIRS:
+            break
+        longer = ([*ids, t] for ids in open_ended for t in single)
+        open_ended = [ids for ids in longer if admitted(ids)] if inner else []
     return left
 
 
@@ -244,15 +261,15 @@ def _is_open(data: bytes) -> bool:
 
 # ---- proofs ----------------------------------------------------------------------------------------
 
-_Proof = tuple[str, Callable[[int, bytes], bool]]
+Proof = tuple[str, Callable[[int, bytes], bool]]
 
 
-def _proofs(subject: Subject) -> list[_Proof]:
-    """Names of proofs, and whether a token has one."""
-    proofs: list[_Proof] = [("no UTF-8", lambda token, value: not is_in_utf8(value))]
+def proofs(subject: Subject) -> list[Proof]:
+    """The proofs that no text yields a token: each a name, and whether it holds for a token and its bytes."""
+    found: list[Proof] = [("no UTF-8", lambda token, value: not is_in_utf8(value))]
     pipeline = subject.pipeline
     if pipeline is None:
-        return proofs
+        return found
     model = pipeline.model
     added = {one.token for one in pipeline.added}
     if isinstance(model, WordPieces):
@@ -261,17 +278,17 @@ def _proofs(subject: Subject) -> list[_Proof]:
         def is_in_no_word(token: int, value: bytes) -> bool:
             return token not in added and roles[token] == _core.WordRole.NONE.value
 
-        return [*proofs, ("words", is_in_no_word)]
-    proofs += [("byte", _byte_proof(model)), ("merges", _merge_proof(model))]
+        return [*found, ("words", is_in_no_word)]
+    found += [("byte", _byte_proof(model)), ("merges", _merge_proof(model))]
     if pipeline.normalizer.form is not None and pipeline.normalizer.keeps is None:
-        proofs.append(("normal form", _form_proof(pipeline.normalizer.form)))
+        found.append(("normal form", _form_proof(pipeline.normalizer.form)))
     if (cut := _pre_token_proof(pipeline)) is not None:
-        proofs.append(("pre-tokens", cut))
+        found.append(("pre-tokens", cut))
 
     def except_added(holds: Callable[[int, bytes], bool]) -> Callable[[int, bytes], bool]:
         return lambda token, value: token not in added and holds(token, value)
 
-    return [(name, except_added(holds)) for name, holds in proofs]
+    return [(name, except_added(holds)) for name, holds in found]
 
 
 def _byte_proof(model: BytePairs) -> Callable[[int, bytes], bool]:
