@@ -143,7 +143,7 @@ def verbatim_controls(subject: Subject) -> Fact:
         if not behavior.inside:
             says = f"the name of {one.token} does not become it here"
             return Fact(False, how, witness=subject.witness(f"a{one.name}b", says, 1))
-        if behavior.strips and subject.model not in ("WordPiece", "WordLevel"):
+        if behavior.strips:
             says = f"the control token takes the spaces on its {' and '.join(behavior.strips)} into itself"
             return Fact(False, how, witness=subject.witness(f"a {one.name} b", says, 2))
         if behavior.as_text:

@@ -4,7 +4,7 @@ For a token with the name N, the program encodes four texts::
 
     N            the token, or not
     aNb          the same in the midst of letters; a token that is a "single word" is not found there
-    a N b        a token that strips takes the spaces into itself
+    a N b        a token that strips takes the spaces into itself (where the tokenizer keeps them otherwise)
     N as text    by the mode of the program that reads control tokens as ordinary text
 
 Tokens that behave alike form one group, since there may be thousands.  Names may lie within each other, or
@@ -59,14 +59,16 @@ def behaviors(program: Program, tokens: list[ControlToken]) -> dict[int, Behavio
     spaced = program.encode_many([f"a {name} b" for name in names])
     close = program.encode_many([f"a{name} b" for name in names])
     near = program.encode_many([f"a {name}b" for name in names])
+    # A space at the end of a text that the tokenizer drops anyway is no matter of the token.
+    before, a, after, b = program.encode_many(["a ", "a", " b", "b"])
     as_text = program.encode_text_many([f"a{name}b" for name in names])
     found = {}
     for place, one in enumerate(named):
         strips = []
         if one.token in spaced[place]:
-            if spaced[place] == close[place]:
+            if spaced[place] == close[place] and before != a:
                 strips.append("left")
-            if spaced[place] == near[place]:
+            if spaced[place] == near[place] and after != b:
                 strips.append("right")
         found[one.token] = Behavior(
             one.token in alone[place],
@@ -137,8 +139,7 @@ def _overlapping(subject: Subject, tokens: list[ControlToken]) -> Fact:
     beginning = defaultdict(list)
     for name in short:
         for end in range(1, len(name)):
-            if name[:end] not in known:
-                beginning[name[:end]].append(name)
+            beginning[name[:end]].append(name)
     crossing = 0
     first: tuple[str, str, int] | None = None
     for name in short:

@@ -2,7 +2,7 @@
 
 Tried are, in this order, so that the witness is a shortest one of its set: the code points that failed in
 another text (``code_points.py``), alone and between digits; all texts of two characters from an alphabet of
-spaces, marks and structure; the adversarial set around boundaries; and seeded texts.
+spaces, marks and structure; names of control tokens; the adversarial set around boundaries; and seeded texts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ __all__ = ["round_trip_fact"]
 _ALPHABET = " \n\t\r\u00a0\u200b\u200d\ufeff\u0301\u0338\u3000\u2581aA1é.,'\"<{中한ﬁ😀"
 _TEXTS = 500
 _SEED = 49
-_SETS = f"code points, pairs, the adversarial set, texts of seed {_SEED}"
+_SETS = f"code points, pairs, names of control tokens, the adversarial set, texts of seed {_SEED}"
+_LONGEST = 256  # characters of a name
 _MOST_ALONE = 4096  # code points that are known to fail
 
 
@@ -57,6 +58,7 @@ def _batches(subject: Subject, singles: list[str]) -> Iterator[list[str]]:
     yield singles
     yield [f"1{single}1" for single in singles]
     yield ["".join(pair) for pair in product(_ALPHABET, repeat=2)]
+    yield [one.name for one in subject.control_tokens if 0 < len(one.name) <= _LONGEST][:_MOST_ALONE]
     yield [text for text, _ in around(("<|im_end|>", "{", '"'))]
     yield list(islice(texts(_SEED, list(subject.vocabulary.tokens)), _TEXTS))
 

@@ -93,7 +93,10 @@ def _stated(subject: Subject) -> dict[str, Json]:
     if isinstance(clean, bool):
         found["clean_up_tokenization_spaces"] = clean
     if subject.sentence_piece is not None:
-        found["add_prefix_space"] = "always" if subject.sentence_piece.adds_space else "never"
+        if subject.sentence_piece.adds_space:  # superfluous spaces are removed first
+            found["add_prefix_space"] = "missing" if subject.sentence_piece.removes_spaces else "always"
+        elif not subject.sentence_piece.removes_spaces:
+            found["add_prefix_space"] = "never"
     if subject.family in ("tiktoken", "tekken"):
         found["add_prefix_space"] = "never"
     if not subject.part("model"):

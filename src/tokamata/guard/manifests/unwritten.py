@@ -15,6 +15,7 @@ differently and is written all the time.  Here a token is
                         (With ``ignore_merges``: and its bytes are no whole code points, so no piece of text)
       byte              it stands for a byte of code points without a token, and each code point with that
                         byte has a token
+      added tokens      it contains the name of an added token, which is cut out of a text before all else
       normal form       the normalizer changes it, and all parts of a normalized text are normalized
       pre-tokens        it has neighbours that the pre-tokenizer never leaves in one piece: no state of its
                         automaton survives them
@@ -79,7 +80,8 @@ _CONTEXTS = (
     ),
     *("!\n", "a\n", "\t", "\r", "  ", "a'", "日本", "\u200d", "\u0301", '{"', "<|", "한"),
 )
-_MOST_PAIRS = 3_000_000  # contexts times tokens
+_MOST_PAIRS = 1_000_000  # contexts times tokens
+_MOST_ALIKE = 4  # contexts that end with the same bytes of a code point
 _MOST_MERGED = 2_000_000  # steps of the plain encoder; what is left then is not settled
 
 
@@ -242,6 +244,7 @@ def _unwritten_by_engine(
     ways = [next(([*ids, t] for ids in befores if admitted([*ids, t])), None) for t in partial]
     open_ended = [way for way in ways if way is not None]
     for _ in range(3):  # the bytes of a code point before its last
+        open_ended = _few_of_each(open_ended, tokens)
         if not inner or len(inner) * len(open_ended) > _MOST_PAIRS:
             break
         found = {token for token in inner if any(admitted([*ids, token]) for ids in open_ended)}
@@ -252,6 +255,19 @@ def _unwritten_by_engine(
         longer = ([*ids, t] for ids in open_ended for t in single)
         open_ended = [ids for ids in longer if admitted(ids)] if inner else []
     return left
+
+
+def _few_of_each(contexts: list[list[int]], tokens: Sequence[bytes | None]) -> list[list[int]]:
+    """Some contexts for each beginning of a code point that they end with."""
+    counts: Counter[bytes] = Counter()
+    kept = []
+    for ids in contexts:
+        data = b"".join(tokens[token] or b"" for token in ids[-4:])
+        begin = next(back for back in (1, 2, 3) if data[-back] >= 0xC0)
+        counts[data[-begin:]] += 1
+        if counts[data[-begin:]] <= _MOST_ALIKE:
+            kept.append(ids)
+    return kept
 
 
 def _is_open(data: bytes) -> bool:
@@ -285,6 +301,9 @@ def proofs(subject: Subject) -> list[Proof]:
     if (cut := _pre_token_proof(pipeline)) is not None:
         found.append(("pre-tokens", cut))
 
+    if names := _names_that_are_cut_out(subject, pipeline):
+        found.append(("added tokens", lambda token, value: any(name in value for name in names)))
+
     def except_added(holds: Callable[[int, bytes], bool]) -> Callable[[int, bytes], bool]:
         return lambda token, value: token not in added and holds(token, value)
 
@@ -293,13 +312,10 @@ def proofs(subject: Subject) -> list[Proof]:
 
 def _byte_proof(model: BytePairs) -> Callable[[int, bytes], bool]:
     bytes_of = {token: byte for byte, token in model.byte_tokens.items()}
-    lacking: set[int] = set()
-    if bytes_of:
-        for point in np.flatnonzero(model.lacks).tolist():
-            if not 0xD800 <= point < 0xE000:
-                lacking.update(chr(point).encode())
-                if len(lacking) >= 243:  # all bytes of UTF-8
-                    break
+    lacks = model.lacks.copy()
+    lacks[0xD800:0xE000] = False
+    points = np.flatnonzero(lacks) if bytes_of else np.zeros(0, dtype=np.int64)
+    lacking = set(points.astype("<u4").tobytes().decode("utf-32-le").encode())
     return lambda token, value: token in bytes_of and bytes_of[token] not in lacking
 
 
@@ -335,6 +351,27 @@ def _form_proof(form: Callable[[str], str]) -> Callable[[int, bytes], bool]:
         return any(not kept[first : last + 1].any() for first, last in code_point_ranges(value))
 
     return is_changed
+
+
+def _names_that_are_cut_out(subject: Subject, pipeline: Pipeline) -> list[bytes]:
+    """The names of added tokens that no text given to the model contains.
+
+    The program cuts out matches from left to right, so no name is whole between two matches.  This holds
+    for the text in which it looks: the normalized one for tokens with the flag ``normalized``, else the raw
+    one, which the normalizer may still change into one with the name.
+    """
+    normalizer = pipeline.normalizer
+    changes = normalizer.form is not None or normalizer.keeps is not None
+    spaces = {" ", normalizer.spaces} if normalizer.spaces else set()
+    return [
+        one.name.encode()
+        for one in subject.control_tokens
+        if one.name
+        and not {"lstrip", "rstrip", "single_word"} & set(one.flags)
+        and ("normalized" in one.flags or not changes)
+        and spaces.isdisjoint(one.name)
+        and subject.family == "tokenizer.json"
+    ]
 
 
 def _pre_token_proof(pipeline: Pipeline) -> Callable[[int, bytes], bool] | None:
