@@ -55,7 +55,8 @@ def test_a_whole_manifest(measured: Manifest) -> None:
     assert facts["round_trip"].value is False
     assert facts["round_trip"].witness is not None
     assert len(facts["round_trip"].witness.text.decode()) == 1
-    assert facts["byte_fallback"].value["single_bytes"] == 256
+    assert facts["rare_points"].value == {"written_as": ["bytes"], "single_bytes": 256}
+    assert facts["byte_fallback"].value is facts["byte_fallback"].stated is False
     assert facts["unsettled_tokens"].value["count"] == 0
     assert {name: fact.value for name, fact in measured.assumptions.items()} == {
         **dict.fromkeys(("i", "ii", "iii", "iv", "vi", "vii"), True),
@@ -180,6 +181,18 @@ def test_prefix_spaces() -> None:
     assert found.value == found.stated == "missing"
 
 
+@pytest.mark.parametrize("named", [256, 200])
+def test_byte_fallback_is_measured(named: int) -> None:
+    """A file that states it, but lacks the tokens for some bytes, writes its unknown token."""
+    vocab = {"<unk>": 0, "a": 1, **{f"<0x{byte:02X}>": byte + 2 for byte in range(named)}}
+    made = Tokenizer(models.BPE(vocab=vocab, merges=[], unk_token="<unk>", byte_fallback=True))
+    made.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+    facts = cheap_facts(Subject(made))
+    assert facts["byte_fallback"].stated is True
+    assert facts["byte_fallback"].differs == (named < 256)
+    assert facts["rare_points"].value["written_as"] == ["bytes" if named == 256 else "unknown token"]
+
+
 def test_control_tokens_by_their_behavior() -> None:
     made = byte_level()
     made.add_special_tokens([AddedToken("<|a|>", special=True), AddedToken("<b>", rstrip=True, special=True)])
@@ -220,6 +233,25 @@ def test_settings_that_are_random() -> None:
     assert facts["stochastic"].value is True
     facts = chance_facts(Subject(sentencepiece.SentencePieceProcessor(model_file=path)))
     assert (facts["stochastic_settings"].value, facts["stochastic"].value) == ({}, False)
+
+
+def test_flags_of_transformers_that_do_nothing() -> None:
+    """transformers 5 takes ``clean_up_tokenization_spaces=True`` for BPE, and ignores it."""
+    transformers = pytest.importorskip("transformers", reason="transformers is an extra")
+    for flag in (False, True):
+        given = transformers.PreTrainedTokenizerFast(
+            tokenizer_object=byte_level(),
+            eos_token="<end>",
+            clean_up_tokenization_spaces=flag,
+            split_special_tokens=flag,
+        )
+        facts = cheap_facts(Subject(given))
+        found = facts["clean_up_tokenization_spaces"]
+        cleaned = given.decode(given.encode("a , b", add_special_tokens=False)) == "a, b"
+        assert (found.value, found.stated, found.differs) == (cleaned, flag, cleaned != flag)
+        found = facts["split_special_tokens"]
+        assert (found.value, found.stated) == (flag, flag)
+        assert given.backend_tokenizer.encode_special_tokens is flag
 
 
 # ---- sources without a program, and broken ones -------------------------------------------------
@@ -313,3 +345,15 @@ def test_what_the_object_was_is_left_alone() -> None:
     assert made.to_str() == before
     assert len(made.encode("abcdef").ids) == 3
     assert made.encode_special_tokens is False
+
+
+def test_names_that_nobody_expects() -> None:
+    """Names of 100,000 characters, names that a normalizer makes equal, and names within names."""
+    made = byte_level()
+    made.normalizer = normalizers.Lowercase()
+    made.add_tokens([AddedToken(name, normalized=True) for name in ("AB", "ab", "aB", "abab", "ba")])
+    made.add_special_tokens(["x" * 100_000, "y" * 300])
+    facts = control_facts(Subject(made))
+    assert facts["control_tokens"].value["count"] == 7
+    assert facts["overlapping"].how == "5 names; 2 names of over 256 characters left out"
+    assert len(json.dumps([fact.to_json() for fact in facts.values()])) < 5000

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,8 @@ from tokamata.guard.programs import ProgramFailed
 __all__ = ["Manifest", "cheap_facts", "differences", "manifest"]
 
 _FORMAT = 1  # of the JSON
+_RARE = ("\U0001f9ff", "\U0002a6b2", "\U0001e945", "\U00012399", "\U0010fffd", "\U000e0fff")
+_BYTE_NAME = re.compile("<0x[0-9A-F]{2}>")
 _MOST_PROSE = 600  # characters of a regex that are shown
 
 
@@ -122,7 +125,7 @@ def cheap_facts(subject: Subject) -> dict[str, Fact]:
         (_CONTROLS, lambda: control_facts(subject)),
         (_SPACES, lambda: space_facts(subject)),
         (("stochastic", "stochastic_settings"), lambda: chance_facts(subject)),
-        (("byte_fallback",), lambda: {"byte_fallback": _bytes(subject)}),
+        (("byte_fallback", "rare_points"), lambda: _bytes(subject)),
         (("split_special_tokens",), lambda: {"split_special_tokens": _split_special(subject)}),
     ):
         facts.update(_measured(names, measure))
@@ -263,35 +266,38 @@ def _truncation(subject: Subject) -> Fact:
     return Fact(longest or False, "as the file or the object declares it; here texts are never cut")
 
 
-def _bytes(subject: Subject) -> Fact:
-    """How code points without a token are written."""
+def _bytes(subject: Subject) -> dict[str, Fact]:
+    """How code points without a token are written, and whether tokens named ``<0xF0>`` write them."""
     program = subject.program
-    stated = subject.part("model").get("byte_fallback") if subject.model == "BPE" else None
+    stated: Json = None
+    if subject.family == "tokenizer.json" and subject.model == "BPE":
+        stated = subject.part("model").get("byte_fallback") is True
+    elif subject.sentence_piece is not None:
+        stated = len(subject.sentence_piece.bytes) == 256
+    elif subject.family in ("tiktoken", "tekken"):
+        stated = False
     if program is None:
-        return not_measured(subject.no_program, stated)
-    rare = [chr(point) for point in (0x1F9FF, 0x2A6B2, 0x1E945, 0x12399, 0x10FFFD, 0xE0FFF)]
-    ways = set()
-    for text, ids in zip(rare, program.encode_many(rare), strict=True):
+        return {
+            "byte_fallback": not_measured(subject.no_program, stated),
+            "rare_points": not_measured(subject.no_program),
+        }
+    ways: set[str] = set()
+    falls_back = False
+    for text, ids in zip(_RARE, program.encode_many(_RARE), strict=True):
         pieces = [subject.piece(token) for token in ids]
+        falls_back |= any(_BYTE_NAME.fullmatch(subject.name_in_file(token)) for token in ids)
         if program.unknown is not None and program.unknown in ids:
             ways.add("unknown token")
         elif b"".join(pieces).strip(b" ") != text.encode():
             ways.add("another text")
-        elif any(len(piece) == 1 for piece in pieces):
-            ways.add("bytes")
         else:
-            ways.add("larger tokens")
-    singles = {value for value in subject.vocabulary.tokens if value is not None and len(value) == 1}
-    value = {"rare_points": sorted(ways), "single_bytes": len(singles)}
-    how = f"{len(rare)} rare code points, by the program"
-    named = {f"<0x{byte:02X}>" for byte in range(256)}
-    vocab = subject.part("model").get("vocab")
-    if stated is not None and isinstance(vocab, dict):
-        falls_back = stated is True and "bytes" in ways and named <= set(vocab)
-        value["falls_back"] = falls_back
-    if subject.sentence_piece is not None:
-        value["falls_back"] = "bytes" in ways
-    return Fact(value, how)
+            ways.add("bytes" if any(len(piece) == 1 for piece in pieces) else "larger tokens")
+    single = {value for value in subject.vocabulary.tokens if value is not None and len(value) == 1}
+    how = f"{len(_RARE)} rare code points, by the program"
+    return {
+        "byte_fallback": Fact(falls_back, how + ": whether tokens named as '<0xF0>' write them", stated),
+        "rare_points": Fact({"written_as": sorted(ways), "single_bytes": len(single)}, how),
+    }
 
 
 def _split_special(subject: Subject) -> Fact:

@@ -300,7 +300,13 @@ class _Transformers(Program):
         return [list(ids) for ids in self.inner(list(texts), add_special_tokens=False)["input_ids"]]
 
     def _encode_text(self, texts: Sequence[str]) -> list[list[int]]:
-        made = self.inner(list(texts), add_special_tokens=False, split_special_tokens=True)
+        backend = getattr(self.inner, "backend_tokenizer", None)
+        before = getattr(backend, "encode_special_tokens", None)
+        try:
+            made = self.inner(list(texts), add_special_tokens=False, split_special_tokens=True)
+        finally:  # transformers leaves it as the last call set it
+            if backend is not None and before is not None:
+                backend.encode_special_tokens = before
         return [list(ids) for ids in made["input_ids"]]
 
     def _decode(self, many: Sequence[Sequence[int]]) -> list[str]:

@@ -28,6 +28,7 @@ from tokamata.guard.manifests.facts import Fact, not_measured
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.probe_texts import texts
 from tokamata.guard.programs import ProgramFailed, program_of
+from tokamata.vocabulary.sections import Section, flattened
 
 __all__ = [
     "assumption_facts",
@@ -185,8 +186,11 @@ def declared_filters(subject: Subject, points: CodePoints | None) -> Fact:
     hidden = [point for point in points.vanishing if unicodedata.category(chr(point)) in ("Cc", "Cf", "Co")]
     if not hidden:
         return Fact(True, f"none vanishes: {points.how}")
-    normalizer = subject.part("normalizer")
-    declared = normalizer.get("type") == "BertNormalizer" and normalizer.get("clean_text", True) is True
+    parts = flattened(Section(subject.document, ""), "normalizer", "normalizers")
+    declared = any(
+        part.fields.get("type") == "BertNormalizer" and part.fields.get("clean_text", True) is True
+        for part in parts
+    )
     witness = subject.witness(f"1{chr(hidden[0])}1", f"U+{hidden[0]:04X} vanishes", 1)
     how = f"{len(hidden):,} control, format and private characters vanish; " + (
         "the file declares it (clean_text)" if declared else "the file does not declare it"

@@ -11,7 +11,8 @@ Tokens that behave alike form one group, since there may be thousands.  Names ma
 begin where another ends; then which of them is found depends on the program, and the fact ``overlapping``
 shows the first such pair.
 
-Cost: linear in the tokens.  Names of more than 256 characters are not compared with each other.
+Cost: linear in the tokens, of which the first 20,000 are tried.  Names of more than 256 characters are not
+compared with each other.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tokamata.guard.verdicts import Witness
 __all__ = ["Behavior", "behaviors", "control_facts"]
 
 _LONGEST = 256  # characters of a name that is compared with others
+_MOST = 20_000  # tokens that are tried
 _PROBED = 4096  # characters of a name that is encoded
 
 
@@ -52,7 +54,7 @@ def behaviors(program: Program, tokens: list[ControlToken]) -> dict[int, Behavio
     Raises:
         ProgramFailed: the program raised an error.
     """
-    named = [one for one in tokens if one.name and len(one.name) <= _PROBED]
+    named = [one for one in tokens[:_MOST] if one.name and len(one.name) <= _PROBED]
     names = [one.name for one in named]
     alone = program.encode_many(names)
     inside = program.encode_many([f"a{name}b" for name in names])
@@ -121,7 +123,8 @@ def _groups(tokens: list[ControlToken], found: dict[int, Behavior]) -> Fact:
                 ),
             }
         )
-    return Fact(value, "each name N as 'N', 'aNb', 'a N b', and 'aNb' as ordinary text")
+    how = f"{len(found):,} names N as 'N', 'aNb', 'a N b', and 'aNb' as ordinary text"
+    return Fact(value, how)
 
 
 def _overlapping(subject: Subject, tokens: list[ControlToken]) -> Fact:

@@ -23,6 +23,8 @@ __all__ = ["Fact", "Json", "counted", "not_measured", "shown_bytes", "shown_poin
 Json = Any  # None, a bool, a number, a text, or lists and objects of these
 
 _FIRST = 8  # entries of a long list that are written out
+_LONGEST = 4096  # bytes of a text that is written out
+_SHOWN = 120  # characters of an entry, and of a longer text
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,9 @@ def shown_witness(witness: Witness) -> dict[str, Json]:
 
 
 def shown_bytes(data: bytes) -> Json:
-    """Bytes as text, or as ``{"hex": …}`` where they are not UTF-8."""
+    """Bytes as text, or as ``{"hex": …}`` where they are not UTF-8; the beginning alone of very long ones."""
+    if len(data) > _LONGEST:
+        return {"bytes": len(data), "beginning": data[:_SHOWN].decode("utf-8", "replace")}
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -98,7 +102,11 @@ def counted(entries: Sequence[Json], lines: Iterable[str]) -> dict[str, Json]:
     digest = hashlib.sha256()
     for line in lines:
         digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
-    found: dict[str, Json] = {"count": len(entries), "first": list(entries[:_FIRST])}
+    found: dict[str, Json] = {"count": len(entries), "first": [_clipped(entry) for entry in entries[:_FIRST]]}
     if len(entries) > _FIRST:
         found["sha256"] = digest.hexdigest()
     return found
+
+
+def _clipped(entry: Json) -> Json:
+    return f"{entry[:_SHOWN]}…" if isinstance(entry, str) and len(entry) > _SHOWN else entry

@@ -170,6 +170,15 @@ class Subject:
             if self.vocabulary.tokens[token] is None and (program is None or token != program.unknown)
         ]
 
+    def name_in_file(self, token: int) -> str:
+        """The text by which a token is listed in its file; ``""`` where it has none, or none is known."""
+        inner = None if self.program is None else self.program.inner
+        backend = getattr(inner, "backend_tokenizer", inner)
+        look_up = getattr(backend, "id_to_token", None) or getattr(backend, "id_to_piece", None)
+        if look_up is None or self.family not in ("tokenizer.json", "sentencepiece"):
+            return ""
+        return str(look_up(token) or "")
+
     # ---- witnesses -------------------------------------------------------------------------------
 
     def witness(self, text: str, says: str, position: int = 0, ids: Sequence[int] | None = None) -> Witness:
