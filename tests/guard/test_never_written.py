@@ -6,13 +6,14 @@ import itertools
 import unicodedata
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.manifests.unwritten import code_point_ranges, fates, is_in_utf8, proofs
 
 LONGEST = 5
-SEEDS = 40
+SEEDS = 20
 
 
 def test_no_text_yields_what_is_proved_never_to_be_written() -> None:
@@ -40,6 +41,52 @@ def test_no_text_yields_what_is_proved_never_to_be_written() -> None:
         assert not seen & set(proved)
         assert len(rest) <= 12, (seed, [subject.vocabulary.name(token) for token in rest])
     assert {"no UTF-8", "merges", "byte", "pre-tokens"} <= used
+
+
+def byte_fallback(ignore_merges: bool, merges: list[tuple[str, str]], extra: list[str]) -> Tokenizer:
+    names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *"<>0123456789ABCDEFx!", *extra]
+    model = models.BPE(
+        vocab={name: token for token, name in enumerate(names)},
+        merges=merges,
+        unk_token="<unk>",
+        byte_fallback=True,
+        ignore_merges=ignore_merges,
+    )
+    made = Tokenizer(model)
+    made.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+    return made
+
+
+def test_names_of_bytes_that_are_written_as_such() -> None:
+    """The text ``<0xC0>`` becomes this token if a piece of text that is a token needs no merges."""
+    for ignore_merges in (False, True):
+        made = byte_fallback(ignore_merges, [], [])
+        token = made.token_to_id("<0xC0>")
+        assert (made.encode("<0xC0>").ids == [token]) is ignore_merges
+        proved, rest = fates(Subject(made), set())
+        assert (token in proved) is not ignore_merges
+        assert (token in rest) is ignore_merges
+
+
+def test_merges_of_bytes() -> None:
+    """Two tokens of bytes may be merged to one, whose own text would be cut into twelve characters."""
+    made = byte_fallback(False, [("<0xC3>", "<0xA9>")], ["<0xC3><0xA9>"])
+    token = made.token_to_id("<0xC3><0xA9>")
+    assert made.encode("é").ids == [token]
+    assert token not in fates(Subject(made), set())[0]
+
+
+def test_normalizers_that_write_what_they_change() -> None:
+    """NFKC after ``Lowercase`` makes H of U+210C, and the next pass would make h of it."""
+    made = Tokenizer(models.WordPiece({"[UNK]": 0, "h": 1, "##h": 2, "H": 3, "##H": 4}, unk_token="[UNK]"))
+    made.pre_tokenizer, made.decoder = pre_tokenizers.BertPreTokenizer(), decoders.WordPiece()
+    made.add_special_tokens(["[UNK]"])
+    made.normalizer = normalizers.Sequence([normalizers.Lowercase(), normalizers.NFKC()])
+    assert made.encode("ℌ").ids == [3]
+    assert fates(Subject(made), set())[0] == {}
+    made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    assert made.encode("ℌ").ids == [1]
+    assert set(fates(Subject(made), set())[0]) == {3, 4}
 
 
 def test_what_is_in_utf8() -> None:
