@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import sys
 from collections.abc import Iterator
@@ -266,6 +268,16 @@ def test_a_list_of_bytes_has_no_program() -> None:
     assert found.facts["tokens"].value["ids"] == len(BYTES) + 1
 
 
+def test_a_file_of_ranks_has_no_regex(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.tiktoken"
+    path.write_bytes(b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256)))
+    found = manifest(path)
+    assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert found.facts["normal_form"].value is None
+    assert "pass the object that encodes" in found.facts["normal_form"].how
+    assert found.facts["tokens"].value["of_text"] == 256
+
+
 def test_a_package_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "tokenizer.json"
     byte_level([("a", "b")]).save(str(path))
@@ -298,9 +310,15 @@ def test_programs_that_raise() -> None:
     ) as caught:
         program.encode("c")
     assert (caught.value.program, caught.value.given) == (program.program, "'c'")
-    facts = cheap_facts(Subject(made))
-    assert facts["stochastic"].value is None
-    assert facts["stochastic"].how.startswith("not measured: tokenizers ")
+    found = manifest(made)
+    assert found.facts["stochastic"].value is None
+    assert found.facts["stochastic"].how.startswith("not measured: tokenizers ")
+    assert found.facts["filtered"].value is None
+    assert found.facts["normal_form"].value == "none"  # the normalizer raises nothing
+    assert {name: fact.value for name, fact in found.assumptions.items()} == {
+        **dict.fromkeys(("i", "ii", "iii", "iv", "vi", "vii", "viii")),
+        "v": True,
+    }
 
 
 def test_panics_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:

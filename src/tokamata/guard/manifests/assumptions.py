@@ -20,6 +20,7 @@ text is normalized (v): ``<|im_end|>`` U+0338 has its control token, and the nor
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from itertools import islice
 
 from tokamata.guard.manifests.code_points import CodePoints
@@ -28,7 +29,6 @@ from tokamata.guard.manifests.facts import Fact, not_measured
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.probe_texts import texts
 from tokamata.guard.programs import ProgramFailed, program_of
-from tokamata.vocabulary.sections import Section, flattened
 
 __all__ = [
     "assumption_facts",
@@ -54,23 +54,28 @@ def assumption_facts(subject: Subject, facts: dict[str, Fact], points: CodePoint
         subject: the tokenizer.
         facts: what was measured already.
         points: what its program does to code points.
-
-    Raises:
-        ProgramFailed: the program raised an error.
     """
     if subject.program is None:
         none = not_measured(subject.no_program)
         return dict.fromkeys(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii"), none)
-    return {
-        "i": total_order(subject, facts),
-        "ii": stable_ties(facts),
-        "iii": stable_ranks(subject, facts),
-        "iv": verbatim_controls(subject),
-        "v": normalized_first(subject, facts),
-        "vi": declared_filters(subject, points),
-        "vii": declared_pre_tokens(subject, facts),
-        "viii": marks_of_words(subject),
+    questions: dict[str, Callable[[], Fact]] = {
+        "i": lambda: total_order(subject, facts),
+        "ii": lambda: stable_ties(facts),
+        "iii": lambda: stable_ranks(subject, facts),
+        "iv": lambda: verbatim_controls(subject),
+        "v": lambda: normalized_first(subject, facts),
+        "vi": lambda: declared_filters(subject, points),
+        "vii": lambda: declared_pre_tokens(subject, facts),
+        "viii": lambda: marks_of_words(subject),
     }
+    return {name: _measured(question) for name, question in questions.items()}
+
+
+def _measured(question: Callable[[], Fact]) -> Fact:
+    try:
+        return question()
+    except ProgramFailed as error:
+        return not_measured(str(error))
 
 
 def total_order(subject: Subject, facts: dict[str, Fact]) -> Fact:
@@ -100,6 +105,8 @@ def total_order(subject: Subject, facts: dict[str, Fact]) -> Fact:
 def stable_ties(facts: dict[str, Fact]) -> Fact:
     """(ii): whether a text has the same tokens each time."""
     chance, settings = facts["stochastic"], facts["stochastic_settings"]
+    if chance.value is None:
+        return Fact(None, chance.how)
     if chance.value is False and settings.value:
         return Fact(False, f"the settings make it random, although {chance.how} showed no difference")
     return Fact(not chance.value, chance.how, witness=chance.witness)
@@ -131,8 +138,9 @@ def verbatim_controls(subject: Subject) -> Fact:
     program = subject.program
     assert program is not None
     special = [one for one in subject.control_tokens if one.special and one.name]
+    special = [one for one in special if one.token != program.unknown]  # that one stands for other texts
     if not special:
-        return not_measured("there are no control tokens with a name")
+        return not_measured("there are no control tokens with a name, or only the unknown token")
     found = behaviors(program, special)
     how = f"the names of {len(special):,} control tokens, between letters and spaces, and as ordinary text"
     if not any(found[one.token].alone for one in special if one.token in found):
@@ -180,22 +188,32 @@ def normalized_first(subject: Subject, facts: dict[str, Fact]) -> Fact:
 
 
 def declared_filters(subject: Subject, points: CodePoints | None) -> Fact:
-    """(vi): whether control and format characters that vanish are declared to do so."""
-    if points is None:
+    """(vi): whether control and format characters vanish in the declared normalizer alone.
+
+    A model that drops characters it has no token for, or a regex between whose matches text is lost, filters
+    without declaring it.
+    """
+    program = subject.program
+    if points is None or program is None:
         return not_measured("the code points were not measured")
     hidden = [point for point in points.vanishing if unicodedata.category(chr(point)) in ("Cc", "Cf", "Co")]
     if not hidden:
         return Fact(True, f"none vanishes: {points.how}")
-    parts = flattened(Section(subject.document, ""), "normalizer", "normalizers")
-    declared = any(
-        part.fields.get("type") == "BertNormalizer" and part.fields.get("clean_text", True) is True
-        for part in parts
+    normal = program.normalize_many([points.framed(""), *(points.framed(chr(point)) for point in hidden)])
+    kept = (
+        hidden
+        if normal is None
+        else [p for p, text in zip(hidden, normal[1:], strict=True) if text != normal[0]]
     )
-    witness = subject.witness(f"1{chr(hidden[0])}1", f"U+{hidden[0]:04X} vanishes", 1)
-    how = f"{len(hidden):,} control, format and private characters vanish; " + (
-        "the file declares it (clean_text)" if declared else "the file does not declare it"
-    )
-    return Fact(declared, how, witness=witness)
+    how = f"{len(hidden):,} control, format and private characters vanish; "
+    if not kept:
+        witness = subject.witness(
+            points.framed(chr(hidden[0])), f"the normalizer removes U+{hidden[0]:04X}", 1
+        )
+        return Fact(True, how + "the declared normalizer removes them", witness=witness)
+    says = f"U+{kept[0]:04X} vanishes after the normalizer"
+    how += f"{len(kept):,} of them after the normalizer"
+    return Fact(False, how, witness=subject.witness(points.framed(chr(kept[0])), says, 1))
 
 
 def declared_pre_tokens(subject: Subject, facts: dict[str, Fact]) -> Fact:
@@ -218,7 +236,7 @@ def declared_pre_tokens(subject: Subject, facts: dict[str, Fact]) -> Fact:
     for text, ids in kept:
         if (place := engine.first_noncanonical(ids)) is not None:
             position = len(b"".join(map(subject.piece, ids[:place])))
-            says = f"the file does not lead to token {place} of these"
+            says = f"by our tables of the file, token {place} does not come here"
             return Fact(False, how, witness=subject.witness(text, says, position, ids))
     return Fact(True, how)
 

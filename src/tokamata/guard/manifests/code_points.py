@@ -7,7 +7,7 @@ which leaves 208,540.
 Method: the program first encodes lines of 64 code points, with line feeds between them, and decodes them
 again.  The code points of a line that comes back as it was are kept by the program.  Those of all other lines
 are encoded one by one, as ``1c1``: two digits, which compose with nothing, keep a space at an end apart from
-a space that the tokenizer puts before a text.
+a space that the tokenizer puts before a text.  (Another character is taken if the tokenizer has no digits.)
 
     c          encode("1c1")                  what is said of it
     U+200D     as encode("11")                it vanishes
@@ -21,21 +21,21 @@ Cost: 0.5 s for a byte-level tokenizer, 5 s for BERT, which changes almost every
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from unicodedata import category
 
-from tokamata.guard.manifests.facts import Fact, Json, counted, not_measured, shown_point
+from tokamata.guard.manifests.facts import Fact, counted, not_measured, shown_point
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.programs import Program
 from tokamata.tokenization.pretokenizers.classes import sample_points
 
-__all__ = ["CodePoints", "code_points", "points_fact", "sampled_points"]
+__all__ = ["CodePoints", "code_point_facts", "code_points", "sampled_points"]
 
 _IN_LINE = 64
+_BASES = "1023456789.-_!#zb"
 _HOW = (
     "each of {count:,} code points, all assigned ones and samples of the rest, in lines of {line}; those of "
-    "lines that change also alone, as '1c1'"
+    "lines that change also as {frame}"
 )
 
 
@@ -45,6 +45,8 @@ class CodePoints:
 
     Attributes:
         count: how many it was given.
+        base: what stands on both sides of a code point that is tried apart: a digit or such that the
+            program knows, and ``""`` if it knows none.
         vanishing: those of which it writes nothing.
         unknown: those for which it writes its unknown token.
         changed: those that come back as another text, by code point.
@@ -53,6 +55,7 @@ class CodePoints:
     """
 
     count: int
+    base: str = "1"
     vanishing: list[int] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
     changed: dict[int, str] = field(default_factory=dict)
@@ -62,7 +65,11 @@ class CodePoints:
     @property
     def how(self) -> str:
         """How they were measured."""
-        return _HOW.format(count=self.count, line=_IN_LINE)
+        return _HOW.format(count=self.count, line=_IN_LINE, frame=repr(self.framed("c")))
+
+    def framed(self, text: str) -> str:
+        """A text between two bases."""
+        return self.base + text + self.base
 
 
 def sampled_points() -> list[int]:
@@ -78,15 +85,15 @@ def code_points(program: Program) -> CodePoints:
     """
     points = sampled_points()
     lines = [points[begin : begin + _IN_LINE] for begin in range(0, len(points), _IN_LINE)]
-    found = CodePoints(len(points))
+    found = CodePoints(len(points), _base_of(program))
     texts = ["\n".join(map(chr, line)) for line in lines]
     written = program.encode_many(texts)
     for ids in written:
         found.ids.update(ids)
     read = program.decode_many(written)
     single = [p for line, text, back in zip(lines, texts, read, strict=True) if back != text for p in line]
-    nothing = program.encode("11")
-    alone = [f"1{chr(point)}1" for point in single]
+    nothing = program.encode(found.framed(""))
+    alone = [found.framed(chr(point)) for point in single]
     written = program.encode_many(alone)
     for point, text, ids, back in zip(single, alone, written, program.decode_many(written), strict=True):
         found.ids.update(ids)
@@ -99,29 +106,26 @@ def code_points(program: Program) -> CodePoints:
         elif back.replace(" ", "") == text.replace(" ", ""):
             found.spaced.append(point)
         else:
-            found.changed[point] = back.removeprefix("1").removesuffix("1")
+            found.changed[point] = back.removeprefix(found.base).removesuffix(found.base)
     return found
 
 
-def points_fact(subject: Subject, points: Iterable[int], how: str, says: str, stated: Json = None) -> Fact:
-    """A fact that lists code points: their number, by category, the first ones, and a digest of all.
+def _base_of(program: Program) -> str:
+    """A character that composes with nothing, and that the program has a token for."""
+    return next(
+        (base for base in _BASES if program.unknown not in (ids := program.encode(base * 2)) and ids), ""
+    )
 
-    Args:
-        subject: the tokenizer.
-        points: the code points, in order.
-        how: how they were measured.
-        says: what a witness says of one of them.
-        stated: what the file states.
-    """
-    found = list(points)
-    names = [shown_point(point) for point in found]
+
+def _listed(subject: Subject, found: CodePoints, points: list[int], says: str) -> Fact:
+    """A fact that lists code points: their number, by category, the first ones, and a digest of all."""
+    names = [shown_point(point) for point in points]
     value = counted(names, names)
-    if found:
-        value["categories"] = dict(sorted(Counter(category(chr(point)) for point in found).items()))
-    witness = None
-    if found and subject.program is not None:
-        witness = subject.witness(f"1{chr(found[0])}1", says.format(names[0]), 1)
-    return Fact(value, how, stated, witness)
+    if not points:
+        return Fact(value, found.how)
+    value["categories"] = dict(sorted(Counter(category(chr(point)) for point in points).items()))
+    witness = subject.witness(found.framed(chr(points[0])), says.format(names[0]), len(found.base))
+    return Fact(value, found.how, None, witness)
 
 
 def code_point_facts(subject: Subject, found: CodePoints | None, reason: str) -> dict[str, Fact]:
@@ -135,16 +139,14 @@ def code_point_facts(subject: Subject, found: CodePoints | None, reason: str) ->
     if found is None:
         return {name: not_measured(reason) for name in ("filtered", "unknown", "changed_points")}
     changed = [f"{shown_point(point)} {after!a}" for point, after in found.changed.items()]
+    witness = None
+    if found.changed:
+        text = found.framed(chr(next(iter(found.changed))))
+        witness = subject.witness(text, "it is decoded to another text", len(found.base))
+    how = found.how + "; what they are decoded to"
+    without = f"the tokens are those of {found.framed('')!r}"
     return {
-        "filtered": points_fact(
-            subject, found.vanishing, found.how, "{} vanishes: the tokens are those of '11'"
-        ),
-        "unknown": points_fact(subject, found.unknown, found.how, "{} becomes the unknown token"),
-        "changed_points": Fact(
-            counted(changed, changed),
-            found.how + "; what they are decoded to",
-            witness=subject.witness(f"1{chr(next(iter(found.changed)))}1", "it is decoded to another text", 1)
-            if found.changed
-            else None,
-        ),
+        "filtered": _listed(subject, found, found.vanishing, f"{{}} vanishes: {without}"),
+        "unknown": _listed(subject, found, found.unknown, "{} becomes the unknown token"),
+        "changed_points": Fact(counted(changed, changed), how, None, witness),
     }

@@ -156,7 +156,8 @@ def _overlapping(subject: Subject, tokens: list[ControlToken]) -> Fact:
         witness = subject.witness(inner[0][0], f"the name {inner[0][1]!r:.80} is within {inner[0][0]!r:.80}")
     elif first is not None:
         text = first[0] + first[1][first[2] :]
-        witness = subject.witness(text, f"{first[0]!r:.80} ends where {first[1]!r:.80} begins", len(first[0]))
+        begin = len(first[0][: -first[2]].encode())
+        witness = subject.witness(text, f"{first[1]!r:.80} begins where {first[0]!r:.80} ends", begin)
     skipped = len(names) - len(short)
     how = f"{len(short):,} names" + (
         f"; {skipped} names of over {_LONGEST} characters left out" if skipped else ""

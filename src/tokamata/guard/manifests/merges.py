@@ -62,7 +62,7 @@ def merge_facts(subject: Subject) -> dict[str, Fact]:
         reason = "the source has no merges"
         return {name: not_measured(reason) for name in names}
     return {
-        "merges": _proper(merges),
+        "merges": _proper(subject, merges),
         "duplicate_ranks": _duplicates(subject, merges),
         **_followed(subject, merges),
     }
@@ -109,8 +109,12 @@ def _ranked(subject: Subject) -> tuple[dict[Any, int], dict[Any, int]]:
     return {}, {}
 
 
-def _proper(merges: _Merges) -> Fact:
-    how = f"all {len(merges.ids):,} merges in their order"
+def _proper(subject: Subject, merges: _Merges) -> Fact:
+    """Whether each merge comes after those that make its parts."""
+    if subject.family == "tokenizer.json":
+        how = f"all {len(merges.ids):,} merges in their order"
+    else:
+        how = f"all {len(merges.ids):,} pairs of tokens that make a token, in the order of its rank"
     number = first_improper(merges.ids)
     if number is None:
         return Fact({"count": len(merges.ids), "proper": True}, how)

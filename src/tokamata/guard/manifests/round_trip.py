@@ -41,7 +41,7 @@ def round_trip_fact(subject: Subject, points: CodePoints | None) -> Fact:
         return not_measured(subject.no_program)
     failing = sorted({*points.vanishing, *points.unknown, *points.changed, *points.spaced})
     tried = points.count
-    for batch in _batches(subject, [chr(point) for point in failing[:_MOST_ALONE]]):
+    for batch in _batches(subject, points, [chr(point) for point in failing[:_MOST_ALONE]]):
         tried += len(batch)
         read = program.decode_many(program.encode_many(batch))
         failed = [(text, back) for text, back in zip(batch, read, strict=True) if text != back]
@@ -54,9 +54,9 @@ def round_trip_fact(subject: Subject, points: CodePoints | None) -> Fact:
     return Fact(True, f"{tried:,} texts: {_SETS}")
 
 
-def _batches(subject: Subject, singles: list[str]) -> Iterator[list[str]]:
+def _batches(subject: Subject, points: CodePoints, singles: list[str]) -> Iterator[list[str]]:
     yield singles
-    yield [f"1{single}1" for single in singles]
+    yield [points.framed(single) for single in singles]
     yield ["".join(pair) for pair in product(_ALPHABET, repeat=2)]
     yield [one.name for one in subject.control_tokens if 0 < len(one.name) <= _LONGEST][:_MOST_ALONE]
     yield [text for text, _ in around(("<|im_end|>", "{", '"'))]

@@ -33,6 +33,9 @@ def space_facts(subject: Subject) -> dict[str, Fact]:
     if subject.model in ("WordPiece", "WordLevel"):
         reason = f"{subject.model} writes no spaces; words are apart"
         return {**dict.fromkeys(names, not_measured(reason)), **facts}
+    if any(program.unknown in ids for ids in program.encode_many(["a", " a"])):
+        reason = "the tokenizer has no token for a or for a space"
+        return {**dict.fromkeys(names, not_measured(reason)), **facts}
     prefix = _prefix(subject, program, "")
     facts["add_prefix_space"] = Fact(
         prefix, "'a' and ' a': the spaces before the a in the tokens", stated.get("add_prefix_space")
