@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import random
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,11 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from tests.support.vocabularies import BYTES
 from tokamata.errors import ArgumentError, VocabularyError
 from tokamata.guard.manifest import Manifest, cheap_facts, differences, manifest
+from tokamata.guard.manifests import normal_form
 from tokamata.guard.manifests.chance import chance_facts
 from tokamata.guard.manifests.controls import behaviors, control_facts
 from tokamata.guard.manifests.merges import joined, merge_facts
-from tokamata.guard.manifests.normal_form import normal_form_facts, pairs
+from tokamata.guard.manifests.normal_form import FORMS, form_of, normal_form_facts, pairs
 from tokamata.guard.manifests.spaces import space_facts
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.programs import Program, ProgramFailed, program_of
@@ -103,7 +106,8 @@ def test_differences(measured: Manifest) -> None:
 @pytest.fixture
 def few_points(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A thousand code points instead of all, two of them newer than the program's tables."""
-    points = [*range(0x20, 0x390), *range(0x2A60, 0x2A80), *range(0xAC00, 0xAC20), 0x1DFA, 0x16FF0]
+    ranges = ((0x20, 0x390), (0xE80, 0xF00), (0x1AB0, 0x1B00), (0x1DC0, 0x1E00), (0x2A60, 0x2A80))
+    points = [point for begin, end in (*ranges, (0xAC00, 0xAC20)) for point in range(begin, end)]
     monkeypatch.setattr("tokamata.guard.manifests.normal_form.sampled_points", lambda: points)
     pairs.cache_clear()
     yield
@@ -124,6 +128,30 @@ def test_normal_forms_are_told_apart(name: str, form: str) -> None:
     assert facts["normalized_points"].value["count"] > 0
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.usefixtures("few_points")
+def test_inert_points_are_complete(form: Any) -> None:
+    """Random texts: the program's form is Python's if these code points are private ones."""
+    normalize = getattr(normalizers, form)().normalize_str
+    points = [
+        p for p in normal_form.sampled_points() if unicodedata.category(chr(p)) not in ("Cn", "Cs", "Co")
+    ]
+    texts = [*map(chr, points), *pairs()]
+    found, inert, _ = form_of(texts, [normalize(f"1{text}1")[1:-1] for text in texts])
+    assert found == form
+    late = "a\u0345\u0eba"  # the second mark is of Unicode 12, and of a lower class
+    assert ("\u0eba" in inert) == (normalize(late) == late)
+    marks = [point for point in points if unicodedata.combining(chr(point))]
+    hidden = {ord(letter): 0xF0000 + number for number, letter in enumerate(inert)}
+    shown = {private: point for point, private in hidden.items()}
+    draw = random.Random(f"inert {form}")
+    for _ in range(3000):
+        letters = [draw.choice(draw.choice((points, marks, marks))) for _ in range(draw.randrange(1, 8))]
+        text = "".join(map(chr, letters))
+        expected = unicodedata.normalize(form, text.translate(hidden)).translate(shown)
+        assert normalize(text) == expected, ascii(text)
+
+
 @pytest.mark.usefixtures("few_points")
 def test_a_normalizer_that_is_almost_nfc() -> None:
     """One code point apart, and inert nowhere: another normalizer."""
@@ -137,8 +165,6 @@ def test_a_normalizer_that_is_almost_nfc() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_plain_encoder_is_the_oracle_of_the_papers(seed: int) -> None:
-    import random
-
     draw = random.Random(seed)
     vocabulary = [b"a", b"b", b"c"]
     pairs: list[tuple[bytes, bytes]] = []

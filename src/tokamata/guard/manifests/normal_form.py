@@ -1,9 +1,10 @@
 """Which normal form a tokenizer brings texts into: on all code points, and on pairs in which marks compose.
 
 A normalizer that agrees with NFC on every code point may still not be NFC: it may leave ``e`` U+0301 alone.
-So it is also run on pairs: all pairs that compose, jamo, two marks in the wrong order (one of each combining
-class), and every mark after the characters of JSON, of tags and of code.  The judge is Python's
-``unicodedata``.  Code points that Python's version of Unicode does not assign are left out.
+So it is also run on longer texts: all pairs that compose, jamo, two marks in either order (one of each
+combining class, and each mark after one of the highest class), and every mark after the characters of JSON,
+of tags and of code.  The judge is Python's ``unicodedata``.  Code points that Python's version of Unicode
+does not assign are left out.
 
 A program's tables may be of another version of Unicode than Python's: those of Hugging Face's `tokenizers`
 are older, and leave marks alone that were added later.  So a form is also recognized if a set of code points
@@ -31,7 +32,7 @@ from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.programs import Program
 from tokamata.vocabulary.sections import Section, flattened
 
-__all__ = ["FORMS", "normal_form_facts", "normalized"]
+__all__ = ["FORMS", "form_of", "normal_form_facts", "normalized", "pairs", "space_mark"]
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -39,6 +40,7 @@ _STRUCTURE = "<>=|{}[]\":,'/\\-_#!a1"
 _MOST_CLASSES = 24
 _MOST_DIFFERING = 1000  # texts; a normalizer that differs on more is no such form
 _CASES = ("lowercase", "strip_accents")
+_HIGHEST_MARK = "\u0345"  # of class 240: every other mark goes before it
 _PRIVATE = 0xF0000  # code points that no normal form changes
 
 
@@ -61,16 +63,7 @@ def normal_form_facts(subject: Subject) -> dict[str, Fact]:
     after_all = normalized(program, every)
     single = after_all[: len(texts)]
     same = [text == after for text, after in zip(every, after_all, strict=True)]
-    differences = {form: _differences(form, every, after_all) for form in FORMS}
-    inert: set[str] = set()
-    form = "none" if all(same) else "other"
-    if form == "other":
-        nearest = min(FORMS, key=lambda name: len(differences[name]))
-        if len(differences[nearest]) <= _MOST_DIFFERING:
-            inert = _inert(nearest, every, after_all, differences[nearest])
-            form = "other" if _differences(nearest, every, after_all, inert) else nearest
-        if form == "other":
-            inert = set()
+    form, inert, counts = form_of(every, after_all)
     how = (
         f"{len(texts):,} code points that Python's unicodedata knows, and {len(pairs()):,} texts of several, "
         "by which it is the judge" + ("" if program.shows_normalizer else "; by what the program decodes")
@@ -79,8 +72,6 @@ def normal_form_facts(subject: Subject) -> dict[str, Fact]:
     if not all(same):
         changed = every[same.index(False)]
         witness = subject.witness(f"1{changed}1", f"the normalizer changes {_points_of(changed)}", 1)
-    counts: dict[str, int] = {"none": same.count(False)}
-    counts.update((name, len(found)) for name, found in differences.items())
     unknown = [shown_point(ord(letter)) for letter in sorted(inert)]
     after = dict(zip(texts, single, strict=True))
     return {
@@ -93,6 +84,30 @@ def normal_form_facts(subject: Subject) -> dict[str, Fact]:
         "lowercase": _lowercase(subject, after, stated.get("lowercase")),
         "strip_accents": _accents(subject, after, stated.get("strip_accents")),
     }
+
+
+def form_of(texts: list[str], after: list[str]) -> tuple[str, set[str], dict[str, int]]:
+    """The normal form that a normalizer brings texts into.
+
+    Args:
+        texts: single code points, and :func:`pairs`.
+        after: what the normalizer makes of each.
+
+    Returns:
+        The form, ``"none"`` or ``"other"``; the code points that are inert; and for each form, how many texts
+        differ from it if none is inert.
+    """
+    differences = {form: _differences(form, texts, after) for form in FORMS}
+    counts: dict[str, int] = {"none": sum(one != other for one, other in zip(texts, after, strict=True))}
+    counts.update((name, len(found)) for name, found in differences.items())
+    if counts["none"] == 0:
+        return "none", set(), counts
+    nearest = min(FORMS, key=lambda name: len(differences[name]))
+    if counts[nearest] <= _MOST_DIFFERING:
+        inert = _inert(nearest, texts, after, differences[nearest])
+        if not _differences(nearest, texts, after, inert):
+            return nearest, inert, counts
+    return "other", set(), counts
 
 
 def normalized(program: Program, texts: list[str]) -> list[str]:
@@ -144,6 +159,7 @@ def pairs() -> list[str]:
     found += [chr(lead) + chr(vowel) for lead in range(0x1100, 0x1113) for vowel in range(0x1161, 0x1176)]
     found += [chr(first) + chr(last) for first in (0xAC00, 0xD788) for last in range(0x11A8, 0x11C3)]
     found += [f"a{first}{second}" for first in marks.values() for second in marks.values()]
+    found += [f"a{_HIGHEST_MARK}{mark}" for mark in combining]
     found += [structure + mark for structure in _STRUCTURE for mark in combining]
     return found
 

@@ -115,14 +115,19 @@ def fate_facts(subject: Subject, points: CodePoints | None) -> dict[str, Fact]:
         f"{text_tokens:,} tokens of text: written at the start of a text, after {len(_CONTEXTS)} contexts or "
         "after incomplete tokens, by the engine's automaton, or by the program for a code point"
     )
-    lines = [f"{token} {subject.vocabulary.name(token)}: {name}" for token, name in proved.items()]
+    lines = [f"{token} {_shown(subject.piece(token))}: {name}" for token, name in proved.items()]
     found = counted(lines, lines)
     found["proofs"] = dict(sorted(Counter(proved.values()).items()))
-    shown = [f"{token} {subject.vocabulary.name(token)}" for token in rest]
+    shown = [f"{token} {_shown(subject.piece(token))}" for token in rest]
     return {
         "never_written": Fact(found, how + "; of the others, those with a proof"),
         "unsettled_tokens": Fact(counted(shown, shown), how + "; of the others, those without a proof"),
     }
+
+
+def _shown(data: bytes) -> str:
+    """The text of a token, or its bytes in hexadecimal; the same in all versions of Python."""
+    return data.decode() if _is_utf8(data) else f"<{data.hex(' ')}>"
 
 
 def fates(subject: Subject, seen: set[int]) -> tuple[dict[int, str], list[int]]:
