@@ -391,6 +391,13 @@ def test_what_the_object_was_is_left_alone() -> None:
     assert made.encode_special_tokens is False
 
 
+def test_very_many_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tokamata.guard.manifests.controls._MOST_COMPARED", 20)
+    made = byte_level()
+    made.add_special_tokens(["<a>", "<b>", "<c>"])
+    assert control_facts(Subject(made))["overlapping"].how == "2 names; 1 others are too long or too many"
+
+
 def test_names_that_nobody_expects() -> None:
     """Names of 100,000 characters, names that a normalizer makes equal, and names within names."""
     made = byte_level()
@@ -399,5 +406,5 @@ def test_names_that_nobody_expects() -> None:
     made.add_special_tokens(["x" * 100_000, "y" * 300])
     facts = control_facts(Subject(made))
     assert facts["control_tokens"].value["count"] == 7
-    assert facts["overlapping"].how == "5 names; 2 names of over 256 characters left out"
+    assert facts["overlapping"].how == "5 names; 2 others are too long or too many"
     assert len(json.dumps([fact.to_json() for fact in facts.values()])) < 5000

@@ -12,7 +12,7 @@ begin where another ends; then which of them is found depends on the program, an
 shows the first such pair.
 
 Cost: linear in the tokens, of which the first 20,000 are tried.  Names of more than 256 characters are not
-compared with each other.
+compared with each other, and neither are those that come after some 100,000 others.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = ["Behavior", "behaviors", "control_facts"]
 
 _LONGEST = 256  # characters of a name that is compared with others
 _MOST = 20_000  # tokens that are tried
+_MOST_COMPARED = 20_000_000  # squares of the lengths of all compared names together
 _PROBED = 4096  # characters of a name that is encoded
 
 
@@ -130,7 +131,10 @@ def _groups(tokens: list[ControlToken], found: dict[int, Behavior]) -> Fact:
 def _overlapping(subject: Subject, tokens: list[ControlToken]) -> Fact:
     """Names within each other, and names that begin where another ends."""
     names = [one.name for one in tokens if one.name]
-    short = [name for name in names if len(name) <= _LONGEST]
+    short, spent = [], 0
+    for name in names:
+        if len(name) <= _LONGEST and (spent := spent + len(name) ** 2) <= _MOST_COMPARED:
+            short.append(name)
     known = set(short)
     inner = [
         (name, name[begin:end])
@@ -159,7 +163,5 @@ def _overlapping(subject: Subject, tokens: list[ControlToken]) -> Fact:
         begin = len(first[0][: -first[2]].encode())
         witness = subject.witness(text, f"{first[1]!r:.80} begins where {first[0]!r:.80} ends", begin)
     skipped = len(names) - len(short)
-    how = f"{len(short):,} names" + (
-        f"; {skipped} names of over {_LONGEST} characters left out" if skipped else ""
-    )
+    how = f"{len(short):,} names" + (f"; {skipped:,} others are too long or too many" if skipped else "")
     return Fact({"within": len(inner), "crossing": crossing}, how, None, witness)

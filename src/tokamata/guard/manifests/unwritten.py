@@ -83,6 +83,9 @@ _CONTEXTS = (
 )
 _MOST_PAIRS = 1_000_000  # contexts times tokens
 _MOST_ALIKE = 4  # contexts that end with the same bytes of a code point
+_MOST_TRIED = 50_000  # tokens for which proofs are looked for
+_MOST_NAMES = 1000  # names of added tokens that are looked for in them
+_LONGEST = 1024  # bytes of such a token
 _MOST_MERGED = 2_000_000  # steps of the plain encoder; what is left then is not settled
 
 
@@ -146,8 +149,10 @@ def fates(subject: Subject, seen: set[int]) -> tuple[dict[int, str], list[int]]:
     left = _unwritten_by_engine(subject, engine, program, seen)
     known = proofs(subject)
     proved: dict[int, str] = {}
-    for token in left:
+    for token in left[:_MOST_TRIED]:
         value = subject.vocabulary[token] or b""
+        if len(value) > _LONGEST:
+            continue
         name = next((name for name, holds in known if holds(token, value)), None)
         if name is not None:
             proved[token] = name
@@ -395,7 +400,7 @@ def _names_that_are_cut_out(subject: Subject, pipeline: Pipeline) -> list[bytes]
     spaces = {" ", normalizer.spaces} if normalizer.spaces else set()
     return [
         one.name.encode()
-        for one in subject.control_tokens
+        for one in subject.control_tokens[:_MOST_NAMES]
         if one.name
         and not {"lstrip", "rstrip", "single_word"} & set(one.flags)
         and ("normalized" in one.flags or not changes)
