@@ -93,8 +93,15 @@ def total_order(subject: Subject, facts: dict[str, Fact]) -> Fact:
         return Fact(
             False, "a piece of text that is a token becomes that token: " + ignore.how, witness=ignore.witness
         )
-    if subject.family == "sentencepiece" and duplicates.value:
-        return Fact(False, f"{duplicates.value} pieces have the score of another piece")
+    if subject.sentence_piece is not None and duplicates.value:
+        first: dict[float, str] = {}
+        scores = subject.sentence_piece.scores
+        for piece, token in subject.sentence_piece.pieces.items():
+            if (other := first.setdefault(scores[token], piece)) != piece:
+                how = (
+                    f"{duplicates.value} pieces have the score of another piece: {piece!a} that of {other!a}"
+                )
+                return Fact(False, how)
     if subject.family == "tokenizer.json":
         return Fact(True, greedy.how)
     return Fact(
