@@ -10,7 +10,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo core try wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint format site bench bench-vllm clean
+.PHONY: demo core try wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint format manifests site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -99,6 +99,10 @@ format: $(VENV)/test.stamp
 	$(BIN)/clang-format -i $(CPP)
 	$(BIN)/python -m tools.make_stub
 	$(BIN)/python -m tools.make_rooms
+
+# What the installed tokenizers do, measured again, into tests/data/manifests; what has changed is printed.
+manifests: $(VENV)/test.stamp
+	$(BIN)/python -m tools.make_manifests
 
 types: $(VENV)/test.stamp
 	$(BIN)/python -m mypy

@@ -22,8 +22,9 @@ import numpy.typing as npt
 
 import tokamata as tk
 from tests.support.masks import has
-from tests.support.tokenizers.canonical_texts import CORPUS, texts
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Judged
+from tokamata.guard.probe_texts import texts
+from tokamata.tokenization.adversarial_texts import CORPUS
 
 Mask = npt.NDArray[np.int32]
 

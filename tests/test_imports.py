@@ -72,7 +72,7 @@ INNER_ROOMS = {
         *("adversarial_texts", "running", "kept_verdicts", "self_test"),
     ],
     "guard": [
-        *("verdicts", "programs", "unicode_set", "manifests", "manifest"),
+        *("verdicts", "programs", "unicode_set", "probe_texts", "manifests", "manifest"),
         *("guarded_spans", "self_test", "rewritings", "preimages", "normalization"),
         *("byte_languages", "edge_machines", "token_edges", "boundaries", "seams", "encoding"),
         *("templates", "template_sources", "chat_templates"),

@@ -30,7 +30,7 @@ from benchmarks.common.program import parser_for, progress, run
 from benchmarks.common.report import Report
 from benchmarks.guard.real_merges import RealMerges, merges_of, sources
 from benchmarks.guard.windows import Windows
-from tests.support.tokenizers.canonical_texts import CORPUS
+from tokamata.tokenization.adversarial_texts import CORPUS
 
 _CHECKED = 300  # tokens of a vocabulary whose neighbours are also tried one by one
 

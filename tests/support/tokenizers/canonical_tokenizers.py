@@ -76,9 +76,15 @@ def _is_text(vocabulary: tk.Vocabulary, tokens: list[int]) -> bool:
 
 
 def tiktoken_encoding(name: str) -> Callable[[Path], Judged]:
+    """One of tiktoken's own encodings."""
+    make = named_encoding(name)
+    return lambda path: of_encoding(make(path))
+
+
+def named_encoding(name: str) -> Callable[[Path], Any]:
     """One of tiktoken's own encodings, with its ranks from a file rather than from the network."""
 
-    def make(path: Path) -> Judged:
+    def make(path: Path) -> Any:
         tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is an extra")
         from tiktoken_ext import openai_public
 
@@ -91,22 +97,26 @@ def tiktoken_encoding(name: str) -> Callable[[Path], Judged]:
         finally:
             openai_public.load_tiktoken_bpe, openai_public.data_gym_to_mergeable_bpe_ranks = saved
         settings.pop("explicit_n_vocab", None)
-        return of_encoding(tiktoken.Encoding(**settings))
+        return tiktoken.Encoding(**settings)
 
     return make
 
 
-def tiktoken_with(pattern: str, specials: int = 3) -> Callable[[Path], Judged]:
+def tiktoken_with(pattern: str) -> Callable[[Path], Judged]:
+    """Ranks with a regex that the program around them gives."""
+    make = encoding_with(pattern)
+    return lambda path: of_encoding(make(path))
+
+
+def encoding_with(pattern: str, specials: int = 3) -> Callable[[Path], Any]:
     """Ranks with a regex that the program around them gives, and some special tokens behind them."""
 
-    def make(path: Path) -> Judged:
+    def make(path: Path) -> Any:
         tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is an extra")
         ranks = {value: rank for value, rank in _ranks(path).items() if value}
         size = max(ranks.values()) + 1
         special = {f"<|special_{i}|>": size + i for i in range(specials)}
-        return of_encoding(
-            tiktoken.Encoding("test", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
-        )
+        return tiktoken.Encoding("test", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
 
     return make
 

@@ -1,4 +1,11 @@
-"""Texts that try a tokenizer: scripts, code, numbers, white space, marks, and what its rules are about."""
+"""Probe texts: scripts, code, numbers, white space, marks, and what the rules of tokenizers are about.
+
+    for text in itertools.islice(texts(seed=7, tokens=vocabulary.tokens), 1000):
+        ...    # the same texts for the same seed, tokens and version of Python
+
+The corpus comes first, and then mixtures of it, of the tokens and of code points.  They complement the
+adversarial set (``unicode_set.py``), which has one trouble per text.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +13,14 @@ import random
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from tokamata.tokenization.adversarial_texts import CORPUS
+
+__all__ = ["assigned", "texts"]
+
+_LONGEST = 512  # bytes of a token that is mixed in: programs may take long for long texts
 
 _SPACES = [
     " ",
@@ -31,7 +42,7 @@ _SPACES = [
 
 @cache
 def assigned() -> list[str]:
-    """Every code point that Python knows, surrogates and private ones left out."""
+    """Every code point that Python's version of Unicode assigns, without surrogates and private ones."""
     return [
         chr(point)
         for point in range(sys.maxunicode + 1)
@@ -44,12 +55,19 @@ def _marks() -> list[str]:
     return [character for character in assigned() if unicodedata.category(character).startswith("M")]
 
 
-def texts(seed: int, tokens: list[bytes | None]) -> Iterator[str]:
-    """Texts without end: the corpus first, then what chance makes of it, of tokens and of code points."""
+def texts(seed: int, tokens: Sequence[bytes | None]) -> Iterator[str]:
+    """An endless stream of texts: the corpus, then random mixtures of it, of tokens and of code points.
+
+    Args:
+        seed: for the mixtures.
+        tokens: the bytes of the tokens that are mixed in; ``None``, bytes that are no UTF-8, and those of
+            more than 512 bytes are left out.
+    """
     draw = random.Random(seed)
     yield from CORPUS
     pieces = [piece for text in CORPUS for piece in text.split(" ")]
-    spelled = [token.decode() for token in tokens if token and _is_utf8(token)]
+    spelled = [token.decode() for token in tokens if token and len(token) <= _LONGEST and _is_utf8(token)]
+    spelled = spelled or ["a"]  # there may be no such token
     words = [_apart(text) for text in CORPUS]
     while True:
         kind = draw.randrange(10)
@@ -77,8 +95,9 @@ def texts(seed: int, tokens: list[bytes | None]) -> Iterator[str]:
             cut = draw.randrange(len(text))
             yield text[:cut] + draw.choice(_SPACES + pieces + _marks()[:200]) + text[cut:]
         elif kind == 8:
-            begin = draw.randrange(len(text := draw.choice(words)))
-            yield " ".join([*text[begin : begin + size], *draw.choice(words)[:size]])
+            some = draw.choice(words)
+            begin = draw.randrange(len(some))
+            yield " ".join([*some[begin : begin + size], *draw.choice(words)[:size]])
         else:
             yield "".join(draw.choice(spelled) + draw.choice(["", " ", "'s", "1", "\n"]) for _ in range(size))
 
