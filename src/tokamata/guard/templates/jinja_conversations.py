@@ -330,28 +330,36 @@ def configuration(shape: Shape, run: Run, reads: Reads, neighbours: int) -> Any:
     """
     trace, turns, length = run.trace, shape.turns, len(shape.turns)
     assert trace is not None
-    indices = [index for index, _, _ in trace.heads]
+    indices = [head[0] for head in trace.heads]
     if indices != sorted(set(indices)):
         raise Outside("more than one loop over the conversation", 0)
     if trace.reads_from_the_end:
         raise Outside("a message by an index from the end", 0)
 
+    heads, count = trace.heads, len(trace.heads)
+    before = [at for at in range(count - 1) if heads[at][2] < heads[at + 1][2]][-neighbours:]
+    # Silent messages in between that change nothing: then a message alone determines the state after it, and
+    # what it was asked need not be remembered.
+    is_calm = all(
+        heads[at][1] == heads[at + 1][1]
+        for at in range(before[0] if before else 0, count - 1)
+        if at not in before
+    )
+
     def of(at: int) -> Any:
-        index, state, _ = trace.heads[at]
+        index, state, _, asked = heads[at]
         return (
             turns[max(index - reads.back, 0) : index + 2],
             index % 2 if reads.parity else 0,
             min(index, reads.most),
             state,
-            described_answers(run.conditions, index, reads),
+            described_answers(run.conditions[:asked] if is_calm else run.conditions, index, reads),
         )
 
-    count = len(trace.heads)
-    before = [at for at in range(count - 1) if trace.heads[at][2] < trace.heads[at + 1][2]]
     around = (turns[: reads.head], min(length, reads.most), turns[-1])
     if not count:
         return around, described_answers(run.conditions, length - 1, reads)
-    return around, length - indices[-1], of(count - 1), tuple(map(of, before[-neighbours:]))
+    return around, is_calm, length - indices[-1], of(count - 1), tuple(map(of, before))
 
 
 def _described_argument(argument: Any, index: int) -> Any:

@@ -300,7 +300,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         """The body of a loop begins with an item."""
         run = RUN.get()
         if run.trace is not None:
-            run.trace.enter(item, context.vars)
+            run.trace.enter(item, context.vars, len(run.conditions))
 
     def unknown(self) -> bool:
         """A question whose answer is left open."""

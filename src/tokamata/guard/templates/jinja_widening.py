@@ -1,23 +1,24 @@
 """Widens a template, so that conversations of all lengths can be represented: some answers are left open.
 
-**Problem.**  Many templates look for the last question of a user before they write anything, and drop the reasoning
-of answers before it.  What they write for a message then depends on all later ones, and the theorem of
-:mod:`tokamata.guard.templates.jinja_conversations` says nothing about them.
+**Problem.**  Many templates look for the last question of a user before they write anything, and drop the
+reasoning of answers before it.  What they write for a message then depends on all later ones, and the theorem
+of :mod:`tokamata.guard.templates.jinja_conversations` says nothing about them.
 
-**Method.**  A question about more of the conversation than the theorem allows becomes an unknown: both answers are
-tried.  The widened template has all renderings of the template, and more.  What is proved for each of its renderings
-holds for the template; what is refuted has to be replayed on the template itself.  For example ::
+**Method.**  A question about more of the conversation than the theorem allows becomes an unknown: both
+answers are tried.  The widened template has all renderings of the template, and more.  What is proved for
+each of its renderings holds for the template; what is refuted has to be replayed on the template itself.  For
+example ::
 
-    {% for m in messages[::-1] %}…{% set ns.last = … %}…{% endfor %}        is left out, since it writes nothing;
-    {% if loop.index0 > ns.last and … %}                                    {% if unknown() and … %}
+    {% for m in messages[::-1] %}…{% set ns.last = … %}…{% endfor %}        is left out, since it writes
+    nothing; {% if loop.index0 > ns.last and … %}                                    {% if unknown() and … %}
 
 The parts are found by the reader of the theorem itself: each part that it names is replaced by the smallest
 question around it, or left out with the assignment or the silent loop that it stands in; whatever reads the
-variable that was assigned is then treated likewise.  Values that are written, and not only asked about, cannot be
-widened.
+variable that was assigned is then treated likewise.  Values that are written, and not only asked about,
+cannot be widened.
 
-**Rejected.**  To follow the position of the last question exactly: it needs an argument for each way in which a
-template may search for it.
+**Rejected.**  To follow the position of the last question exactly: it needs an argument for each way in which
+a template may search for it.
 """
 
 from __future__ import annotations
