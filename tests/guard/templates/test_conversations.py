@@ -181,6 +181,20 @@ def test_what_is_written_is_not_left_open() -> None:
             + "<{{ m.content }}{{ '!' if loop.index0 < ns.at }}>{% endfor %}",
             True,
         ),
+        # What changes a namespace elsewhere is not left out.
+        (
+            "{% set ns = namespace(at=messages | length) %}{% set other = ns %}"
+            + LOOP
+            + "<{{ m.content }}{{ '!' if loop.index0 < other.at }}>{% endfor %}",
+            False,
+        ),
+        (
+            "{% set ns = namespace(n=0) %}{% macro f(x) %}{% set ns.n = x %}{% endmacro %}"
+            "{% for m in messages[::-1] %}{% set x = f(loop.index0) %}{% endfor %}"
+            + LOOP
+            + "<{{ m.content }}{{ '!' if ns.n }}>{% endfor %}",
+            False,
+        ),
         # What is counted is written.
         ("{{ messages | length }}" + LOOP + "<{{ m.content }}>{% endfor %}", False),
         ("{% set n = messages | length %}" + LOOP + "<{{ m.content }}{{ n }}>{% endfor %}", False),
