@@ -235,6 +235,14 @@ MEMORY = [
     + LOOP
     + "{% if '/t' in m.content %}{% set ns.t = not ns.t %}{% endif %}"
     "{% if ns.t and m.role == 'assistant' %}!{% endif %}<{{ m.content }}>{% endfor %}",
+    # A namespace within a macro, which ends with the call, and one that two variables hold.
+    "{% macro f(t) %}{% set n = namespace(x=t) %}{{ n.x }}{% endmacro %}"
+    + LOOP
+    + "<{{ f(m.content) }}>{% endfor %}",
+    "{% set a = namespace(x=0) %}{% set b = a %}"
+    + LOOP
+    + "{% if m.role == 'user' %}{% set b.x = 1 %}{% endif %}"
+    "<{{ a.x }}{{ m.content }}>{% endfor %}",
     # Messages that write nothing, between those that do.
     LOOP + "{% if m.role == 'user' %}<{{ m.content }}>{% endif %}{% endfor %}",
     LOOP + "{% if m.role == 'user' or loop.previtem is not defined %}{{ m.content }}{% endif %}{% endfor %}",

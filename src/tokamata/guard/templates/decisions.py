@@ -55,11 +55,10 @@ class OverBudget(BaseException):
 class Trace:
     """The state of a template at the head of each iteration over the messages.
 
-    Variables that a loop sets end with its iteration, and lists cannot be changed; only namespaces and the
-    variables of the top level last.
+    Variables that a loop sets end with its iteration, and lists cannot be changed; only variables of the top
+    level last, with the namespaces that they hold.
 
     Attributes:
-        namespaces: the attributes of all namespaces, in the order in which they were made.
         heads: the index of a message, what lasts, how much is written and how many questions were asked, as
             its iteration begins.
         written: counts what is written at the top level.
@@ -68,7 +67,6 @@ class Trace:
     """
 
     def __init__(self, describe: Callable[[Any, Any, int], Any]) -> None:
-        self.namespaces: list[dict[str, Any]] = []
         self.heads: list[tuple[int, Any, int, int]] = []
         self.written: Callable[[], int] = int
         self.indices: dict[int, int] = {}
@@ -79,7 +77,7 @@ class Trace:
         """Notes the state if the item is a message."""
         index = self.indices.get(id(item))
         if index is not None:
-            state = self._describe(self, [*self.namespaces, variables], index)
+            state = self._describe(self, variables, index)
             self.heads.append((index, state, self.written(), asked))
 
     def note_negative(self, items: list[Any]) -> None:

@@ -100,10 +100,6 @@ class _Namespace(jinja2.utils.Namespace):
         for name in attributes:
             _refuse_underscore(name)
         jinja2.utils.Namespace.__init__(self, attributes)
-        run = RUN.get(None)
-        if run is not None and run.trace is not None:
-            stored = jinja2.utils.Namespace.__getattribute__(self, "_Namespace__attrs")
-            run.trace.namespaces.append(stored)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _refuse_underscore(name)
