@@ -1,6 +1,7 @@
 """Measures how many chat templates are read, and judges the renderings by transformers.
 
-    python -m benchmarks.guard.template_reading FOLDER [--draws 20] [--seed 1] [--tools] [--json FILE]
+    python -m benchmarks.guard.template_reading FOLDER [--draws 20] [--seed 1] [--tools] [--lengths 2] [--json
+    FILE]
 
 FOLDER holds templates, one a file (``*.jinja``).  For each template and each shape, every rendering is
 settled or not; a cause that is not settled is counted once for each template.  Drawn texts are rendered by
@@ -21,8 +22,9 @@ from pathlib import Path
 
 from tests.support.templates.judge import Differs, compare, draws
 from tokamata.errors import TokamataError
-from tokamata.guard.templates.reading import read_template
+from tokamata.guard.templates.reading import Template, read_template
 from tokamata.guard.templates.shapes import Shape, Turn
+from tokamata.resources.limits import Limits
 
 PLAIN = [
     Shape.of("user"),
@@ -57,12 +59,22 @@ WITH_TOOLS = [
 ]
 
 
+def _lengths(template: Template, seconds: float) -> str:
+    """Whether finitely many shapes represent all plain conversations, or why that is not known."""
+    user, assistant, system = Turn("user"), Turn("assistant"), Turn("system")
+    found = template.conversations([user, assistant], first=[system], limits=Limits(seconds=seconds))
+    if found.unsettled is not None:
+        return found.unsettled.what
+    return "represented" if found.template is template else "represented by a widened template"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--draws", type=int, default=20, help="of each template and shape")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tools", action="store_true", help="shapes with tools, reasoning and parts")
+    parser.add_argument("--lengths", type=float, default=0.0, help="seconds for conversations of all lengths")
     parser.add_argument("--only", default="", help="part of the names of files")
     parser.add_argument("--json", type=Path, help="where to write what was found")
     options = parser.parse_args()
@@ -70,6 +82,7 @@ def main() -> int:
     files = [file for file in sorted(options.folder.glob("*.jinja")) if options.only in file.name]
     shapes = WITH_TOOLS if options.tools else PLAIN
     causes: Counter[str] = Counter()
+    lengths: Counter[str] = Counter()
     examples: dict[str, str] = {}
     errors: dict[str, str] = {}
     settled = compared = differences = renderings_of_all = unsettled_of_all = refused_everywhere = 0
@@ -81,6 +94,8 @@ def main() -> int:
         try:
             template = read_template(file.read_text(encoding="utf-8"), bos_token="<s>", eos_token="</s>")
             found = [(shape, template.renderings(shape)) for shape in shapes]
+            if options.lengths:
+                lengths.update([_lengths(template, options.lengths)])
         except TokamataError as error:
             errors[file.name] = str(error)
             continue
@@ -119,6 +134,7 @@ def main() -> int:
         "renderings that no draw took": untaken,
         "ms per template, median": round(1000 * statistics.median(times or [0]), 1),
         "ms per template, most": round(1000 * max(times, default=0), 1),
+        "conversations of all lengths": dict(lengths.most_common()),
         "seed": options.seed,
         "errors": errors,
         "causes": [(count, cause, examples[cause]) for cause, count in causes.most_common()],

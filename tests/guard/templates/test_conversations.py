@@ -13,7 +13,6 @@ from collections.abc import Iterable
 import pytest
 
 from tests.guard.templates.test_renderings import is_prefix, read
-from tests.support.templates.families import FAMILIES
 from tokamata.guard.templates.pieces import Rendering, Slot, Source
 from tokamata.guard.templates.reading import Template, read_template
 from tokamata.guard.templates.shapes import Shape, Turn
@@ -117,16 +116,102 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("source", OUTSIDE)
-def test_others_are_not_settled(source: str) -> None:
-    found = read_template(source).conversations(KINDS)
-    assert found.shapes == ()
+def test_others_are_widened_or_not_settled(source: str) -> None:
+    template = read_template(source)
+    found = template.conversations(KINDS[1:])
+    if found.unsettled is None:
+        assert found.template is not template
+        assert OUTSIDE[source] not in ("go on to change", "a joiner")
+    else:
+        assert found.shapes == ()
+        assert OUTSIDE[source] in found.unsettled.what
+
+
+SEARCHING = """\
+{%- set ns = namespace(last=messages|length - 1, searching=true) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.searching and message.role == 'user' and not message.content.startswith('<tool>') %}
+        {%- set ns.searching = false %}
+        {%- set ns.last = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {{- '<' + message.role + '>' }}
+    {%- if message.role == 'assistant' and loop.index0 < ns.last %}
+        {{- message.content.split('</think>')[-1] }}
+    {%- else %}
+        {{- message.content }}
+    {%- endif %}
+{%- endfor %}"""
+
+
+def test_a_widened_template_has_all_renderings() -> None:
+    """Qwen's search for the last question is left open: both answers are tried for each message."""
+    template = read_template(SEARCHING)
+    found = template.conversations(KINDS[1:], first=KINDS[:1])
+    assert found.unsettled is None
+    assert found.template is not template
+    around, changes = findings(found.template, found.shapes)
+    kinds = [(first, *rest) for first in KINDS for rest in itertools.product(KINDS[1:], repeat=3)]
+    all_around, all_changes = findings(template, map(Shape, kinds))
+    assert all_around <= around
+    assert all_changes <= changes
+    assert changes == {False, True}
+
+
+def test_what_is_written_is_not_left_open() -> None:
+    """DeepSeek gathers the texts of all system turns, and writes them first."""
+    found = read("deepseek").conversations(KINDS)
     assert found.unsettled is not None
-    assert OUTSIDE[source] in found.unsettled.what
+    assert found.unsettled.what == "more than one loop over the conversation"
 
 
-@pytest.mark.parametrize("family", sorted(set(FAMILIES) - set(SETTLED)))
-def test_families_that_are_not_settled(family: str) -> None:
-    assert read(family).conversations(KINDS).unsettled is not None
+@pytest.mark.parametrize(
+    ("source", "is_widened"),
+    [
+        # A question about all messages, one about the last after the loop, and one in a variable.
+        ("{% if messages | length > 17 %}!{% endif %}" + LOOP + "<{{ m.content }}>{% endfor %}", True),
+        (LOOP + "<{{ m.content }}>{% endfor %}{% if messages[-1].role == 'user' %}!{% endif %}", True),
+        ("{% set n = messages | length %}" + LOOP + "<{{ m.content }}{{ '!' if n > 9 }}>{% endfor %}", True),
+        (
+            "{% set ns = namespace(at=messages | length) %}{% for m in messages %}{% if m.role == 'user' %}"
+            "{% set ns.at = loop.index0 %}{% endif %}{% endfor %}"
+            + LOOP
+            + "<{{ m.content }}{{ '!' if loop.index0 < ns.at }}>{% endfor %}",
+            True,
+        ),
+        # What changes a namespace elsewhere is not left out.
+        (
+            "{% set ns = namespace(at=messages | length) %}{% set other = ns %}"
+            + LOOP
+            + "<{{ m.content }}{{ '!' if loop.index0 < other.at }}>{% endfor %}",
+            False,
+        ),
+        (
+            "{% set ns = namespace(n=0) %}{% macro f(x) %}{% set ns.n = x %}{% endmacro %}"
+            "{% for m in messages[::-1] %}{% set x = f(loop.index0) %}{% endfor %}"
+            + LOOP
+            + "<{{ m.content }}{{ '!' if ns.n }}>{% endfor %}",
+            False,
+        ),
+        # What is counted is written.
+        ("{{ messages | length }}" + LOOP + "<{{ m.content }}>{% endfor %}", False),
+        ("{% set n = messages | length %}" + LOOP + "<{{ m.content }}{{ n }}>{% endfor %}", False),
+        ("{% set ns = namespace(n=0) %}" + LOOP + "{% set ns.n = loop.index %}{{ ns.n }}{% endfor %}", False),
+    ],
+)
+def test_widening(source: str, is_widened: bool) -> None:
+    template = read_template(source)
+    found = template.conversations(KINDS[1:])
+    assert (found.unsettled is None) is is_widened
+    if is_widened:
+        assert found.template is not template
+        around, changes = findings(found.template, found.shapes)
+        longer = [Shape(turns) for turns in itertools.product(KINDS[1:], repeat=4)]
+        all_around, all_changes = findings(template, longer)
+        assert all_around <= around
+        assert all_changes <= changes
 
 
 MEMORY = [
@@ -150,6 +235,14 @@ MEMORY = [
     + LOOP
     + "{% if '/t' in m.content %}{% set ns.t = not ns.t %}{% endif %}"
     "{% if ns.t and m.role == 'assistant' %}!{% endif %}<{{ m.content }}>{% endfor %}",
+    # A namespace within a macro, which ends with the call, and one that two variables hold.
+    "{% macro f(t) %}{% set n = namespace(x=t) %}{{ n.x }}{% endmacro %}"
+    + LOOP
+    + "<{{ f(m.content) }}>{% endfor %}",
+    "{% set a = namespace(x=0) %}{% set b = a %}"
+    + LOOP
+    + "{% if m.role == 'user' %}{% set b.x = 1 %}{% endif %}"
+    "<{{ a.x }}{{ m.content }}>{% endfor %}",
     # Messages that write nothing, between those that do.
     LOOP + "{% if m.role == 'user' %}<{{ m.content }}>{% endif %}{% endfor %}",
     LOOP + "{% if m.role == 'user' or loop.previtem is not defined %}{{ m.content }}{% endif %}{% endfor %}",

@@ -55,31 +55,30 @@ class OverBudget(BaseException):
 class Trace:
     """The state of a template at the head of each iteration over the messages.
 
-    Variables that a loop sets end with its iteration, and lists cannot be changed; only namespaces and the
-    variables of the top level last.
+    Variables that a loop sets end with its iteration, and lists cannot be changed; only variables of the top
+    level last, with the namespaces that they hold.
 
     Attributes:
-        namespaces: the attributes of all namespaces, in the order in which they were made.
-        heads: the index of a message, what lasts, and how much is written, as its iteration begins.
+        heads: the index of a message, what lasts, how much is written and how many questions were asked, as
+            its iteration begins.
         written: counts what is written at the top level.
         indices: the indices of messages, by the identity of the dictionary.
         reads_from_the_end: whether a message was read by a negative index.
     """
 
     def __init__(self, describe: Callable[[Any, Any, int], Any]) -> None:
-        self.namespaces: list[dict[str, Any]] = []
-        self.heads: list[tuple[int, Any, int]] = []
+        self.heads: list[tuple[int, Any, int, int]] = []
         self.written: Callable[[], int] = int
         self.indices: dict[int, int] = {}
         self.reads_from_the_end = False
         self._describe = describe
 
-    def enter(self, item: Any, variables: dict[str, Any]) -> None:
+    def enter(self, item: Any, variables: dict[str, Any], asked: int) -> None:
         """Notes the state if the item is a message."""
         index = self.indices.get(id(item))
         if index is not None:
-            state = self._describe(self, [*self.namespaces, variables], index)
-            self.heads.append((index, state, self.written()))
+            state = self._describe(self, variables, index)
+            self.heads.append((index, state, self.written(), asked))
 
     def note_negative(self, items: list[Any]) -> None:
         """Notes that an item of a list was read by a negative index."""

@@ -10,12 +10,12 @@ suffice?
 - the first messages by constant indices, the parity of i, comparisons of i and of the length with constants,
 - namespaces.
 
-Then what it writes for message i is a function of its *configuration*: the kinds of the first messages and
-of those around i; the parity and the saturated value of i; the namespaces, and the variables of the top
-level, at the head of iteration i; and the answers about texts of those messages.  Variables that a loop sets
-end with the iteration, and templates cannot change lists or dictionaries, so nothing else lasts.  The
-configuration of the next message is a function of that of message i and of the kind of the message after the
-next.
+Then what it writes for message i is a function of its *configuration*: the kinds of the first messages and of
+those around i; the parity and the saturated value of i; the variables of the top level, with the namespaces
+that they hold, at the head of iteration i; and the answers about texts of those messages.  Variables that a
+loop sets end with the iteration, and templates cannot change lists or dictionaries, so nothing else lasts.
+The configuration of the next message is a function of that of message i and of the kind of the message after
+the next.
 
 If the configurations that conversations reach are finitely many, a breadth-first search reaches each of
 them. Its *representatives* are conversations in which the last message, and the last before it that wrote
@@ -286,11 +286,11 @@ def _is_loop(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Name) and node.name == "loop" and node.ctx == "load"
 
 
-def described(trace: Trace, scopes: list[dict[str, Any]], index: int) -> Any:
-    """What namespaces and variables hold at the head of an iteration, with distances for messages."""
+def described(trace: Trace, variables: dict[str, Any], index: int) -> Any:
+    """What the variables of the top level hold at the head of an iteration, with distances for messages."""
+    seen: dict[int, int] = {}
     return tuple(
-        tuple((name, _described(value, trace, index, 0)) for name, value in sorted(scope.items()))
-        for scope in scopes
+        (name, _described(value, trace, index, seen, 0)) for name, value in sorted(variables.items())
     )
 
 
@@ -330,28 +330,36 @@ def configuration(shape: Shape, run: Run, reads: Reads, neighbours: int) -> Any:
     """
     trace, turns, length = run.trace, shape.turns, len(shape.turns)
     assert trace is not None
-    indices = [index for index, _, _ in trace.heads]
+    indices = [head[0] for head in trace.heads]
     if indices != sorted(set(indices)):
         raise Outside("more than one loop over the conversation", 0)
     if trace.reads_from_the_end:
         raise Outside("a message by an index from the end", 0)
 
+    heads, count = trace.heads, len(trace.heads)
+    before = [at for at in range(count - 1) if heads[at][2] < heads[at + 1][2]][-neighbours:]
+    # Silent messages in between that change nothing: then a message alone determines the state after it, and
+    # what it was asked need not be remembered.
+    is_calm = all(
+        heads[at][1] == heads[at + 1][1]
+        for at in range(before[0] if before else 0, count - 1)
+        if at not in before
+    )
+
     def of(at: int) -> Any:
-        index, state, _ = trace.heads[at]
+        index, state, _, asked = heads[at]
         return (
             turns[max(index - reads.back, 0) : index + 2],
             index % 2 if reads.parity else 0,
             min(index, reads.most),
             state,
-            described_answers(run.conditions, index, reads),
+            described_answers(run.conditions[:asked] if is_calm else run.conditions, index, reads),
         )
 
-    count = len(trace.heads)
-    before = [at for at in range(count - 1) if trace.heads[at][2] < trace.heads[at + 1][2]]
     around = (turns[: reads.head], min(length, reads.most), turns[-1])
     if not count:
         return around, described_answers(run.conditions, length - 1, reads)
-    return around, length - indices[-1], of(count - 1), tuple(map(of, before[-neighbours:]))
+    return around, is_calm, length - indices[-1], of(count - 1), tuple(map(of, before))
 
 
 def _described_argument(argument: Any, index: int) -> Any:
@@ -360,7 +368,7 @@ def _described_argument(argument: Any, index: int) -> Any:
     return argument
 
 
-def _described(value: Any, trace: Trace, index: int, depth: int) -> Any:
+def _described(value: Any, trace: Trace, index: int, seen: dict[int, int], depth: int) -> Any:
     if depth > 20:
         raise Outside("a namespace with deeply nested values", 0)
     if value is None or isinstance(value, (str, int, float)):
@@ -377,13 +385,20 @@ def _described(value: Any, trace: Trace, index: int, depth: int) -> Any:
     if isinstance(value, jinja2.runtime.Macro):
         return ("macro", value.name)
     if isinstance(value, (list, tuple)):
-        return (type(value).__name__, *(_described(one, trace, index, depth + 1) for one in value))
+        return (type(value).__name__, *(_described(one, trace, index, seen, depth + 1) for one in value))
     if isinstance(value, dict):
-        return ("dict", *((key, _described(one, trace, index, depth + 1)) for key, one in value.items()))
+        return (
+            "dict",
+            *((key, _described(one, trace, index, seen, depth + 1)) for key, one in value.items()),
+        )
     if isinstance(value, jinja2.Undefined):
         return ("undefined",)
     if isinstance(value, jinja2.utils.Namespace):
-        return ("namespace",)
+        if id(value) in seen:  # two variables may hold the same
+            return ("namespace", seen[id(value)])
+        seen[id(value)] = len(seen)
+        attributes = jinja2.utils.Namespace.__getattribute__(value, "_Namespace__attrs")
+        return ("namespace", _described(attributes, trace, index, seen, depth + 1))
     raise Outside(f"a namespace that holds a {type(value).__name__}", 0)
 
 

@@ -100,10 +100,6 @@ class _Namespace(jinja2.utils.Namespace):
         for name in attributes:
             _refuse_underscore(name)
         jinja2.utils.Namespace.__init__(self, attributes)
-        run = RUN.get(None)
-        if run is not None and run.trace is not None:
-            stored = jinja2.utils.Namespace.__getattribute__(self, "_Namespace__attrs")
-            run.trace.namespaces.append(stored)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _refuse_underscore(name)
@@ -300,7 +296,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         """The body of a loop begins with an item."""
         run = RUN.get()
         if run.trace is not None:
-            run.trace.enter(item, context.vars)
+            run.trace.enter(item, context.vars, len(run.conditions))
 
     def unknown(self) -> bool:
         """A question whose answer is left open."""

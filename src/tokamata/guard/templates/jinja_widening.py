@@ -1,23 +1,24 @@
 """Widens a template, so that conversations of all lengths can be represented: some answers are left open.
 
-**Problem.**  Many templates look for the last question of a user before they write anything, and drop the reasoning
-of answers before it.  What they write for a message then depends on all later ones, and the theorem of
-:mod:`tokamata.guard.templates.jinja_conversations` says nothing about them.
+**Problem.**  Many templates look for the last question of a user before they write anything, and drop the
+reasoning of answers before it.  What they write for a message then depends on all later ones, and the theorem
+of :mod:`tokamata.guard.templates.jinja_conversations` says nothing about them.
 
-**Method.**  A question about more of the conversation than the theorem allows becomes an unknown: both answers are
-tried.  The widened template has all renderings of the template, and more.  What is proved for each of its renderings
-holds for the template; what is refuted has to be replayed on the template itself.  For example ::
+**Method.**  A question about more of the conversation than the theorem allows becomes an unknown: both
+answers are tried.  The widened template has all renderings of the template, and more.  What is proved for
+each of its renderings holds for the template; what is refuted has to be replayed on the template itself.  For
+example ::
 
-    {% for m in messages[::-1] %}…{% set ns.last = … %}…{% endfor %}        is left out, since it writes nothing;
-    {% if loop.index0 > ns.last and … %}                                    {% if unknown() and … %}
+    {% for m in messages[::-1] %}…{% set ns.last = … %}…{% endfor %}        is left out, since it writes
+    nothing; {% if loop.index0 > ns.last and … %}                                    {% if unknown() and … %}
 
 The parts are found by the reader of the theorem itself: each part that it names is replaced by the smallest
 question around it, or left out with the assignment or the silent loop that it stands in; whatever reads the
-variable that was assigned is then treated likewise.  Values that are written, and not only asked about, cannot be
-widened.
+variable that was assigned is then treated likewise.  Values that are written, and not only asked about,
+cannot be widened.
 
-**Rejected.**  To follow the position of the last question exactly: it needs an argument for each way in which a
-template may search for it.
+**Rejected.**  To follow the position of the last question exactly: it needs an argument for each way in which
+a template may search for it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tokamata.guard.templates.jinja_conversations import Outside, reads_of
 __all__ = ["widen"]
 
 _MOST_CHANGES = 300
+_PURE = {"raise_exception", "range", "namespace", "dict", "strftime_now"}
 _BEYOND = "a value that depends on the whole conversation"
 
 
@@ -121,6 +123,8 @@ class _Widener:
         return isinstance(parent, nodes.Not)
 
     def _put(self, node: nodes.Node, parent: nodes.Node, name: str, new: nodes.Node | None) -> None:
+        if _may_assign(node):
+            raise Outside("a call that may change a namespace", node.lineno or 0)
         self._changes += 1
         if self._changes > _MOST_CHANGES:
             raise Outside("too many questions about the whole conversation", node.lineno or 0)
@@ -153,6 +157,12 @@ class _Widener:
         """What reads a variable, or an attribute of a namespace, is left open."""
         if name == "messages":
             raise Outside("other messages than those of the caller", 0)
+        if attribute is not None:
+            for one in self._tree.find_all(nodes.Name):
+                parent, field = self._parents[id(one)]
+                is_owner = isinstance(parent, (nodes.Getattr, nodes.Getitem)) and field == "node"
+                if one.name == name and one.ctx == "load" and not is_owner:
+                    raise Outside("a namespace that is passed on", one.lineno)
         while True:
             node = next(
                 (node for node in self._tree.find_all(nodes.Expr) if _reads(node, name, attribute)), None
@@ -193,6 +203,12 @@ def _is_silent(loop: nodes.For) -> bool:
     ):
         return False
     return all(_is_refusal(part) for output in loop.find_all(nodes.Output) for part in output.nodes)
+
+
+def _may_assign(node: nodes.Node) -> bool:
+    """Whether it calls a macro, which may set attributes of namespaces around it."""
+    calls = [*node.find_all(nodes.Call), *([node] if isinstance(node, nodes.Call) else [])]
+    return any(isinstance(call.node, nodes.Name) and call.node.name not in _PURE for call in calls)
 
 
 def _is_refusal(node: nodes.Node) -> bool:

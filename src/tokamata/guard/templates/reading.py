@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tokamata.errors import ArgumentError, MissingExtraError, shown_argument
+from tokamata.errors import ArgumentError, LimitExceeded, MissingExtraError, shown_argument
 from tokamata.guard.templates.decisions import Run, Trace
 from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled, sources_of
 from tokamata.guard.templates.shapes import Shape, Turn
@@ -143,6 +143,7 @@ class Template:
         self,
         turns: Sequence[Turn],
         *,
+        first: Sequence[Turn] = (),
         tools: int | tuple[Mapping[str, Any], ...] = 0,
         variables: Mapping[str, Any] | None = None,
         limits: Limits | None = None,
@@ -153,8 +154,9 @@ class Template:
         :mod:`tokamata.guard.templates.jinja_conversations` states and argues what they suffice for.
 
         Args:
-            turns: the kinds of turns, such as ``[Turn("system"), Turn("user"), Turn("assistant")]``; a
-                conversation is any sequence of them.
+            turns: the kinds of turns, such as ``[Turn("user"), Turn("assistant")]``; a conversation is any
+                sequence of them.
+            first: kinds of turns that may also stand at the beginning, such as ``[Turn("system")]``.
             tools: as in a :class:`Shape`.
             variables: likewise.
             limits: its ``seconds`` bound the search.
@@ -170,38 +172,46 @@ class Template:
         watch = Watch(limits, cancel)
         empty = Shape((Turn(""),), tools, variables=variables or {})
         try:
-            shapes = self._represented(turns, empty, watch)
+            shapes = self._represented(turns, first, empty, watch)
         except Outside as error:
             unsettled = Unsettled(error.what, error.line)
         else:
             return Conversations(tuple(shapes), self, None)
         try:
             widened = Template(self.source, self.special_tokens, compiled(self.source, widen))
-            shapes = widened._represented(turns, empty, watch)
-        except Outside:
+            shapes = widened._represented(turns, first, empty, watch)
+        except (Outside, LimitExceeded):
             return Conversations((), self, unsettled)
         return Conversations(tuple(shapes), widened, None)
 
-    def _represented(self, turns: Sequence[Turn], empty: Shape, watch: Watch) -> list[Shape]:
+    def _represented(
+        self, turns: Sequence[Turn], first: Sequence[Turn], empty: Shape, watch: Watch
+    ) -> list[Shape]:
         """The shapes that suffice for this template, if the theorem is about it."""
         from tokamata.guard.templates.jinja_conversations import reads_of
 
         reads = reads_of(self._compiled.tree)
-        found = self._representatives(turns, empty, reads, 1, watch)
+        found = self._representatives(turns, first, empty, reads, 1, watch)
         if found is None:
-            found = self._representatives(turns, empty, reads, 2, watch)
+            found = self._representatives(turns, first, empty, reads, 2, watch)
         assert found is not None
         return found
 
     def _representatives(
-        self, turns: Sequence[Turn], empty: Shape, reads: Reads, neighbours: int, watch: Watch
+        self,
+        turns: Sequence[Turn],
+        first: Sequence[Turn],
+        empty: Shape,
+        reads: Reads,
+        neighbours: int,
+        watch: Watch,
     ) -> list[Shape] | None:
         """The search; ``None`` if messages write nothing and one neighbour is therefore too few."""
         from tokamata.guard.templates.jinja_conversations import Outside, configuration, described, is_silent
 
         shapes: list[Shape] = []
         seen: set[Any] = set()
-        pending: list[tuple[Turn, ...]] = [(turn,) for turn in turns]
+        pending: list[tuple[Turn, ...]] = [(turn,) for turn in dict.fromkeys([*first, *turns])]
         while pending:
             longer: list[tuple[Turn, ...]] = []
             for sequence in pending:
