@@ -15,8 +15,8 @@
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/programs.hpp"
-#include "expression/expression.hpp"
 #include "bindings/repair_parts.hpp"
+#include "expression/expression.hpp"
 #include "repair/certificate.hpp"
 #include "repair/search.hpp"
 

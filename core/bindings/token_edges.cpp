@@ -53,8 +53,8 @@ std::optional<nb::bytes> shortest(const std::shared_ptr<EdgeSearch>& search,
 }
 
 std::optional<std::vector<std::uint32_t>> tokens_of(const std::shared_ptr<EdgeSearch>& search, const nb::bytes& text,
-                                                    Before before, const Limits& limits, std::shared_ptr<CancelToken> cancel,
-                                                    const nb::str& shown) {
+                                                    Before before, const Limits& limits,
+                                                    std::shared_ptr<CancelToken> cancel, const nb::str& shown) {
   const std::string_view bytes(text.c_str(), text.size());
   return without_interpreter({shown, false}, [&] {
     MemoryAccount account;
@@ -72,9 +72,9 @@ std::optional<FoundSeams> found_seams(const std::optional<SeamText>& found) {
   return found ? std::optional(found_seams(*found)) : std::nullopt;
 }
 
-nb::typed<nb::tuple, nb::typed<nb::list, FoundSeams>, std::optional<FoundSeams>, std::optional<FoundSeams>>
-seam_texts(const std::shared_ptr<Tokenization>& tokenization, const std::shared_ptr<EdgeAutomaton>& parts, Before before,
-           std::size_t most_texts, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::str& shown) {
+nb::typed<nb::tuple, nb::typed<nb::list, FoundSeams>, std::optional<FoundSeams>, std::optional<FoundSeams>> seam_texts(
+    const std::shared_ptr<Tokenization>& tokenization, const std::shared_ptr<EdgeAutomaton>& parts, Before before,
+    std::size_t most_texts, const Limits& limits, std::shared_ptr<CancelToken> cancel, const nb::str& shown) {
   const SeamTexts found = without_interpreter({shown, false}, [&] {
     MemoryAccount account;
     const Charge charge(account);
@@ -93,9 +93,8 @@ void bind_token_edges(nb::module_& m) {
       .value("NOTHING", Before::Nothing)
       .value("ADDED_TOKEN", Before::AddedToken)
       .value("CONTROL_TOKEN", Before::ControlToken);
-  nb::class_<EdgeAutomaton>(
-      m, "EdgeAutomaton",
-      R"doc(An automaton over bytes and token edges; see ``core/canonical/edge_automaton.hpp``.
+  nb::class_<EdgeAutomaton>(m, "EdgeAutomaton",
+                            R"doc(An automaton over bytes and token edges; see ``core/canonical/edge_automaton.hpp``.
 
 Args:
     tables: ``classes`` (``uint8[256]``) and ``class_count``; ``offsets`` and ``targets`` by state and class,
@@ -130,8 +129,8 @@ Returns:
 
 Raises:
     LimitExceeded, Cancelled: as for ``shortest``.)doc");
-  m.def("seam_texts", &seam_texts, "tokenization"_a, "parts"_a, "before"_a, "most_texts"_a, "limits"_a, "cancel"_a.none(),
-        "pattern"_a,
+  m.def("seam_texts", &seam_texts, "tokenization"_a, "parts"_a, "before"_a, "most_texts"_a, "limits"_a,
+        "cancel"_a.none(), "pattern"_a,
         R"doc(Texts in parts whose tokens may differ from those of the parts; see ``core/canonical/seam_search.hpp``.
 
 Args:

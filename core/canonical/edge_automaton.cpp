@@ -37,8 +37,15 @@ EdgeAutomaton::EdgeAutomaton(EdgeTables tables) : tables_(std::move(tables)) {
 }
 
 EdgeAutomaton EdgeAutomaton::of_text(std::string_view text) {
-  EdgeTables tables{.classes = {}, .class_count = 0, .offsets = {0}, .targets = {}, .edge_offsets = {0},
-                    .edge_targets = {}, .accepting = {}, .wide = {}, .starts = {0}};
+  EdgeTables tables{.classes = {},
+                    .class_count = 0,
+                    .offsets = {0},
+                    .targets = {},
+                    .edge_offsets = {0},
+                    .edge_targets = {},
+                    .accepting = {},
+                    .wide = {},
+                    .starts = {0}};
   std::array<bool, 256> is_read{};
   for (const char byte : text) is_read[static_cast<std::uint8_t>(byte)] = true;
   for (unsigned byte = 0; byte < 256; ++byte)  // all bytes that the text lacks are one class

@@ -19,14 +19,14 @@
 namespace tokamata {
 
 struct EdgeTables {
-  std::array<std::uint8_t, 256> classes;             // of bytes
+  std::array<std::uint8_t, 256> classes;  // of bytes
   std::uint32_t class_count;
-  std::vector<std::uint32_t> offsets, targets;       // of state * class_count + class
+  std::vector<std::uint32_t> offsets, targets;  // of state * class_count + class
   std::vector<std::uint32_t> edge_offsets, edge_targets;
-  std::vector<std::uint8_t> accepting;               // after an edge
+  std::vector<std::uint8_t> accepting;  // after an edge
   // States whose texts are searched as texts alone, since they are many; an edge leaves each of them where it is.
   std::vector<std::uint8_t> wide;
-  std::vector<std::uint32_t> starts;                 // before the first edge
+  std::vector<std::uint32_t> starts;  // before the first edge
 };
 
 class EdgeAutomaton {

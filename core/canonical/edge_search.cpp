@@ -279,11 +279,12 @@ class EdgeSearch::Prefix {
         for_each_bit(beginning, [&](std::uint32_t token) { add(token, node.state); });
         continue;
       }
-      walk_tokens(vocabulary.trie(), *top, automaton_, node.state,
-                  [&](NodeId, State state) { return !automaton_.is_prefix(state); },
-                  [&](std::uint32_t token, State state, bool has_left) {
-                    if (!has_left && has_bit(beginning, token)) add(token, state);
-                  });
+      walk_tokens(
+          vocabulary.trie(), *top, automaton_, node.state,
+          [&](NodeId, State state) { return !automaton_.is_prefix(state); },
+          [&](std::uint32_t token, State state, bool has_left) {
+            if (!has_left && has_bit(beginning, token)) add(token, state);
+          });
     }
     for (auto& [place, begun] : begun_) {
       std::ranges::sort(begun);
@@ -310,8 +311,8 @@ class EdgeSearch::Prefix {
 
 class EdgeSearch::Search {
  public:
-  Search(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton,
-         const Prefix& prefix, bool follows_texts, Before before, std::size_t most_nodes, Budget& budget)
+  Search(const Tokenization& tokenization, bool has_hidden_space, const EdgeAutomaton& automaton, const Prefix& prefix,
+         bool follows_texts, Before before, std::size_t most_nodes, Budget& budget)
       : tokenization_(tokenization),
         has_hidden_space_(has_hidden_space),
         rules_(tokenization.rules()),
@@ -676,8 +677,15 @@ class EdgeSearch::Search {
       for (const State target : automaton_.after_byte(node.state, static_cast<std::uint8_t>(byte))) {
         TextState after = node.text;
         if (!automaton_.ignores_edges(target) || !rules_.read(after, static_cast<std::uint8_t>(byte))) continue;
-        offer({Kind::Text, target, after, Pieces::kSettled, {}, node.cost + 1, number,
-               piece(static_cast<std::uint8_t>(byte)), kNone});
+        offer({Kind::Text,
+               target,
+               after,
+               Pieces::kSettled,
+               {},
+               node.cost + 1,
+               number,
+               piece(static_cast<std::uint8_t>(byte)),
+               kNone});
       }
   }
 
@@ -716,8 +724,14 @@ class EdgeSearch::Search {
     if (behind == AddedTokens::kDead) return;
     const std::string_view content = added_text(tokenization_, added, is_hidden);
     for (const std::uint16_t guess : tokenization_.starts_after(added))
-      offer({Kind::Border, state, {.guess = guess, .open = behind}, Pieces::kSettled,
-             TokenId{tokenization_.added()[added]}, cost + static_cast<std::uint32_t>(content.size()), from(), content,
+      offer({Kind::Border,
+             state,
+             {.guess = guess, .open = behind},
+             Pieces::kSettled,
+             TokenId{tokenization_.added()[added]},
+             cost + static_cast<std::uint32_t>(content.size()),
+             from(),
+             content,
              kNone});
   }
 
@@ -727,26 +741,24 @@ class EdgeSearch::Search {
     const TokenTrie& trie = tokenization_.vocabulary().trie();
     const std::optional<NodeId> top = first_node(trie, is_hidden);
     if (!top) return;
-    walk_tokens(trie, *top, automaton_, node.state, kSkipNothing,
-                [&](std::uint32_t token, State state, bool) {
-                  budget_.step();
-                  if (!has_bit(tokenization_.possible(), token)) return;
-                  const std::optional<Pieces::State> pieces =
-                      is_border ? pieces_.begin({token}) : pieces_.follow(node.pieces, node.last, {token});
-                  TextState after = node.text;
-                  if (!pieces || (is_start(node) && tokenization_.is_never_first({token})) ||
-                      !tokenization_.read(after, {token}))
-                    return;
-                  for (const State target : automaton_.after_edge(state))
-                    offer(inside(target, after, *pieces, token, node.cost, number, is_hidden));
-                });
+    walk_tokens(trie, *top, automaton_, node.state, kSkipNothing, [&](std::uint32_t token, State state, bool) {
+      budget_.step();
+      if (!has_bit(tokenization_.possible(), token)) return;
+      const std::optional<Pieces::State> pieces =
+          is_border ? pieces_.begin({token}) : pieces_.follow(node.pieces, node.last, {token});
+      TextState after = node.text;
+      if (!pieces || (is_start(node) && tokenization_.is_never_first({token})) || !tokenization_.read(after, {token}))
+        return;
+      for (const State target : automaton_.after_edge(state))
+        offer(inside(target, after, *pieces, token, node.cost, number, is_hidden));
+    });
   }
 
   Node inside(State state, const TextState& text, Pieces::State pieces, std::uint32_t token, std::uint32_t cost,
               std::uint32_t from, bool is_hidden) const {
     const std::string_view bytes = tokenization_.vocabulary().bytes({token}).substr(is_hidden ? 1 : 0);
-    return {Kind::Inside, state, text, pieces, {token}, cost + static_cast<std::uint32_t>(bytes.size()), from, bytes,
-            kNone};
+    return {Kind::Inside, state, text, pieces, {token}, cost + static_cast<std::uint32_t>(bytes.size()),
+            from,         bytes, kNone};
   }
 
   // ---- deeper in the prefix -----------------------------------------------------------------------
@@ -799,11 +811,12 @@ class EdgeSearch::Search {
       for_each_bit(pieces_.following(), [&](std::uint32_t token) { step(token, from.state); });
       return;
     }
-    walk_tokens(tokenization_.vocabulary().trie(), TokenTrie::root(), automaton_, from.state,
-                [&](NodeId, State state) { return !automaton_.is_prefix(state); },
-                [&](std::uint32_t token, State state, bool has_left) {
-                  if (!has_left && has_bit(pieces_.following(), token)) step(token, state);
-                });
+    walk_tokens(
+        tokenization_.vocabulary().trie(), TokenTrie::root(), automaton_, from.state,
+        [&](NodeId, State state) { return !automaton_.is_prefix(state); },
+        [&](std::uint32_t token, State state, bool has_left) {
+          if (!has_left && has_bit(pieces_.following(), token)) step(token, state);
+        });
   }
 
   struct Later {
@@ -884,9 +897,9 @@ std::shared_ptr<const EdgeSearch::Prefix> EdgeSearch::prefix_of(const EdgeAutoma
                                                                 Budget& budget) const {
   const bool hides_space = has_hidden_space_ && before == Before::Nothing;
   // Where the only state of the prefix is a free one, the prefix is the same for all automata but for its number.
-  const bool is_free = before == Before::Nothing && automaton.starts().size() == 1 && automaton.is_prefix(automaton.starts()[0]) &&
-                       automaton.is_free(automaton.starts()[0]) && automaton.starts()[0] == 0 &&
-                       [&] {
+  const bool is_free = before == Before::Nothing && automaton.starts().size() == 1 &&
+                       automaton.is_prefix(automaton.starts()[0]) && automaton.is_free(automaton.starts()[0]) &&
+                       automaton.starts()[0] == 0 && [&] {
                          for (State state = 1; state < automaton.count(); ++state)
                            if (automaton.is_prefix(state)) return false;
                          return true;
@@ -897,8 +910,8 @@ std::shared_ptr<const EdgeSearch::Prefix> EdgeSearch::prefix_of(const EdgeAutoma
   return free_;
 }
 
-std::optional<std::string> EdgeSearch::shortest(const EdgeAutomaton& automaton, Before before,
-                                                std::size_t most_nodes, Budget& budget) const {
+std::optional<std::string> EdgeSearch::shortest(const EdgeAutomaton& automaton, Before before, std::size_t most_nodes,
+                                                Budget& budget) const {
   const bool hides_space = has_hidden_space_ && before == Before::Nothing;
   const std::shared_ptr<const Prefix> prefix = prefix_of(automaton, before, budget);
   Search search(*tokenization_, hides_space, automaton, *prefix, true, before, most_nodes, budget);

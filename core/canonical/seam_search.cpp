@@ -138,7 +138,8 @@ class BorderSearch {
     while (const std::optional<std::uint32_t> number = nodes_.take()) {
       const Node node = nodes_.node(*number);  // a copy: the list grows
       if (parts_.is_accepting(node.state) && may_end_part(*number, node) && may_end(node, node.whole)) {
-        if (node.is_different && texts.different.size() < most_texts) texts.different.push_back(nodes_.text_of(*number));
+        if (node.is_different && texts.different.size() < most_texts)
+          texts.different.push_back(nodes_.text_of(*number));
         if (node.is_joined && !texts.joined) texts.joined = nodes_.text_of(*number);
         if (texts.different.size() == most_texts && texts.joined) return;
       }
@@ -154,13 +155,14 @@ class BorderSearch {
     State state;
     std::uint16_t apart, whole;  // guesses
     std::uint16_t place = CodePoints::kBetween;
-    bool at_border = false;      // one of them has ended a pre-token here
+    bool at_border = false;  // one of them has ended a pre-token here
     bool is_different = false, is_joined = false;
-    bool may_join = false;       // a seam was passed where the whole has not ended its pre-token
+    bool may_join = false;  // a seam was passed where the whole has not ended its pre-token
 
     friend bool operator==(const Node&, const Node&) = default;
     std::size_t hash() const {
-      const std::uint64_t flags = (at_border ? 1u : 0u) | (is_different ? 2u : 0u) | (is_joined ? 4u : 0u) | (may_join ? 8u : 0u);
+      const std::uint64_t flags =
+          (at_border ? 1u : 0u) | (is_different ? 2u : 0u) | (is_joined ? 4u : 0u) | (may_join ? 8u : 0u);
       return static_cast<std::size_t>(mix((std::uint64_t{state} << 32) | (std::uint64_t{apart} << 16) | whole,
                                           (std::uint64_t{place} << 8) | flags | 0x9E37000000000000u));
     }
@@ -367,7 +369,8 @@ class StabilitySearch {
     const bool is_nothing = node.apart.open == AddedTokens::kNothing && node.whole.open == AddedTokens::kNothing;
     const auto apart = tokens.after_all(node.apart.open), whole = tokens.after_all(node.whole.open);
     const auto nothing = tokens.after_all(AddedTokens::kNothing);
-    const bool knows_nothing = added_from_.contains({node.state, AddedTokens::kNothing, AddedTokens::kNothing, node.is_broken});
+    const bool knows_nothing =
+        added_from_.contains({node.state, AddedTokens::kNothing, AddedTokens::kNothing, node.is_broken});
     for (const auto& [added, state] : added_.after(node.state)) {
       if (!is_nothing && knows_nothing && (*apart)[added] == (*nothing)[added] && (*whole)[added] == (*nothing)[added])
         continue;

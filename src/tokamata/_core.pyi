@@ -1019,6 +1019,96 @@ class Tokenization:
         ``None`` if the sequence is canonical; ``len(tokens)`` if it is only a prefix of a canonical one.
         """
 
+class Before(enum.Enum):
+    """What stands before a text."""
+
+    NOTHING = 0
+
+    ADDED_TOKEN = 1
+
+    CONTROL_TOKEN = 2
+
+class EdgeAutomaton:
+    """
+    An automaton over bytes and token edges; see ``core/canonical/edge_automaton.hpp``.
+
+    Args:
+        tables: ``classes`` (``uint8[256]``) and ``class_count``; ``offsets`` and ``targets`` by state and class,
+            ``edge_offsets`` and ``edge_targets`` by state (``uint32``); ``accepting`` and ``wide`` (``uint8``) by state;
+            ``starts`` (``uint32``).
+
+    Raises:
+        ValueError: the tables contradict each other.
+    """
+
+    def __init__(self, tables: dict[str, Any]) -> None: ...
+    @property
+    def states(self) -> int: ...
+
+class EdgeSearch:
+    """
+    Searches for texts by the token edges of their canonical tokenization; see ``core/canonical/edge_search.hpp``.
+    """
+
+    def __init__(self, tokenization: Tokenization, has_hidden_space: bool) -> None: ...
+    def shortest(
+        self,
+        automaton: EdgeAutomaton,
+        before: Before,
+        limits: Limits,
+        cancel: CancelToken | None,
+        pattern: str,
+    ) -> bytes | None:
+        """
+        A shortest text whose canonical tokenization the automaton accepts, in UTF-8.
+
+        Returns:
+            ``None`` if there is no such text: this is a proof.
+
+        Raises:
+            LimitExceeded: a limit was met before an answer was found.
+            Cancelled: ``cancel`` was cancelled.
+        """
+
+    def tokens_of(
+        self, text: bytes, before: Before, limits: Limits, cancel: CancelToken | None, pattern: str
+    ) -> list[int] | None:
+        """
+        The canonical tokenization of a text in UTF-8.
+
+        Returns:
+            ``None`` if the tokenizer cannot write the text, or its normalizer changes it.
+
+        Raises:
+            LimitExceeded, Cancelled: as for ``shortest``.
+        """
+
+def seam_texts(
+    tokenization: Tokenization,
+    parts: EdgeAutomaton,
+    before: Before,
+    most_texts: int,
+    limits: Limits,
+    cancel: CancelToken | None,
+    pattern: str,
+) -> tuple[list[tuple[bytes, list[int]]], tuple[bytes, list[int]] | None, tuple[bytes, list[int]] | None]:
+    """
+    Texts in parts whose tokens may differ from those of the parts; see ``core/canonical/seam_search.hpp``.
+
+    Args:
+        tokenization: the tokenizer.
+        parts: an automaton whose edges are the seams between the parts.
+        before: what stands before the first part.
+        most_texts: at most so many different ones are given.
+
+    Returns:
+        Texts in which pre-tokens of the parts end elsewhere, the shortest first; one in which a pre-token goes on over a
+        seam; one whose normalizer or added tokens join parts.  Each with the offsets of its seams.
+
+    Raises:
+        LimitExceeded, Cancelled: as for ``EdgeSearch.shortest``.
+    """
+
 class SharedConstraint:
     """
     What is compiled once, for all callers.  A caller's limits and cancel token are not kept.

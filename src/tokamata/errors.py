@@ -256,7 +256,9 @@ class SeamError(TokamataError, ValueError):
     def _message(self) -> str:
         stretch = ", ".join(f"{part!r:.60}" for part in self.parts)
         if self.verdict.witness is None:
-            return f"it is not settled whether the parts {stretch} can be encoded apart: {self.verdict.reason}"
+            return (
+                f"it is not settled whether the parts {stretch} can be encoded apart: {self.verdict.reason}"
+            )
         return (
             f"the parts {stretch} cannot be encoded apart: with the text {self.verdict.witness.text!r:.80}, "
             f"{self.verdict.witness.says}; give the slot a constraint without such texts"

@@ -69,7 +69,9 @@ def test_all_short_texts(seed: int) -> None:
         b = "".join(draw.choices(alphabet, k=size))
         anywhere, within = guard.boundary(own, b), guard.boundary(own, b, within=bounded)
         for name, attribute in (("left", "crossed_left"), ("right", "crossed_right")):
-            shortest = next((text for text, pieces in texts if name in violations(text, pieces, b.encode())), None)
+            shortest = next(
+                (text for text, pieces in texts if name in violations(text, pieces, b.encode())), None
+            )
             free: guard.Verdict = getattr(anywhere, attribute)
             held: guard.Verdict = getattr(within, attribute)
             assert free.outcome != "not settled" and held.outcome != "not settled"
@@ -80,7 +82,9 @@ def test_all_short_texts(seed: int) -> None:
                 assert shortest is None
             else:
                 assert name in violations(free.witness.text, free.witness.pieces, b.encode())
-                assert own.encode(free.witness.text.decode(), add_special_tokens=False).ids == list(free.witness.tokens)
+                assert own.encode(free.witness.text.decode(), add_special_tokens=False).ids == list(
+                    free.witness.tokens
+                )
                 assert shortest is None or len(free.witness.text) <= len(shortest)
         any_wrong = any(violations(text, pieces, b.encode()) for text, pieces in texts)
         assert (within.one_token.outcome == "witness") == any_wrong

@@ -111,10 +111,14 @@ def boundary(
     named = b.encode() if isinstance(b, str) else None
     tokens = () if named is None else _tokens_of(edges, named)
     left = search.verdict(
-        "no token crosses the left border", machines.crossed_left, lambda borders, start, end: start not in borders
+        "no token crosses the left border",
+        machines.crossed_left,
+        lambda borders, start, end: start not in borders,
     )
     right = search.verdict(
-        "no token crosses the right border", machines.crossed_right, lambda borders, start, end: end not in borders
+        "no token crosses the right border",
+        machines.crossed_right,
+        lambda borders, start, end: end not in borders,
     )
     parted = search.verdict(
         "each occurrence is one whole token",
@@ -162,7 +166,9 @@ def _from_text(edges: TokenEdges, text: bytes | None) -> Verdict:
     assert text is not None
     written = None if edges.running is None else edges.running.encode(text.decode())
     if written is not None and control[0] not in written:
-        return Verdict(claim, "not settled", reason=f"{edges.running.program} writes {written[:8]} for its name")
+        return Verdict(
+            claim, "not settled", reason=f"{edges.running.program} writes {written[:8]} for its name"
+        )
     says = "the name in a text becomes the control token"
     return Verdict(
         claim,
@@ -221,11 +227,11 @@ class _Search:
         borders = {0}
         for piece in pieces:
             borders.add(max(borders) + len(piece))
-        found = next(
-            (span for span in self._language.occurrences(text) if is_violated(borders, *span)), None
-        )
+        found = next((span for span in self._language.occurrences(text) if is_violated(borders, *span)), None)
         if tokens is None or found is None or b"".join(pieces) != text:
-            return Verdict(claim, "not settled", reason=f"the witness {text!r:.80} is not confirmed by our tables")
+            return Verdict(
+                claim, "not settled", reason=f"the witness {text!r:.80} is not confirmed by our tables"
+            )
         replayed = self._edges.replayed(text, tokens)
         if replayed is False:
             assert self._edges.running is not None
@@ -237,7 +243,9 @@ class _Search:
             next((border for border in sorted(borders) if start < border < end), start),
         )
         shown = text[start:end].decode("utf-8", "replace")
-        crossing = next((piece for piece, begin in _begun(pieces) if begin < position < begin + len(piece)), None)
+        crossing = next(
+            (piece for piece, begin in _begun(pieces) if begin < position < begin + len(piece)), None
+        )
         says = (
             f"{shown!r} is written with several tokens"
             if crossing is None

@@ -71,7 +71,9 @@ class ByteLanguage:
 
     def shortest(self) -> bytes:
         """A shortest word, not empty if the language has another one."""
-        members = [bytes([byte for byte in range(256) if self.classes[byte] == name][:1]) for name in range(257)]
+        members = [
+            bytes([byte for byte in range(256) if self.classes[byte] == name][:1]) for name in range(257)
+        ]
         reached: dict[int, bytes] = {}
         pending = [(0, b"")]
         for state, text in pending:  # grows
@@ -93,7 +95,11 @@ class ByteLanguage:
             for row in first.rows[:-1]
         ]
         rest = [
-            {number: target + len(text) for (_, own), number in numbers.items() if (target := row.get(own)) is not None}
+            {
+                number: target + len(text)
+                for (_, own), number in numbers.items()
+                if (target := row.get(own)) is not None
+            }
             for row in self.rows
         ]
         accepting = (False,) * len(text) + self.accepting

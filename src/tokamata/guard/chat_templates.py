@@ -43,7 +43,22 @@ __all__ = ["ChatTemplate", "RoleVerdicts", "template"]
 _ROLES = ("system", "user", "assistant", "tool")
 _MOST_TURNS = 3  # of conversations where it is not known which suffice
 # Texts that templates change, for witnesses; the first that fits is taken.
-_CHANGED = (" a", "a ", "\na", "a\n", " a ", "a</think>b", "<think>a</think>b", "a", "", '"', "<", "A", "a\nb", "é")
+_CHANGED = (
+    " a",
+    "a ",
+    "\na",
+    "a\n",
+    " a ",
+    "a</think>b",
+    "<think>a</think>b",
+    "a",
+    "",
+    '"',
+    "<",
+    "A",
+    "a\nb",
+    "é",
+)
 _PLAIN = ("a", "", " ", "b", "</think>", "<think>a</think>b", "a</think>b", "/a", "1", "x" * 20)
 
 
@@ -151,7 +166,10 @@ class _Judge:
         self._tokenizer, self._roles, self._limits, self._cancel = tokenizer, roles, limits, cancel
         self._edges = TokenEdges.of(tokenizer, "text")
         self._template: Template = read_template(
-            given.source, bos_token=given.bos_token, eos_token=given.eos_token, special_tokens=given.special_tokens
+            given.source,
+            bos_token=given.bos_token,
+            eos_token=given.eos_token,
+            special_tokens=given.special_tokens,
         )
         self._seams: dict[Any, Verdict] = {}
         self._unsettled: dict[str, None] = {}
@@ -205,7 +223,9 @@ class _Judge:
 
     def _is_possible(self, rendering: Rendering) -> bool:
         """Whether texts may have the conditions of a rendering; those that none has are left out."""
-        for source in {source for condition in rendering.conditions for source in sources_of(condition.subject)}:
+        for source in {
+            source for condition in rendering.conditions for source in sources_of(condition.subject)
+        }:
             if source.kind != "text":
                 continue
             try:
@@ -234,8 +254,10 @@ class _Judge:
                 reason = reason or self._may_name(slot, rendering, names)
             if rendering.unsettled is not None:
                 reason = reason or str(rendering.unsettled)
-        return Verdict(claim, "not settled", reason=reason) if reason else Verdict(
-            claim, "proved", reason="no text of its slots has the name of a control token"
+        return (
+            Verdict(claim, "not settled", reason=reason)
+            if reason
+            else Verdict(claim, "proved", reason="no text of its slots has the name of a control token")
         )
 
     def _injected(self, rendering: Rendering, slot: Slot, name: str, token: int) -> Witness | None:
@@ -252,8 +274,11 @@ class _Judge:
             position = whole.encode().find(name.encode())
             running = self._edges.running
             ids = None if running is None else running.encode(whole)
-            replayed = None if ids is None else ids.count(token) > (
-                running.encode(concretized(rendering.pieces, plain)).count(token) if running else 0
+            replayed = (
+                None
+                if ids is None
+                else ids.count(token)
+                > (running.encode(concretized(rendering.pieces, plain)).count(token) if running else 0)
             )
             if replayed is False:
                 continue
@@ -353,7 +378,9 @@ class _Judge:
             if text in whole and slots and concretized((slots[0],), values) == text:
                 continue
             written = concretized((slots[0],), values) if slots else ""
-            says = f"the text {text!r} is written as {written!r}" if slots else f"the text {text!r} is left out"
+            says = (
+                f"the text {text!r} is written as {written!r}" if slots else f"the text {text!r} is left out"
+            )
             return Witness(whole.encode(), (), (), max(whole.encode().find(written.encode()), 0), says)
         return None
 

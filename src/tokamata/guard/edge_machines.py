@@ -119,7 +119,6 @@ class EdgeMachine:
         tables |= {name: np.array(row, dtype=np.uint8) for name, row in flags.items()}
         return _core.EdgeAutomaton({**tables, "class_count": self._count})
 
-
     def _live(self) -> list[bool]:
         after = [
             {*edges, *(target for some in row.values() for target in some)}
@@ -193,7 +192,12 @@ def _begun(boundary: ByteLanguage) -> tuple[EdgeMachine, int]:
 
 
 def _copy(
-    machine: EdgeMachine, boundary: ByteLanguage, start: int, states: list[int], targets: list[int], done: int | None
+    machine: EdgeMachine,
+    boundary: ByteLanguage,
+    start: int,
+    states: list[int],
+    targets: list[int],
+    done: int | None,
 ) -> None:
     """The transitions of a boundary, between copies of its states; the first one also from ``start``."""
     _read(machine, boundary, start, boundary.rows[0], targets, done)
@@ -239,7 +243,9 @@ class _Joined:
         self.machine, self._states = _chain(languages)
         self._entries: dict[tuple[int, bool], int] = {}
         for number, language in enumerate(languages):
-            for state, row, accepts in zip(self._states[number], language.rows, language.accepting, strict=True):
+            for state, row, accepts in zip(
+                self._states[number], language.rows, language.accepting, strict=True
+            ):
                 self.machine.wide[state] = True
                 self.machine.accepting[state] = accepts and seam <= number and self._may_be_empty(number + 1)
                 for name, target in self._moves(number, row):

@@ -162,11 +162,15 @@ class _Judge:
         self._edges, self._limits, self._cancel = edges, limits or Limits(), cancel
         self._before = _core.Before.CONTROL_TOKEN if after_control else _core.Before.NOTHING
         self._languages = [
-            ByteLanguage.of_bytes(part.encode()) if isinstance(part, str) else ByteLanguage.of("template", part, limits)
+            ByteLanguage.of_bytes(part.encode())
+            if isinstance(part, str)
+            else ByteLanguage.of("template", part, limits)
             for part in parts
         ]
-        self.shown = tuple(part if isinstance(part, str) else language.shown
-                           for part, language in zip(parts, self._languages, strict=True))
+        self.shown = tuple(
+            part if isinstance(part, str) else language.shown
+            for part, language in zip(parts, self._languages, strict=True)
+        )
 
     def verdict(self) -> Verdict:
         try:
@@ -184,7 +188,10 @@ class _Judge:
             # After a control token the tokenizer puts a space, too: both readings have it.
             languages = [languages[0].after(b" ")]
         if self._before != _core.Before.NOTHING:
-            languages = [ByteLanguage.of_bytes(b""), *languages]  # the first seam is that after the control token
+            languages = [
+                ByteLanguage.of_bytes(b""),
+                *languages,
+            ]  # the first seam is that after the control token
         if len(languages) == 1:
             return Verdict(_CLAIM, "proved", reason="it is one part")
         different, over, unstable = _core.seam_texts(
@@ -274,7 +281,9 @@ class _Judge:
         pieces = self._edges.pieces_of(whole, self._before == _core.Before.NOTHING)
         return Witness(text, tuple(whole), pieces, offsets[-1] if offsets else 0, says, True)
 
-    def _replayed(self, text: bytes, whole: list[int], offsets: Sequence[int], parts: list[int]) -> bool | None:
+    def _replayed(
+        self, text: bytes, whole: list[int], offsets: Sequence[int], parts: list[int]
+    ) -> bool | None:
         """Whether the tokenizer's own program says so; only where nothing stands before the text."""
         running = self._edges.running
         if running is None or self._before != _core.Before.NOTHING and self._edges.hides_space:

@@ -58,7 +58,9 @@ def template_source(
         raise TemplateError(0, "the tokenizer has no chat template", _ADVICE)
     texts = {name: text for name, text in tokens.items() if isinstance(text, str)}
     bos, eos = texts.pop("bos_token", None), texts.pop("eos_token", None)
-    return TemplateSource(source, bos if bos_token is None else bos_token, eos if eos_token is None else eos_token, texts)
+    return TemplateSource(
+        source, bos if bos_token is None else bos_token, eos if eos_token is None else eos_token, texts
+    )
 
 
 def _default(found: Any) -> str | None:
@@ -76,7 +78,9 @@ def _in_folder(path: Path) -> tuple[Any, dict[str, Any]]:
     try:
         document = json.loads(config) if config is not None else {}
     except ValueError as error:
-        raise TemplateError(0, f"{folder / 'tokenizer_config.json'} is not valid JSON ({error})", _ADVICE) from None
+        raise TemplateError(
+            0, f"{folder / 'tokenizer_config.json'} is not valid JSON ({error})", _ADVICE
+        ) from None
     if not isinstance(document, dict):
         document = {}
     tokens = {name: _text_of(document.get(name)) for name in _NAMES}

@@ -132,7 +132,11 @@ class TokenEdges:
         return self._search.shortest(machine.automaton(), before, core_limits(limits), cancel, shown)
 
     def tokens_of(
-        self, text: bytes, limits: Limits, cancel: CancelToken | None, before: _core.Before = _core.Before.NOTHING
+        self,
+        text: bytes,
+        limits: Limits,
+        cancel: CancelToken | None,
+        before: _core.Before = _core.Before.NOTHING,
     ) -> list[int] | None:
         """What the tokenizer writes for a text, by our tables; ``None`` if it does not reproduce the text."""
         hidden = b" " if self._has_hidden_space and before != _core.Before.NOTHING else b""
