@@ -97,9 +97,9 @@ void bind_token_edges(nb::module_& m) {
                             R"doc(An automaton over bytes and token edges; see ``core/canonical/edge_automaton.hpp``.
 
 Args:
-    tables: ``classes`` (``uint8[256]``) and ``class_count``; ``offsets`` and ``targets`` by state and class,
-        ``edge_offsets`` and ``edge_targets`` by state (``uint32``); ``accepting`` and ``wide`` (``uint8``) by state;
-        ``starts`` (``uint32``).
+    tables: ``classes`` (``uint8[256]``) and ``class_count``; ``offsets`` and ``targets`` by state and
+        class, ``edge_offsets`` and ``edge_targets`` by state (``uint32``); ``accepting`` and ``wide``
+        (``uint8``) by state; ``starts`` (``uint32``).
 
 Raises:
     ValueError: the tables contradict each other.)doc")
@@ -107,7 +107,9 @@ Raises:
       .def_prop_ro("states", &EdgeAutomaton::count);
   nb::class_<EdgeSearch>(
       m, "EdgeSearch",
-      R"doc(Searches for texts by the token edges of their canonical tokenization; see ``core/canonical/edge_search.hpp``.)doc")
+      R"doc(Searches for texts by the token edges of their canonical tokenization.
+
+See ``core/canonical/edge_search.hpp``.)doc")
       .def(nb::new_([](std::shared_ptr<Tokenization> tokenization, bool has_hidden_space) {
              return std::make_shared<EdgeSearch>(std::move(tokenization), has_hidden_space);
            }),
@@ -140,8 +142,9 @@ Args:
     most_texts: at most so many different ones are given.
 
 Returns:
-    Texts in which pre-tokens of the parts end elsewhere, the shortest first; one in which a pre-token goes on over a
-    seam; one whose normalizer or added tokens join parts.  Each with the offsets of its seams.
+    Texts in which pre-tokens of the parts end elsewhere, the shortest first; one in which a pre-token
+    goes on over a seam; one whose normalizer or added tokens join parts.  Each has the offsets of its
+    seams.
 
 Raises:
     LimitExceeded, Cancelled: as for ``EdgeSearch.shortest``.)doc");

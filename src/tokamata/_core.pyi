@@ -1033,9 +1033,9 @@ class EdgeAutomaton:
     An automaton over bytes and token edges; see ``core/canonical/edge_automaton.hpp``.
 
     Args:
-        tables: ``classes`` (``uint8[256]``) and ``class_count``; ``offsets`` and ``targets`` by state and class,
-            ``edge_offsets`` and ``edge_targets`` by state (``uint32``); ``accepting`` and ``wide`` (``uint8``) by state;
-            ``starts`` (``uint32``).
+        tables: ``classes`` (``uint8[256]``) and ``class_count``; ``offsets`` and ``targets`` by state and
+            class, ``edge_offsets`` and ``edge_targets`` by state (``uint32``); ``accepting`` and ``wide``
+            (``uint8``) by state; ``starts`` (``uint32``).
 
     Raises:
         ValueError: the tables contradict each other.
@@ -1047,7 +1047,9 @@ class EdgeAutomaton:
 
 class EdgeSearch:
     """
-    Searches for texts by the token edges of their canonical tokenization; see ``core/canonical/edge_search.hpp``.
+    Searches for texts by the token edges of their canonical tokenization.
+
+    See ``core/canonical/edge_search.hpp``.
     """
 
     def __init__(self, tokenization: Tokenization, has_hidden_space: bool) -> None: ...
@@ -1102,8 +1104,9 @@ def seam_texts(
         most_texts: at most so many different ones are given.
 
     Returns:
-        Texts in which pre-tokens of the parts end elsewhere, the shortest first; one in which a pre-token goes on over a
-        seam; one whose normalizer or added tokens join parts.  Each with the offsets of its seams.
+        Texts in which pre-tokens of the parts end elsewhere, the shortest first; one in which a pre-token goes
+        on over a seam; one whose normalizer or added tokens join parts.  Each has the offsets of its
+        seams.
 
     Raises:
         LimitExceeded, Cancelled: as for ``EdgeSearch.shortest``.

@@ -209,3 +209,9 @@ MAKERS: dict[str, Callable[[], list[Made]]] = {
     ],
 }
 OPERATORS = ("+", "|", "&", "-", "~", "captured", "optional", "repeat", "separated_by")
+
+
+def up_to(alphabet: str, size: int) -> tk.Constraint[str]:
+    """The texts of at most so many characters of an alphabet."""
+    members = "".join(f"\\u{ord(character):04x}" for character in alphabet)
+    return tk.regex(f"(?s:[{members}]{{0,{size}}})")

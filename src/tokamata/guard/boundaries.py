@@ -1,15 +1,15 @@
 """What a tokenizer does to a boundary: a text, or a set of texts, that is to stay whole and by itself.
 
-Problem.  ``<|im_end|>``, ``</think>`` or ``{`` mean something only where they stand by themselves.  A tokenizer
-may write a token that begins before such a text and ends within it, or cut it into several, or make a control
-token of it; its normalizer may change it.  Each of these is asked for *all* texts at once.
+Problem.  ``<|im_end|>``, ``</think>`` or ``{`` mean something only where they stand by themselves.  A
+tokenizer may write a token that begins before such a text and ends within it, or cut it into several, or
+make a control token of it; its normalizer may change it.  Each of these is asked for *all* texts at once.
 
 Example.  Llama 3.1 and ``<|im_end|>``, which is no control token there: in ``}<|im_end|>`` the token ``}<``
 crosses its left border.  Qwen 3, where it is one: never crossed, always one token, which is proved.
 
-How.  Each violation is a language over bytes and token edges (:mod:`tokamata.guard.edge_machines`); the engine
-searches for a shortest text of it that the tokenizer writes so.  No text is a proof, for all texts that the
-tokenizer reproduces.  A witness is replayed on the tokenizer's own program.
+How.  Each violation is a language over bytes and token edges (:mod:`tokamata.guard.edge_machines`); the
+engine searches for a shortest text of it that the tokenizer writes so.  No text is a proof, for all texts
+that the tokenizer reproduces.  A witness is replayed on the tokenizer's own program.
 
 Source: paper 004, definitions 1 and 2, whose detectors look at a few tokens around the boundary instead
 (:mod:`tokamata.guard.windows`).  Cost: once for each tokenizer 0.1 to 0.5 s, then some milliseconds.
@@ -26,6 +26,8 @@ from tokamata.errors import ArgumentError, LimitExceeded
 from tokamata.guard import edge_machines as machines
 from tokamata.guard.byte_languages import ByteLanguage
 from tokamata.guard.edge_machines import EdgeMachine
+from tokamata.guard.normalization import normalization
+from tokamata.guard.rewritings import rewriting_of, rewriting_of_form
 from tokamata.guard.token_edges import ControlTokens, TokenEdges, not_settled
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
 from tokamata.resources.limits import CancelToken, Limits
@@ -46,7 +48,10 @@ class Boundary:
         crossed_right: no token crosses its right border.
         one_token: each occurrence is one whole token of ``tokens``.
         from_text: no text of a user becomes the control token with this name.
-        reproduced: some text with the boundary is reproduced by the tokenizer, so that the others say something.
+        kept: the normalizer leaves each occurrence as it is.
+        not_made: the normalizer makes no occurrence of another text.
+        reproduced: some text with the boundary is reproduced by the tokenizer, so that the others say
+            something.
     """
 
     shown: str
@@ -55,12 +60,15 @@ class Boundary:
     crossed_right: Verdict
     one_token: Verdict
     from_text: Verdict
+    kept: Verdict
+    not_made: Verdict
     reproduced: Verdict
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """All of them."""
-        return self.crossed_left, self.crossed_right, self.one_token, self.from_text, self.reproduced
+        crossed = self.crossed_left, self.crossed_right, self.one_token
+        return *crossed, self.from_text, self.kept, self.not_made, self.reproduced
 
     @property
     def outcome(self) -> Outcome:
@@ -74,6 +82,7 @@ def boundary(
     *,
     within: Constraint[Any] | None = None,
     control_tokens: ControlTokens = "read",
+    normal_form: str | None = None,
     limits: Limits | None = None,
     cancel: CancelToken | None = None,
 ) -> Boundary:
@@ -89,8 +98,10 @@ def boundary(
         tokenizer: any source that ``Vocabulary.load`` takes.
         b: a text, or a regular constraint without the empty text.
         within: the texts that are asked about; any text if not given.
-        control_tokens: ``"read"`` if the tokenizer reads names of control tokens in a text as these tokens, as
-            most do; ``"text"`` if they are ordinary text, as where each part of a prompt is encoded apart.
+        control_tokens: ``"read"`` if the tokenizer reads names of control tokens in a text as these tokens,
+            as most do; ``"text"`` if they are ordinary text, as where each part of a prompt is encoded apart.
+        normal_form: ``"NFC"``, ``"NFD"``, ``"NFKC"`` or ``"NFKD"``: asks about a normalizer before the
+            tokenizer, in place of the tokenizer's own.
         limits: bounds on each search; a verdict whose search meets one is not settled.
         cancel: stops the work.
 
@@ -125,6 +136,7 @@ def boundary(
         machines.parted,
         lambda borders, start, end: any(start < border < end for border in borders),
     )
+    kept, not_made = _normalized(edges, b, normal_form)
     return Boundary(
         language.shown,
         tokens,
@@ -132,8 +144,34 @@ def boundary(
         right,
         _one_token(parted, left, right),
         _from_text(edges, named),
+        kept,
+        not_made,
         search.reproduced(),
     )
+
+
+def _normalized(
+    edges: TokenEdges, b: str | Constraint[Any], normal_form: str | None
+) -> tuple[Verdict, Verdict]:
+    """What the normalizer does; added tokens that are read in a text are cut out before it."""
+    claims = "the normalizer leaves each occurrence as it is", "the normalizer makes no occurrence"
+    if not isinstance(b, str):
+        kept, not_made = (Verdict(claim, "not settled", reason="it is a set of texts") for claim in claims)
+        return kept, not_made
+    rewriting = rewriting_of(edges.vocabulary) if normal_form is None else rewriting_of_form(normal_form)
+    found = normalization(b, rewriting)
+    kept = found.kept
+    if kept.witness is not None and normal_form is None and not _is_changed(edges, b, kept.witness.text):
+        reason = "the name of an added token is cut out of the text before it is normalized"
+        kept = Verdict(kept.claim, "proved", reason=reason)
+    return kept, found.not_made
+
+
+def _is_changed(edges: TokenEdges, b: str, text: bytes) -> bool:
+    """Whether the tokenizer's own program loses the boundary of a text; yes if there is no program."""
+    if edges.control_tokens == "text" or b not in edges.control_names or edges.running is None:
+        return True
+    return edges.control_names[b] not in edges.running.encode(text.decode())
 
 
 def _one_token(parted: Verdict, left: Verdict, right: Verdict) -> Verdict:
@@ -166,9 +204,8 @@ def _from_text(edges: TokenEdges, text: bytes | None) -> Verdict:
     assert text is not None
     written = None if edges.running is None else edges.running.encode(text.decode())
     if written is not None and control[0] not in written:
-        return Verdict(
-            claim, "not settled", reason=f"{edges.running.program} writes {written[:8]} for its name"
-        )
+        reason = f"the tokenizer's program writes {written[:8]} for its name"
+        return Verdict(claim, "not settled", reason=reason)
     says = "the name in a text becomes the control token"
     return Verdict(
         claim,
@@ -234,8 +271,7 @@ class _Search:
             )
         replayed = self._edges.replayed(text, tokens)
         if replayed is False:
-            assert self._edges.running is not None
-            reason = f"{self._edges.running.program} writes {text!r:.80} with other tokens"
+            reason = f"the tokenizer's own program writes {text!r:.80} with other tokens"
             return Verdict(claim, "not settled", reason=reason)
         start, end = found
         position = next(

@@ -1,6 +1,7 @@
 """What the chat template of a tokenizer lets the texts of a conversation do.
 
-Problem.  A chat template makes one text of a conversation, and the tokenizer makes tokens of it.  Three fears:
+Problem.  A chat template makes one text of a conversation, and the tokenizer makes tokens of it.  Three
+fears:
 
 - *control*: a text of a user, of a tool or of the assistant becomes a control token, which closes its turn or
   begins another one;
@@ -8,13 +9,13 @@ Problem.  A chat template makes one text of a conversation, and the tokenizer ma
   sees other tokens than were sampled;
 - *unchanged*: the template trims a text, changes it or leaves it out.
 
-Example.  ChatML: a user's ``<|im_end|>`` becomes a control token where the rendered text is encoded as a whole; an
-appended turn changes nothing; ``content | trim`` changes ``" a"``.
+Example.  ChatML: a user's ``<|im_end|>`` becomes a control token where the rendered text is encoded as a
+whole; an appended turn changes nothing; ``content | trim`` changes ``" a"``.
 
-How.  The template is read for all texts (:mod:`tokamata.guard.templates`): renderings of literal texts and slots,
-for conversations that suffice for all lengths.  Each claim is then a question about the texts of a slot, or about
-the seams of a stretch (:mod:`tokamata.guard.seams`).  A witness is a conversation: it is rendered with its texts,
-and its tokens are compared.
+How.  The template is read for all texts (:mod:`tokamata.guard.templates`): renderings of literal texts and
+slots, for conversations that suffice for all lengths.  Each claim is then a question about the texts of a
+slot, or about the seams of a stretch (:mod:`tokamata.guard.seams`).  A witness is a conversation: it is
+rendered with its texts, and its tokens are compared.
 
 Whatever the template does that is not followed is named, and what depends on it is not settled.
 """
@@ -288,7 +289,7 @@ class _Judge:
         return None
 
     def _may_name(self, slot: Slot, rendering: Rendering, names: Mapping[str, int]) -> str:
-        """Why it is not known that no text of a slot has the name of a control token; ``""`` where none has."""
+        """Why it is not known that no text of a slot has the name of a control token."""
         language = slot_language(slot, rendering.conditions)
         for name in names:
             if not (language.texts & literal(name)).is_empty():
@@ -423,7 +424,7 @@ class _Judge:
     def _language_of(
         self, items: list[Any], rendering: Rendering, from_end: bool
     ) -> list[str | Constraint[Any]] | None:
-        """The part of a stretch at one end of a rendering, with the control token that it begins or ends with.
+        """The part of a stretch at one end of a rendering, with the control token at its other end.
 
         ``None`` if a control token stands at that end.
         """
@@ -440,7 +441,7 @@ class _Judge:
 
     def _rewritten(self, before: Rendering, after: Rendering) -> Witness | None:
         for text in _PLAIN:
-            values = self._values(after, {source: text for source in sources_of(after.pieces)})
+            values = self._values(after, dict.fromkeys(sources_of(after.pieces), text))
             if values is None:
                 continue
             try:

@@ -100,7 +100,9 @@ class EdgeMachine:
     def automaton(self) -> _core.EdgeAutomaton:
         """The engine's form, without transitions between states that are on no path to acceptance."""
         is_live = self._live()
-        offsets, targets, edge_offsets, edge_targets = [0], [], [0], []
+        offsets, edge_offsets = [0], [0]
+        targets: list[int] = []
+        edge_targets: list[int] = []
         for state, (row, edges) in enumerate(zip(self.moves, self.edges, strict=True)):
             for name in range(self._count):
                 targets += (target for target in row.get(name, ()) if is_live[state] and is_live[target])

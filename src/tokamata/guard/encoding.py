@@ -77,7 +77,7 @@ def _encoded(edges: TokenEdges, text: str) -> list[int]:
     ids = edges.running.encode_text(text)
     if ids is None:
         raise VocabularyError(
-            f"{edges.running.program} cannot keep names of control tokens as ordinary text; pass a tokenizer of the "
-            "package tokenizers, transformers or tiktoken"
+            f"{edges.running.program} cannot keep names of control tokens as ordinary text; pass a tokenizer "
+            "of the package tokenizers, transformers or tiktoken"
         )
     return ids

@@ -1,23 +1,26 @@
 """Whether the parts of a template may be encoded one by one.
 
-Problem.  A prompt is put together of texts that somebody else writes and of the template's own.  Are its tokens
-those of the parts, whatever the texts are?  If they are, a prefix can be cached, a text can be encoded before
-its place is known, and no text changes tokens that are not its own.
+Problem.  A prompt is put together of texts that somebody else writes and of the template's own.  Are its
+tokens those of the parts, whatever the texts are?  If they are, a prefix can be cached, a text can be
+encoded before its place is known, and no text changes tokens that are not its own.
 
 Example.  Llama 3.1, ``<|start_header_id|>user<|end_header_id|>\\n\\n``, a text, ``<|eot_id|>``: the text
-``"\\n"`` is a witness, since ``"\\n\\n\\n"`` is one token.  For texts that begin with no white space it is proved.
+``"\\n"`` is a witness, since ``"\\n\\n\\n"`` is one token.  For texts that begin with no white space it is
+proved.
 
-Which encode: control tokens come from the template's own literals, as ids; in a slot their names are ordinary
-text.  No token is added at the ends.  The text between two control tokens is a *stretch*, and stretches do not
-concern each other.
+Which encode: control tokens come from the template's own literals, as ids; in a slot their names are
+ordinary text.  No token is added at the ends.  The text between two control tokens is a *stretch*, and
+stretches do not concern each other.
 
 How.  Two readings of a stretch are compared, of the whole and of the parts one by one
-(``core/canonical/seam_search.hpp``).  They have the same tokens if they have the same pre-tokens and the normalizer
-leaves the whole as it is.  If a pre-token goes on over a seam, two more questions decide: whether a token crosses
-the seam (``edge_search.hpp``), and, where a whole pre-token may become a token that merges do not make, whether
-that happens; the latter is not settled here.  What is found is a candidate, whose tokens are compared.
+(``core/canonical/seam_search.hpp``).  They have the same tokens if they have the same pre-tokens and the
+normalizer leaves the whole as it is.  If a pre-token goes on over a seam, two more questions decide:
+whether a token crosses the seam (``edge_search.hpp``), and, where a whole pre-token may become a token that
+merges do not make, whether that happens; the latter is not settled here.  What is found is a candidate,
+whose tokens are compared.
 
-Cost: some tens to hundreds of milliseconds for a stretch; nothing where a slot is alone between control tokens.
+Cost: some tens to hundreds of milliseconds for a stretch; nothing where a slot is alone between control
+tokens.
 """
 
 from __future__ import annotations
@@ -92,8 +95,8 @@ def seams(
 
     Args:
         tokenizer: any source that ``Vocabulary.load`` takes.
-        template: literal texts, in which names of control tokens stand for these tokens, and the constraints of
-            the slots.
+        template: literal texts, in which names of control tokens stand for these tokens, and the constraints
+            of the slots.
         limits: bounds on each search; a stretch whose search meets one is not settled.
         cancel: stops the work.
 
@@ -286,7 +289,7 @@ class _Judge:
     ) -> bool | None:
         """Whether the tokenizer's own program says so; only where nothing stands before the text."""
         running = self._edges.running
-        if running is None or self._before != _core.Before.NOTHING and self._edges.hides_space:
+        if running is None or (self._before != _core.Before.NOTHING and self._edges.hides_space):
             return None
         ids = running.encode_text(text.decode())
         if ids is None:

@@ -1,4 +1,4 @@
-"""Where the chat template of a tokenizer is: at a tokenizer of transformers, or in files beside a tokenizer."""
+"""Finds the chat template of a tokenizer: at an object of transformers, or in files beside the tokenizer."""
 
 # transformers has no usable types for tokenizers, hence `Any`.
 

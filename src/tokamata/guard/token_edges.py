@@ -106,7 +106,7 @@ class TokenEdges:
         return re.compile("|".join(map(re.escape, names))) if names else None
 
     def split_controls(self, text: str) -> Iterator[tuple[str, bool]]:
-        """The pieces of a text, and whether they name control tokens: the leftmost first, of these the longest."""
+        """The pieces of a text, and whether they name control tokens: leftmost first, then longest."""
         end = 0
         for match in self._controls.finditer(text) if self._controls else ():
             if match.start() > end:
