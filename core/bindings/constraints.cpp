@@ -16,6 +16,7 @@
 #include "bindings/bound_constraint.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
+#include "expression/expression.hpp"
 #include "matching/kept_masks.hpp"
 #include "matching/prepare.hpp"
 #include "matching/progress.hpp"

@@ -14,6 +14,7 @@
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/programs.hpp"
+#include "expression/expression.hpp"
 #include "programs/splitter.hpp"
 
 namespace nb = nanobind;

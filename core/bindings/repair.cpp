@@ -16,6 +16,7 @@
 #include "bindings/parts.hpp"
 #include "bindings/programs.hpp"
 #include "bindings/repair_parts.hpp"
+#include "expression/expression.hpp"
 #include "repair/certificate.hpp"
 #include "repair/search.hpp"
 

@@ -34,14 +34,6 @@ std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
-TokenCount TextLiveness::bound_after(const AddedTransition& transition, AddedTokens::Open behind, Budget& budget) {
-  if (pattern_.automaton().accepting(transition.target)) return 0;
-  TokenCount least = kDead;
-  for (const std::uint16_t guess : tokenization_.starts_after(transition.numbers->front()))
-    least = std::min(least, bound(transition.target, {.guess = guess, .open = behind}, budget));
-  return least;
-}
-
 // In bytes.
 TokenCount TextLiveness::shortest_of(StateId state) const {
   const ExpressionNode& node = pattern_.automaton().node(state);

@@ -74,8 +74,6 @@ class TextLiveness {
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 
   AddedTransitions& added() { return added_; }
-  // After an added token that leaves these matches under way.
-  TokenCount bound_after(const AddedTransition& transition, AddedTokens::Open after, Budget& budget);
 
   void clear();
 
