@@ -138,7 +138,9 @@ class Liveness::Search {
   }
 
   void push(std::uint32_t from, NodeId place, StateId state, const TextState& text) {
-    open_.add({bytes_.node(state).shortest, order_++, {from, place, state, text}});
+    // Borders first, of which there are few: they stand after nearly all tokens, and lead to all others.
+    const bool is_border = nodes_[from].node.edge == Hypothesis::Edge::Border && place == TokenTrie::root();
+    open_.add({bytes_.node(state).shortest, order_++ | (is_border ? kFirst : 0), {from, place, state, text}});
   }
 
   void reach(const Node& node, std::uint32_t from, TokenId by) {
@@ -201,7 +203,6 @@ class Liveness::Search {
         nodes_.push_back({reached, from, token});
         return 0;
       }
-      // Its borders come last, so that they are opened first: they are fewer.
       reach(reached, from, token);
       if (text.place == CodePoints::kBetween && pieces_.may_finish(*after))
         for (const std::uint16_t guess : all_.tokenization_.rules().ends(text.guess)) {
@@ -296,6 +297,7 @@ class Liveness::Search {
   counted::vector<Met>& nodes_;
   Visited<Node, NodeHash>& met_;
   Open& open_;
+  static constexpr std::uint64_t kFirst = std::uint64_t{1} << 63;
   std::uint64_t order_ = 0;
   bool is_settled_ = false;
 };
