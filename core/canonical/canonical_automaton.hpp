@@ -91,6 +91,15 @@ class CanonicalAutomaton {
     return pattern_.automaton().accepting(place.state) && tokenization_->may_end(state);
   }
 
+  // Whether a state that `accept` takes is reached from a border by at most one byte, and each of its texts but the
+  // empty one is canonical there.
+  template <class Accept>
+  bool leads_to_all(StateId state, const CanonicalState& at, const Hypothesis& border, Accept&& accept,
+                    Budget& budget) {
+    const TextState text{border.guess, border.place, at.starter, at.marks, at.open};
+    return liveness_.text().leads_to_all(state, text, accept, budget);
+  }
+
   // Whether a text that the pattern accepts may begin after some context.
   bool lives_somewhere(StateId state, Budget& budget);
 

@@ -12,15 +12,16 @@
 // Tokens of single bytes are tried first, those that keep the pattern as far from its end as it was; then all others.
 // Without a budget, a configuration that is met again on its own path is *endless*, as are all before it: each round
 // of the path is one of tokens, so that the text grows in its canonical length.  A loop of the pattern alone shows
-// nothing: `(?:the)*` may be written by ever longer tokens.
+// nothing: `(?:the)*` may be written by ever longer tokens.  But no token has more than L bytes, so a text of n·L bytes
+// has n tokens: where the hypothesis allows every text of the pattern, or does so after a byte, and the structure of
+// the pattern shows one that long (long_texts.hpp), no path is searched.
 // Exactness.  What is allowed is proven by a path.  What is not, by a search of all that can be reached, within Limits.
 // A configuration that no sequence of any tokens can complete within the bounds is not entered; that is known from
 // LongCompletions where the pattern has no rules.  Where a name is written that must differ from others, each text of it
-// has states of its own: there single bytes alone are followed, and a mask has at most kMostAsked tokens, as there.
+// has states of its own: there a mask has at most kMostAsked tokens, as there.
 // Cost.  A step of both automata for each token of a mask, and a search for each hypothesis that is new; a search
 // mostly has as many steps as tokens are wanted, or as a loop has.
-// Rejected.  A count of tokens in the pattern, `p & TEXT_TOKEN{n,}`: a state of the pattern for each number.  The number
-// of bytes, by which a text of n·k bytes has n tokens of k bytes: nothing follows for bounded patterns.
+// Rejected.  A count of tokens in the pattern, `p & TEXT_TOKEN{n,}`: a state of the pattern for each number.
 #pragma once
 
 #include <cstdint>
@@ -84,6 +85,8 @@ class CanonicalLengths {
   // `lasts` of one hypothesis; the second one where no search is needed.
   bool lasts(const Place& place, Budget& budget);
   std::optional<bool> decided(const Place& place, Budget& budget);
+  bool is_known_to_last(const Place& place) const;
+  bool grows(const Place& place, Budget& budget);
   bool is_by_byte(StateId state) const {
     return pattern_.automaton().node(state).by_byte && pattern_.operands().is_approximated(state);
   }
@@ -92,8 +95,7 @@ class CanonicalLengths {
   CanonicalAutomaton& automaton_;
   LongCompletions& any_;
   counted::unordered_map<Place, std::optional<Next>, PlaceHash> known_;  // what leads on; nothing if nothing does
-  // from which canonical texts go on as long as one likes
-  counted::unordered_set<ConfigurationKey, ConfigurationHash> endless_;
+  ConfigurationMap<TokenCount> longest_;  // some canonical text has at least so many tokens; kNoTokens: any number
   static constexpr std::size_t kMostMasks = 16;
   BoundedMemo<counted::unordered_map<Place, Kept<Mask>, PlaceHash>> masks_{kMostMasks};
 };

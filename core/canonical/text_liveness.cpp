@@ -134,16 +134,18 @@ bool TextLiveness::may_be_unbound(const TextState& text) const {
          tokenization_.rules().is_free(text.guess);
 }
 
-// Whether some text that is not empty is accepted from there, and nothing in any that is meets a mark or begins
-// an added token.
-bool TextLiveness::is_calm(StateId state) {
+bool TextLiveness::takes_all(StateId state, const TextState& text) {
+  return (may_be_unbound(text) && reads_calmly(state)) || (is_free(state, text) && rules_are_harmless());
+}
+
+// Whether some text is accepted from there, and nothing in any that is meets a mark or begins an added token.
+bool TextLiveness::reads_calmly(StateId state) {
   if (state.value >= calm_.size())
     calm_.resize(std::max<std::size_t>(2 * calm_.size(), state.value + 64), Calm::Unknown);
   if (calm_[state.value] == Calm::Unknown) {
     ByteAutomaton& bytes = pattern_.automaton();
-    const ExpressionNode& node = bytes.node(state);
     const bool is_calm =
-        !node.constrained && !node.nullable &&
+        !bytes.node(state).constrained &&
         bytes.arena().analyses().first_bytes_within(bytes.expression(state)).is_subset_of(tokenization_.rules().calm());
     calm_[state.value] = is_calm ? Calm::Yes : Calm::No;
   }

@@ -75,6 +75,9 @@ class LongCompletions {
   // given up, and where it was.
   bool surely_lacks(StateId state, TokenBounds bounds, Budget& budget);
 
+  // Some text has at least so many bytes, as far as the structure of a state shows; LongTexts::kEndless: any number.
+  std::uint64_t longest_text(StateId state) { return long_texts_.longest(state); }
+
   struct Next {
     TokenId token;
     StateId state;
