@@ -12,6 +12,7 @@ import os
 import random
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ _CASES = int(os.environ.get("TOKAMATA_CASES", "12"))
 
 
 def check(
-    compiled: tk.CompiledConstraint,
+    compiled: tk.CompiledConstraint[Any],
     sequences: Iterable[Tokens],
     name: object,
     draw: random.Random,
@@ -154,7 +155,7 @@ ENDLESS = [
 class Graph:
     """The closed form of a constraint, which other tests hold against all texts; the lengths of its paths."""
 
-    def __init__(self, compiled: tk.CompiledConstraint, least: int) -> None:
+    def __init__(self, compiled: tk.CompiledConstraint[Any], least: int) -> None:
         automaton = compiled.token_automaton()
         tokens = range(len(compiled.vocabulary))
         self.rows: dict[int, dict[int, int]] = {}

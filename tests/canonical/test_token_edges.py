@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import re
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ class Case:
         tables = [self.vocabulary.tokens if before or place else start for place in range(len(rest))]
         return b"".join(table[token] or b"" for table, token in zip(tables, rest, strict=True))
 
-    def compiled(self) -> tk.CompiledConstraint | None:
+    def compiled(self) -> tk.CompiledConstraint[Any] | None:
         """``None`` where nothing is canonical."""
         try:
             compiled = self.constraint.compile(self.vocabulary, tokenization="canonical")
