@@ -176,7 +176,7 @@ TokenCount CanonicalAutomaton::bound(Configuration place, const CanonicalState& 
   TokenCount least = kDead;
   for (const Hypothesis& h : state.hypotheses)
     if (h.edge == Hypothesis::Edge::Border)
-      least = std::min(least, liveness_.text().bound(approximation, text(h), budget));
+      least = std::min(least, liveness_.bound_after_border(approximation, text(h), budget));
   for (const Hypothesis& h : state.hypotheses)
     if (h.edge == Hypothesis::Edge::Inside && least == kDead)
       least = liveness_.bound({approximation, state.last, h.pieces, text(h)}, budget);
@@ -186,7 +186,7 @@ TokenCount CanonicalAutomaton::bound(Configuration place, const CanonicalState& 
 bool CanonicalAutomaton::lives_somewhere(StateId at, Budget& budget) {
   const StateId state = approximated({at, false}, budget).state;
   for (std::uint16_t guess = 0; guess < tokenization_->rules().guess_count(); ++guess)
-    if (liveness_.text().bound(state, {.guess = guess}, budget) != kDead) return true;
+    if (liveness_.bound_after_border(state, {.guess = guess}, budget) != kDead) return true;
   return false;
 }
 
@@ -243,6 +243,11 @@ std::vector<TokenId> CanonicalAutomaton::shortest(Configuration place, const Can
   TokenCount tokens = accepting(place, state) ? 0 : std::max<TokenCount>(budgets_.at_least(place, budget), 1);
   while (!budgets_.suffices(place, state, tokens, &route, budget)) ++tokens;
   return route;
+}
+
+bool CanonicalAutomaton::suffices(Configuration place, const CanonicalState& state, TokenCount tokens, Budget& budget) {
+  if (budgets_.of_rules().serves(place, budget)) return shortest(place, state, budget).size() <= tokens;
+  return budgets_.suffices(place, state, tokens, nullptr, budget);
 }
 
 // ---- memory -------------------------------------------------------------------------------------

@@ -80,8 +80,24 @@ class CanonicalAutomaton {
   // Budgets: as in Completions, for canonical tokens.
   MaskPtr mask_within(Configuration place, const CanonicalState& state, TokenCount left, Budget& budget);
   std::vector<TokenId> shortest(Configuration place, const CanonicalState& state, Budget& budget);
+  // Whether so many tokens suffice, from a live configuration; with rules by those that `shortest` finds.
+  bool suffices(Configuration place, const CanonicalState& state, TokenCount tokens, Budget& budget);
+  // No fewer do.
+  TokenCount at_least(Configuration place, Budget& budget) { return budgets_.at_least(place, budget); }
+  CanonicalBudgets::TransitionsPtr transitions(Configuration place, Budget& budget) {
+    return budgets_.transitions(place, budget);
+  }
   bool accepting(Configuration place, const CanonicalState& state) const {
     return pattern_.automaton().accepting(place.state) && tokenization_->may_end(state);
+  }
+
+  // Whether a state that `accept` takes is reached from a border by at most one byte, and each of its texts but the
+  // empty one is canonical there.
+  template <class Accept>
+  bool leads_to_all(StateId state, const CanonicalState& at, const Hypothesis& border, Accept&& accept,
+                    Budget& budget) {
+    const TextState text{border.guess, border.place, at.starter, at.marks, at.open};
+    return liveness_.text().leads_to_all(state, text, accept, budget);
   }
 
   // Whether a text that the pattern accepts may begin after some context.

@@ -45,13 +45,7 @@ class CanonicalBudgets {
   // A lower bound on the tokens that are needed.
   TokenCount at_least(Configuration place, Budget& budget);
 
-  // For configurations with rules.
-  CanonicalRuleBudgets& of_rules() { return of_rules_; }
-
-  void clear();
-
- private:
-  // A transition; those nearest to the end are tried first.
+  // The transitions of a configuration by tokens that stand in some canonical sequence; those nearest to the end first.
   struct Transition {
     TokenCount needed;  // at least, after it
     StateId target;
@@ -59,6 +53,13 @@ class CanonicalBudgets {
   };
   using TransitionsPtr = std::shared_ptr<const counted::vector<Transition>>;
   TransitionsPtr transitions(Configuration place, Budget& budget);
+
+  // For configurations with rules.
+  CanonicalRuleBudgets& of_rules() { return of_rules_; }
+
+  void clear();
+
+ private:
   // The first step of a completion: the token, the configuration after it, and how many tokens suffice from there.
   struct Found {
     TokenId token;

@@ -31,6 +31,7 @@ struct ConfigurationKey {
     return key;
   }
   operator ConfigurationView() const { return {state, at_start, canonical}; }
+  friend bool operator==(const ConfigurationKey&, const ConfigurationKey&) = default;
 };
 
 struct ConfigurationHash {

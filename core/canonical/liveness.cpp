@@ -11,18 +11,20 @@ namespace tokamata {
 std::size_t Liveness::NodeHash::operator()(const Node& node) const {
   std::uint64_t hash = TextLiveness::PairHash()({node.state, node.text});
   hash ^= ((std::uint64_t{node.last.value} << 32) | node.pieces.value) * 0x9E3779B97F4A7C15u;
+  hash += static_cast<std::uint64_t>(node.edge);
   return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
 TokenCount Liveness::bound(const Node& node, Budget& budget) {
   const TokenCount by_text = bound_by_text(node, budget);
-  return by_text != kDead ? by_text : bound_inside(node, budget);
+  return by_text != kDead ? by_text : bound_by_token(node, budget);
 }
 
 // By a text alone: at a border, or after a token that stands apart.
 TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
   if (tokenization_.pieces().may_finish(node.pieces))
     if (const TokenCount count = bound_at_border(node.state, node.text, budget); count != kDead) return count;
+  if (sees_edges(node.state)) return kDead;
   const Words& apart = tokenization_.pieces().apart();
   const bool is_apart = !apart.empty() && node.pieces == Pieces::kSettled && has_bit(apart, node.last.value);
   return is_apart && node.text.place == CodePoints::kBetween ? text_.bound(node.state, node.text, budget) : kDead;
@@ -41,21 +43,33 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
   for (const std::uint16_t guess : rules.ends(text.guess)) {
     TextState behind = text;
     behind.guess = guess;
-    least = text_.bound(state, behind, budget);
+    least = bound_after_border(state, behind, budget);
     if (least != kDead) break;
   }
   if (least != kDead || !may_end) return least;
   for (const AddedTransition& transition : text_.added().of({state, false}, budget))
     text_.added().for_each_after(transition, text.open, [&](AddedTokens::Open behind, auto) {
       if (least == kDead)
-        if (const TokenCount count = text_.bound_after(transition, behind, budget); count != kDead)
-          least = more(count, 1);
+        if (const TokenCount count = bound_after(transition, behind, budget); count != kDead) least = more(count, 1);
     });
   return least;
 }
 
+TokenCount Liveness::bound_after_border(StateId state, const TextState& text, Budget& budget) {
+  if (!sees_edges(state)) return text_.bound(state, text, budget);
+  return bound_by_token({state, {}, Pieces::kSettled, text, Hypothesis::Edge::Border}, budget);
+}
+
+TokenCount Liveness::bound_after(const AddedTransition& transition, AddedTokens::Open open, Budget& budget) {
+  if (pattern_.automaton().accepting(transition.target)) return 0;
+  TokenCount least = kDead;
+  for (const std::uint16_t guess : tokenization_.starts_after(transition.numbers->front()))
+    least = std::min(least, bound_after_border(transition.target, {.guess = guess, .open = open}, budget));
+  return least;
+}
+
 TokenCount Liveness::by_witness(const Node& node) const {
-  if (node.pieces != Pieces::kSettled) return kDead;
+  if (node.pieces != Pieces::kSettled || node.edge == Hypothesis::Edge::Border) return kDead;
   const auto known = witnesses_.find({node.state, node.text});
   if (known == witnesses_.end()) return kDead;
   for (const auto& [token, count] : known->second)
@@ -78,7 +92,7 @@ class Liveness::Search {
     nodes_.clear();
     met_.clear();
     open_.clear();
-    reach(start, 0);
+    reach(start, 0, {});
   }
 
   TokenCount run() {
@@ -88,7 +102,11 @@ class Liveness::Search {
       if (entry.place == TokenTrie::root()) {
         if (const TokenCount count = known(entry.from); count != kDead) return found(entry.from, count);
         if (is_settled_) continue;
-        if (nodes_[entry.from].first.text.place != CodePoints::kBetween) {
+        if (all_.sees_edges(entry.state)) {
+          if (const TokenCount count = try_added(entry.from); count != kDead) return found_last(count);
+          if (!may_go_on(nodes_[entry.from].node)) continue;
+        }
+        if (nodes_[entry.from].node.text.place != CodePoints::kBetween) {
           if (const TokenCount count = try_listed(entry.from); count != kDead) return found_last(count);
           continue;
         }
@@ -108,7 +126,7 @@ class Liveness::Search {
           push(entry.from, {child}, state, text);
       }
     }
-    for (const auto& [node, from] : nodes_) all_.known_.emplace(node, kDead);
+    for (const Met& met : nodes_) all_.known_.emplace(met.node, kDead);
     return kDead;
   }
 
@@ -120,12 +138,14 @@ class Liveness::Search {
   }
 
   void push(std::uint32_t from, NodeId place, StateId state, const TextState& text) {
-    open_.add({bytes_.node(state).shortest, order_++, {from, place, state, text}});
+    // Borders first, of which there are few: they stand after nearly all tokens, and lead to all others.
+    const bool is_border = nodes_[from].node.edge == Hypothesis::Edge::Border && place == TokenTrie::root();
+    open_.add({bytes_.node(state).shortest, order_++ | (is_border ? kFirst : 0), {from, place, state, text}});
   }
 
-  void reach(const Node& node, std::uint32_t from) {
+  void reach(const Node& node, std::uint32_t from, TokenId by) {
     if (!met_.insert(node)) return;
-    nodes_.emplace_back(node, from);
+    nodes_.push_back({node, from, by});
     push(static_cast<std::uint32_t>(nodes_.size() - 1), TokenTrie::root(), node.state, node.text);
   }
 
@@ -133,7 +153,7 @@ class Liveness::Search {
   TokenCount known(std::uint32_t number) {
     is_settled_ = false;
     if (number == 0) return kDead;  // the start, whose distance is being computed
-    const Node& node = nodes_[number].first;
+    const Node& node = nodes_[number].node;
     if (const auto known = all_.known_.find(node); known != all_.known_.end()) {
       is_settled_ = true;
       return known->second;
@@ -152,7 +172,7 @@ class Liveness::Search {
 
   // Within a code point few tokens may stand, and they are known.
   TokenCount try_listed(std::uint32_t from) {
-    const Node before = nodes_[from].first;  // a copy: the list grows
+    const Node before = nodes_[from].node;  // a copy: the list grows
     const LandingPtr landing = all_.tokenization_.landing(before.text.guess, before.text.place);
     for (const auto& [token, target] : landing->listed()) {
       const std::string_view bytes = all_.tokenization_.vocabulary().bytes({token});
@@ -166,9 +186,11 @@ class Liveness::Search {
   }
 
   TokenCount try_token(std::uint32_t from, TokenId token, StateId state) {
-    const Node before = nodes_[from].first;
+    const Node before = nodes_[from].node;
     if (!has_bit(all_.tokenization_.possible(), token.value)) return kDead;
-    const std::optional<Pieces::State> after = pieces_.follow(before.pieces, before.last, token);
+    const std::optional<Pieces::State> after = before.edge == Hypothesis::Edge::Border
+                                                   ? pieces_.begin(token)
+                                                   : pieces_.follow(before.pieces, before.last, token);
     if (!after) return kDead;
     TextState text = before.text;
     if (!all_.tokenization_.read(text, token)) return kDead;
@@ -176,11 +198,68 @@ class Liveness::Search {
     if (!all_.pattern_.spellable(target, budget_)) return kDead;
     budget_.step();
     const Node reached{target, token, *after, text};
+    if (all_.sees_edges(target)) {
+      if (may_end(reached) && bytes_.accepting(target)) {
+        nodes_.push_back({reached, from, token});
+        return 0;
+      }
+      reach(reached, from, token);
+      if (text.place == CodePoints::kBetween && pieces_.may_finish(*after))
+        for (const std::uint16_t guess : all_.tokenization_.rules().ends(text.guess)) {
+          text.guess = guess;
+          reach({target, {}, Pieces::kSettled, text, Hypothesis::Edge::Border}, from, token);
+        }
+      return kDead;
+    }
     if (const TokenCount count = all_.bound_by_text(reached, budget_); count != kDead) {
-      nodes_.emplace_back(reached, from);
+      nodes_.push_back({reached, from, token});
       return count;
     }
-    if (pieces_.may_go_on(*after)) reach(reached, from);
+    if (pieces_.may_go_on(*after)) reach(reached, from, token);
+    return kDead;
+  }
+
+  bool may_go_on(const Node& node) const {
+    return node.edge == Hypothesis::Edge::Border || pieces_.may_go_on(node.pieces);
+  }
+  // Whether the text, or the stretch before an added token, may end at a node.
+  bool may_end(const Node& node) const {
+    return all_.tokenization_.may_end({node.text.guess, node.text.place, node.edge, node.pieces});
+  }
+
+  // The added tokens after a node that sees edges; one that is found to lead to an end is the last node then.
+  TokenCount try_added(std::uint32_t from) {
+    const Node before = nodes_[from].node;
+    if (!may_end(before)) return kDead;
+    TokenCount least = kDead;
+    AddedTransitions& added = all_.text_.added();
+    for (const AddedTransition& transition : added.of({before.state, false}, budget_))
+      added.for_each_after(transition, before.text.open,
+                           [&](AddedTokens::Open open, std::span<const std::uint32_t> numbers) {
+                             if (least != kDead) return;
+                             const TokenId by{all_.tokenization_.added()[numbers.front()]};
+                             least = try_after_added(from, by, transition, open);
+                           });
+    return least;
+  }
+
+  TokenCount try_after_added(std::uint32_t from, TokenId by, const AddedTransition& transition,
+                             AddedTokens::Open open) {
+    budget_.step();
+    const bool is_last_edge = !all_.sees_edges(transition.target);
+    const TokenCount count = is_last_edge                          ? all_.bound_after(transition, open, budget_)
+                             : bytes_.accepting(transition.target) ? TokenCount{0}
+                                                                   : kDead;
+    Node after{transition.target, {}, Pieces::kSettled, {.open = open}, Hypothesis::Edge::Border};
+    if (count != kDead) {
+      nodes_.push_back({after, from, by});
+      return count;
+    }
+    if (is_last_edge) return kDead;
+    for (const std::uint16_t guess : all_.tokenization_.starts_after(transition.numbers->front())) {
+      after.text.guess = guess;
+      reach(after, from, by);
+    }
     return kDead;
   }
 
@@ -189,17 +268,25 @@ class Liveness::Search {
   // What is known at the end is known on the way to it.
   TokenCount found(std::uint32_t number, TokenCount count) {
     while (number != 0) {
-      const auto& [at, from] = nodes_[number];
-      const Node& before = nodes_[from].first;
-      Witnesses& known = all_.witnesses_[{before.state, before.text}];
-      const bool is_new = std::ranges::find(known, at.last, &std::pair<TokenId, TokenCount>::first) == known.end();
-      if (is_new && known.size() < kMostWitnesses && before.pieces == Pieces::kSettled && at.pieces == Pieces::kSettled)
-        known.emplace_back(at.last, count);
+      const Met& at = nodes_[number];
+      const Node& before = nodes_[at.from].node;
+      if (serves_others(before, at)) {
+        Witnesses& known = all_.witnesses_[{before.state, before.text}];
+        const bool is_new = std::ranges::find(known, at.by, &std::pair<TokenId, TokenCount>::first) == known.end();
+        if (is_new && known.size() < kMostWitnesses) known.emplace_back(at.by, count);
+      }
       count = more(count, 1);
       all_.known_[before] = count;
-      number = from;
+      number = at.from;
     }
     return count;
+  }
+
+  // Whether what a token leads to after a node is the same after each last token that it may follow.
+  bool serves_others(const Node& before, const Met& at) const {
+    return before.edge == Hypothesis::Edge::Inside && before.pieces == Pieces::kSettled &&
+           !all_.tokenization_.added_number(at.by) &&
+           (at.node.edge == Hypothesis::Edge::Border || at.node.pieces == Pieces::kSettled);
   }
 
   Liveness& all_;
@@ -207,15 +294,17 @@ class Liveness::Search {
   const TokenTrie& trie_;
   const Pieces& pieces_;
   Budget& budget_;
-  counted::vector<std::pair<Node, std::uint32_t>>& nodes_;
+  counted::vector<Met>& nodes_;
   Visited<Node, NodeHash>& met_;
   Open& open_;
+  static constexpr std::uint64_t kFirst = std::uint64_t{1} << 63;
   std::uint64_t order_ = 0;
   bool is_settled_ = false;
 };
 
-TokenCount Liveness::bound_inside(const Node& node, Budget& budget) {
-  if (!tokenization_.pieces().may_go_on(node.pieces)) return kDead;
+TokenCount Liveness::bound_by_token(const Node& node, Budget& budget) {
+  const bool is_inside = node.edge == Hypothesis::Edge::Inside;
+  if (is_inside && !tokenization_.pieces().may_go_on(node.pieces)) return kDead;
   if (const auto known = known_.find(node); known != known_.end()) return known->second;
   if (const TokenCount count = by_witness(node); count != kDead) return count;
   return Search(*this, node, budget).run();

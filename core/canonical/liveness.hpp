@@ -12,6 +12,11 @@
 //     border, and so are all tokens that lead to it.  [a-z]{3}: after `th` exactly one letter must follow, inside the
 //     pre-token.  The search looks for a letter x that BPE does not merge, th|x.
 //
+// Token edges.  Where the pattern asks where tokens begin and end (TEXT_TOKEN), a text alone is no witness: `ab` has
+// two tokens in one tokenizer and one in another.  From a state that still sees edges, the search goes on over tokens,
+// across borders and over added tokens too.  Its configurations are then those of the tokenizer's hypotheses, before
+// which the pattern has passed an edge each.  Once the pattern has read its last edge, a text is a witness again.
+//
 // Source: 001's CartesianMerge (algorithms 5 and 6), computed lazily and with borders; the search finds its relevant
 // product states.  Cost: mostly one look-up; otherwise a search, whose answers are all kept.
 #pragma once
@@ -29,12 +34,13 @@ namespace tokamata {
 
 class Liveness {
  public:
-  // The configuration after a token inside a pre-token.
+  // The configuration after a token: inside a pre-token, or at a border, which forgets the token.
   struct Node {
     StateId state;
     TokenId last;
     Pieces::State pieces;
     TextState text;
+    Hypothesis::Edge edge = Hypothesis::Edge::Inside;
     friend bool operator==(const Node&, const Node&) = default;
   };
 
@@ -47,8 +53,12 @@ class Liveness {
   TokenCount bound(const Node& node, Budget& budget);
   // The same if the pre-token ends here; independent of the last token.
   TokenCount bound_at_border(StateId state, const TextState& text, Budget& budget);
-  // The same if the pre-token continues.
-  TokenCount bound_inside(const Node& node, Budget& budget);
+  // The same after a border, which a guess stands for.
+  TokenCount bound_after_border(StateId state, const TextState& text, Budget& budget);
+  // The same after an added token that leaves these matches open.
+  TokenCount bound_after(const AddedTransition& transition, AddedTokens::Open open, Budget& budget);
+  // The same by a further token: inside the pre-token, or after a border.
+  TokenCount bound_by_token(const Node& node, Budget& budget);
 
   using Witnesses = counted::vector<std::pair<TokenId, TokenCount>>;
   static constexpr std::size_t kMostWitnesses = 8;
@@ -73,15 +83,22 @@ class Liveness {
   };
   // By the bytes that the pattern still needs; of equals the latest first.
   using Open = Frontier<Estimated<Below>, counted::vector<Estimated<Below>>>;
+  // A node that a search has met: from which other one, and by which token.
+  struct Met {
+    Node node;
+    std::uint32_t from;
+    TokenId by;
+  };
   // Buffers that searches reuse: most end after a step.
   struct Scratch {
-    counted::vector<std::pair<Node, std::uint32_t>> nodes;  // with the index of the node before
+    counted::vector<Met> nodes;
     Visited<Node, NodeHash> met;
     Open open;
   };
   TokenCount search_border(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);
   TokenCount by_witness(const Node& node) const;
+  bool sees_edges(StateId state) const { return pattern_.automaton().node(state).edges; }
 
   TokenAutomaton& pattern_;
   const Tokenization& tokenization_;

@@ -43,7 +43,7 @@ TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTok
     AddedTransitions& added = liveness_.text().added();
     for (const AddedTransition& transition : added.of(place, budget))
       added.for_each_after(transition, open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
-        const TokenCount count = liveness_.text().bound_after(transition, behind, budget);
+        const TokenCount count = liveness_.bound_after(transition, behind, budget);
         if (count == kDead) return;
         for (const std::uint32_t number : numbers) made.tokens.push_back(tokenization_.added()[number]);
         made.most = std::max(made.most, count);
@@ -256,7 +256,7 @@ void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& ke
     const auto token =
         static_cast<std::uint32_t>(32 * at) + static_cast<std::uint32_t>(std::countr_zero(group[at] & settled[at]));
     const bool lives = has_bit(pieces.following(), token) &&
-                       liveness_.bound_inside({state, {token}, Pieces::kSettled, text}, budget) != kDead;
+                       liveness_.bound_by_token({state, {token}, Pieces::kSettled, text}, budget) != kDead;
     for (const auto& [witness, needed] : liveness_.witnesses(state, text))
       take(*tokenization_.before(witness), more(needed, 1));
     if (!lives || has_bit(group, token)) {

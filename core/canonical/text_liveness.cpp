@@ -34,14 +34,6 @@ std::size_t TextLiveness::PairHash::operator()(const Pair& pair) const {
   return static_cast<std::size_t>(mix(hash, hash >> 29));
 }
 
-TokenCount TextLiveness::bound_after(const AddedTransition& transition, AddedTokens::Open behind, Budget& budget) {
-  if (pattern_.automaton().accepting(transition.target)) return 0;
-  TokenCount least = kDead;
-  for (const std::uint16_t guess : tokenization_.starts_after(transition.numbers->front()))
-    least = std::min(least, bound(transition.target, {.guess = guess, .open = behind}, budget));
-  return least;
-}
-
 // In bytes.
 TokenCount TextLiveness::shortest_of(StateId state) const {
   const ExpressionNode& node = pattern_.automaton().node(state);
@@ -142,16 +134,18 @@ bool TextLiveness::may_be_unbound(const TextState& text) const {
          tokenization_.rules().is_free(text.guess);
 }
 
-// Whether some text that is not empty is accepted from there, and nothing in any that is meets a mark or begins
-// an added token.
-bool TextLiveness::is_calm(StateId state) {
+bool TextLiveness::takes_all(StateId state, const TextState& text) {
+  return (may_be_unbound(text) && reads_calmly(state)) || (is_free(state, text) && rules_are_harmless());
+}
+
+// Whether some text is accepted from there, and nothing in any that is meets a mark or begins an added token.
+bool TextLiveness::reads_calmly(StateId state) {
   if (state.value >= calm_.size())
     calm_.resize(std::max<std::size_t>(2 * calm_.size(), state.value + 64), Calm::Unknown);
   if (calm_[state.value] == Calm::Unknown) {
     ByteAutomaton& bytes = pattern_.automaton();
-    const ExpressionNode& node = bytes.node(state);
     const bool is_calm =
-        !node.constrained && !node.nullable &&
+        !bytes.node(state).constrained &&
         bytes.arena().analyses().first_bytes_within(bytes.expression(state)).is_subset_of(tokenization_.rules().calm());
     calm_[state.value] = is_calm ? Calm::Yes : Calm::No;
   }

@@ -73,9 +73,26 @@ class TextLiveness {
 
   TokenCount bound(StateId state, const TextState& text, Budget& budget);
 
+  // Whether every text of a state but the empty one may follow there: the text state is free, and nothing in the texts
+  // meets a mark or is an added token; with rules, as many texts as are wanted may (see above).
+  bool takes_all(StateId state, const TextState& text);
+  // Whether a state that `accept` takes, and all of whose texts may follow, is reached from there by at most one byte.
+  template <class Accept>
+  bool leads_to_all(StateId state, const TextState& text, Accept&& accept, Budget& budget) {
+    if (accept(state) && takes_all(state, text)) return true;
+    ByteAutomaton& bytes = pattern_.automaton();
+    for (unsigned turn = 0; turn < 256; ++turn) {
+      const auto byte = static_cast<std::uint8_t>(turn + kFirstByte);
+      TextState after = text;
+      if (!tokenization_.rules().read(after, byte) || !may_be_unbound(after)) continue;
+      budget.step();
+      const StateId target = bytes.next(state, byte, budget);
+      if (target != ByteAutomaton::kDead && accept(target) && takes_all(target, after)) return true;
+    }
+    return false;
+  }
+
   AddedTransitions& added() { return added_; }
-  // After an added token that leaves these matches under way.
-  TokenCount bound_after(const AddedTransition& transition, AddedTokens::Open after, Budget& budget);
 
   void clear();
 
@@ -105,7 +122,8 @@ class TextLiveness {
   TokenCount shortest_of(StateId state) const;
   bool is_unbound(StateId state, const TextState& text, Budget& budget);
   bool may_be_unbound(const TextState& text) const;
-  bool is_calm(StateId state);
+  bool is_calm(StateId state) { return !pattern_.automaton().node(state).nullable && reads_calmly(state); }
+  bool reads_calmly(StateId state);
   bool is_free(StateId state, const TextState& text) const;
   bool rules_are_harmless();
   bool find_harmless() const;

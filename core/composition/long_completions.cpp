@@ -113,6 +113,8 @@ class LongCompletions::Search {
     }
     return false;
   }
+  // Whether it was given up, so that what was not found may be there.
+  bool is_cut() const { return is_cut_; }
 
  private:
   struct Frame {
@@ -197,6 +199,14 @@ bool LongCompletions::lasts(StateId state, TokenBounds bounds, Budget& budget) {
   const Place place{state, bounds};
   if (const std::optional<bool> known = decided(place, budget)) return *known;
   return Search(*this, budget).run(place);
+}
+
+bool LongCompletions::surely_lacks(StateId state, TokenBounds bounds, Budget& budget) {
+  if (automaton_.automaton().node(state).rules) return false;
+  const Place place{state, bounds};
+  if (const std::optional<bool> known = decided(place, budget)) return !*known;
+  Search search(*this, budget);
+  return !search.run(place) && !search.is_cut();
 }
 
 // ---- masks and completions --------------------------------------------------------------------

@@ -71,6 +71,21 @@ class LongCompletions {
   // Whether a text can be completed within the bounds, both of which may be 0.
   bool lasts(StateId state, TokenBounds bounds, Budget& budget);
 
+  // Whether it is certain that no text can be completed so.  False where the pattern has rules, whose search may be
+  // given up, and where it was.
+  bool surely_lacks(StateId state, TokenBounds bounds, Budget& budget);
+
+  // Some text has at least so many bytes, as far as the structure of a state shows; LongTexts::kEndless: any number.
+  std::uint64_t longest_text(StateId state) { return long_texts_.longest(state); }
+
+  struct Next {
+    TokenId token;
+    StateId state;
+  };
+  // Where single bytes and control tokens lead, one of each place; the last one is to be tried first.  The reference is
+  // good until `clear`.
+  const counted::vector<Next>& next_by_bytes(StateId state, Budget& budget);
+
   // Forgets everything that depends on the numbers of states.
   void clear() {
     release(known_);
@@ -96,10 +111,6 @@ class LongCompletions {
       return mix(mix(place.bounds.least, place.bounds.most), place.state.value);
     }
   };
-  struct Next {
-    TokenId token;
-    StateId state;
-  };
   class Search;
 
   // `lasts` where no search is needed.
@@ -114,8 +125,6 @@ class LongCompletions {
   std::vector<std::uint32_t> tokens_within(Configuration configuration, TokenBounds bounds, Budget& budget);
   // What leads on to a completion that `lasts` has found.
   Next next(StateId state, TokenBounds bounds, Budget& budget);
-  // Where single bytes and control tokens lead, one of each place; the last one is to be tried first.
-  const counted::vector<Next>& next_by_bytes(StateId state, Budget& budget);
   template <class Nexts>
   void sort_by_need(StateId state, Nexts& next) const;
   // Whether the structure of a state shows that a text can go on for so many tokens.

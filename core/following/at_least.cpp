@@ -7,12 +7,12 @@
 namespace tokamata {
 
 MaskPtr AtLeastFollower::known_mask(const Place& place, TokenCount left) const {
-  return is_long_enough(place) ? inner_.known_mask(place, left) : long_.try_mask(place.at, bounds_at(place, left));
+  return is_long_enough(place) ? inner_.known_mask(place, left) : long_.known_long_mask(place, bounds_at(place, left));
 }
 
 MaskPtr AtLeastFollower::mask(const Place& place, TokenCount left, Budget& budget) {
   return is_long_enough(place) ? inner_.mask(place, left, budget)
-                               : long_.mask(place.at, bounds_at(place, left), budget);
+                               : long_.long_mask(place, bounds_at(place, left), budget);
 }
 
 bool AtLeastFollower::is_known_ample(const Place& place, TokenCount left) const {
@@ -25,7 +25,8 @@ bool AtLeastFollower::is_ample(const Place& place, TokenCount left, Budget& budg
 
 std::optional<Step> AtLeastFollower::step(const Place& place, TokenId token, Budget& budget) {
   std::optional<Step> step = inner_.step(place, token, budget);
-  if (step && !is_long_enough(place) && !long_.lasts(step->state, bounds_at(place).after_one(), budget))
+  if (step && !is_long_enough(place) &&
+      !long_.lasts(Place::after(*step, place.written + 1), bounds_at(place).after_one(), budget))
     return std::nullopt;
   return step;
 }
@@ -39,12 +40,12 @@ Verdict AtLeastFollower::refusal(const Place& place, TokenId token) const {
 }
 
 bool AtLeastFollower::lives(const Place& place, Budget& budget) {
-  return is_long_enough(place) ? inner_.lives(place, budget) : long_.has_any(place.at, bounds_at(place), budget);
+  return is_long_enough(place) ? inner_.lives(place, budget) : long_.lasts(place, bounds_at(place), budget);
 }
 
 std::vector<TokenId> AtLeastFollower::shortest(const Place& place, Budget& budget) {
   if (is_long_enough(place)) return inner_.shortest(place, budget);
-  std::optional<std::vector<TokenId>> found = long_.completion(place.at, bounds_at(place), budget);
+  std::optional<std::vector<TokenId>> found = long_.long_completion(place, bounds_at(place), budget);
   TOKAMATA_CHECK(found.has_value(), "each token that was taken leads to a text that is long enough");
   return *std::move(found);
 }

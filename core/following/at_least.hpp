@@ -1,19 +1,16 @@
-// Texts of at least so many tokens (composition/long_completions.hpp).
+// Texts of at least so many tokens (composition/long_completions.hpp, canonical/canonical_lengths.hpp).
 //
 // Once a text has that many tokens, it is followed as by the inner follower.  Before, no stop token is allowed, and each
 // token that is allowed leads to a text that is long enough.  Forced text is that of texts of any length.
 #pragma once
 
-#include "composition/long_completions.hpp"
 #include "following/narrowed.hpp"
 
 namespace tokamata {
 
 class AtLeastFollower final : public NarrowedFollower {
  public:
-  // `long_completions` are those of the pattern that `inner` follows, with any tokenization.
-  AtLeastFollower(Follower& inner, LongCompletions& long_completions, TokenCount least)
-      : NarrowedFollower(inner), long_(long_completions), least_(least) {}
+  AtLeastFollower(LongFollower& inner, TokenCount least) : NarrowedFollower(inner), long_(inner), least_(least) {}
 
   MaskPtr known_mask(const Place& place, TokenCount left) const override;
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
@@ -35,7 +32,7 @@ class AtLeastFollower final : public NarrowedFollower {
   }
   bool is_long_enough(const Place& place) const { return place.written >= least_; }
 
-  LongCompletions& long_;
+  LongFollower& long_;  // the inner one
   const TokenCount least_;
 };
 

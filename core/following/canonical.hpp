@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "canonical/canonical_automaton.hpp"
+#include "canonical/canonical_lengths.hpp"
 #include "following/follower.hpp"
 
 namespace tokamata {
@@ -16,10 +17,11 @@ struct ContextNotCanonical : std::runtime_error {
   std::size_t position;
 };
 
-class CanonicalFollower final : public Follower {
+class CanonicalFollower final : public LongFollower {
  public:
-  CanonicalFollower(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization)
-      : pattern_(pattern), automaton_(pattern, std::move(tokenization)) {}
+  // `any` are the completions of the pattern with any tokenization.
+  CanonicalFollower(TokenAutomaton& pattern, std::shared_ptr<const Tokenization> tokenization, LongCompletions& any)
+      : pattern_(pattern), automaton_(pattern, std::move(tokenization)), lengths_(pattern, automaton_, any) {}
 
   Start start(std::span<const TokenId> context) const override;
   Step first_step(CanonicalState canonical) const override {
@@ -43,13 +45,30 @@ class CanonicalFollower final : public Follower {
   std::string forced(const Place& place, Budget& budget) override;
   std::unique_ptr<Transitions> transitions() override;
   std::string show(const Place& place) override;
-  void clear() override { automaton_.clear(); }
+  void clear() override {
+    automaton_.clear();
+    lengths_.clear();
+  }
   void trim_masks(std::size_t limit) override;
   std::uint64_t oldest_serial() const override { return automaton_.oldest_serial(); }
+
+  MaskPtr known_long_mask(const Place& place, TokenBounds bounds) const override {
+    return lengths_.known_mask(place.at, place.canonical, bounds);
+  }
+  MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget) override {
+    return lengths_.mask(place.at, place.canonical, bounds, budget);
+  }
+  bool lasts(const Place& place, TokenBounds bounds, Budget& budget) override {
+    return lengths_.lasts(place.at, place.canonical, bounds, budget);
+  }
+  std::optional<std::vector<TokenId>> long_completion(const Place& place, TokenBounds bounds, Budget& budget) override {
+    return lengths_.completion(place.at, place.canonical, bounds, budget);
+  }
 
  private:
   TokenAutomaton& pattern_;
   CanonicalAutomaton automaton_;
+  CanonicalLengths lengths_;
 };
 
 }  // namespace tokamata

@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "canonical/tokenization.hpp"
+#include "composition/long_completions.hpp"
 #include "composition/token_automaton.hpp"
 #include "following/thought.hpp"
 
@@ -158,6 +159,20 @@ class Follower {
   virtual void trim_masks(std::size_t limit) = 0;
   // Masks with a smaller serial have been dropped.
   virtual std::uint64_t oldest_serial() const = 0;
+};
+
+// A follower that also knows how many tokens texts may have: the one that AtLeastFollower narrows.  Of the bounds of a
+// mask, and of what is known of one, `least` is at least 1.
+class LongFollower : public Follower {
+ public:
+  // The tokens after which a text can be completed with so many tokens in all; no stop tokens.
+  virtual MaskPtr known_long_mask(const Place& place, TokenBounds bounds) const = 0;
+  virtual MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget) = 0;
+  // Whether a text can be completed so, from a place that lives.
+  virtual bool lasts(const Place& place, TokenBounds bounds, Budget& budget) = 0;
+  // Tokens that complete a text so; nothing where no such text was found.
+  virtual std::optional<std::vector<TokenId>> long_completion(const Place& place, TokenBounds bounds,
+                                                              Budget& budget) = 0;
 };
 
 }  // namespace tokamata

@@ -6,10 +6,10 @@
 
 namespace tokamata {
 
-class PlainFollower final : public Follower {
+class PlainFollower final : public LongFollower {
  public:
-  PlainFollower(TokenAutomaton& automaton, Completions& completions)
-      : automaton_(automaton), completions_(completions) {}
+  PlainFollower(TokenAutomaton& automaton, Completions& completions, LongCompletions& long_completions)
+      : automaton_(automaton), completions_(completions), long_(long_completions) {}
 
   Start start(std::span<const TokenId>) const override { return {{}, automaton_.has_start_rule()}; }
   Step first_step(CanonicalState) const override { return {{}, automaton_.start().state}; }
@@ -34,9 +34,23 @@ class PlainFollower final : public Follower {
   void trim_masks(std::size_t limit) override { automaton_.trim_masks(limit); }
   std::uint64_t oldest_serial() const override { return automaton_.oldest_serial(); }
 
+  MaskPtr known_long_mask(const Place& place, TokenBounds bounds) const override {
+    return long_.try_mask(place.at, bounds);
+  }
+  MaskPtr long_mask(const Place& place, TokenBounds bounds, Budget& budget) override {
+    return long_.mask(place.at, bounds, budget);
+  }
+  bool lasts(const Place& place, TokenBounds bounds, Budget& budget) override {
+    return long_.has_any(place.at, bounds, budget);
+  }
+  std::optional<std::vector<TokenId>> long_completion(const Place& place, TokenBounds bounds, Budget& budget) override {
+    return long_.completion(place.at, bounds, budget);
+  }
+
  private:
   TokenAutomaton& automaton_;
   Completions& completions_;
+  LongCompletions& long_;
 };
 
 }  // namespace tokamata

@@ -20,8 +20,8 @@ SharedConstraint::SharedConstraint(std::shared_ptr<const ConstraintSource> sourc
   most_bytes_ = limits.memory_bytes;
   if (tokenization) automaton_.automaton().arena().narrow_always();
   if (automaton_.start().state == ByteAutomaton::kDead) throw EmptyConstraint();
-  if (tokenization) follower_ = std::make_unique<CanonicalFollower>(automaton_, tokenization);
-  else follower_ = std::make_unique<PlainFollower>(automaton_, completions_);
+  if (tokenization) follower_ = std::make_unique<CanonicalFollower>(automaton_, tokenization, long_completions_);
+  else follower_ = std::make_unique<PlainFollower>(automaton_, completions_, long_completions_);
   const bool spellable = work(limits, cancel, {}, compile_seconds_, [&](Budget& budget) {
     budget.check();
     // What cannot be spelled at the start of a text may be, after a context.

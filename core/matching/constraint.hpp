@@ -135,8 +135,8 @@ class SharedConstraint : public std::enable_shared_from_this<SharedConstraint>, 
   TokenAutomaton automaton_;
   Completions completions_{automaton_};
   LongCompletions long_completions_{automaton_, completions_};
-  std::unique_ptr<Follower> follower_;  // of texts of any length, whatever their thoughts
-  std::unique_ptr<Thought> thought_;    // if texts begin with one
+  std::unique_ptr<LongFollower> follower_;  // of texts of any length, whatever their thoughts
+  std::unique_ptr<Thought> thought_;        // if texts begin with one
   double compile_seconds_ = 0;
   Mutex mutex_{[this] { return weak_from_this().lock(); }};
   bool is_working_ = false;  // a task is running, and may be reading what a collection would free

@@ -26,7 +26,7 @@ void Matcher::follow(TokenCount least) {
   thinking_.reset();
   at_least_.reset();
   least_ = least;
-  if (least_ > 0) at_least_.emplace(*states().follower_, states().long_completions_, least_);
+  if (least_ > 0) at_least_.emplace(*states().follower_, least_);
   if (states().thought_) thinking_.emplace(follower_of_any_thought(), *states().thought_);
 }
 
@@ -110,7 +110,6 @@ void Matcher::move(const Deadline& deadline) {
 }
 
 void Matcher::set_least(TokenCount tokens) {
-  TOKAMATA_CHECK(!states().source()->tokenization, "the number of canonical tokens is that of the text");
   work([&](Budget& budget) {
     const TokenCount before = least_;
     follow(tokens);

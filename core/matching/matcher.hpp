@@ -62,7 +62,7 @@ class Matcher {
   // Begins after a context of tokens; for canonical tokenization.  Throws ContextNotCanonical, or NotCanonical if no
   // canonical sequence continues from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
-  // A text has at least so many tokens, stop tokens not counted, before it may end.  Not with canonical tokenization.
+  // A text has at least so many tokens, stop tokens not counted, before it may end.
   // Throws TooFewTokens if no such text was found.
   void set_least(TokenCount tokens);
   // From now on these are the stop tokens, in place of the vocabulary's.  They have no text, and the pattern names none

@@ -64,13 +64,6 @@ def test_a_control_token_is_no_text(gpt2: Judged) -> None:
     assert all(map(safe.advance, tokens))
 
 
-def test_a_least_number_of_tokens_is_refused(gpt2: Judged) -> None:
-    compiled = tk.regex("[a-z]*").compile(gpt2.vocabulary, tokenization="canonical")
-    assert compiled.matcher(min_tokens=0).is_accepting
-    with pytest.raises(tk.AlgebraError, match="min_tokens"):
-        compiled.matcher(min_tokens=2)
-
-
 def test_forks_and_rollbacks(gpt2: Judged) -> None:
     draw = random.Random(5)
     matcher = tk.regex("(?s:.*)").compile(gpt2.vocabulary, tokenization="canonical").matcher()
@@ -133,11 +126,6 @@ def test_limits_hold(gpt2: Judged, limits: tk.Limits, limit: str) -> None:
     with pytest.raises(tk.LimitExceeded) as caught:
         first_mask()
     assert caught.value.limit == limit
-
-
-def test_token_borders_are_the_tokenizers(gpt2: Judged) -> None:
-    with pytest.raises(tk.AlgebraError, match="TEXT_TOKEN"):
-        tk.text_token().compile(gpt2.vocabulary, tokenization="canonical")
 
 
 def test_what_is_refused() -> None:

@@ -239,55 +239,109 @@ TextRulesTables plain_rules(std::vector<std::string> added) {
   return tables;
 }
 
+// A tokenizer without pre-tokens, its texts over the letters, and the sequence that it writes for each.
+struct Small {
+  explicit Small(unsigned seed) : tokenizer(seed), ignores(seed % 2) {
+    const std::vector<std::string_view> views(tokenizer.texts.begin(), tokenizer.texts.end());
+    letters = static_cast<unsigned>(
+        std::ranges::count_if(tokenizer.texts, [](const auto& text) { return text.size() == 1; }));
+    vocabulary = std::make_shared<const Vocabulary>(views, std::vector<std::uint32_t>{},
+                                                    static_cast<std::uint32_t>(views.size()));
+    auto pieces = std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()),
+                                                   std::vector<bool>(views.size(), true), ignores, vocabulary->words());
+    tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces), Tokens{},
+                                                        Tokens{}, Tokens{});
+  }
+
+  ExpressionPtr letter() const { return Expression::code_points({{'a', 'a' + letters - 1}}); }
+  std::shared_ptr<Constraint> compiled(ExpressionPtr pattern, const Limits& limits = {}) const {
+    return std::make_shared<Constraint>(std::move(pattern), vocabulary, nullptr, TokenAutomaton::ControlTokens{},
+                                        limits, nullptr, tokenization);
+  }
+  Tokens encode(const std::string& text) const {
+    const auto whole = tokenizer.ids.find(text);
+    return ignores && whole != tokenizer.ids.end() ? Tokens{whole->second} : tokenizer.encode(tokenizer.atoms_of(text));
+  }
+  std::vector<std::string> texts(std::size_t longest) const {
+    std::vector<std::string> all{""};
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (unsigned c = 0; c < letters && all[i].size() < longest; ++c)
+        all.push_back(all[i] + static_cast<char>('a' + c));
+    return all;
+  }
+
+  Tokenizer tokenizer;
+  bool ignores;
+  unsigned letters;
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::shared_ptr<const Tokenization> tokenization;
+};
+
+// The masks of a constraint with a least number of tokens, against all sequences of its texts.
+void check_masks(const std::shared_ptr<Constraint>& constraint, const std::set<Tokens>& sequences,
+                 std::size_t token_count, std::size_t least = 0) {
+  std::map<Tokens, std::set<std::uint32_t>> following;
+  for (const Tokens& sequence : sequences)
+    for (std::size_t size = 0; size <= sequence.size(); ++size) {
+      auto& next = following[Tokens(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(size))];
+      if (size < sequence.size()) next.insert(sequence[size]);
+    }
+  for (const auto& [place, next] : following) {
+    Matcher matcher(constraint, {});
+    if (least > 0) matcher.set_least(least);
+    for (const std::uint32_t token : place) CHECK(matcher.advance({token}));
+    const MaskPtr mask = matcher.mask();
+    for (std::uint32_t token = 0; token < token_count; ++token)
+      CHECK_EQUAL(mask->bits.contains(token), next.contains(token));
+    CHECK_EQUAL(matcher.is_accepting(), sequences.contains(place));
+    Tokens whole = place;
+    for (const TokenId token : matcher.shortest_completion()) whole.push_back(token.value);
+    CHECK(sequences.contains(whole));
+  }
+}
+
 // All texts over the letters up to a length, against the masks of `.{least,most}`.
 TEST(canonical_masks_of_small_tokenizers) {
   for (unsigned seed = 0; seed < 60; ++seed) {
-    const Tokenizer tokenizer(seed);
-    const unsigned letters = static_cast<unsigned>(
-        std::ranges::count_if(tokenizer.texts, [](const auto& text) { return text.size() == 1; }));
-    std::vector<std::string_view> views(tokenizer.texts.begin(), tokenizer.texts.end());
-    const auto vocabulary = std::make_shared<const Vocabulary>(views, std::vector<std::uint32_t>{},
-                                                               static_cast<std::uint32_t>(views.size()));
-    const bool ignores = seed % 2;
-    auto pieces = std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()),
-                                                   std::vector<bool>(views.size(), true), ignores, vocabulary->words());
-    const auto tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces),
-                                                                   Tokens{}, Tokens{}, Tokens{});
+    const Small small(seed);
     const std::uint32_t least = seed % 3, most = 4;
-    const auto letter = Expression::code_points({{'a', 'a' + letters - 1}});
-    const auto constraint =
-        std::make_shared<Constraint>(Expression::repetition(letter, least, most, 0), vocabulary, nullptr,
-                                     TokenAutomaton::ControlTokens{}, Limits{}, nullptr, tokenization);
     std::set<Tokens> sequences;
-    std::vector<std::string> texts{""};
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      const std::string text = texts[i];
-      if (text.size() >= least) {
-        const auto whole = tokenizer.ids.find(text);
-        sequences.insert(ignores && whole != tokenizer.ids.end() ? Tokens{whole->second}
-                                                                 : tokenizer.encode(tokenizer.atoms_of(text)));
-      }
-      for (unsigned c = 0; c < letters && text.size() < most; ++c) texts.push_back(text + static_cast<char>('a' + c));
+    for (const std::string& text : small.texts(most))
+      if (text.size() >= least) sequences.insert(small.encode(text));
+    check_masks(small.compiled(Expression::repetition(small.letter(), least, most, 0)), sequences,
+                small.tokenizer.texts.size());
+  }
+}
+
+// One token of the text, and up to two letters after it.  Memory is short, so that states are freed on the way.
+TEST(canonical_masks_where_the_pattern_sees_token_edges) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Small small(seed);
+    const std::size_t longest = 12;  // a token has ten letters at most
+    std::set<Tokens> sequences;
+    for (const std::string& text : small.texts(small.letters == 1 ? longest : 5)) {
+      const Tokens tokens = small.encode(text);
+      if (!tokens.empty() && text.size() <= small.tokenizer.texts[tokens[0]].size() + 2) sequences.insert(tokens);
     }
-    std::map<Tokens, std::set<std::uint32_t>> following;
-    for (const Tokens& sequence : sequences)
-      for (std::size_t size = 0; size <= sequence.size(); ++size) {
-        auto& next = following[Tokens(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(size))];
-        if (size < sequence.size()) next.insert(sequence[size]);
-      }
-    for (const auto& [place, next] : following) {
-      Matcher matcher(constraint, {});
-      for (const std::uint32_t token : place) CHECK(matcher.advance({token}));
-      const MaskPtr mask = matcher.mask();
-      for (std::uint32_t token = 0; token < views.size(); ++token)
-        CHECK_EQUAL(mask->bits.contains(token), next.contains(token));
-      CHECK_EQUAL(matcher.is_accepting(), sequences.contains(place));
-      CHECK(sequences.contains([&] {
-        Tokens whole = place;
-        for (const TokenId token : matcher.shortest_completion()) whole.push_back(token.value);
-        return whole;
-      }()));
-    }
+    const auto any = Expression::repetition(small.letter(), 0, small.letters == 1 ? longest : 5, 0);
+    const auto pattern =
+        Expression::intersection({any, Expression::concatenation({Expression::one_token(ByteSet::range('a', 'c')),
+                                                                  Expression::repetition(small.letter(), 0, 2, 0)})});
+    check_masks(small.compiled(pattern, Limits{.states = 60}), sequences, small.tokenizer.texts.size());
+  }
+}
+
+TEST(canonical_texts_of_a_least_number_of_tokens) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Small small(seed);
+    const std::size_t least = 1 + seed % 4;
+    std::set<Tokens> sequences;
+    for (const std::string& text : small.texts(5))
+      if (Tokens tokens = small.encode(text); tokens.size() >= least) sequences.insert(std::move(tokens));
+    const auto constraint = small.compiled(Expression::repetition(small.letter(), 0, 5, 0));
+    Matcher matcher(constraint, {});
+    if (sequences.empty()) CHECK_THROWS(TooFewTokens, matcher.set_least(least));
+    else check_masks(constraint, sequences, small.tokenizer.texts.size(), least);
   }
 }
 

@@ -560,7 +560,6 @@ class Constraint(Denotation[_T_co]):
             UnspellableError: the vocabulary cannot spell any text that matches.
             UnknownTokenError: the vocabulary lacks a control token that the constraint names.
             NoncanonicalError: the tokenizer changes every text that matches.
-            AlgebraError: ``"canonical"``, but the constraint depends on where tokens begin and end.
             ArgumentError: an argument has another type or value.
             UnsupportedTokenizerError: ``"canonical"`` does not support a part of the tokenizer.
             LimitExceeded, Cancelled: compiling was stopped.

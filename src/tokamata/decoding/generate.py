@@ -193,7 +193,7 @@ def stream(
         NoStopTokenError: the vocabulary names no stop token.
         GenerationError: the prompt has no tokens; or it is a chat, and the tokenizer has no chat template or
             its template refuses the messages.
-        AlgebraError: ``heal`` with a compiled constraint; ``min_new_tokens`` with canonical tokenization.
+        AlgebraError: ``heal`` with a compiled constraint.
         ArgumentError: a setting has another type or is out of range; or there are several prompts, which only
             :func:`generate` supports; or a message of a chat spells a control token, which this template or
             tokenizer cannot keep as ordinary text.

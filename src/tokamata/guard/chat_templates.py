@@ -137,7 +137,7 @@ def template(
         source: the template, in jinja2's language; the tokenizer's own if not given.
         roles: the roles of the messages.
         bos_token, eos_token: texts of these variables; the tokenizer's own if not given.
-        limits: bounds on each search; what meets one is not settled.
+        limits: bounds on each search, by default 5 s and 300,000 states; what meets one is not settled.
         cancel: stops the work.
 
     Raises:
@@ -150,7 +150,8 @@ def template(
     if isinstance(roles, str) or not all(isinstance(role, str) for role in roles) or not roles:
         raise ArgumentError("roles", shown_argument(roles), "a list of roles")
     given = template_source(tokenizer, source, bos_token, eos_token)
-    return _Judge(tokenizer, given, tuple(roles), limits or Limits(), cancel).judged()
+    bounds = limits or Limits(states=300_000, seconds=5.0)
+    return _Judge(tokenizer, given, tuple(roles), bounds, cancel).judged()
 
 
 class _Judge:

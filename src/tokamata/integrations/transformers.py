@@ -76,9 +76,8 @@ class ConstraintLogitsProcessor:
             call's ids.
         max_new_tokens: the same as for ``model.generate``, so that each text is complete when it ends there.
             Without it, texts may be cut off.
-        min_new_tokens: the least number of tokens of a text; not with canonical tokenization.  transformers'
-            own ``min_new_tokens`` only forbids stop tokens, which leaves no token where nothing else can
-            follow.
+        min_new_tokens: the least number of tokens of a text.  transformers' own ``min_new_tokens`` only
+            forbids stop tokens, which leaves no token where nothing else can follow.
         pad_token_id: the id of the padding at the start of shorter prompts, which is then not part of the
             prompt.  Needed only with canonical tokenization, and only if it is not a control token.
         on_noncanonical: with canonical tokenization, the text continues the prompt.  If the prompt itself is
@@ -88,7 +87,6 @@ class ConstraintLogitsProcessor:
         ArgumentError: an argument has another type, or the constraints have several vocabularies.
         BudgetError: ``max_new_tokens`` is below 1, or no accepted text fits into it.
         LengthError: no text with ``min_new_tokens`` tokens was found.
-        AlgebraError: ``min_new_tokens`` with canonical tokenization.
         NoStopTokenError: the vocabulary names no stop token, so no row could end.
     """
 

@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 
 import tokamata._core as _core
 from tokamata.calls.equal_calls import READ, key_of
-from tokamata.errors import AlgebraError, Cancelled
+from tokamata.errors import Cancelled
 from tokamata.matching.thoughts import thought_for_core
 from tokamata.resources.limits import CancelToken, Limits, Watch, core_limits
 from tokamata.resources.memo import Memo
@@ -143,12 +143,6 @@ class Composition(NamedTuple):
             expression = expression if option is None else option.expression
         canonical = None
         if self.tokenization == "canonical":
-            if expression.sees_edges:
-                raise AlgebraError(
-                    f"{pattern[:200]!r} depends on where tokens begin and end (TEXT_TOKEN, PARAGRAPH_TOKEN), "
-                    "which the tokenizer decides with canonical tokenization; compile it with "
-                    'tokenization="any"'
-                )
             from tokamata.tokenization.self_test import tested_tokenization  # late: it needs numpy
 
             canonical = tested_tokenization(vocabulary)

@@ -16,7 +16,6 @@ import tokamata._core as _core
 from tokamata.calls.arguments import checked_choice, checked_flag, checked_list, checked_whole
 from tokamata.calls.recipes import Shared, made_by_steps, steps_of
 from tokamata.errors import (
-    AlgebraError,
     ArgumentError,
     ContextError,
     ParseError,
@@ -171,10 +170,11 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
                 contains only tokens after which so many are still possible, within the budget if there is
                 one; so, unlike where stop tokens alone are forbidden, the text never gets stuck.  Where rules
                 nest and a budget is tight, a mask may lack some of these tokens; see
-                ``core/composition/long_completions.hpp``.
+                ``core/composition/long_completions.hpp``.  With ``tokenization="canonical"`` the tokens are
+                those that the tokenizer writes, and the search for them ends with the answer or at a limit;
+                it is long where nearly all of a bounded text has to be tokens of one letter.
 
         Raises:
-            AlgebraError: ``min_tokens`` with ``tokenization="canonical"``.
             LengthError: no text with ``min_tokens`` tokens was found.
             ArgumentError, TokenIdError: the context is not a list of token ids; or a stop token has text of
                 its own, or is a control token that the constraint names.
@@ -187,11 +187,6 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         tokens = [self.vocabulary._checked_id(token) for token in given]
         stops = None if stop is None else self._checked_stops(stop)
         least = checked_whole("min_tokens", min_tokens, 0, _MOST_TOKENS)
-        if least > 0 and self.tokenization == "canonical":
-            raise AlgebraError(
-                "min_tokens is not available with canonical tokenization, where the text decides how many "
-                'tokens it has; bound the text, or compile it with tokenization="any"'
-            )
         try:
             return Matcher(self, context=tokens, stop=stops, min_tokens=least)
         except ContextError:

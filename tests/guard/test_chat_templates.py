@@ -1,0 +1,121 @@
+"""Verdicts about chat templates: each fear proved away or shown by a conversation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from tokenizers import Tokenizer
+
+import tokamata as tk
+from tests.support.tokenizers.real_tokenizers import REAL
+from tokamata import guard
+
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+TRIMMED = CHATML.replace("m.content", "m.content | trim")
+# Earlier answers lose their thoughts.
+FORGETFUL = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.role == 'assistant' and '</think>' in m.content and not loop.last %}"
+    "{{ m.content.split('</think>')[-1] }}{% else %}{{ m.content }}{% endif %}<|im_end|>\n{% endfor %}"
+)
+# A turn ends where the next one begins, without a control token between them.
+PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+ROLES = ("user", "assistant")
+
+
+@pytest.fixture(scope="module")
+def qwen() -> Tokenizer:
+    return Tokenizer.from_file(str(next(real for real in REAL if real.name == "qwen-3").path()))
+
+
+def rendered(source: str, *turns: tuple[str, str]) -> str:
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    messages = [{"role": role, "content": content} for role, content in turns]
+    return environment.from_string(source).render(messages=messages)
+
+
+def encoded(own: Tokenizer, text: str) -> list[int]:
+    return own.encode(text, add_special_tokens=False).ids
+
+
+def test_a_text_that_closes_its_turn(qwen: Tokenizer) -> None:
+    found = guard.template(qwen, CHATML, roles=ROLES)
+    witness = found.of_role("user").control.witness
+    assert witness is not None
+    assert witness.text.decode() == rendered(CHATML, ("user", "<|im_end|>"))
+    assert list(witness.tokens) == encoded(qwen, witness.text.decode())
+    assert witness.tokens.count(qwen.token_to_id("<|im_end|>")) == 2
+
+
+def test_an_appended_turn_changes_nothing(qwen: Tokenizer) -> None:
+    found = guard.template(qwen, CHATML, roles=ROLES)
+    assert found.appending.outcome == "proved"
+    assert found.unsettled == ()
+    conversation = [("user", "a "), ("assistant", "\n\nb"), ("user", "<"), ("assistant", " ")]
+    for turns in range(1, len(conversation)):
+        first = encoded(qwen, rendered(CHATML, *conversation[:turns]))
+        assert encoded(qwen, rendered(CHATML, *conversation))[: len(first)] == first
+
+
+def test_a_turn_that_is_rewritten(qwen: Tokenizer) -> None:
+    witness = guard.template(qwen, FORGETFUL, roles=ROLES).appending.witness
+    assert witness is not None
+    assert witness.replayed
+    assert "</think>" in witness.text.decode()
+
+
+def test_tokens_that_cross_the_end_of_a_turn(qwen: Tokenizer) -> None:
+    found = guard.template(qwen, PLAIN, roles=ROLES)
+    assert found.appending.outcome != "proved" or all(
+        encoded(qwen, rendered(PLAIN, ("user", text), ("user", "b")))[: len(first)] == first
+        for text in ("a", "\n", " ", "a\n")
+        for first in [encoded(qwen, rendered(PLAIN, ("user", text)))]
+    )
+    assert found.of_role("user").apart.witness is not None
+
+
+def test_what_is_trimmed(qwen: Tokenizer) -> None:
+    found = guard.template(qwen, TRIMMED, roles=ROLES).of_role("user")
+    assert found.unchanged.witness is not None
+    assert "' a'" in found.unchanged.witness.says
+    assert found.apart.outcome == "proved"
+    raw = guard.template(qwen, CHATML, roles=ROLES).of_role("user")
+    assert raw.unchanged.outcome == "proved"
+    assert raw.apart.witness is not None
+
+
+def test_what_is_not_followed_is_named(qwen: Tokenizer) -> None:
+    source = CHATML.replace("{{ m.content }}", "{{ m.content | length }}")
+    found = guard.template(qwen, source, roles=ROLES)
+    assert found.unsettled
+    assert found.of_role("user").unchanged.outcome != "proved" if found.roles else True
+    assert found.appending.outcome != "proved"
+
+
+def test_the_template_of_a_folder(tmp_path: Path) -> None:
+    source = next(real for real in REAL if real.name == "qwen-3").path()
+    (tmp_path / "tokenizer.json").write_bytes(source.read_bytes())
+    config: dict[str, Any] = {"chat_template": TRIMMED, "eos_token": {"content": "<|im_end|>"}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    assert guard.template(tmp_path, roles=("user",)).of_role("user").apart.outcome == "proved"
+    (tmp_path / "chat_template.jinja").write_text(CHATML)
+    assert guard.template(tmp_path, roles=("user",)).of_role("user").apart.outcome == "witness"
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [("{", "not valid JSON"), ("[]", "no chat template"), ('{"chat_template": "{% for %}"}', "line 1")],
+)
+def test_templates_that_cannot_be_read(tmp_path: Path, config: str, message: str) -> None:
+    source = next(real for real in REAL if real.name == "qwen-3").path()
+    (tmp_path / "tokenizer.json").symlink_to(source)
+    (tmp_path / "tokenizer_config.json").write_text(config)
+    with pytest.raises(tk.TemplateError, match=message):
+        guard.template(tmp_path)
