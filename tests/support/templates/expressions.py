@@ -348,6 +348,9 @@ FIXED = [
     ),
     *(
         "c | reverse",
+        "'<' + ('a' ~ (c | e))",
+        "'<' + ([c | e, d] | join)",
+        "(c | e) ~ '<' + '&'",
         "c | urlencode",
         "c | hash",
         "-c",

@@ -245,7 +245,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         run = RUN.get()
         run.tick()
         if isinstance(value, Text):
-            return value
+            return Text(run, value.pieces)  # str of a Markup is none
         if isinstance(value, JsonObject):
             return value.written(Step("str value"))
         if isinstance(value, str):

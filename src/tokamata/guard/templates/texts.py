@@ -78,13 +78,10 @@ class Symbolic:
 
 
 def joined(run: Run, parts: Iterable[str | Text]) -> str | Text:
-    """The concatenation: a ``str`` if all parts are; it is marked as HTML if a part is."""
+    """The concatenation of texts that are put out or converted: a ``str`` if all are, never ``Markup``."""
     pieces: list[Piece] = []
-    is_html = False
     length = 0
     for part in parts:
-        if isinstance(part, Text):
-            is_html |= part.is_html
         # What is added to a Markup would be escaped: pieces are plain texts.
         for piece in part.pieces if isinstance(part, Text) else (str.__str__(part),):
             if isinstance(piece, Slot):
@@ -98,7 +95,7 @@ def joined(run: Run, parts: Iterable[str | Text]) -> str | Text:
     run.admit(len(pieces), "a sequence of pieces", MOST_PIECES)
     if not any(isinstance(piece, Slot) for piece in pieces):
         return "".join(map(str, pieces))
-    return Text(run, tuple(pieces), is_html)
+    return Text(run, tuple(pieces))
 
 
 class Text(Symbolic):
