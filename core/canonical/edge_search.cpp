@@ -13,11 +13,12 @@
 
 namespace tokamata {
 
-namespace {
+// Not without a name: the classes below have members of these types.
+namespace edge_search {
 
 using State = EdgeAutomaton::State;
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
 // What a text before forbids of what may follow, beyond guess and place.
 struct Touch {
@@ -141,7 +142,9 @@ std::vector<std::pair<State, bool>> after_text(const EdgeAutomaton& automaton, S
   return states;
 }
 
-}  // namespace
+}  // namespace edge_search
+
+using namespace edge_search;
 
 // ---- the prefix -----------------------------------------------------------------------------------
 
@@ -153,7 +156,7 @@ class EdgeSearch::Prefix {
     TextState text;
     bool at_border;
     std::uint32_t cost;  // bytes
-    std::uint32_t from;  // the node before; kNone at the start
+    std::uint32_t from;  // the node before; kNoNode at the start
     std::string_view by;
   };
   // A token that begins a pre-token in the prefix.
@@ -179,7 +182,7 @@ class EdgeSearch::Prefix {
   const std::map<State, std::vector<std::uint32_t>>& borders() const { return borders_by_state_; }
   std::string text_of(std::uint32_t node) const {
     std::vector<std::string_view> parts;
-    for (; node != kNone; node = nodes_[node].from) parts.push_back(nodes_[node].by);
+    for (; node != kNoNode; node = nodes_[node].from) parts.push_back(nodes_[node].by);
     std::string text;
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) text += *part;
     return text;
@@ -201,7 +204,7 @@ class EdgeSearch::Prefix {
       for (const State state : automaton_.after_edge(start))
         if (automaton_.is_prefix(state))
           for (const std::uint16_t guess : tokenization_.rules().starts_after(before_))
-            offer({state, {.guess = guess}, true, 0, kNone, {}});
+            offer({state, {.guess = guess}, true, 0, kNoNode, {}});
     while (!open_.empty()) {
       budget.step();
       const Node node = open_.take().node;
@@ -217,7 +220,7 @@ class EdgeSearch::Prefix {
   void open_node(std::uint32_t number) {
     const Node node = nodes_[number];
     const TextRules& rules = tokenization_.rules();
-    const bool is_hidden = has_hidden_space_ && node.from == kNone;
+    const bool is_hidden = has_hidden_space_ && node.from == kNoNode;
     if (TextState after = node.text; is_hidden && rules.read(after, ' '))
       offer({node.state, after, false, node.cost, number, {}});
     for (unsigned byte = 0; byte < 256 && !is_hidden; ++byte) {
@@ -234,7 +237,7 @@ class EdgeSearch::Prefix {
         after.guess = guess;
         offer({node.state, after, true, node.cost, number, {}});
       }
-    const bool is_start = node.from == kNone;
+    const bool is_start = node.from == kNoNode;
     if (!rules.may_end(node.text) || !follows_added_.is_new(node.state, node.text.open, is_start)) return;
     for (const auto& [added, state] : added_after(node.state, is_start)) {
       const AddedTokens::Open open = rules.added().after(node.text.open, added);
@@ -268,12 +271,12 @@ class EdgeSearch::Prefix {
         const std::uint16_t target = landing->target_of(token);
         if (target == 0) return;
         const auto [guess, place] = landing->targets()[target - 1u];
-        const std::size_t hidden = has_hidden_space_ && node.from == kNone ? 1 : 0;
+        const std::size_t hidden = has_hidden_space_ && node.from == kNoNode ? 1 : 0;
         begun_[{state, guess, place}].push_back(
             {node.cost + static_cast<std::uint32_t>(vocabulary.bytes({token}).size() - hidden), token, number});
       };
       const Words& beginning = tokenization_.pieces().beginning();
-      const std::optional<NodeId> top = first_node(vocabulary.trie(), has_hidden_space_ && node.from == kNone);
+      const std::optional<NodeId> top = first_node(vocabulary.trie(), has_hidden_space_ && node.from == kNoNode);
       if (!top) continue;
       if (automaton_.is_free(node.state) && *top == TokenTrie::root()) {
         for_each_bit(beginning, [&](std::uint32_t token) { add(token, node.state); });
@@ -336,15 +339,15 @@ class EdgeSearch::Search {
   std::string text() const {
     std::vector<std::string_view> parts;
     std::uint32_t at = end_;
-    for (; nodes_[at].from != kNone; at = nodes_[at].from) parts.push_back(nodes_[at].by);
-    std::string text = nodes_[at].prefix == kNone ? std::string() : prefix_.text_of(nodes_[at].prefix);
+    for (; nodes_[at].from != kNoNode; at = nodes_[at].from) parts.push_back(nodes_[at].by);
+    std::string text = nodes_[at].prefix == kNoNode ? std::string() : prefix_.text_of(nodes_[at].prefix);
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) text += *part;
     return text;
   }
   // Those that were followed.
   std::vector<std::uint32_t> tokens() const {
     std::vector<std::uint32_t> tokens;
-    for (std::uint32_t at = end_; nodes_[at].from != kNone; at = nodes_[at].from) {
+    for (std::uint32_t at = end_; nodes_[at].from != kNoNode; at = nodes_[at].from) {
       const Node& node = nodes_[at];
       if (node.kind == Kind::Inside || (node.kind == Kind::Border && !node.by.empty()))
         tokens.push_back(node.last.value);
@@ -367,9 +370,9 @@ class EdgeSearch::Search {
     Pieces::State pieces;
     TokenId last;
     std::uint32_t cost;
-    std::uint32_t from;  // kNone: the prefix
+    std::uint32_t from;  // kNoNode: the prefix
     std::string_view by;
-    std::uint32_t prefix;  // where `from` is none: a node of it, kNone for the start
+    std::uint32_t prefix;  // where `from` is none: a node of it, kNoNode for the start
   };
   struct Key {
     Kind kind;
@@ -414,7 +417,7 @@ class EdgeSearch::Search {
   }
   std::uint32_t note_prefix(std::uint32_t number) {
     const Prefix::Node& node = prefix_.nodes()[number];
-    return note({Kind::Text, node.state, node.text, Pieces::kSettled, {}, node.cost, kNone, {}, number});
+    return note({Kind::Text, node.state, node.text, Pieces::kSettled, {}, node.cost, kNoNode, {}, number});
   }
 
   // ---- out of the prefix --------------------------------------------------------------------------
@@ -426,9 +429,9 @@ class EdgeSearch::Search {
     bool is_first;
     Leaving leaving;
   };
-  bool is_start(const Prefix::Node& node) const { return node.from == kNone; }
+  bool is_start(const Prefix::Node& node) const { return node.from == kNoNode; }
   bool is_start(const Node& node) const {
-    return node.kind == Kind::Border && node.from == kNone && node.prefix == kNone;
+    return node.kind == Kind::Border && node.from == kNoNode && node.prefix == kNoNode;
   }
 
   void begin() {
@@ -436,7 +439,7 @@ class EdgeSearch::Search {
       for (const State state : automaton_.after_edge(start))
         if (!automaton_.is_prefix(state))
           for (const std::uint16_t guess : rules_.starts_after(before_))
-            offer({Kind::Border, state, {.guess = guess}, Pieces::kSettled, {}, 0, kNone, {}, kNone});
+            offer({Kind::Border, state, {.guess = guess}, Pieces::kSettled, {}, 0, kNoNode, {}, kNoNode});
     std::map<State, std::uint32_t> least;  // what a text costs at least where a token begins
     for (const auto& [state, borders] : prefix_.borders()) least.emplace(state, prefix_.nodes()[borders.front()].cost);
     for (const auto& [place, begun] : prefix_.begun()) {
@@ -455,7 +458,7 @@ class EdgeSearch::Search {
 
   // Whether anything is left that leaves the prefix with a text that costs no more than what is met next.
   bool leave_prefix() {
-    const std::uint32_t most = open_.empty() ? kNone : open_.first().cost;
+    const std::uint32_t most = open_.empty() ? kNoNode : open_.first().cost;
     if (next_node_ < prefix_.nodes().size() && prefix_.nodes()[next_node_].cost <= most) {
       leave_as_text(next_node_++);
       return true;
@@ -472,16 +475,16 @@ class EdgeSearch::Search {
 
   void leave_as_text(std::uint32_t number) {
     const Prefix::Node& node = prefix_.nodes()[number];
-    std::uint32_t here = kNone;
-    const auto from = [&] { return here == kNone ? here = note_prefix(number) : here; };
+    std::uint32_t here = kNoNode;
+    const auto from = [&] { return here == kNoNode ? here = note_prefix(number) : here; };
     for (const auto& [byte, target] : text_exits(node.state)) {
       TextState after = node.text;
       if (rules_.read(after, byte))
-        offer({Kind::Text, target, after, Pieces::kSettled, {}, node.cost + 1, from(), piece(byte), kNone});
+        offer({Kind::Text, target, after, Pieces::kSettled, {}, node.cost + 1, from(), piece(byte), kNoNode});
     }
     if (node.text.place != CodePoints::kBetween || !rules_.may_end(node.text)) return;
     if (automaton_.is_accepting(node.state))
-      offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, from(), {}, kNone});
+      offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, from(), {}, kNoNode});
     const bool is_hidden = has_hidden_space_ && is_start(node);
     if (!follows_added_.is_new(node.state, node.text.open, is_hidden)) return;
     for (const auto& [added, state] : added_after(node.state, true, is_hidden))
@@ -558,7 +561,7 @@ class EdgeSearch::Search {
     const auto go = [&](std::uint32_t token, bool is_hidden) {
       const std::string_view bytes = tokenization_.vocabulary().bytes({token}).substr(is_hidden ? 1 : 0);
       cost += static_cast<std::uint32_t>(bytes.size());
-      here = note({Kind::Text, border.state, text, Pieces::kSettled, {}, cost, here, bytes, kNone});
+      here = note({Kind::Text, border.state, text, Pieces::kSettled, {}, cost, here, bytes, kNoNode});
     };
     go(first.token, has_hidden_space_ && is_start(border));
     for (const std::uint32_t token : between) go(token, false);
@@ -672,7 +675,7 @@ class EdgeSearch::Search {
     if (!follows_texts_) return;
     const bool is_hidden = has_hidden_space_ && is_start(node);
     if (TextState after = node.text; is_hidden && rules_.read(after, ' '))
-      offer({Kind::Text, node.state, after, Pieces::kSettled, {}, node.cost, number, {}, kNone});
+      offer({Kind::Text, node.state, after, Pieces::kSettled, {}, node.cost, number, {}, kNoNode});
     for (unsigned byte = 0; byte < 256 && !is_hidden; ++byte)
       for (const State target : automaton_.after_byte(node.state, static_cast<std::uint8_t>(byte))) {
         TextState after = node.text;
@@ -685,7 +688,7 @@ class EdgeSearch::Search {
                node.cost + 1,
                number,
                piece(static_cast<std::uint8_t>(byte)),
-               kNone});
+               kNoNode});
       }
   }
 
@@ -693,14 +696,14 @@ class EdgeSearch::Search {
     for (const std::uint16_t guess : rules_.ends(node.text.guess)) {
       TextState after = node.text;
       after.guess = guess;
-      offer({Kind::Border, node.state, after, Pieces::kSettled, {}, node.cost, number, {}, kNone});
+      offer({Kind::Border, node.state, after, Pieces::kSettled, {}, node.cost, number, {}, kNoNode});
     }
   }
 
   void end_text(std::uint32_t number, const Node& node) {
     if (!rules_.may_end(node.text)) return;
     if (automaton_.is_accepting(node.state))
-      offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, number, {}, kNone});
+      offer({Kind::End, node.state, node.text, Pieces::kSettled, {}, node.cost, number, {}, kNoNode});
     const bool is_hidden = has_hidden_space_ && is_start(node);
     if (!follows_added_.is_new(node.state, node.text.open, is_hidden)) return;
     for (const auto& [added, state] : added_after(node.state, false, is_hidden))
@@ -732,7 +735,7 @@ class EdgeSearch::Search {
              cost + static_cast<std::uint32_t>(content.size()),
              from(),
              content,
-             kNone});
+             kNoNode});
   }
 
   void follow_tokens(std::uint32_t number) {
@@ -757,8 +760,8 @@ class EdgeSearch::Search {
   Node inside(State state, const TextState& text, Pieces::State pieces, std::uint32_t token, std::uint32_t cost,
               std::uint32_t from, bool is_hidden) const {
     const std::string_view bytes = tokenization_.vocabulary().bytes({token}).substr(is_hidden ? 1 : 0);
-    return {Kind::Inside, state, text, pieces, {token}, cost + static_cast<std::uint32_t>(bytes.size()),
-            from,         bytes, kNone};
+    return {Kind::Inside, state, text,   pieces, {token}, cost + static_cast<std::uint32_t>(bytes.size()),
+            from,         bytes, kNoNode};
   }
 
   // ---- deeper in the prefix -----------------------------------------------------------------------
@@ -778,7 +781,7 @@ class EdgeSearch::Search {
         const std::optional<TextState> freely = freely_read(*place, token);
         if (!freely) continue;
         const Key best{Kind::Inside, place_of(exit.leaving.state, *freely), Pieces::kSettled, token};
-        if (!offers_.covers(best, Touch(*freely), kNone)) search_backwards(*place, exit.leaving);
+        if (!offers_.covers(best, Touch(*freely), kNoNode)) search_backwards(*place, exit.leaving);
       }
     }
     return nodes_.size() > before;
@@ -838,11 +841,11 @@ class EdgeSearch::Search {
           if (found.size() > most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
         });
     };
-    extend(place, {leaving.token}, kNone);
+    extend(place, {leaving.token}, kNoNode);
     for (std::uint32_t i = 0; i < found.size(); ++i) {
       const Later here = found[i];
       std::vector<std::uint32_t> between;
-      for (std::uint32_t at = i; at != kNone; at = found[at].next) between.push_back(found[at].token);
+      for (std::uint32_t at = i; at != kNoNode; at = found[at].next) between.push_back(found[at].token);
       if (const auto begun = prefix_.begun().find(here.place); begun != prefix_.begun().end())
         for (const Prefix::Begun& first : begun->second) {
           budget_.step();
@@ -870,7 +873,7 @@ class EdgeSearch::Search {
   Budget& budget_;
   std::array<char, 256> bytes_;
   std::vector<Node> nodes_;
-  std::uint32_t end_ = kNone;
+  std::uint32_t end_ = kNoNode;
   Frontier<Arrival> open_;
   std::vector<std::uint32_t> late_;  // inside wide states: the tokens after them are many, and hardly needed
   std::size_t next_late_ = 0;

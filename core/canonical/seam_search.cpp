@@ -17,12 +17,12 @@ namespace {
 
 using State = EdgeAutomaton::State;
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNoStep = ~std::uint32_t{0};
 constexpr std::uint32_t kNothing = 256;  // read: no byte
 
 // How a node was reached.
 struct Step {
-  std::uint32_t from = kNone;
+  std::uint32_t from = kNoStep;
   std::uint32_t by = kNothing;  // a byte, or kNothing + 1 + the number of an added token
   bool is_seam = false;         // a part begins
 };
@@ -39,7 +39,7 @@ class Shortest {
     const auto number = static_cast<std::uint32_t>(nodes_.size());
     if (!numbers_.emplace(node, number).second) return;
     if (nodes_.size() >= most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
-    const std::uint32_t before = step.from == kNone ? 0 : lengths_[step.from];
+    const std::uint32_t before = step.from == kNoStep ? 0 : lengths_[step.from];
     nodes_.push_back(node);
     steps_.push_back(step);
     lengths_.push_back(before + static_cast<std::uint32_t>(read_by(step).size()));
@@ -52,11 +52,11 @@ class Shortest {
   }
   const Node& node(std::uint32_t number) const { return nodes_[number]; }
   // Whether the part has begun and nothing was read of it.
-  bool is_fresh(std::uint32_t number) const { return steps_[number].is_seam || steps_[number].from == kNone; }
+  bool is_fresh(std::uint32_t number) const { return steps_[number].is_seam || steps_[number].from == kNoStep; }
 
   SeamText text_of(std::uint32_t number) const {
     std::vector<std::uint32_t> path;
-    for (; number != kNone; number = steps_[number].from) path.push_back(number);
+    for (; number != kNoStep; number = steps_[number].from) path.push_back(number);
     SeamText found;
     for (auto at = path.rbegin(); at != path.rend(); ++at) {
       found.text += read_by(steps_[*at]);
@@ -231,7 +231,7 @@ class BorderSearch {
 
   void read_bytes(std::uint32_t number, const Node& node) {
     Node last = node;
-    last.state = kNone;
+    last.state = kNoStep;
     for (unsigned byte = 0; byte < 256; ++byte) {
       TextState apart{.guess = node.apart, .place = node.place}, whole{.guess = node.whole, .place = node.place};
       if (!rules_.read_guess(apart, static_cast<std::uint8_t>(byte)) ||
