@@ -9,6 +9,8 @@
 
 #include "canonical/byte_pair_pieces.hpp"
 #include "canonical/canonical_automaton.hpp"
+#include "canonical/edge_search.hpp"
+#include "canonical/seam_search.hpp"
 #include "expression/expression.hpp"
 #include "matching/matcher.hpp"
 #include "test.hpp"
@@ -328,6 +330,89 @@ TEST(canonical_masks_where_the_pattern_sees_token_edges) {
         Expression::intersection({any, Expression::concatenation({Expression::one_token(ByteSet::range('a', 'c')),
                                                                   Expression::repetition(small.letter(), 0, 2, 0)})});
     check_masks(small.compiled(pattern, Limits{.states = 60}), sequences, small.tokenizer.texts.size());
+  }
+}
+
+// States, with the targets of each byte of `abc` and of an edge.
+struct EdgeStates {
+  void add(std::array<std::vector<std::uint32_t>, 3> letters, std::vector<std::uint32_t> edges, bool wide,
+           bool accepts) {
+    const auto take = [](std::vector<std::uint32_t>& offsets, std::vector<std::uint32_t>& targets,
+                         const std::vector<std::uint32_t>& row) {
+      targets.insert(targets.end(), row.begin(), row.end());
+      offsets.push_back(static_cast<std::uint32_t>(targets.size()));
+    };
+    take(tables.offsets, tables.targets, {});  // of all other bytes
+    for (const auto& row : letters) take(tables.offsets, tables.targets, row);
+    take(tables.edge_offsets, tables.edge_targets, edges);
+    tables.wide.push_back(wide);
+    tables.accepting.push_back(accepts);
+  }
+  EdgeAutomaton automaton() const { return EdgeAutomaton(tables); }
+
+  EdgeTables tables = [] {
+    EdgeTables empty{.classes = {},
+                     .class_count = 4,
+                     .offsets = {0},
+                     .targets = {},
+                     .edge_offsets = {0},
+                     .edge_targets = {},
+                     .accepting = {},
+                     .wide = {},
+                     .starts = {0}};
+    for (std::uint8_t i = 0; i < 3; ++i) empty.classes['a' + i] = static_cast<std::uint8_t>(i + 1);
+    return empty;
+  }();
+};
+
+// A text in which a token crosses the left border of an `a`, and one in which it crosses the right one, against all
+// short texts; the tokens of these.
+TEST(canonical_tokens_that_cross_a_border) {
+  EdgeStates left, right;
+  left.add({{{0, 1}, {0, 1}, {0, 1}}}, {0}, true, false);
+  left.add({{{2}, {}, {}}}, {}, false, false);
+  left.add({{{2}, {2}, {2}}}, {2}, true, true);
+  right.add({{{0, 1}, {0}, {0}}}, {0}, true, false);
+  right.add({{{2}, {2}, {2}}}, {}, false, false);
+  right.add({{{2}, {2}, {2}}}, {2}, true, true);
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Small small(seed);
+    const EdgeSearch search(small.tokenization, false);
+    Budget budget(Limits{}, nullptr, 0);
+    std::array<std::size_t, 2> shortest{100, 100};
+    for (const std::string& text : small.texts(small.letters == 1 ? 12 : 5)) {
+      const Tokens tokens = small.encode(text);
+      if (!text.empty()) CHECK(search.tokens_of(text, Before::Nothing, 100'000, budget) == tokens);
+      std::size_t begin = 0;
+      for (const std::uint32_t token : tokens) {
+        const std::string& piece = small.tokenizer.texts[token];
+        if (piece.find('a', 1) != std::string::npos) shortest[0] = std::min(shortest[0], text.size());
+        if (piece.find('a') < piece.size() - 1) shortest[1] = std::min(shortest[1], text.size());
+        begin += piece.size();
+      }
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      const EdgeAutomaton automaton = (side == 0 ? left : right).automaton();
+      const auto found = search.shortest(automaton, Before::Nothing, 100'000, budget);
+      if (shortest[side] < 100) CHECK(found && found->size() <= shortest[side]);
+      if (found) CHECK_EQUAL(found->size() > 5 || found->size() == shortest[side], true);
+    }
+  }
+}
+
+// `a`, then any text: a pre-token goes on over the seam, since the tokenizer has one for a whole text.
+TEST(canonical_seams_between_parts) {
+  EdgeStates parts;
+  parts.add({{{1}, {}, {}}}, {}, false, false);
+  parts.add({}, {2}, false, false);
+  parts.add({{{2}, {2}, {2}}}, {}, false, true);
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const Small small(seed);
+    Budget budget(Limits{}, nullptr, 0);
+    const SeamTexts texts =
+        texts_with_seams(*small.tokenization, parts.automaton(), Before::Nothing, 4, 100'000, budget);
+    CHECK(texts.joined && texts.joined->text == "aa" && texts.joined->seams == std::vector<std::uint32_t>{1});
+    CHECK(texts.different.empty() && !texts.unstable);
   }
 }
 
