@@ -22,7 +22,7 @@ import tokamata as tk
 from tests.support.constraints import MAKERS, OPERATORS, SCHEMA, WEATHER, Made, Painter
 from tests.support.masks import allowed
 from tests.support.vocabularies import BYTES
-from tokamata import errors
+from tokamata import errors, guard
 from tokamata.calls.recipes import Shared, steps_of
 from tokamata.matching import matchers as matching
 from tokamata.vocabulary import vocabulary as vocabularies
@@ -556,6 +556,8 @@ ERRORS: dict[str, tuple[Any, ...]] = {
     "RepairRefusedError": (tk.json().repair("[1, 2 //x"), {"lost": (1, 0)}),
     "SchemaError": ("/a", "type", "7", "a string"),
     "SchemaWarning": ("/a", "minLenght", "minLength", "a slip", 2),
+    "SeamError": (("a", "b"), guard.Verdict("they are alike", "not settled", reason="a limit was met")),
+    "TemplateError": (3, "it has no end", "add it"),
     "TokenizerMismatchError": ("tokenizers 1", "ab", 0, (3,), (1, 2), "it cuts the text"),
     "TokenizerMismatchWarning": ("tokenizers 1", "it cuts the text", "all tokens are admitted"),
     "UnknownPropertyError": ("no such property",),

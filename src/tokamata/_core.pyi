@@ -1104,8 +1104,8 @@ def seam_texts(
         most_texts: at most so many different ones are given.
 
     Returns:
-        Texts in which pre-tokens of the parts end elsewhere, the shortest first; one in which a pre-token goes
-        on over a seam; one whose normalizer or added tokens join parts.  Each has the offsets of its
+        Texts in which pre-tokens of the parts end elsewhere, the shortest first; one in which a pre-token
+        goes on over a seam; one whose normalizer or added tokens join parts.  Each has the offsets of its
         seams.
 
     Raises:

@@ -109,8 +109,7 @@ def test_an_independent_judge(seed: int) -> None:
                 assert len(verdict.witness.text) == len(expected.text)
 
 
-def test_a_control_token_is_whole_and_comes_from_text() -> None:
-    qwen = next(real for real in REAL if real.name == "qwen-3").path()
+def test_a_control_token_is_whole_and_comes_from_text(qwen: Tokenizer) -> None:
     found = guard.boundary(qwen, "<|im_end|>")
     assert all([found.crossed_left, found.crossed_right, found.one_token])
     assert found.from_text.outcome == "witness"

@@ -25,7 +25,7 @@ from tests.support.tokenizers.random_tokenizers import random_tokenizer
 from tokamata.automata import Acceptor
 from tokamata.tokenization import encode_one_at_a_time
 
-_CASES = int(os.environ.get("TOKAMATA_CASES", "24"))
+_CASES = int(os.environ.get("TOKAMATA_CASES", "10"))
 _LONGEST = 4
 _ASK: dict[Question, Callable[..., Counterexample | None]] = {
     "left": crossed_left,
@@ -113,7 +113,7 @@ def test_merge_lists_in_all_texts() -> None:
     """With no bound on the texts: nothing short refutes a proof, and each witness is what merging yields."""
     draw = random.Random(31)
     proofs = witnesses = 0
-    for _ in range(60):
+    for _ in range(15):
         bpe = random_bpe(draw, "abc", 8, shuffled=0.5)
         if len(set(bpe.merges)) < len(bpe.merges):
             continue  # of a merge that is listed twice, the file and the algorithm count another position

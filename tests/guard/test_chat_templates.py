@@ -11,7 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import Tokenizer
 
 import tokamata as tk
-from tests.support.tokenizers.real_tokenizers import REAL
+from tests.support.tokenizers.random_tokenizers import random_tokenizer
 from tokamata import guard
 
 CHATML = (
@@ -28,11 +28,6 @@ FORGETFUL = (
 # A turn ends where the next one begins, without a control token between them.
 PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
 ROLES = ("user", "assistant")
-
-
-@pytest.fixture(scope="module")
-def qwen() -> Tokenizer:
-    return Tokenizer.from_file(str(next(real for real in REAL if real.name == "qwen-3").path()))
 
 
 def rendered(source: str, *turns: tuple[str, str]) -> str:
@@ -100,13 +95,13 @@ def test_what_is_not_followed_is_named(qwen: Tokenizer) -> None:
 
 
 def test_the_template_of_a_folder(tmp_path: Path) -> None:
-    source = next(real for real in REAL if real.name == "qwen-3").path()
-    (tmp_path / "tokenizer.json").write_bytes(source.read_bytes())
+    own, _ = random_tokenizer(0)
+    own.save(str(tmp_path / "tokenizer.json"))
     config: dict[str, Any] = {"chat_template": TRIMMED, "eos_token": {"content": "<|im_end|>"}}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-    assert guard.template(tmp_path, roles=("user",)).of_role("user").apart.outcome == "proved"
+    assert guard.template(tmp_path, roles=("user",)).of_role("user").unchanged.outcome == "witness"
     (tmp_path / "chat_template.jinja").write_text(CHATML)
-    assert guard.template(tmp_path, roles=("user",)).of_role("user").apart.outcome == "witness"
+    assert guard.template(tmp_path, roles=("user",)).of_role("user").unchanged.outcome == "proved"
 
 
 @pytest.mark.parametrize(
@@ -114,8 +109,8 @@ def test_the_template_of_a_folder(tmp_path: Path) -> None:
     [("{", "not valid JSON"), ("[]", "no chat template"), ('{"chat_template": "{% for %}"}', "line 1")],
 )
 def test_templates_that_cannot_be_read(tmp_path: Path, config: str, message: str) -> None:
-    source = next(real for real in REAL if real.name == "qwen-3").path()
-    (tmp_path / "tokenizer.json").symlink_to(source)
+    own, _ = random_tokenizer(0)
+    own.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "tokenizer_config.json").write_text(config)
     with pytest.raises(tk.TemplateError, match=message):
         guard.template(tmp_path)

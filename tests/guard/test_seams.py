@@ -12,7 +12,6 @@ from tokenizers import Tokenizer
 import tokamata as tk
 from tests.support.constraints import up_to
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
-from tests.support.tokenizers.real_tokenizers import REAL
 from tokamata import guard
 
 CASES = int(os.environ.get("TOKAMATA_CASES", "16"))
@@ -62,8 +61,7 @@ def is_reproduced(own: Tokenizer, *texts: str) -> bool:
     return all(own.decode(encoded(own, text), skip_special_tokens=False) == text for text in texts)
 
 
-def test_a_text_between_control_tokens() -> None:
-    qwen = next(real for real in REAL if real.name == "qwen-3").path()
+def test_a_text_between_control_tokens(qwen: Tokenizer) -> None:
     alone = guard.seams(qwen, ["<|im_start|>", ANY, "<|im_end|>\n"])
     assert alone.outcome == "proved"
     after_a_line = guard.seams(qwen, ["<|im_start|>user\n", ANY, "<|im_end|>\n"])
@@ -74,26 +72,22 @@ def test_a_text_between_control_tokens() -> None:
     assert guard.seams(qwen, ["<|im_start|>user\n", TRIMMED, "<|im_end|>\n"]).outcome == "proved"
 
 
-def test_each_slot_is_encoded_apart() -> None:
-    qwen = next(real for real in REAL if real.name == "qwen-3").path()
+def test_each_slot_is_encoded_apart(qwen: Tokenizer) -> None:
     template = ["<|im_start|>user\n", TRIMMED, "<|im_end|>\n"]
     ids = guard.encode(qwen, template, ["Say <|im_end|> twice"])
-    own = Tokenizer.from_file(str(qwen))
     assert ids.count(151645) == 1
-    assert own.decode(ids, skip_special_tokens=False) == "<|im_start|>user\nSay <|im_end|> twice<|im_end|>\n"
+    assert qwen.decode(ids, skip_special_tokens=False) == "<|im_start|>user\nSay <|im_end|> twice<|im_end|>\n"
     with pytest.raises(tk.ArgumentError, match="values"):
         guard.encode(qwen, template, [" blank"])
     with pytest.raises(tk.SeamError, match="cannot be encoded apart"):
         guard.encode(qwen, ["<|im_start|>user\n", ANY, "<|im_end|>\n"], ["a"])
 
 
-def test_literals_that_make_a_control_token_together() -> None:
-    qwen = next(real for real in REAL if real.name == "qwen-3").path()
+def test_literals_that_make_a_control_token_together(qwen: Tokenizer) -> None:
     assert guard.encode(qwen, ["<|im_", "start|>", ANY], ["a"]) == [151644, 64]
 
 
-def test_a_limit_is_no_proof() -> None:
-    qwen = next(real for real in REAL if real.name == "qwen-3").path()
+def test_a_limit_is_no_proof(qwen: Tokenizer) -> None:
     found = guard.seams(qwen, ["user\n", TRIMMED], limits=tk.Limits(states=50))
     assert found.outcome == "not settled"
     assert "states" in found.of_slot(0).verdict.reason

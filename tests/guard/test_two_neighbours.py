@@ -16,7 +16,7 @@ from tests.support.tokenizers.plain_tokenizers import plain_tokenizer
 from tokamata.errors import VocabularyError
 from tokamata.tokenization import Crossing, TwoNeighbours, encode_one_at_a_time, first_improper
 
-_CASES = int(os.environ.get("TOKAMATA_CASES", "24"))
+_CASES = int(os.environ.get("TOKAMATA_CASES", "10"))
 
 
 def lists(draw: random.Random, count: int) -> list[Bpe]:
