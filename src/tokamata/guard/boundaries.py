@@ -2,7 +2,7 @@
 
 Problem.  ``<|im_end|>``, ``</think>`` or ``{`` mean something only where they stand by themselves.  A
 tokenizer may write a token that begins before such a text and ends within it, or cut it into several, or
-make a control token of it; its normalizer may change it.  Each of these is asked for *all* texts at once.
+make a control token of it; its normalizer may change it.  Each of these questions is about *all* texts at once.
 
 Example.  Llama 3.1 and ``<|im_end|>``, which is no control token there: in ``}<|im_end|>`` the token ``}<``
 crosses its left border.  Qwen 3, where it is one: never crossed, always one token, which is proved.
