@@ -159,15 +159,16 @@ def test_the_report_of_a_template(with_template: Path, boundaries: Any) -> None:
 
 
 def test_what_is_not_followed_is_named(with_template: Path, boundaries: Any) -> None:
-    (with_template / "chat_template.jinja").write_text(
-        "{% for m in messages %}{{ m.content | replace(m.role, 'b') }}<|end|>{% endfor %}"
-    )
+    source = "{% for m in messages %}{{ m.content | sort | join }}<|end|>{% endfor %}"
+    (with_template / "chat_template.jinja").write_text(source)
     result = call(with_template, "--template", "-b", boundaries("{"))
-    assert result.exit_code != 0, result.output
-    found = api.template(with_template)
-    assert found.unsettled
-    for each in found.unsettled:
-        assert f"not followed {each}"[:60] in words(result)
+    assert result.exit_code == 2, result.output
+    assert "not followed line 1: the filter sort of a slot's text" in words(result)
+    assert "? not settled an appended turn changes no token before it" in words(result)
+    result = call(with_template, "--template", "-b", boundaries("{"), "--json")
+    assert json.loads(result.stdout)["template"]["not_followed"] == [
+        "line 1: the filter sort of a slot's text"
+    ]
 
 
 def test_the_manifest_alone(folder: Path) -> None:
