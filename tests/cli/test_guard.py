@@ -15,7 +15,6 @@ from typer.testing import CliRunner, Result
 
 from tests.support.tokenizers.real_tokenizers import REAL
 from tests.support.tokenizers.small_tokenizers import FUSE, added, document
-from tokamata import guard as api
 from tokamata.cli import guard as command
 from tokamata.cli.app import app
 from tokamata.errors import TokenizerMismatchError
