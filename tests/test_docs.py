@@ -13,6 +13,7 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -160,16 +161,24 @@ RUN = [command for command in commands(DOCS / "command_line.md") if command[0] =
 
 
 @pytest.mark.parametrize("command", RUN, ids=lambda command: " ".join(command[1:3]))
-def test_commands_run(command: list[str], model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_run(
+    command: list[str], model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from typer.testing import CliRunner
 
     from tokamata.cli.app import app
 
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(demo, "default_model_folder", lambda progress: model_folder)
-    result = CliRunner().invoke(app, command[1:])
-    is_changed = "2026-1x" in command or command[1] == "repair"
-    assert result.exit_code == (1 if is_changed else 0), result.output
+    if "path/to/model" in command:  # one with a chat template
+        folder = shutil.copytree(model_folder, tmp_path / "model")
+        template = "{% for message in messages %}{{ message.content }}<eos>{% endfor %}"
+        (folder / "chat_template.jinja").write_text(template)
+    arguments = [str(tmp_path / "model") if word == "path/to/model" else word for word in command[1:]]
+    result = CliRunner().invoke(app, arguments)
+    is_guard = command[1] == "guard" and "--manifest" not in command
+    fails = "2026-1x" in command or command[1] == "repair" or is_guard
+    assert result.exit_code == (1 if fails else 0), result.output
 
 
 def test_examples_that_are_wrong_fail() -> None:

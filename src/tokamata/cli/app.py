@@ -337,3 +337,40 @@ def audit(
     code = run(Screen(), engine, schema, vocabulary, seconds, seed, as_json)
     if code:
         raise typer.Exit(code)
+
+
+@app.command(cls=_Command)
+@reports_errors
+def guard(
+    tokenizer: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL_OR_FILE", help="The folder of a model, or a tokenizer's file."),
+    ],
+    boundaries: Annotated[
+        Path | None,
+        typer.Option(
+            "--boundaries",
+            "-b",
+            help="A file with a boundary a line, as it is or as a JSON string. "
+            "(default: control tokens, and what often ends a part of an answer)",
+        ),
+    ] = None,
+    template: Annotated[
+        bool, typer.Option("--template", "-t", help="Examine the chat template too.")
+    ] = False,
+    manifest: Annotated[
+        bool, typer.Option("--manifest", help="Print what was measured of the tokenizer, and nothing else.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False,
+) -> None:
+    """Prove that a tokenizer keeps boundaries whole, and a chat template the texts of others, or refute it.
+
+    Each verdict is a proof for all texts, or a witness: a text that shows the opposite, with its tokens.
+    Exits with 0 if all is proved, with 1 if there is a witness, with 2 if something is not settled, or after
+    an error.
+    """
+    from tokamata.cli.guard import Parts, run
+
+    code = run(Screen(), tokenizer, Parts(boundaries, template, manifest, as_json))
+    if code:
+        raise typer.Exit(code)
