@@ -2,7 +2,8 @@
 
 Every block that is marked ``python`` is run, in order, in one namespace for each page and in a folder of its
 own.  A block of ``>>>`` lines is run as a doctest.  Any other block is run as it stands, so what it claims it
-has to assert.  The page about the guard finds Qwen 3's ``tokenizer.json`` in its folder.  In README.md, which loads a real model, the comment after a ``print`` is what it prints.
+has to assert.  In README.md, which loads a real model, the comment after a ``print`` is what it prints.  The
+page about the guard finds Qwen 3's ``tokenizer.json`` in its folder.
 
 Every command in a shell block is checked: a target of make exists, an extra of pip is declared, a file is
 there, and the options of ``tokamata`` parse.  The commands on the page about the command line are run.
