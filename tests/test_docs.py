@@ -2,7 +2,8 @@
 
 Every block that is marked ``python`` is run, in order, in one namespace for each page and in a folder of its
 own.  A block of ``>>>`` lines is run as a doctest.  Any other block is run as it stands, so what it claims it
-has to assert.  In README.md, which loads a real model, the comment after a ``print`` is what it prints.
+has to assert.  In README.md, which loads a real model, the comment after a ``print`` is what it prints.  The
+page about the guard finds Qwen 3's ``tokenizer.json`` in its folder.
 
 Every command in a shell block is checked: a target of make exists, an extra of pip is declared, a file is
 there, and the options of ``tokamata`` parse.  The commands on the page about the command line are run.
@@ -21,6 +22,7 @@ import pytest
 
 from tests.support.models.margins import CLEAR, margins
 from tests.support.paths import ROOT
+from tests.support.tokenizers.real_tokenizers import REAL
 from tokamata import demo
 
 DOCS = ROOT / "docs"
@@ -29,6 +31,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL_BLOCK = re.compile(r"^```(sh|)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINT = re.compile(r"^print\(.*?\)(?: +# (.*))?$", re.MULTILINE)
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text(encoding="utf-8"))]
+GUARD = DOCS / "guard.md"
 
 
 def run(text: str, name: str, namespace: dict[str, Any]) -> None:
@@ -44,10 +47,16 @@ def run(text: str, name: str, namespace: dict[str, Any]) -> None:
             exec(compile("\n" * line + code, name, "exec", dont_inherit=True), namespace)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow) if page == GUARD else page for page in PAGES],
+    ids=lambda page: page.name,
+)
 @pytest.mark.shared_states
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    if page == GUARD:
+        shutil.copy(next(real for real in REAL if real.name == "qwen-3").path(), "tokenizer.json")
     run(page.read_text(encoding="utf-8"), str(page), {"__name__": "__main__"})
 
 

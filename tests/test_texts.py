@@ -13,6 +13,7 @@ import pytest
 
 import tokamata as tk
 from tests.support.paths import ROOT
+from tokamata import guard
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 README = ROOT / "README.md"
@@ -106,6 +107,8 @@ def test_every_public_name_is_documented() -> None:
         "demo.default_model_folder",
         "integrations.transformers.ConstraintLogitsProcessor",
         *(f"integrations.trl.{name}" for name in ("text_reward", "token_reward")),
+        "errors.TemplateError",
+        *(f"guard.{name}" for name in guard.__all__),
         *(f"compat.json_repair.{name}" for name in ("from_file", "load", "loads", "repair_json")),
     }
     assert elsewhere <= set(listed)
