@@ -107,7 +107,6 @@ def test_every_public_name_is_documented() -> None:
         "demo.default_model_folder",
         "integrations.transformers.ConstraintLogitsProcessor",
         *(f"integrations.trl.{name}" for name in ("text_reward", "token_reward")),
-        "errors.TemplateError",
         *(f"guard.{name}" for name in guard.__all__),
         *(f"compat.json_repair.{name}" for name in ("from_file", "load", "loads", "repair_json")),
     }

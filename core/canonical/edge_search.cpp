@@ -775,9 +775,9 @@ class EdgeSearch::Search {
       const TokenId token{exit.leaving.token};
       if (exit.is_first || !has_bit(pieces_.following(), token.value)) continue;
       const bool continues = (tokenization_.vocabulary().bytes(token)[0] & 0xC0) == 0x80;
-      for (auto place = inner_.lower_bound({exit.from, 0, 0}); place != inner_.end() && place->state == exit.from;
+      const std::set<Place>& places = continues ? within_ : between_;
+      for (auto place = places.lower_bound({exit.from, 0, 0}); place != places.end() && place->state == exit.from;
            ++place) {
-        if (continues != (place->place != CodePoints::kBetween)) continue;
         const std::optional<TextState> freely = freely_read(*place, token);
         if (!freely) continue;
         const Key best{Kind::Inside, place_of(exit.leaving.state, *freely), Pieces::kSettled, token};
@@ -792,10 +792,11 @@ class EdgeSearch::Search {
     for (const Prefix::Node& node : prefix_.nodes()) {
       if (node.at_border) continue;
       Place place = place_of(node.state, node.text);
-      inner_.insert(place);
-      if (place.place == CodePoints::kBetween) continue;
+      const bool is_between = place.place == CodePoints::kBetween;
+      (is_between ? between_ : within_).insert(place);
+      if (is_between) continue;
       place.place |= TextState::kFallback;
-      inner_.insert(place);
+      within_.insert(place);
     }
   }
 
@@ -833,8 +834,9 @@ class EdgeSearch::Search {
     std::vector<Later> found;
     std::set<std::pair<Place, std::uint32_t>> met;
     const auto extend = [&](const Place& to, TokenId token, std::uint32_t next) {
-      for (const Place& from : inner_)
-        for_each_step(from, [&](std::uint32_t other, const Place& reached) {
+      for (const std::set<Place>* places : {&between_, &within_})
+        for (const Place& from : *places)
+          for_each_step(from, [&](std::uint32_t other, const Place& reached) {
           if (reached != to || !pieces_.follow(Pieces::kSettled, {other}, token) || !met.emplace(from, other).second)
             return;
           found.push_back({from, other, next});
@@ -887,7 +889,7 @@ class EdgeSearch::Search {
   std::size_t next_exit_ = 0;
   std::uint32_t next_node_ = 0;  // of the prefix
   bool went_deeper_ = false;
-  std::set<Place> inner_;
+  std::set<Place> between_, within_;  // code points, or one
 };
 
 // ---- both -----------------------------------------------------------------------------------------

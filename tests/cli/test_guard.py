@@ -278,5 +278,5 @@ def test_a_real_tokenizer(boundaries: Any) -> None:
     assert "<|im_end|> · token 151645" in said
     for claim in ("no token crosses the left border", "each occurrence is one whole token"):
         assert f"✓ proved {claim}" in said
-    assert "✗ witness no text becomes the control token of this name" in said
+    assert "✗ witness no text becomes the added token of this name" in said
     assert "tokens <|im_end|> 151645 (written so by its own program)" in said

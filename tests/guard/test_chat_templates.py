@@ -114,3 +114,49 @@ def test_templates_that_cannot_be_read(tmp_path: Path, config: str, message: str
     (tmp_path / "tokenizer_config.json").write_text(config)
     with pytest.raises(tk.TemplateError, match=message):
         guard.template(tmp_path)
+
+
+def test_a_template_that_reads_the_whole_conversation_first(qwen: Tokenizer) -> None:
+    """It is widened: a proof holds for it, and a witness is one of the template itself."""
+    source = (
+        "{% set ns = namespace(n=0) %}"
+        "{% for m in messages %}{% if m.role == 'user' %}{% set ns.n = loop.index0 %}{% endif %}{% endfor %}"
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+        "{% if loop.index0 < ns.n %}{{ m.content | trim }}{% else %}{{ m.content }}{% endif %}"
+        "<|im_end|>\n{% endfor %}"
+    )
+    found = guard.template(qwen, source, roles=ROLES)
+    witness = found.appending.witness
+    assert witness is not None
+    assert witness.replayed
+    assert found.of_role("user").control.witness is not None
+    assert found.of_role("user").apart.outcome == "witness"
+
+
+def test_literals_that_make_a_control_token_over_the_end_of_a_turn(qwen: Tokenizer) -> None:
+    source = "{% for m in messages %}{% if not loop.first %}|im_end|>{% endif %}a<{% endfor %}"
+    witness = guard.template(qwen, source, roles=ROLES).appending.witness
+    assert witness is not None
+    assert witness.replayed
+
+
+def test_stretches_that_differ_at_their_end_alone(qwen: Tokenizer) -> None:
+    """What a constraint shows is cut off, and must not stand for its texts."""
+    source = "{% for m in messages %}be<|im_start|>{{ m.content }}<|im_end|>" + "x" * 500
+    source += "{% if m.role == 'user' %}1{% else %}a{% endif %}{% endfor %}"
+    assert guard.template(qwen, source, roles=["user"]).appending.outcome == "proved"
+    assert guard.template(qwen, source, roles=["assistant"]).appending.outcome == "witness"
+    assert guard.template(qwen, source, roles=ROLES).appending.outcome == "witness"
+
+
+def test_added_tokens_that_are_no_control_tokens(qwen: Tokenizer) -> None:
+    found = guard.template(qwen, CHATML.replace("{{ m.content }}", "<tool_call>{{ m.content }}"), roles=ROLES)
+    assert found.of_role("user").control.witness is not None
+    assert guard.boundary(qwen, "<tool_call>").from_text.witness is not None
+    assert guard.boundary(qwen, "<tool_call>", control_tokens="text").from_text.witness is not None
+
+
+def test_where_a_trimmed_text_stands(qwen: Tokenizer) -> None:
+    witness = guard.template(qwen, TRIMMED, roles=["assistant"]).of_role("assistant").unchanged.witness
+    assert witness is not None
+    assert witness.position == len("<|im_start|>assistant\n")

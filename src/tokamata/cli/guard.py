@@ -37,7 +37,7 @@ from tokamata.guard.manifest import manifest
 from tokamata.guard.self_test import self_test
 from tokamata.guard.template_sources import TemplateSource, template_source
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
-from tokamata.tokenization.canonical import control_names
+from tokamata.tokenization.canonical import added_names
 from tokamata.tokenization.self_test import SelfTest
 from tokamata.vocabulary import Vocabulary
 
@@ -143,7 +143,9 @@ def _outcome(test: SelfTest, found: list[Boundary], chat: ChatTemplate | None) -
 
 def _usual(path: Path, vocabulary: Vocabulary) -> _Asked:
     """The control tokens that the chat template names, or the shortest if there is none; and some others."""
-    names = sorted(control_names(vocabulary), key=lambda name: (len(name), name))
+    tokens, named = vocabulary.tokens, added_names(vocabulary)
+    control = [name for name, token in named.items() if tokens[token] is None]
+    names = sorted(control, key=lambda name: (len(name), name))
     try:
         source = template_source(path, None, None, None)
     except TemplateError:

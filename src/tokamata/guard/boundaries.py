@@ -2,7 +2,7 @@
 
 Problem.  ``<|im_end|>``, ``</think>`` or ``{`` mean something only where they stand by themselves.  A
 tokenizer may write a token that begins before such a text and ends within it, or cut it into several, or
-make a control token of it; its normalizer may change it.  Each of these questions is about *all* texts at once.
+make a control token of it; its normalizer may change it.  Each of these questions is about *all* texts.
 
 Example.  Llama 3.1 and ``<|im_end|>``, which is no control token there: in ``}<|im_end|>`` the token ``}<``
 crosses its left border.  Qwen 3, where it is one: never crossed, always one token, which is proved.
@@ -47,7 +47,7 @@ class Boundary:
         crossed_left: no token crosses the left border of an occurrence.
         crossed_right: no token crosses its right border.
         one_token: each occurrence is one whole token of ``tokens``.
-        from_text: no text of a user becomes the control token with this name.
+        from_text: no text becomes the control token, or other added token, with this name.
         kept: the normalizer leaves each occurrence as it is.
         not_made: the normalizer makes no occurrence of another text.
         reproduced: some text with the boundary is reproduced by the tokenizer, so that the others say
@@ -194,24 +194,24 @@ def _tokens_of(edges: TokenEdges, text: bytes) -> tuple[int, ...]:
 
 
 def _from_text(edges: TokenEdges, text: bytes | None) -> Verdict:
-    claim = "no text becomes the control token of this name"
-    vocabulary = edges.vocabulary
-    control = [token for token in _tokens_of(edges, text or b"") if vocabulary.tokens[token] is None]
-    if not control:
-        return Verdict(claim, "proved", reason="no control token has this name")
-    if edges.control_tokens == "text":
+    claim = "no text becomes the added token of this name"
+    name = (text or b"").decode("utf-8", "replace")
+    token = edges.added_names.get(name)
+    if token is None:
+        return Verdict(claim, "proved", reason="no added token that is read in a text has this name")
+    if edges.control_tokens == "text" and name in edges.control_names:
         return Verdict(claim, "proved", reason="names of control tokens are ordinary text")
     assert text is not None
-    written = None if edges.running is None else edges.running.encode(text.decode())
-    if written is not None and control[0] not in written:
-        reason = f"the tokenizer's program writes {written[:8]} for its name"
-        return Verdict(claim, "not settled", reason=reason)
-    says = "the name in a text becomes the control token"
-    return Verdict(
-        claim,
-        "witness",
-        Witness(text, (control[0],), (text,), 0, says, None if written is None else written == [control[0]]),
-    )
+    replayed = None
+    if edges.running is not None:
+        encode = edges.running.encode if edges.control_tokens == "read" else edges.running.encode_text
+        written = encode(name)
+        if written is not None and token not in written:
+            reason = f"the tokenizer's program writes {written[:8]} for its name"
+            return Verdict(claim, "not settled", reason=reason)
+        replayed = None if written is None else written == [token]
+    says = "the name in a text becomes the added token"
+    return Verdict(claim, "witness", Witness(text, (token,), (text,), 0, says, replayed))
 
 
 class _Search:

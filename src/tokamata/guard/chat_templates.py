@@ -29,6 +29,7 @@ from typing import Any
 from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.text_constraints import literal
 from tokamata.errors import ArgumentError, LimitExceeded, TokamataError, shown_argument
+from tokamata.guard.byte_languages import ByteLanguage
 from tokamata.guard.seams import seams
 from tokamata.guard.template_sources import TemplateSource, template_source
 from tokamata.guard.templates.languages import slot_language
@@ -167,24 +168,48 @@ class _Judge:
     ) -> None:
         self._tokenizer, self._roles, self._limits, self._cancel = tokenizer, roles, limits, cancel
         self._edges = TokenEdges.of(tokenizer, "text")
-        self._template: Template = read_template(
+        self._own: Template = read_template(
             given.source,
             bos_token=given.bos_token,
             eos_token=given.eos_token,
             special_tokens=given.special_tokens,
         )
+        self._template = self._own
         self._seams: dict[Any, Verdict] = {}
+        self._texts: dict[tuple[Slot, Any], Constraint[Any]] = {}
         self._unsettled: dict[str, None] = {}
 
     def judged(self) -> ChatTemplate:
-        shapes, why_not_all = self._shapes()
+        turns = [Turn(role) for role in self._roles]
+        found = self._own.conversations(turns, limits=self._limits, cancel=self._cancel)
+        if found.unsettled is None and found.template is self._own:
+            return self._of_shapes(self._prompting(list(found.shapes)), "")
+        # What holds for the widened template holds for the template; what is wrong there may be right here.
+        widened = None
+        if found.unsettled is None:
+            self._template = found.template
+            widened = self._of_shapes(self._prompting(list(found.shapes)), "")
+            self._template = self._own
+            self._unsettled.clear()
+        reason = str(found.unsettled or "the template reads the whole conversation before it writes")
+        if found.unsettled is not None:
+            self._unsettled[reason] = None
+        shapes = [Shape((turn,)) for turn in turns]
+        for shape in shapes:  # grows
+            if len(shape.turns) < _MOST_TURNS:
+                shapes += [Shape((*shape.turns, turn)) for turn in turns]
+        own = self._of_shapes(self._prompting(shapes), reason)
+        return own if widened is None else _united(own, widened)
+
+    def _of_shapes(self, shapes: list[Shape], why_not_all: str) -> ChatTemplate:
+        """The verdicts by some conversations; ``why_not_all``: why they do not suffice for all, or ``""``."""
         renderings = [
             (shape, rendering)
             for shape in shapes
             for rendering in self._renderings(shape)
             if rendering.refused is None and self._is_possible(rendering)
         ]
-        written = {role for shape, _ in renderings for turn in shape.turns for role in [turn.role]}
+        written = {turn.role for shape, _ in renderings for turn in shape.turns}
         roles = tuple(
             RoleVerdicts(
                 role,
@@ -198,19 +223,6 @@ class _Judge:
         return ChatTemplate(roles, self._appending(shapes, why_not_all), tuple(self._unsettled))
 
     # ---- conversations ------------------------------------------------------------------------------
-
-    def _shapes(self) -> tuple[list[Shape], str]:
-        """Conversations, and why they do not suffice for all lengths, or ``""``."""
-        turns = [Turn(role) for role in self._roles]
-        found = self._template.conversations(turns, limits=self._limits, cancel=self._cancel)
-        if found.unsettled is None:
-            return self._prompting(list(found.shapes)), ""
-        self._unsettled[str(found.unsettled)] = None
-        shapes = [Shape((turn,)) for turn in turns]
-        for shape in shapes:  # grows
-            if len(shape.turns) < _MOST_TURNS:
-                shapes += [Shape((*shape.turns, turn)) for turn in turns]
-        return self._prompting(shapes), str(found.unsettled)
 
     @staticmethod
     def _prompting(shapes: list[Shape]) -> list[Shape]:
@@ -240,8 +252,8 @@ class _Judge:
     # ---- control tokens -----------------------------------------------------------------------------
 
     def _control(self, role: str, renderings: list[tuple[Shape, Rendering]], why_not_all: str) -> Verdict:
-        claim = f"no text of a {role} becomes a control token"
-        names = self._edges.control_names
+        claim = f"no text of the role {role} becomes a control token"
+        names = self._edges.added_names
         if not names:
             return Verdict(claim, "proved", reason="the tokenizer reads no control token in a text")
         reason = why_not_all
@@ -249,7 +261,7 @@ class _Judge:
             written = "".join(piece for piece in rendering.pieces if isinstance(piece, str))
             own = [name for name in names if name in written]
             for slot in self._slots(rendering, role):
-                for name in sorted(own, key=len) + sorted(names, key=len)[:4]:
+                for name in sorted(own, key=len) + sorted(self._edges.control_names, key=len)[:4]:
                     witness = self._injected(rendering, slot, name, names[name])
                     if witness is not None:
                         return Verdict(claim, "witness", witness)
@@ -300,7 +312,7 @@ class _Judge:
     # ---- seams --------------------------------------------------------------------------------------
 
     def _apart(self, role: str, renderings: list[tuple[Shape, Rendering]], why_not_all: str) -> Verdict:
-        claim = f"the texts of a {role} can be encoded apart"
+        claim = f"the texts of the role {role} can be encoded apart"
         reason = why_not_all
         for _, rendering in renderings:
             if rendering.unsettled is not None:
@@ -327,7 +339,7 @@ class _Judge:
         slots: list[Slot] = []
         for piece in rendering.pieces:
             if isinstance(piece, Slot):
-                parts.append(slot_language(piece, rendering.conditions).texts)
+                parts.append(self._texts_of(piece, rendering))
                 slots.append(piece)
                 continue
             for text, is_control in self._edges.split_controls(piece):
@@ -337,8 +349,17 @@ class _Judge:
                     parts, slots = [text], []
         yield parts, slots
 
+    def _texts_of(self, slot: Slot, rendering: Rendering) -> Constraint[Any]:
+        key = slot, rendering.conditions
+        if key not in self._texts:
+            self._texts[key] = slot_language(slot, rendering.conditions).texts
+        return self._texts[key]
+
     def _seam(self, parts: list[str | Constraint[Any]]) -> Verdict:
-        key = tuple(part if isinstance(part, str) else (Constraint, str(part)) for part in parts)
+        try:
+            key = tuple(part if isinstance(part, str) else self._key_of(part) for part in parts)
+        except LimitExceeded as error:
+            return Verdict("", "not settled", reason=f"the limit {error.limit} was met")
         if key not in self._seams:
             try:
                 found = seams(self._tokenizer, parts, limits=self._limits, cancel=self._cancel)
@@ -347,10 +368,16 @@ class _Judge:
                 self._seams[key] = Verdict("", "not settled", reason=f"the limit {error.limit} was met")
         return self._seams[key]
 
+    def _key_of(self, texts: Constraint[Any]) -> Any:
+        """Equal for equal languages alone: what a constraint shows is cut off."""
+        language = ByteLanguage.of("template", texts, self._limits)
+        rows = tuple(tuple(sorted(row.items())) for row in language.rows)
+        return language.classes, rows, language.accepting
+
     # ---- changes ------------------------------------------------------------------------------------
 
     def _unchanged(self, role: str, renderings: list[tuple[Shape, Rendering]], why_not_all: str) -> Verdict:
-        claim = f"each text of a {role} stands in the rendering as it is"
+        claim = f"each text of the role {role} stands in the rendering as it is"
         reason = why_not_all
         for shape, rendering in renderings:
             if rendering.unsettled is not None:
@@ -383,7 +410,8 @@ class _Judge:
             says = (
                 f"the text {text!r} is written as {written!r}" if slots else f"the text {text!r} is left out"
             )
-            return Witness(whole.encode(), (), (), max(whole.encode().find(written.encode()), 0), says)
+            before = rendering.pieces[: rendering.pieces.index(slots[0])] if slots else ()
+            return Witness(whole.encode(), (), (), len(concretized(before, values).encode()), says)
         return None
 
     # ---- appended turns -----------------------------------------------------------------------------
@@ -417,10 +445,26 @@ class _Judge:
             if witness is not None:
                 return Verdict("", "witness", witness)
             return Verdict("", "not settled", reason="another turn changes what was written before it")
+        if self._has_control_across(first, second[len(first) :]):
+            witness = self._rewritten(before, after)
+            if witness is not None:
+                return Verdict("", "witness", witness)
+            return Verdict("", "not settled", reason="a control token is written across the end of a turn")
         # The stretch around the end of the first turns, in two parts.
         one = self._language_of(first, after, from_end=True)
         other = self._language_of(second[len(first) :], after, from_end=False)
         return Verdict("", "proved") if one is None or other is None else self._seam([*one, *other])
+
+    def _has_control_across(self, first: list[Any], rest: list[Any]) -> bool:
+        """Whether the name of an added token begins before a place in the literals, and ends after it."""
+        left, right = _joined(first)[-1:], _joined(rest)[:1]
+        if not left or not right or not isinstance(left[0], str) or not isinstance(right[0], str):
+            return False
+        whole = left[0] + right[0]
+        return any(
+            whole.find(name, max(0, len(left[0]) - len(name) + 1), len(left[0]) + len(name) - 1) >= 0
+            for name in self._edges.added_names
+        )
 
     def _language_of(
         self, items: list[Any], rendering: Rendering, from_end: bool
@@ -449,17 +493,17 @@ class _Judge:
                 one, other = concretized(before.pieces, values), concretized(after.pieces, values)
             except (KeyError, IndexError):
                 continue
-            if other.startswith(one):
-                continue
             position = next(
                 (i for i, (a, b) in enumerate(zip(one.encode(), other.encode(), strict=False)) if a != b),
-                len(other.encode()),
+                min(len(one.encode()), len(other.encode())),
             )
             running = self._edges.running
             tokens = None if running is None else running.encode(one)
             longer = None if running is None else running.encode(other)
             replayed = None if tokens is None or longer is None else longer[: len(tokens)] != tokens
-            says = f"with another turn, {one[-30:]!r} is no longer written before it"
+            if replayed is False or (replayed is None and other.startswith(one)):
+                continue
+            says = f"with another turn, {one[-30:]!r} is no longer encoded as before"
             pieces = () if tokens is None else self._edges.pieces_of(tokens)
             return Witness(one.encode(), tuple(tokens or ()), pieces, position, says, replayed)
         return None
@@ -508,6 +552,22 @@ class _Judge:
     @staticmethod
     def _is_of(slot: Slot, role: str) -> bool:
         return any(source.role == role for source in sources_of((slot,)))
+
+
+def _united(own: ChatTemplate, widened: ChatTemplate) -> ChatTemplate:
+    """What is proved for the widened template, and else what is known of the template itself."""
+    proofs = {each.role: each for each in widened.roles}
+
+    def better(one: Verdict, other: Verdict) -> Verdict:
+        return other if other and one.outcome == "not settled" else one
+
+    roles = tuple(
+        RoleVerdicts(each.role, *map(better, each.verdicts, proofs[each.role].verdicts))
+        if each.role in proofs
+        else each
+        for each in own.roles
+    )
+    return ChatTemplate(roles, better(own.appending, widened.appending), own.unsettled)
 
 
 def _characters(pieces: Iterable[Piece]) -> list[Any]:

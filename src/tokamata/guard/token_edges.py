@@ -18,7 +18,7 @@ from tokamata.guard.verdicts import Verdict, Witness
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 from tokamata.resources.locks import Lock, kept_property
 from tokamata.tokenization.canonical import (
-    control_names,
+    added_names,
     is_decided_by_neighbours,
     text_tokenization_of,
     tokenization_of,
@@ -96,9 +96,15 @@ class TokenEdges:
         return is_decided_by_neighbours(self.vocabulary)
 
     @kept_property
+    def added_names(self) -> dict[str, int]:
+        """The added tokens that the tokenizer reads in a text, control tokens among them, by text."""
+        return added_names(self.vocabulary)
+
+    @kept_property
     def control_names(self) -> dict[str, int]:
         """The control tokens that the tokenizer reads in a text, by name."""
-        return control_names(self.vocabulary)
+        tokens = self.vocabulary.tokens
+        return {name: token for name, token in self.added_names.items() if tokens[token] is None}
 
     @kept_property
     def _controls(self) -> re.Pattern[str] | None:

@@ -71,14 +71,14 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
         return _core.Tokenization(vocabulary.core, {**tables, "added_tokens": tokens, "added_texts": texts})
 
 
-def control_names(vocabulary: Vocabulary) -> dict[str, int]:
-    """The control tokens that the tokenizer reads in a text, by their names.
+def added_names(vocabulary: Vocabulary) -> dict[str, int]:
+    """The added tokens that the tokenizer reads in a text, control tokens among them, by their texts.
 
     Raises as :func:`tokenization_of` does.
     """
     tables = _tables(vocabulary)[0]
     named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
-    return {text.decode(): token for text, token in named if vocabulary.tokens[token] is None and text}
+    return {text.decode(): token for text, token in named if text}
 
 
 def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
