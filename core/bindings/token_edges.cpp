@@ -105,9 +105,8 @@ Raises:
     ValueError: the tables contradict each other.)doc")
       .def(nb::new_(&make_edge_automaton), "tables"_a)
       .def_prop_ro("states", &EdgeAutomaton::count);
-  nb::class_<EdgeSearch>(
-      m, "EdgeSearch",
-      R"doc(Searches for texts by the token edges of their canonical tokenization.
+  nb::class_<EdgeSearch>(m, "EdgeSearch",
+                         R"doc(Searches for texts by the token edges of their canonical tokenization.
 
 See ``core/canonical/edge_search.hpp``.)doc")
       .def(nb::new_([](std::shared_ptr<Tokenization> tokenization, bool has_hidden_space) {

@@ -837,11 +837,11 @@ class EdgeSearch::Search {
       for (const std::set<Place>* places : {&between_, &within_})
         for (const Place& from : *places)
           for_each_step(from, [&](std::uint32_t other, const Place& reached) {
-          if (reached != to || !pieces_.follow(Pieces::kSettled, {other}, token) || !met.emplace(from, other).second)
-            return;
-          found.push_back({from, other, next});
-          if (found.size() > most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
-        });
+            if (reached != to || !pieces_.follow(Pieces::kSettled, {other}, token) || !met.emplace(from, other).second)
+              return;
+            found.push_back({from, other, next});
+            if (found.size() > most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
+          });
     };
     extend(place, {leaving.token}, kNoNode);
     for (std::uint32_t i = 0; i < found.size(); ++i) {
