@@ -16,6 +16,7 @@ cannot be stopped from here, so callers hand it short texts only.
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +51,7 @@ class ProgramFailed(TokamataError, RuntimeError):
         )
 
 
-class Program:
+class Program(ABC):
     """The running program of one tokenizer.
 
     Attributes:
@@ -137,17 +138,17 @@ class Program:
                 raise
             raise ProgramFailed(self.program, _shown(items), f"a panic: {error!s:.200}") from None
 
-    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]: ...
 
     def _encode_text(self, texts: Sequence[str]) -> list[list[int]]:
-        raise NotImplementedError
+        return self._encode(texts)  # where a program has no such mode it is not asked
 
-    def _decode(self, many: Sequence[Sequence[int]]) -> list[str]:
-        raise NotImplementedError
+    @abstractmethod
+    def _decode(self, many: Sequence[Sequence[int]]) -> list[str]: ...
 
     def _normalize(self, texts: Sequence[str]) -> list[str]:
-        raise NotImplementedError
+        return list(texts)  # where a program shows no normalizer it is not asked
 
 
 def _shown(items: Sequence[Any]) -> str:

@@ -183,10 +183,9 @@ def decided(condition: Condition, values: Mapping[Source, Any]) -> bool:
         return text.endswith(argument)
     if condition.kind == "longer than":
         return len(text) > int(argument)
-    if condition.kind == "more parts than":
-        method, separator, most, count = argument
-        return len(getattr(text, method)(separator, most)) > int(count)
-    raise AssertionError(condition.kind)
+    assert condition.kind == "more parts than"
+    method, separator, most, count = argument
+    return len(getattr(text, method)(separator, most)) > int(count)
 
 
 @dataclass(frozen=True)
