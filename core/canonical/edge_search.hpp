@@ -42,6 +42,7 @@ class EdgeSearch {
   EdgeSearch(const EdgeSearch&) = delete;
   EdgeSearch& operator=(const EdgeSearch&) = delete;
 
+  // A shortest one, unless its first token that matters stands third or later in a pre-token: those are searched last.
   // Nothing where no text has such edges.  Ends with LimitExceeded where more than `most_nodes` nodes are met.
   std::optional<std::string> shortest(const EdgeAutomaton& automaton, Before before, std::size_t most_nodes,
                                       Budget& budget) const;

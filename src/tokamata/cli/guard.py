@@ -313,7 +313,7 @@ class _Report:
         return before, after
 
     def _tokens(self, witness: Witness) -> Text:
-        """The tokens near the border, with their ids, and whether the program was asked."""
+        """The tokens near the border, with their ids, and whether the tokenizer's program was run."""
         ends = [0]
         for piece in witness.pieces:
             ends.append(ends[-1] + len(piece))

@@ -30,13 +30,13 @@ from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.text_constraints import literal
 from tokamata.errors import ArgumentError, LimitExceeded, TokamataError, shown_argument
 from tokamata.guard.byte_languages import ByteLanguage
-from tokamata.guard.seams import seams
+from tokamata.guard.seams import joined_literals, seams
 from tokamata.guard.template_sources import TemplateSource, template_source
 from tokamata.guard.templates.languages import slot_language
 from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, concretized, sources_of
 from tokamata.guard.templates.reading import Template, read_template
 from tokamata.guard.templates.shapes import Shape, Turn
-from tokamata.guard.token_edges import TokenEdges
+from tokamata.guard.token_edges import TokenEdges, not_settled
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
 from tokamata.resources.limits import CancelToken, Limits
 
@@ -359,13 +359,13 @@ class _Judge:
         try:
             key = tuple(part if isinstance(part, str) else self._key_of(part) for part in parts)
         except LimitExceeded as error:
-            return Verdict("", "not settled", reason=f"the limit {error.limit} was met")
+            return not_settled("", error)
         if key not in self._seams:
             try:
                 found = seams(self._tokenizer, parts, limits=self._limits, cancel=self._cancel)
                 self._seams[key] = found.stretches[0].verdict
             except LimitExceeded as error:
-                self._seams[key] = Verdict("", "not settled", reason=f"the limit {error.limit} was met")
+                self._seams[key] = not_settled("", error)
         return self._seams[key]
 
     def _key_of(self, texts: Constraint[Any]) -> Any:
@@ -457,7 +457,7 @@ class _Judge:
 
     def _has_control_across(self, first: list[Any], rest: list[Any]) -> bool:
         """Whether the name of an added token begins before a place in the literals, and ends after it."""
-        left, right = _joined(first)[-1:], _joined(rest)[:1]
+        left, right = joined_literals(first)[-1:], joined_literals(rest)[:1]
         if not left or not right or not isinstance(left[0], str) or not isinstance(right[0], str):
             return False
         whole = left[0] + right[0]
@@ -473,7 +473,7 @@ class _Judge:
 
         ``None`` if a control token stands at that end.
         """
-        pieces = _joined(items)
+        pieces = joined_literals(items)
         cut = list(self._cut(Rendering(tuple(pieces), rendering.conditions)))
         parts, _ = cut[-1] if from_end else cut[0]
         controls = self._edges.control_names
@@ -573,16 +573,6 @@ def _united(own: ChatTemplate, widened: ChatTemplate) -> ChatTemplate:
 def _characters(pieces: Iterable[Piece]) -> list[Any]:
     """Literal texts one character at a time, so that renderings can be compared."""
     return [item for piece in pieces for item in (piece if isinstance(piece, str) else [piece])]
-
-
-def _joined(items: Iterable[Any]) -> list[Piece]:
-    pieces: list[Piece] = []
-    for item in items:
-        if isinstance(item, str) and pieces and isinstance(pieces[-1], str):
-            pieces[-1] += item
-        else:
-            pieces.append(item)
-    return pieces
 
 
 def _concatenated(parts: list[str | Constraint[Any]]) -> Constraint[Any]:

@@ -121,9 +121,9 @@ def seams(
     return Seams(tuple(found))
 
 
-def joined_literals(template: Iterable[str | Constraint[Any]]) -> list[str | Constraint[Any]]:
-    """The same parts, neighbouring literal texts as one."""
-    parts: list[str | Constraint[Any]] = []
+def joined_literals(template: Iterable[Any]) -> list[Any]:
+    """The same parts, neighbouring literal texts as one; the others are of any type."""
+    parts: list[Any] = []
     for part in template:
         if isinstance(part, str) and parts and isinstance(parts[-1], str):
             parts[-1] += part

@@ -62,7 +62,6 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
 
     Raises as :func:`tokenization_of` does.
     """
-    keyed_tokenization(vocabulary)  # its tables are kept
     tables = _tables(vocabulary)[0]
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
@@ -91,28 +90,30 @@ def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
 
 
 def _tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
-    tables, key, is_kept = _tables(vocabulary)
-    if is_kept:
-        try:
-            return _core.Tokenization(vocabulary.core, tables), key
-        except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
-            tables = _made_tables(vocabulary)  # a damaged file counts as absent
+    tables, key = _tables(vocabulary)
+    try:
+        return _core.Tokenization(vocabulary.core, tables), key
+    except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
+        tables = _made_tables(vocabulary)  # a damaged file counts as absent
     with contradictions_refused():
         made = _core.Tokenization(vocabulary.core, tables)
     kept_tables.keep(key, tables)
     return made, key
 
 
-def _tables(vocabulary: Vocabulary) -> tuple[Tables, str, bool]:
-    """The tables, their name, and whether they come from the disk."""
+def _tables(vocabulary: Vocabulary) -> tuple[Tables, str]:
+    """The tables, which are kept on disk, and their name."""
     source = _source(vocabulary)
     content = source.content()
     # Stop tokens and the width may have removed tokens.
     texts = bytes(token is not None for token in vocabulary.tokens)
     engine = _ENGINES[source.family]()
     key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
-    kept = kept_tables.load(key)
-    return (_made_tables(vocabulary), key, False) if kept is None else (kept, key, True)
+    tables = kept_tables.load(key)
+    if tables is None:
+        tables = _made_tables(vocabulary)
+        kept_tables.keep(key, tables)
+    return tables, key
 
 
 def _made_tables(vocabulary: Vocabulary) -> Tables:

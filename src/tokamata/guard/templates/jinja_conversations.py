@@ -339,7 +339,7 @@ def configuration(shape: Shape, run: Run, reads: Reads, neighbours: int) -> Any:
     heads, count = trace.heads, len(trace.heads)
     before = [at for at in range(count - 1) if heads[at][2] < heads[at + 1][2]][-neighbours:]
     # Silent messages in between that change nothing: then a message alone determines the state after it, and
-    # what it was asked need not be remembered.
+    # the answers about it need not be remembered.
     is_calm = all(
         heads[at][1] == heads[at + 1][1]
         for at in range(before[0] if before else 0, count - 1)
