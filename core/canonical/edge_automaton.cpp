@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace tokamata {
 
@@ -25,7 +26,7 @@ EdgeAutomaton::EdgeAutomaton(EdgeTables tables) : tables_(std::move(tables)) {
   while (!pending.empty()) {
     const State state = pending.back();
     pending.pop_back();
-    if (!is_wide(state) || prefix_[state]) continue;
+    if (!is_wide(state) || is_accepting(state) || prefix_[state]) continue;
     prefix_[state] = true;
     for (unsigned byte = 0; byte < 256; ++byte)
       for (const State target : after_byte(state, static_cast<std::uint8_t>(byte))) pending.push_back(target);
@@ -34,6 +35,49 @@ EdgeAutomaton::EdgeAutomaton(EdgeTables tables) : tables_(std::move(tables)) {
     for (unsigned byte = 0; byte < 256 && !prefix_[state]; ++byte)
       for (const State target : after_byte(state, static_cast<std::uint8_t>(byte)))
         if (prefix_[target]) throw std::invalid_argument("edge automaton: a path returns to the prefix");
+  find_rests();
+}
+
+void EdgeAutomaton::find_rests() {
+  std::vector<std::vector<State>> readers(count()), edges_to(count());  // the states before a byte, and before an edge
+  for (State state = 0; state < count(); ++state) {
+    const std::size_t row = std::size_t{state} * tables_.class_count;
+    for (std::uint32_t i = tables_.offsets[row]; i < tables_.offsets[row + tables_.class_count]; ++i)
+      if (std::vector<State>& before = readers[tables_.targets[i]]; before.empty() || before.back() != state)
+        before.push_back(state);
+    for (const State target : after_edge(state)) edges_to[target].push_back(state);
+  }
+  // Level by level; a state that a byte has led to may take an edge, or none.
+  rest_.assign(count(), kNever);
+  std::vector<bool> is_read(count(), false);
+  std::vector<State> level, read;
+  const auto arrive = [&](State state, std::uint32_t bytes) {
+    if (rest_[state] != kNever) return;
+    rest_[state] = bytes;
+    level.push_back(state);
+  };
+  const auto arrive_read = [&](State state) {
+    if (is_read[state]) return;
+    is_read[state] = true;
+    read.push_back(state);
+  };
+  for (State state = 0; state < count(); ++state)
+    if (is_accepting(state)) arrive(state, 0);
+  for (std::uint32_t bytes = 1; !level.empty() || !read.empty(); ++bytes) {
+    for (const State state : std::exchange(level, {}))
+      for (const State before : edges_to[state]) arrive_read(before);
+    for (const State state : std::exchange(read, {}))
+      for (const State before : readers[state]) {
+        arrive(before, bytes);
+        arrive_read(before);
+      }
+  }
+}
+
+bool EdgeAutomaton::accepts_any() const {
+  return std::ranges::any_of(starts(), [&](State start) {
+    return std::ranges::any_of(after_edge(start), [&](State state) { return rest(state) != kNever; });
+  });
 }
 
 EdgeAutomaton EdgeAutomaton::of_text(std::string_view text) {

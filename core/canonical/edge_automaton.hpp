@@ -54,14 +54,21 @@ class EdgeAutomaton {
   bool ignores_edges(State state) const { return ignores_edges_[state]; }
   // Whether every text leaves it where it is, too.
   bool is_free(State state) const { return free_[state]; }
-  // Wide, and reached from the start through such states alone.
+  // Wide, not accepting, and reached from the start through such states alone.
   bool is_prefix(State state) const { return prefix_[state]; }
+  // The fewest bytes after an edge to it that lead to acceptance, with edges wherever they help; kNever if none do.
+  std::uint32_t rest(State state) const { return rest_[state]; }
+  static constexpr std::uint32_t kNever = ~std::uint32_t{0};
+  // Whether it accepts any text, cut in any way.
+  bool accepts_any() const;
 
  private:
   void check() const;
+  void find_rests();
 
   EdgeTables tables_;
   std::vector<bool> ignores_edges_, free_, prefix_;
+  std::vector<std::uint32_t> rest_;
 };
 
 }  // namespace tokamata

@@ -27,6 +27,8 @@
 #include <vector>
 
 #include "canonical/edge_automaton.hpp"
+#include "canonical/edge_descents.hpp"
+#include "canonical/edge_prefix.hpp"
 #include "canonical/tokenization.hpp"
 #include "common/limits.hpp"
 #include "common/mutex.hpp"
@@ -52,14 +54,15 @@ class EdgeSearch {
                                                       Budget& budget) const;
 
  private:
-  class Prefix;
-  class Search;
-  std::shared_ptr<const Prefix> prefix_of(const EdgeAutomaton& automaton, Before before, Budget& budget) const;
+  EdgeReading reading(Before before) const;
+  std::shared_ptr<const EdgePrefix> prefix_of(const EdgeAutomaton& automaton, const EdgeReading& reading,
+                                              Budget& budget) const;
 
   std::shared_ptr<const Tokenization> tokenization_;
   bool has_hidden_space_;
+  std::unique_ptr<const EdgeDescents> descents_;
   mutable Mutex mutex_;
-  mutable std::shared_ptr<const Prefix> free_;  // where the prefix is any text
+  mutable std::shared_ptr<const EdgePrefix> any_text_;  // the prefix of most automata
 };
 
 }  // namespace tokamata

@@ -1,0 +1,85 @@
+// Where the bytes of tokens lead in an edge automaton.
+//
+// Problem.  Which of 262,144 tokens end in `<`, after another byte?  These may cross the left border of `<|im_end|>`; a
+// search asks this of each of its automata.
+// How.  A walk down the trie of the tokens.  Nearly all of it would stay in the state of any text before, which every
+// byte leaves where it is.  From there the walk begins at those edges of the trie alone whose bytes lead elsewhere; a
+// list by byte has them.
+// Example.  Tokens  ab  xab  y : the bytes that lead from the start of `ab` elsewhere are {a}, and two edges have it.
+// Cost.  The list: one pass over the trie, and eight bytes for each of its nodes.  A walk: the edges of its bytes, and
+// what stays below them in the automaton.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "canonical/edge_automaton.hpp"
+#include "canonical/tokenization.hpp"
+#include "vocabulary/token_trie.hpp"
+
+namespace tokamata {
+
+// Each token below a node with the states that its other bytes lead to, and whether a state on the way is outside the
+// prefix.  Subtries are left out where `skip(node, state)`.
+template <class Skip, class Visit>
+void walk_tokens(const TokenTrie& trie, NodeId top, const EdgeAutomaton& automaton, EdgeAutomaton::State from,
+                 Skip&& skip, Visit&& visit) {
+  struct Open {
+    NodeId node;
+    EdgeAutomaton::State state;
+    bool has_left;
+  };
+  std::vector<Open> open{{top, from, !automaton.is_prefix(from)}};
+  while (!open.empty()) {
+    const auto [node, state, has_left] = open.back();
+    open.pop_back();
+    if (node != TokenTrie::root())
+      for (const std::uint32_t token : trie.own(node)) visit(token, state, has_left);
+    if (skip(node, state)) continue;
+    for (std::uint32_t child = trie.children_begin(node); child < trie.children_end(node); ++child)
+      for (const EdgeAutomaton::State target : automaton.after_byte(state, trie.byte({child})))
+        open.push_back({{child}, target, has_left || !automaton.is_prefix(target)});
+  }
+}
+
+constexpr auto kSkipNothing = [](NodeId, EdgeAutomaton::State) { return false; };
+
+class EdgeDescents {
+ public:
+  using State = EdgeAutomaton::State;
+  // A token, or the number of an added one, and the state after its last byte.
+  struct Descent {
+    std::uint32_t token;
+    State state;
+    friend auto operator<=>(const Descent&, const Descent&) = default;
+  };
+
+  EdgeDescents(const Tokenization& tokenization, bool has_hidden_space);
+
+  // The node below which tokens are.  The space that a tokenizer puts before a text, and that its decoder takes away,
+  // is no part of the text: its first token is below it.  Nothing where no token begins with it.
+  std::optional<NodeId> top(bool after_hidden_space) const;
+  // The tokens that leave the prefix from a state of it.
+  std::vector<Descent> leaving(const EdgeAutomaton& automaton, State from, bool after_hidden_space) const;
+  // The added tokens; those that stay in the prefix, or all others.
+  std::vector<Descent> added(const EdgeAutomaton& automaton, State from, bool after_hidden_space,
+                             bool stay_in_prefix) const;
+  // The matches under way after one.
+  AddedTokens::Open open_after(AddedTokens::Open open, std::size_t number) const {
+    return open == AddedTokens::kNothing ? tokenization_.behind_added(number)
+                                         : tokenization_.rules().added().after(open, number);
+  }
+  // What one adds to a text; after the hidden space without a space at its begin.
+  std::string_view added_text(std::size_t number, bool after_hidden_space) const;
+
+ private:
+  const Tokenization& tokenization_;
+  std::array<TokenTrie, 2> names_;        // of the added tokens, by whether they stand after the hidden space
+  std::vector<std::uint32_t> parents_;    // by node of the trie
+  std::vector<std::uint32_t> by_byte_;    // all nodes but the root, by the byte on the way to them
+  std::array<std::uint32_t, 257> begin_;  // of the nodes of each byte
+};
+
+}  // namespace tokamata
