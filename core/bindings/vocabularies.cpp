@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
+#include <span>
 
 #include "bindings/interpreter.hpp"
 #include "bindings/parts.hpp"
@@ -64,6 +65,15 @@ Args:
     folder: only for this vocabulary and this version of the engine; created by the first write.
     least_seconds: a segment that took less is not written.
     most_written: the number of bytes that this object may write.)doc")
+      .def(
+          "tokens_with",
+          [](const Vocabulary& v, const nb::bytes& text) {
+            const std::optional<NodeId> node = v.trie().find({text.c_str(), text.size()});
+            if (!node) return std::vector<std::uint32_t>();
+            const std::span<const std::uint32_t> own = v.trie().own(*node);
+            return std::vector<std::uint32_t>(own.begin(), own.end());
+          },
+          "text"_a, "The tokens whose bytes are these.")
       .def_prop_ro("trie_nodes", [](const Vocabulary& v) { return v.trie().node_count(); })
       .def_prop_ro("trie_bytes", [](const Vocabulary& v) { return v.trie().memory_bytes(); })
       .def_prop_ro("longest", [](const Vocabulary& v) { return v.trie().longest(); });

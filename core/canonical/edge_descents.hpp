@@ -13,6 +13,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "canonical/edge_automaton.hpp"
@@ -21,17 +23,18 @@
 
 namespace tokamata {
 
-// Each token below a node with the states that its other bytes lead to, and whether a state on the way is outside the
-// prefix.  Subtries are left out where `skip(node, state)`.
+// Where a walk down a trie stands.
+struct Descending {
+  NodeId node;
+  EdgeAutomaton::State state;
+  bool has_left;  // a state on the way is outside the prefix
+};
+
+// Each token below some nodes, with the states that its other bytes lead to.  Subtries are left out where
+// `skip(node, state)`.
 template <class Skip, class Visit>
-void walk_tokens(const TokenTrie& trie, NodeId top, const EdgeAutomaton& automaton, EdgeAutomaton::State from,
-                 Skip&& skip, Visit&& visit) {
-  struct Open {
-    NodeId node;
-    EdgeAutomaton::State state;
-    bool has_left;
-  };
-  std::vector<Open> open{{top, from, !automaton.is_prefix(from)}};
+void walk_tokens(const TokenTrie& trie, std::vector<Descending> open, const EdgeAutomaton& automaton, Skip&& skip,
+                 Visit&& visit) {
   while (!open.empty()) {
     const auto [node, state, has_left] = open.back();
     open.pop_back();
@@ -43,8 +46,30 @@ void walk_tokens(const TokenTrie& trie, NodeId top, const EdgeAutomaton& automat
         open.push_back({{child}, target, has_left || !automaton.is_prefix(target)});
   }
 }
+template <class Skip, class Visit>
+void walk_tokens(const TokenTrie& trie, NodeId top, const EdgeAutomaton& automaton, EdgeAutomaton::State from,
+                 Skip&& skip, Visit&& visit) {
+  walk_tokens(trie, {{top, from, !automaton.is_prefix(from)}}, automaton, skip, visit);
+}
 
 constexpr auto kSkipNothing = [](NodeId, EdgeAutomaton::State) { return false; };
+
+// The edges of a trie, by their bytes.
+class TrieEdges {
+ public:
+  TrieEdges() : TrieEdges(TokenTrie()) {}
+  explicit TrieEdges(const TokenTrie& trie);
+  // The nodes to which edges of a byte lead.
+  std::span<const std::uint32_t> nodes(std::uint8_t byte) const {
+    return std::span(nodes_).subspan(begin_[byte], begin_[byte + 1u] - begin_[byte]);
+  }
+  NodeId parent(NodeId node) const { return {parents_[node.value]}; }
+
+ private:
+  std::vector<std::uint32_t> parents_;
+  std::vector<std::uint32_t> nodes_;  // all but the root
+  std::array<std::uint32_t, 257> begin_{};
+};
 
 class EdgeDescents {
  public:
@@ -63,9 +88,9 @@ class EdgeDescents {
   std::optional<NodeId> top(bool after_hidden_space) const;
   // The tokens that leave the prefix from a state of it.
   std::vector<Descent> leaving(const EdgeAutomaton& automaton, State from, bool after_hidden_space) const;
-  // The added tokens; those that stay in the prefix, or all others.
-  std::vector<Descent> added(const EdgeAutomaton& automaton, State from, bool after_hidden_space,
-                             bool stay_in_prefix) const;
+  // The added tokens that leave the prefix, or stand outside of it; those that stay in it.
+  std::vector<Descent> leaving_added(const EdgeAutomaton& automaton, State from, bool after_hidden_space) const;
+  std::vector<Descent> staying_added(const EdgeAutomaton& automaton, State from, bool after_hidden_space) const;
   // The matches under way after one.
   AddedTokens::Open open_after(AddedTokens::Open open, std::size_t number) const {
     return open == AddedTokens::kNothing ? tokenization_.behind_added(number)
@@ -75,11 +100,13 @@ class EdgeDescents {
   std::string_view added_text(std::size_t number, bool after_hidden_space) const;
 
  private:
+  std::vector<Descent> leaving(const TokenTrie& trie, const TrieEdges& edges, NodeId top,
+                               const EdgeAutomaton& automaton, State from) const;
+
   const Tokenization& tokenization_;
-  std::array<TokenTrie, 2> names_;        // of the added tokens, by whether they stand after the hidden space
-  std::vector<std::uint32_t> parents_;    // by node of the trie
-  std::vector<std::uint32_t> by_byte_;    // all nodes but the root, by the byte on the way to them
-  std::array<std::uint32_t, 257> begin_;  // of the nodes of each byte
+  TrieEdges token_edges_;
+  std::array<TokenTrie, 2> names_;  // of the added tokens, by whether they stand after the hidden space
+  std::array<TrieEdges, 2> name_edges_;
 };
 
 }  // namespace tokamata

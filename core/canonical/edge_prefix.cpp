@@ -103,7 +103,7 @@ void EdgePrefix::open_node(std::uint32_t number) {
 // The added tokens that stay in the prefix, with the states after them.
 const std::vector<EdgeDescents::Descent>& EdgePrefix::added_after(State from, bool after_hidden_space) {
   const auto [known, is_new] = added_after_.try_emplace({from, after_hidden_space});
-  if (is_new) known->second = descents_.added(automaton_, from, after_hidden_space, true);
+  if (is_new) known->second = descents_.staying_added(automaton_, from, after_hidden_space);
   return known->second;
 }
 

@@ -129,11 +129,16 @@ class Search {
 
   // ---- out of the prefix --------------------------------------------------------------------------
 
-  // A token that leaves the prefix; first of all tokens, or later.
+  using Borders = std::vector<std::uint32_t>;
+  using BegunPlaces = std::vector<const EdgePrefix::BegunAt*>;
+  // A token that leaves the prefix, first of all tokens or later: behind borders of pre-tokens, or behind a token that
+  // begins one.
   struct Exit {
     State from;
     bool is_first;
     Leaving leaving;
+    const Borders* borders;
+    const BegunPlaces* begun;
   };
   // Where a token that leaves the prefix may stand: after borders of pre-tokens, or after the first token of one; those
   // from a number on.
@@ -153,73 +158,83 @@ class Search {
         if (!automaton_.is_prefix(state))
           for (const std::uint16_t guess : rules_.starts_after(reading_.before))
             offer({Kind::Border, state, {.guess = guess}, Pieces::kSettled, {}, 0, kNoNode, {}, kNoNode});
-    for (std::uint32_t number = 0; number < prefix_.nodes().size(); ++number)
-      if (automaton_.rest(prefix_.nodes()[number].state) != EdgeAutomaton::kNever) order_.push_back(number);
-    std::ranges::stable_sort(order_, {}, [&](std::uint32_t number) { return estimate_of(prefix_.nodes()[number]); });
+    sort_prefix();
     std::set<State> states;
     for (const auto& [state, borders] : prefix_.borders()) {
       states.insert(state);
-      if (reading_.hides_space && prefix_.nodes()[borders.front()].is_start())
-        add_exits(state, true);
+      if (reading_.hides_space && prefix_.nodes()[borders.front()].is_start()) add_exits(state, true);
     }
     for (const auto& [side, places] : prefix_.begun_by_side()) states.insert(side.first);
-    for (const State state : states)
-      add_exits(state, false);
+    for (const State state : states) add_exits(state, false);
+  }
+
+  // The nodes of the prefix are sorted by cost; where what is left differs, by their estimates.
+  void sort_prefix() {
+    std::set<std::uint32_t> rests;
+    for (State state = 0; state < automaton_.count(); ++state)
+      if (automaton_.is_prefix(state)) rests.insert(automaton_.rest(state));
+    if (rests.size() < 2) return;
+    for (std::uint32_t number = 0; number < prefix_.nodes().size(); ++number) order_.push_back(number);
+    std::ranges::stable_sort(order_, {}, [&](std::uint32_t number) { return estimate_of(prefix_.nodes()[number]); });
+  }
+  std::uint32_t nth_of_prefix(std::size_t n) const {
+    return order_.empty() ? static_cast<std::uint32_t>(n) : order_[n];
+  }
+  std::uint32_t estimate_of(const EdgePrefix::Node& node) const {
+    const std::uint32_t rest = automaton_.rest(node.state);
+    return rest == EdgeAutomaton::kNever ? kNoNode : node.cost + rest;
   }
 
   static bool begins_within(std::string_view bytes) { return (bytes[0] & 0xC0) == 0x80; }
 
-  EdgePrefix::Side side_of(const Exit& exit) const {
-    return {exit.from, begins_within(tokenization_.vocabulary().bytes({exit.leaving.token}))};
+  template <class Map>
+  static const typename Map::mapped_type* found_in(const Map& map, const typename Map::key_type& key) {
+    const auto known = map.find(key);
+    return known == map.end() ? nullptr : &known->second;
   }
-
-  std::uint32_t estimate_of(const EdgePrefix::Node& node) const { return node.cost + automaton_.rest(node.state); }
 
   void add_exits(State from, bool is_first) {
-    for (const auto& [token, state] : reading_.descents.leaving(automaton_, from, is_first))
-      for (const State after : automaton_.after_edge(state)) add_exit({from, is_first, {token, after}});
-  }
-
-  void add_exit(const Exit& exit) {
-    budget_.step();
-
-    if (automaton_.rest(exit.leaving.state) == EdgeAutomaton::kNever) return;
-    const auto number = static_cast<std::uint32_t>(exits_.size());
-    exits_.push_back(exit);
-    add_way(number, false, 0);
-    if (!exit.is_first && has_bit(pieces_.following(), exit.leaving.token)) add_way(number, true, 0);
+    const Borders* borders = found_in(prefix_.borders(), from);
+    const BegunPlaces* between = is_first ? nullptr : found_in(prefix_.begun_by_side(), {from, false});
+    const BegunPlaces* within = is_first ? nullptr : found_in(prefix_.begun_by_side(), {from, true});
+    for (const auto& [token, state] : reading_.descents.leaving(automaton_, from, is_first)) {
+      const BegunPlaces* begun = begins_within(tokenization_.vocabulary().bytes({token})) ? within : between;
+      const bool may_follow = has_bit(pieces_.following(), token);
+      for (const State after : automaton_.after_edge(state)) {
+        budget_.step();
+        if (automaton_.rest(after) == EdgeAutomaton::kNever) continue;
+        const auto number = static_cast<std::uint32_t>(exits_.size());
+        exits_.push_back({from, is_first, {token, after}, borders, may_follow ? begun : nullptr});
+        if (exits_.back().borders) add_way(number, false, 0);
+        if (exits_.back().begun) add_way(number, true, 0);
+      }
+    }
   }
 
   void add_way(std::uint32_t exit, bool is_inside, std::uint32_t number) {
-    const auto& [from, is_first, leaving] = exits_[exit];
-    std::optional<std::uint32_t> before;
-    if (is_inside) {
-      if (const auto places = prefix_.begun_by_side().find(side_of(exits_[exit]));
-          places != prefix_.begun_by_side().end() && number < places->second.size())
-        before = places->second[number]->second.front().cost;
-    } else if (const auto borders = prefix_.borders().find(from);
-               borders != prefix_.borders().end() && number < borders->second.size()) {
-      before = prefix_.nodes()[borders->second[number]].cost;
-    }
-    if (before)
-      ways_.add({*before + length_of(leaving.token) - is_first + automaton_.rest(leaving.state), exit, is_inside, number});
+    const Exit& own = exits_[exit];
+    if (number == (is_inside ? own.begun->size() : own.borders->size())) return;
+    const std::uint32_t before =
+        is_inside ? (*own.begun)[number]->second.front().cost : prefix_.nodes()[(*own.borders)[number]].cost;
+    const std::uint32_t rest = length_of(own.leaving.token) - own.is_first + automaton_.rest(own.leaving.state);
+    ways_.add({before + rest, exit, is_inside, number});
   }
 
   // Whether anything is left that leaves the prefix with a text that costs no more than what is met next.
   bool leave_prefix() {
     const std::uint32_t most = open_.empty() ? kNoNode : open_.first().estimate;
-    if (next_node_ < order_.size() && estimate_of(prefix_.nodes()[order_[next_node_]]) <= most) {
-      leave_as_text(order_[next_node_++]);
+    if (next_node_ < prefix_.nodes().size() && estimate_of(prefix_.nodes()[nth_of_prefix(next_node_)]) <= most) {
+      leave_as_text(nth_of_prefix(next_node_++));
       return true;
     }
     if (ways_.empty() || ways_.first().estimate > most) return false;
     const Way way = ways_.take();
     const Exit exit = exits_[way.exit];
     if (way.is_inside) {
-      const EdgePrefix::BegunAt& at = *prefix_.begun_by_side().at(side_of(exit))[way.number];
+      const EdgePrefix::BegunAt& at = *(*exit.begun)[way.number];
       leave_from_inside(at.first, at.second, exit.leaving);
     } else {
-      leave_by_token(exit, prefix_.borders().at(exit.from)[way.number]);
+      leave_by_token(exit, (*exit.borders)[way.number]);
     }
     add_way(way.exit, way.is_inside, way.number + 1);
     return true;
@@ -434,7 +449,7 @@ class Search {
   const std::vector<Leaving>& added_after(State state, bool is_hidden) {
     const auto [known, is_new] = added_after_.try_emplace({state, is_hidden});
     if (is_new)
-      for (const auto& [added, before] : reading_.descents.added(automaton_, state, is_hidden, false))
+      for (const auto& [added, before] : reading_.descents.leaving_added(automaton_, state, is_hidden))
         for (const State after : automaton_.after_edge(before)) known->second.push_back({added, after});
     return known->second;
   }
@@ -603,7 +618,7 @@ class Search {
   std::map<std::pair<State, bool>, std::vector<Leaving>> added_after_;
   std::vector<Exit> exits_;
   Frontier<Way> ways_;
-  std::vector<std::uint32_t> order_;  // of the nodes of the prefix
+  std::vector<std::uint32_t> order_;  // of the nodes of the prefix, if it is not theirs
   std::size_t next_node_ = 0;
   bool went_deeper_ = false;
   std::optional<bool> texts_allow_it_;

@@ -185,12 +185,9 @@ def _one_token(parted: Verdict, left: Verdict, right: Verdict) -> Verdict:
 
 
 def _tokens_of(edges: TokenEdges, text: bytes) -> tuple[int, ...]:
-    vocabulary = edges.vocabulary
-    return tuple(
-        token
-        for token, value in enumerate(vocabulary.tokens)
-        if value == text or (value is None and vocabulary.name(token).encode() == text)
-    )
+    named = edges.control_names.get(text.decode())
+    tokens = edges.vocabulary.core.tokens_with(text)
+    return tuple(sorted({*tokens, *(() if named is None else (named,))}))
 
 
 def _from_text(edges: TokenEdges, text: bytes | None) -> Verdict:
