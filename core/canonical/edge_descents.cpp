@@ -93,8 +93,7 @@ std::vector<EdgeDescents::Descent> EdgeDescents::leaving(const TokenTrie& trie, 
   };
   if (automaton.is_free(from) && automaton.is_prefix(from))
     walk_tokens(trie, departures(trie, edges, top, automaton, from), automaton, kSkipNothing, note);
-  else
-    walk_tokens(trie, top, automaton, from, kSkipNothing, note);
+  else walk_tokens(trie, top, automaton, from, kSkipNothing, note);
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;

@@ -299,7 +299,8 @@ class Search {
   }
 
   // Whether the tokens can follow each other.
-  bool follow_in_prefix(const EdgePrefix::Begun& first, std::span<const std::uint32_t> between, const Leaving& leaving) {
+  bool follow_in_prefix(const EdgePrefix::Begun& first, std::span<const std::uint32_t> between,
+                        const Leaving& leaving) {
     const EdgePrefix::Node& border = prefix_.nodes()[first.border];
     if (border.is_start() && tokenization_.is_never_first({first.token})) return false;
     std::optional<Pieces::State> pieces = pieces_.begin({first.token});
@@ -477,17 +478,19 @@ class Search {
     const bool is_border = node.kind == Kind::Border, is_hidden = reading_.hides_space && is_start(node);
     const std::optional<NodeId> top = reading_.descents.top(is_hidden);
     if (!top) return;
-    walk_tokens(tokenization_.vocabulary().trie(), *top, automaton_, node.state, kSkipNothing, [&](std::uint32_t token, State state, bool) {
-      budget_.step();
-      if (!has_bit(tokenization_.possible(), token)) return;
-      const std::optional<Pieces::State> pieces =
-          is_border ? pieces_.begin({token}) : pieces_.follow(node.pieces, node.last, {token});
-      TextState after = node.text;
-      if (!pieces || (is_start(node) && tokenization_.is_never_first({token})) || !tokenization_.read(after, {token}))
-        return;
-      for (const State target : automaton_.after_edge(state))
-        offer(inside(target, after, *pieces, token, node.cost, number, is_hidden));
-    });
+    walk_tokens(tokenization_.vocabulary().trie(), *top, automaton_, node.state, kSkipNothing,
+                [&](std::uint32_t token, State state, bool) {
+                  budget_.step();
+                  if (!has_bit(tokenization_.possible(), token)) return;
+                  const std::optional<Pieces::State> pieces =
+                      is_border ? pieces_.begin({token}) : pieces_.follow(node.pieces, node.last, {token});
+                  TextState after = node.text;
+                  if (!pieces || (is_start(node) && tokenization_.is_never_first({token})) ||
+                      !tokenization_.read(after, {token}))
+                    return;
+                  for (const State target : automaton_.after_edge(state))
+                    offer(inside(target, after, *pieces, token, node.cost, number, is_hidden));
+                });
   }
 
   Node inside(State state, const TextState& text, Pieces::State pieces, std::uint32_t token, std::uint32_t cost,

@@ -9,13 +9,15 @@
 //     of a pre-token that is exact, since the tokens of a pre-token depend on nothing else.
 //   - Where edges matter tokens are followed one by one, down the trie: a hypothesis, what its pieces are, and the
 //     token before.
-// Most of a text stands before the edges that matter, its *prefix*.  Of all borders of pre-tokens that a prefix leads
-// to, and of the tokens that may stand first after them, there is one list for each tokenizer; it is kept.  What
-// stands deeper inside a pre-token is searched backwards, where nothing else is left.
-// Two states of one hypothesis are compared by what they forbid: one that has no starter to compose with, and no match
-// of an added token under way, is followed by all that follows the other.
-// Source.  002 and 001's composition; Dijkstra, 1959.  Cost.  The prefix: the text automaton times 256 bytes, and the
-// vocabulary once for each border, 0.1 to 0.3 s once; a literal text of ten bytes: some thousand tokens after that.
+// Most of a text stands before the edges that matter, in the *prefix* (edge_prefix.hpp).  It is left by a byte where
+// edges do not matter, or by a token (edge_descents.hpp), from one border at a time.  What stands deeper inside a
+// pre-token is searched backwards, where nothing else is left.  The fewest bytes that lead to acceptance are added to
+// the cost of each text, so that those come first that may be the shortest.
+// Where the answer is "none", most of the time would go by with tokens; whether texts alone forbid it is asked before
+// (edge_relaxation.hpp).
+// Two states of one hypothesis are compared by what they forbid (edge_places.hpp).
+// Source.  002 and 001's composition; Hart, Nilsson and Raphael, 1968, for the estimates.  Cost.  The prefix once; a
+// literal text of ten bytes: 0.1 to 1 ms after that, for a vocabulary of 262,145.
 // Rejected.  A mask of the engine for a pattern with edges: it asks of every token of the vocabulary whether it lives,
 // and every text before the edges is a state of its own.
 #pragma once

@@ -948,6 +948,9 @@ class Vocabulary:
             most_written: the number of bytes that this object may write.
         """
 
+    def tokens_with(self, text: bytes) -> list[int]:
+        """The tokens whose bytes are these."""
+
     @property
     def trie_nodes(self) -> int: ...
     @property

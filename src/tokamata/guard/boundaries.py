@@ -12,7 +12,8 @@ engine searches for a shortest text of it that the tokenizer writes so.  No text
 that the tokenizer reproduces.  A witness is replayed on the tokenizer's own program.
 
 Source: paper 004, definitions 1 and 2, whose detectors look at a few tokens around the boundary instead
-(:mod:`tokamata.guard.windows`).  Cost: once for each tokenizer 0.1 to 0.5 s, then some milliseconds.
+(:mod:`tokamata.tokenization.papers.detectors`).  Cost: once for each tokenizer 0.1 to 0.5 s, then a
+millisecond or two for a short text.
 """
 
 from __future__ import annotations
