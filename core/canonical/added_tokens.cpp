@@ -12,7 +12,7 @@ AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart)
     std::uint32_t node = 0;
     for (std::size_t i = 0; i < content.size(); ++i) {
       const auto byte = static_cast<std::uint8_t>(content[i]);
-      if (i == 0) first_[byte] = true;
+      if (i == 0) begins_.add(byte);
       const auto known = trie_[node].children.find(byte);
       if (known != trie_[node].children.end()) {
         node = known->second;
@@ -33,7 +33,7 @@ AddedTokens::Open AddedTokens::number_of(std::vector<std::uint32_t> nodes) const
 }
 
 AddedTokens::Open AddedTokens::next(Open open, std::uint8_t byte) const {
-  if (open == kNothing && !first_[byte]) return kNothing;
+  if (open == kNothing && !begins_.contains(byte)) return kNothing;
   const std::lock_guard lock(mutex_);
   const std::uint64_t key = (std::uint64_t{open.value} << 8) | byte;
   if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
@@ -58,6 +58,15 @@ AddedTokens::Open AddedTokens::next(Open open, std::string_view bytes) const {
     if (open == kDead) break;
   }
   return open;
+}
+
+ByteSet AddedTokens::continuing(Open open) const {
+  ByteSet bytes;
+  if (open == kNothing) return bytes;
+  const std::lock_guard lock(mutex_);
+  for (const std::uint32_t node : sets_[open.value])
+    for (const auto& [byte, child] : trie_[node].children) bytes.add(byte);
+  return bytes;
 }
 
 AddedTokens::Open AddedTokens::after(Open open, std::size_t index) const {

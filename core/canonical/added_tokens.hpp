@@ -12,7 +12,6 @@
 // Cost: nothing if no match is open, which is nearly always so; otherwise a look-up.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,6 +23,7 @@
 #include <vector>
 
 #include "common/bounded_memo.hpp"
+#include "common/byte_set.hpp"
 #include "common/ids.hpp"
 #include "common/mutex.hpp"
 
@@ -49,8 +49,13 @@ class AddedTokens {
   Open after(Open open, std::size_t index) const;
   // The same for all added tokens.
   std::shared_ptr<const std::vector<Open>> after_all(Open open) const;
+  // The bytes with which any of these matches goes on.
+  ByteSet continuing(Open open) const;
+  // Whether an added token may go on with any of these matches; otherwise each leaves after them what it leaves where
+  // none is under way.
+  bool binds_added(Open open) const { return !are_apart_ && continuing(open).intersects(begins_); }
   // Whether any match begins with the byte.
-  bool may_begin(std::uint8_t byte) const { return first_[byte]; }
+  bool may_begin(std::uint8_t byte) const { return begins_.contains(byte); }
 
  private:
   struct Node {
@@ -62,7 +67,7 @@ class AddedTokens {
   std::vector<std::string> contents_;
   bool are_apart_;
   std::vector<Node> trie_;
-  std::array<bool, 256> first_{};  // bytes that a match begins with
+  ByteSet begins_;  // bytes that a match begins with
   mutable Mutex mutex_;
   mutable std::vector<std::vector<std::uint32_t>> sets_;  // by number
   mutable std::map<std::vector<std::uint32_t>, Open> numbers_;

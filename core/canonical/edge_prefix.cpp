@@ -1,28 +1,9 @@
 #include "canonical/edge_prefix.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tokamata {
-
-namespace {
-
-// Sorts a list of a few sorted runs: most borders add their tokens in order.
-void merge_runs(std::vector<EdgePrefix::Begun>& begun) {
-  std::vector<std::ptrdiff_t> ends;
-  for (auto end = begun.begin(); end != begun.end(); ends.push_back(end - begun.begin()))
-    end = std::is_sorted_until(end, begun.end());
-  while (ends.size() > 1) {
-    std::vector<std::ptrdiff_t> merged;
-    for (std::size_t i = 0; i < ends.size(); i += 2) {
-      const std::ptrdiff_t from = i == 0 ? 0 : ends[i - 1], end = ends[std::min(i + 1, ends.size() - 1)];
-      std::inplace_merge(begun.begin() + from, begun.begin() + ends[i], begun.begin() + end);
-      merged.push_back(end);
-    }
-    ends = std::move(merged);
-  }
-}
-
-}  // namespace
 
 EdgePrefix::EdgePrefix(const EdgeReading& reading, const EdgeAutomaton& automaton, Budget& budget)
     : tokenization_(reading.tokenization),
@@ -60,7 +41,7 @@ void EdgePrefix::find_texts(Budget& budget) {
     budget.step();
     const Node node = open_.take().node;
     const Touch touch(node.text);
-    if (!(node.at_border ? borders_ : texts_).add(place_of(node.state, node.text), touch, node.cost)) continue;
+    if (!met_of(node).add(place_of(node.state, node.text), touch, node.cost)) continue;
     if (node.at_border) borders_by_state_[node.state].push_back(static_cast<std::uint32_t>(nodes_.size()));
     nodes_.push_back(node);
     open_node(static_cast<std::uint32_t>(nodes_.size() - 1));
@@ -93,10 +74,9 @@ void EdgePrefix::open_node(std::uint32_t number) {
     const AddedTokens::Open open = descents_.open_after(node.text.open, added);
     if (open == AddedTokens::kDead) continue;
     const std::string_view content = descents_.added_text(added, is_hidden);
+    const std::uint32_t cost = node.cost + static_cast<std::uint32_t>(content.size());
     for (const std::uint16_t guess : tokenization_.starts_after(added))
-      if (const TextState after{.guess = guess, .open = open};
-          !borders_.covers(place_of(state, after), Touch(after), node.cost))
-        offer({state, after, true, node.cost + static_cast<std::uint32_t>(content.size()), number, content});
+      offer({state, {.guess = guess, .open = open}, true, cost, number, content});
   }
 }
 
@@ -108,45 +88,67 @@ const std::vector<EdgeDescents::Descent>& EdgePrefix::added_after(State from, bo
 }
 
 void EdgePrefix::find_begun(Budget& budget) {
-  const Vocabulary& vocabulary = tokenization_.vocabulary();
-  const Words& beginning = tokenization_.pieces().beginning();
-  const auto length_of = [&](std::uint32_t token) { return vocabulary.bytes({token}).size(); };
-  std::vector<std::uint32_t> shortest_first;
-  if (!nodes_.empty()) for_each_bit(beginning, [&](std::uint32_t token) { shortest_first.push_back(token); });
-  std::ranges::stable_sort(shortest_first, {}, length_of);
+  std::map<std::pair<State, bool>, std::vector<EdgeDescents::Descent>> staying;
   for (std::uint32_t number = 0; number < nodes_.size(); ++number) {
     const Node& node = nodes_[number];
     if (!node.at_border) continue;
-    const LandingPtr landing = tokenization_.landing(node.text.guess, node.text.place);
+    budget.check();
     const bool is_hidden = hides_space_ && node.is_start();
-    const auto add = [&](std::uint32_t token, State state) {
-      budget.step();
-      const std::uint16_t target = landing->target_of(token);
-      if (target == 0) return;
-      const auto [guess, place] = landing->targets()[target - 1u];
-      const auto length = static_cast<std::uint32_t>(length_of(token) - is_hidden);
-      begun_[{state, guess, place}].push_back({node.cost + length, token, number});
-    };
-    const std::optional<NodeId> top = descents_.top(is_hidden);
-    if (!top) continue;
-    if (automaton_.is_free(node.state) && !is_hidden) {
-      for (const std::uint32_t token : shortest_first) add(token, node.state);
-      continue;
+    const auto [from, is_new] = tokens_from_.try_emplace({node.state, node.text.guess, is_hidden});
+    if (is_new) {
+      const auto [descents, is_first] = staying.try_emplace({node.state, is_hidden});
+      if (is_first) descents->second = staying_from(node.state, is_hidden);
+      from->second = tokens_from(node, descents->second);
     }
+    for (const auto& [place, tokens] : from->second) {
+      const std::uint32_t cost = node.cost - is_hidden, least = cost + length_of(tokens.front());
+      BegunAt& at = begun_.try_emplace(place, BegunAt{place, least, {}}).first->second;
+      at.least = std::min(at.least, least);
+      at.runs.push_back({number, cost, tokens});
+    }
+  }
+  for (const auto& [place, at] : begun_)
+    begun_by_side_[{place.state, place.place != CodePoints::kBetween}].push_back(&at);
+  for (auto& [side, places] : begun_by_side_) std::ranges::stable_sort(places, {}, &BegunAt::least);
+}
+
+std::vector<EdgeDescents::Descent> EdgePrefix::staying_from(State from, bool after_hidden_space) const {
+  std::vector<EdgeDescents::Descent> staying;
+  const Words& beginning = tokenization_.pieces().beginning();
+  const std::optional<NodeId> top = descents_.top(after_hidden_space);
+  if (automaton_.is_free(from) && !after_hidden_space)
+    for_each_bit(beginning, [&](std::uint32_t token) { staying.push_back({token, from}); });
+  else if (top)
     walk_tokens(
-        vocabulary.trie(), *top, automaton_, node.state,
+        tokenization_.vocabulary().trie(), *top, automaton_, from,
         [&](NodeId, State state) { return !automaton_.is_prefix(state); },
         [&](std::uint32_t token, State state, bool has_left) {
-          if (!has_left && has_bit(beginning, token)) add(token, state);
+          if (!has_left && has_bit(beginning, token)) staying.push_back({token, state});
         });
+  std::ranges::stable_sort(staying, {}, [&](const EdgeDescents::Descent& each) {
+    return std::tuple(each.state, length_of(each.token), each.token);
+  });
+  return staying;
+}
+
+EdgePrefix::TokensByPlace EdgePrefix::tokens_from(const Node& border,
+                                                  std::span<const EdgeDescents::Descent> staying) const {
+  TokensByPlace found;
+  const LandingPtr landing = tokenization_.landing(border.text.guess, border.text.place);
+  std::vector<std::vector<std::uint32_t>*> lists;  // by target, of the state that comes next
+  State last = kNoNode;
+  for (const auto& [token, state] : staying) {
+    const std::uint16_t target = landing->target_of(token);
+    if (target == 0) continue;
+    if (std::exchange(last, state) != state) lists.assign(landing->targets().size(), nullptr);
+    std::vector<std::uint32_t>*& list = lists[target - 1u];
+    if (!list) {
+      const auto [guess, place] = landing->targets()[target - 1u];
+      list = &found[{state, guess, place}];
+    }
+    list->push_back(token);
   }
-  for (BegunAt& at : begun_) {
-    merge_runs(at.second);
-    budget.check();
-    begun_by_side_[{at.first.state, at.first.place != CodePoints::kBetween}].push_back(&at);
-  }
-  for (auto& [side, places] : begun_by_side_)
-    std::ranges::stable_sort(places, {}, [](const BegunAt* at) { return at->second.front().cost; });
+  return found;
 }
 
 }  // namespace tokamata

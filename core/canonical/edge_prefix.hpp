@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -59,7 +60,17 @@ class EdgePrefix {
     std::uint32_t border;  // the node
     friend auto operator<=>(const Begun&, const Begun&) = default;
   };
-  using BegunAt = std::pair<const TextPlace, std::vector<Begun>>;
+  // Those of one border, the shortest first.
+  struct Run {
+    std::uint32_t border, cost;  // of the text before, less the hidden space that the token has
+    std::span<const std::uint32_t> tokens;
+  };
+  // Those that end at one place.
+  struct BegunAt {
+    TextPlace place;
+    std::uint32_t least;  // the cost of the cheapest
+    std::vector<Run> runs;
+  };
   // In a state, between code points or within one.
   using Side = std::pair<State, bool>;
 
@@ -70,9 +81,33 @@ class EdgePrefix {
   EdgePrefix& operator=(const EdgePrefix&) = delete;
 
   const std::vector<Node>& nodes() const { return nodes_; }
-  // By where they end, the cheapest first.
-  const std::map<TextPlace, std::vector<Begun>>& begun() const { return begun_; }
-  // The same by state, and by whether they end within a code point.
+  // Those that end at a place; nothing where none do.
+  const BegunAt* begun_at(const TextPlace& place) const {
+    const auto known = begun_.find(place);
+    return known == begun_.end() ? nullptr : &known->second;
+  }
+  // Each of them, the cheapest first, until one is enough.
+  template <class IsEnough>
+  void find_begun(const BegunAt& at, IsEnough&& is_enough) const {
+    struct Head {
+      Begun begun;
+      std::uint32_t run, next;
+      bool operator<(const Head& other) const { return begun < other.begun; }
+    };
+    Frontier<Head> heads;
+    const auto add = [&](std::uint32_t number, std::uint32_t next) {
+      const auto& [border, cost, tokens] = at.runs[number];
+      if (next == tokens.size()) return;
+      heads.add({{cost + length_of(tokens[next]), tokens[next], border}, number, next + 1});
+    };
+    for (std::uint32_t number = 0; number < at.runs.size(); ++number) add(number, 0);
+    while (!heads.empty()) {
+      const Head head = heads.take();
+      if (is_enough(head.begun)) return;
+      add(head.run, head.next);
+    }
+  }
+  // All places by state, and by whether they are within a code point, the cheapest first.
   const std::map<Side, std::vector<const BegunAt*>>& begun_by_side() const { return begun_by_side_; }
   // The states of the nodes at borders, with these nodes, the cheapest first.
   const std::map<State, std::vector<std::uint32_t>>& borders() const { return borders_by_state_; }
@@ -87,10 +122,22 @@ class EdgePrefix {
     }
   };
 
-  void offer(Node node) { open_.add({node.cost, next_number_++, node}); }
+  Least<TextPlace, TextPlaceHash>& met_of(const Node& node) { return node.at_border ? borders_ : texts_; }
+  void offer(const Node& node) {
+    if (!met_of(node).covers(place_of(node.state, node.text), Touch(node.text), node.cost))
+      open_.add({node.cost, next_number_++, node});
+  }
   void find_texts(Budget& budget);
   void open_node(std::uint32_t number);
+  std::uint32_t length_of(std::uint32_t token) const {
+    return static_cast<std::uint32_t>(tokenization_.vocabulary().bytes({token}).size());
+  }
   void find_begun(Budget& budget);
+  // The tokens that may begin a pre-token at a border, by where they end.
+  using TokensByPlace = std::map<TextPlace, std::vector<std::uint32_t>>;
+  TokensByPlace tokens_from(const Node& border, std::span<const EdgeDescents::Descent> staying) const;
+  // The tokens that may begin a pre-token and stay in the prefix: by state, the shortest first.
+  std::vector<EdgeDescents::Descent> staying_from(State from, bool after_hidden_space) const;
   const std::vector<EdgeDescents::Descent>& added_after(State from, bool after_hidden_space);
 
   const Tokenization& tokenization_;
@@ -101,7 +148,8 @@ class EdgePrefix {
   std::array<char, 256> bytes_;
   std::vector<Node> nodes_;
   std::map<State, std::vector<std::uint32_t>> borders_by_state_;
-  std::map<TextPlace, std::vector<Begun>> begun_;
+  std::map<std::tuple<State, std::uint16_t, bool>, TokensByPlace> tokens_from_;  // by guess, and after a hidden space
+  std::map<TextPlace, BegunAt> begun_;
   std::map<Side, std::vector<const BegunAt*>> begun_by_side_;
   Frontier<Arrival> open_;
   std::uint32_t next_number_ = 0;

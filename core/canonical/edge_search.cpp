@@ -214,8 +214,7 @@ class Search {
   void add_way(std::uint32_t exit, bool is_inside, std::uint32_t number) {
     const Exit& own = exits_[exit];
     if (number == (is_inside ? own.begun->size() : own.borders->size())) return;
-    const std::uint32_t before =
-        is_inside ? (*own.begun)[number]->second.front().cost : prefix_.nodes()[(*own.borders)[number]].cost;
+    const std::uint32_t before = is_inside ? (*own.begun)[number]->least : prefix_.nodes()[(*own.borders)[number]].cost;
     const std::uint32_t rest = length_of(own.leaving.token) - own.is_first + automaton_.rest(own.leaving.state);
     ways_.add({before + rest, exit, is_inside, number});
   }
@@ -231,8 +230,7 @@ class Search {
     const Way way = ways_.take();
     const Exit exit = exits_[way.exit];
     if (way.is_inside) {
-      const EdgePrefix::BegunAt& at = *(*exit.begun)[way.number];
-      leave_from_inside(at.first, at.second, exit.leaving);
+      leave_from_inside(*(*exit.begun)[way.number], exit.leaving);
     } else {
       leave_by_token(exit, (*exit.borders)[way.number]);
     }
@@ -275,27 +273,26 @@ class Search {
   }
 
   // The first token of the pre-token that lets this one follow; others too, if it binds what follows.
-  void leave_from_inside(const TextPlace& place, const std::vector<EdgePrefix::Begun>& begun, const Leaving& leaving) {
+  void leave_from_inside(const EdgePrefix::BegunAt& begun, const Leaving& leaving) {
     const TokenId token{leaving.token};
-    const std::optional<TextState> freely = freely_read(place, token);
+    const std::optional<TextState> freely = freely_read(begun.place, token);
     if (!freely) return;
     const Key best{Kind::Inside, place_of(leaving.state, *freely), Pieces::kSettled, token};
-    const auto is_covered = [&](std::uint32_t cost) {
-      return offers_.covers(best, Touch(*freely), cost + length_of(token.value));
-    };
+    const Touch touch(*freely);
     std::size_t tries = 0;
     std::shared_ptr<const Words> before;
-    for (const EdgePrefix::Begun& first : begun) {
-      if (is_covered(first.cost)) return;
+    prefix_.find_begun(begun, [&](const EdgePrefix::Begun& first) {
+      if (offers_.covers(best, touch, first.cost + length_of(token.value))) return true;
       if (++tries > kTries) {
         budget_.step();
         if (!before) before = tokenization_.before(token);
         if (has_bit(pieces_.following(), first.token) && has_bit(pieces_.settled(true), first.token) &&
             !has_bit(*before, first.token))
-          continue;
+          return false;
       }
       follow_in_prefix(first, {}, leaving);
-    }
+      return false;
+    });
   }
 
   // Whether the tokens can follow each other.
@@ -584,11 +581,13 @@ class Search {
       const Later here = found[i];
       std::vector<std::uint32_t> between;
       for (std::uint32_t at = i; at != kNoNode; at = found[at].next) between.push_back(found[at].token);
-      if (const auto begun = prefix_.begun().find(here.place); begun != prefix_.begun().end())
-        for (const EdgePrefix::Begun& first : begun->second) {
+      bool is_found = false;
+      if (const EdgePrefix::BegunAt* begun = prefix_.begun_at(here.place))
+        prefix_.find_begun(*begun, [&](const EdgePrefix::Begun& first) {
           budget_.step();
-          if (follow_in_prefix(first, between, leaving)) return;
-        }
+          return is_found = follow_in_prefix(first, between, leaving);
+        });
+      if (is_found) return;
       extend(here.place, {here.token}, i);
     }
   }

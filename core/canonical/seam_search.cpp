@@ -7,7 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "canonical/edge_descents.hpp"
 #include "common/best_first.hpp"
+#include "common/byte_set.hpp"
 #include "common/hash.hpp"
 #include "common/sort_unique.hpp"
 
@@ -51,6 +53,11 @@ class Shortest {
     return open_.take().second;
   }
   const Node& node(std::uint32_t number) const { return nodes_[number]; }
+  // Whether a node was reached by a text that is as short.
+  bool has_shorter(const Node& node, std::uint32_t number) const {
+    const auto known = numbers_.find(node);
+    return known != numbers_.end() && lengths_[known->second] <= lengths_[number];
+  }
   // Whether the part has begun and nothing was read of it.
   bool is_fresh(std::uint32_t number) const { return steps_[number].is_seam || steps_[number].from == kNoStep; }
 
@@ -88,31 +95,25 @@ class Shortest {
 // Added tokens within a part, with the states after them.
 class AddedInParts {
  public:
-  AddedInParts(const Tokenization& tokenization, const EdgeAutomaton& parts)
-      : tokenization_(tokenization), parts_(parts) {}
+  AddedInParts(const Tokenization& tokenization, const EdgeAutomaton& parts) : parts_(parts) {
+    std::vector<std::string_view> texts;
+    for (std::size_t i = 0; i < tokenization.added().size(); ++i) texts.push_back(tokenization.added_text(i));
+    texts_ = TokenTrie(texts);
+  }
 
   const std::vector<std::pair<std::uint32_t, State>>& after(State state) {
     const auto [known, is_new] = after_.try_emplace(state);
-    for (std::uint32_t i = 0; is_new && i < tokenization_.rules().added().count(); ++i)
-      for (const State target : after_text(state, tokenization_.added_text(i))) known->second.emplace_back(i, target);
+    if (is_new) {
+      walk_tokens(texts_, TokenTrie::root(), parts_, state, kSkipNothing,
+                  [&](std::uint32_t added, State target, bool) { known->second.emplace_back(added, target); });
+      sort_unique(known->second);
+    }
     return known->second;
   }
 
  private:
-  std::vector<State> after_text(State from, std::string_view text) const {
-    std::vector<State> states{from};
-    for (const char byte : text) {
-      std::vector<State> after;
-      for (const State state : states)
-        for (const State target : parts_.after_byte(state, static_cast<std::uint8_t>(byte))) after.push_back(target);
-      sort_unique(after);
-      states = std::move(after);
-    }
-    return states;
-  }
-
-  const Tokenization& tokenization_;
   const EdgeAutomaton& parts_;
+  TokenTrie texts_;
   std::unordered_map<State, std::vector<std::pair<std::uint32_t, State>>> after_;
 };
 
@@ -287,7 +288,8 @@ class StabilitySearch {
         }
         read_added(*number, node);
       }
-      for (unsigned byte = 0; byte < 256; ++byte) {
+      const ByteSet bytes = bytes_after(*number, node);
+      for (unsigned byte = bytes.next_member(0); byte < 256; byte = bytes.next_member(byte + 1)) {
         Node after = node;
         if (!rules_.read_form(after.apart, static_cast<std::uint8_t>(byte))) continue;
         after.is_broken = node.is_broken || !rules_.read_form(after.whole, static_cast<std::uint8_t>(byte));
@@ -320,30 +322,47 @@ class StabilitySearch {
   // What of the text before a seam matters after it.
   struct Ahead {
     bool has_text = false;  // a seam is ahead, after which something is read
-    bool has_form = false;  // which may compose, or begin an added token
+    bool has_form = false;  // what is read first after it may be a mark, or compose
   };
 
+  // Other bytes than those with which a match goes on lead to what they lead to where none is under way.
+  ByteSet bytes_after(std::uint32_t number, const Node& node) const {
+    constexpr ByteSet all = ByteSet::range(0x00, 0xFF);
+    if (node.apart.open == AddedTokens::kNothing && node.whole.open == AddedTokens::kNothing) return all;
+    Node without = node;
+    without.apart.open = without.whole.open = AddedTokens::kNothing;
+    if (!nodes_.has_shorter(without, number)) return all;
+    ByteSet bytes = rules_.added().continuing(node.apart.open);
+    bytes |= rules_.added().continuing(node.whole.open);
+    return bytes;
+  }
+
   std::vector<Ahead> find_ahead() const {
-    std::vector<Ahead> ahead(parts_.count());
-    for (bool is_changed = true; is_changed;) {
-      is_changed = false;
-      const auto raise = [&](State state, bool has_text, bool has_form) {
-        is_changed = is_changed || (has_text && !ahead[state].has_text) || (has_form && !ahead[state].has_form);
-        ahead[state].has_text |= has_text;
-        ahead[state].has_form |= has_form;
-      };
+    // By the state in which a part begins: an empty one leaves it to the next.
+    std::vector<Ahead> first(parts_.count()), ahead(parts_.count());
+    for (State state = 0; state < parts_.count(); ++state)
+      for (unsigned byte = 0; byte < 256; ++byte)
+        if (!parts_.after_byte(state, static_cast<std::uint8_t>(byte)).empty()) {
+          first[state].has_text = true;
+          first[state].has_form |= !rules_.steady().contains(static_cast<std::uint8_t>(byte));
+        }
+    bool is_changed = true;
+    const auto raise = [&](Ahead& own, const Ahead& by) {
+      is_changed = is_changed || (by.has_text && !own.has_text) || (by.has_form && !own.has_form);
+      own.has_text |= by.has_text;
+      own.has_form |= by.has_form;
+    };
+    while (std::exchange(is_changed, false))
       for (State state = 0; state < parts_.count(); ++state) {
         for (const State target : parts_.after_edge(state)) {
-          raise(state, ahead[target].has_text, ahead[target].has_form);
-          for (unsigned byte = 0; byte < 256; ++byte)
-            if (!parts_.after_byte(target, static_cast<std::uint8_t>(byte)).empty())
-              raise(state, true, !rules_.calm().contains(static_cast<std::uint8_t>(byte)));
+          raise(first[state], first[target]);
+          raise(ahead[state], first[target]);
+          raise(ahead[state], {ahead[target].has_text, false});  // there are more seams
         }
         for (unsigned byte = 0; byte < 256; ++byte)
           for (const State target : parts_.after_byte(state, static_cast<std::uint8_t>(byte)))
-            raise(state, ahead[target].has_text, ahead[target].has_form);
+            raise(ahead[state], ahead[target]);
       }
-    }
     return ahead;
   }
 
@@ -363,17 +382,12 @@ class StabilitySearch {
   }
 
   void read_added(std::uint32_t number, const Node& node) {
-    if (!added_from_.emplace(node.state, node.apart.open, node.whole.open, node.is_broken).second) return;
-    // Most leave after both what they leave after nothing.
     const AddedTokens& tokens = rules_.added();
-    const bool is_nothing = node.apart.open == AddedTokens::kNothing && node.whole.open == AddedTokens::kNothing;
-    const auto apart = tokens.after_all(node.apart.open), whole = tokens.after_all(node.whole.open);
-    const auto nothing = tokens.after_all(AddedTokens::kNothing);
-    const bool knows_nothing =
-        added_from_.contains({node.state, AddedTokens::kNothing, AddedTokens::kNothing, node.is_broken});
+    const auto bound = [&](AddedTokens::Open open) { return tokens.binds_added(open) ? open : AddedTokens::kNothing; };
+    const AddedTokens::Open before = bound(node.apart.open), whole_before = bound(node.whole.open);
+    if (!added_from_.emplace(node.state, before, whole_before, node.is_broken).second) return;
+    const auto apart = tokens.after_all(before), whole = tokens.after_all(whole_before);
     for (const auto& [added, state] : added_.after(node.state)) {
-      if (!is_nothing && knows_nothing && (*apart)[added] == (*nothing)[added] && (*whole)[added] == (*nothing)[added])
-        continue;
       Node after{.state = state, .is_broken = node.is_broken};
       after.apart.open = (*apart)[added];
       if (after.apart.open == AddedTokens::kDead) continue;

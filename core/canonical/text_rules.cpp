@@ -55,7 +55,7 @@ TextRules::TextRules(TextRulesTables tables)
       has_normal_form_(std::ranges::any_of(
           tables_.classes, [](const ClassRules& rules) { return rules.second != 0 || rules.combining != 0; })) {
   find_free();
-  find_calm();
+  find_steady();
 }
 
 bool TextRules::keeps_form(TextState& state, const ClassRules& rules) const {
@@ -220,8 +220,8 @@ void TextRules::find_free() {
   }
 }
 
-void TextRules::find_calm() {
-  std::vector<bool> is_calm(256, true);
+void TextRules::find_steady() {
+  std::vector<bool> is_steady(256, true);
   for (std::size_t i = 0; i < tables_.ranges.size(); ++i) {
     const ClassRange& range = tables_.ranges[i];
     const std::uint32_t end = i + 1 < tables_.ranges.size() ? tables_.ranges[i + 1].first : 0x110000;
@@ -237,12 +237,15 @@ void TextRules::find_calm() {
                                 : low < 0x800   ? std::pair(0xC0 | (low >> 6), (low | 0x3F) + 1)
                                 : low < 0x10000 ? std::pair(0xE0 | (low >> 12), (low | 0xFFF) + 1)
                                                 : std::pair(0xF0 | (low >> 18), (low | 0x3FFFF) + 1);
-      is_calm[lead] = false;
+      is_steady[lead] = false;
       low = next;
     }
   }
-  for (unsigned byte = 0; byte < 256; ++byte)
-    if (is_calm[byte] && !added_.may_begin(static_cast<std::uint8_t>(byte))) calm_.add(static_cast<std::uint8_t>(byte));
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (!is_steady[byte]) continue;
+    steady_.add(static_cast<std::uint8_t>(byte));
+    if (!added_.may_begin(static_cast<std::uint8_t>(byte))) calm_.add(static_cast<std::uint8_t>(byte));
+  }
 }
 
 std::size_t TextRules::memory_bytes() const {

@@ -139,7 +139,9 @@ class TextRules {
   bool begins_anew(std::string_view bytes) const;
   // Whether every text but the empty one may follow this hypothesis, by the pre-tokenizer.
   bool is_free(std::uint16_t guess) const { return free_[guess]; }
-  // Bytes that begin only code points that any text may have anywhere, and no added token.
+  // Bytes that begin only code points that any text may have anywhere: none is a mark, or composes with what is before.
+  const ByteSet& steady() const { return steady_; }
+  // Those of them that begin no added token.
   const ByteSet& calm() const { return calm_; }
   std::size_t memory_bytes() const;
 
@@ -149,7 +151,7 @@ class TextRules {
   bool keeps_form(TextState& state, const ClassRules& rules) const;
   std::vector<bool> find_open(const CodePoints& points) const;
   void find_free();
-  void find_calm();
+  void find_steady();
 
   TextRulesTables tables_;
   CodePoints all_;
@@ -158,7 +160,7 @@ class TextRules {
   std::vector<bool> open_, lacking_open_;  // by place and guess
   bool has_normal_form_;
   std::vector<bool> free_;
-  ByteSet calm_;
+  ByteSet steady_, calm_;
 };
 
 }  // namespace tokamata
