@@ -28,7 +28,8 @@ from typing import Any
 from benchmarks.common import environment
 from benchmarks.common.program import run
 from benchmarks.common.report import Report
-from benchmarks.guard.real_merges import RealMerges, chosen_merges, parser_with_only
+from benchmarks.guard.chosen import chosen_merges, parser_with_only
+from benchmarks.guard.real_merges import RealMerges
 from benchmarks.guard.windows import Windows
 from tokamata.tokenization.adversarial_texts import CORPUS
 

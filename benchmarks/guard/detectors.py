@@ -26,7 +26,8 @@ from typing import Any
 from benchmarks.common import environment
 from benchmarks.common.program import progress, run
 from benchmarks.common.report import Report
-from benchmarks.guard.real_merges import RealMerges, chosen_merges, parser_with_only
+from benchmarks.guard.chosen import chosen_merges, parser_with_only
+from benchmarks.guard.real_merges import RealMerges
 from tests.support.automata.tokenizations import Bpe, random_bpe
 from tokamata import Limits
 from tokamata.tokenization import MergeGraph, TwoNeighbours, detect_crossing, first_improper

