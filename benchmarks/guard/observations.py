@@ -67,6 +67,14 @@ class Program:
             pieces[0] = pieces[0] if first is None else first
         return pieces, not self._unknown.isdisjoint(ids)
 
+    def reproduces(self, text: str) -> bool:
+        """Whether the tokens of a text spell a text that has these tokens."""
+        pieces = self.pieces(text)
+        try:
+            return self.pieces(b"".join(pieces[0]).decode()) == pieces
+        except UnicodeDecodeError:
+            return False
+
     def damage(self, boundary: bytes, text: str, written: str | None = None) -> Damage:
         """What is done to a boundary.
 

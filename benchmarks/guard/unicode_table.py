@@ -5,8 +5,8 @@ makes of the entry.  A normal form, or none, is applied before the tokenizer, an
 encodes the result.  What it does to the boundary is counted (:mod:`benchmarks.guard.observations`), beside
 
 * what the guard says of the boundary: no border is crossed, the boundary is kept, and it is not made, in any
-  text.  *Unsafe* is a text that contradicts a proof of one of these: it is counted whether or not the other
-  claims are proved, and has to be 0;
+  text.  *Unsafe* is a text that contradicts a proof of one of these, whether or not the others are proved; or
+  that is damaged although all three are.  It has to be 0;
 * what Det_3, Det_4 and Det_5 say of it;
 * guarded spans as the fallback, for a sample of the texts whose boundary is not proved to be safe: whether
   the boundary is then written in tokens of its own, and what that costs.
@@ -68,7 +68,7 @@ def measure(subject: Subject, detectors: Detectors, quick: bool) -> dict[str, An
                     here.update(done)
                     here["damaged"] += bool(done)
                     here["claims proved"] += claims.proved
-                    if claims.refuted(done):
+                    if done and claims.refuted(done, program.reproduces(written)):
                         here["unsafe"] += 1
                         wrong.append({"boundary": boundary, "text": ascii(text), "key": key, "is": str(done)})
                     for horizon in HORIZONS:
@@ -121,10 +121,18 @@ class Claims:
         self.outcome: Outcome = max(outcomes, key=("proved", "not settled", "witness").index)
         self.proved = outcomes.count("proved")
 
-    def refuted(self, done: Damage) -> bool:
-        """Whether what a program does contradicts a proof."""
+    def refuted(self, done: Damage, is_reproduced: bool) -> bool:
+        """Whether what a program does contradicts a proof, or happens where everything is proved.
+
+        Args:
+            done: what it does.
+            is_reproduced: whether its tokens are those of the text that they spell: of others, such as the
+                name of a control token that a normalizer has made, a proof about borders says nothing.
+        """
+        if done and self.outcome == "proved":
+            return True
         return (
-            ("crossed" in done and self._crossed == "proved")
+            ("crossed" in done and is_reproduced and self._crossed == "proved")
             or ("destroyed" in done and self._kept == "proved")
             or ("made" in done and self._not_made == "proved")
         )

@@ -65,6 +65,7 @@ def test_the_program_is_asked_in_both_readings(subject: Subject) -> None:
     assert read.pieces("a<eos>") == ([b"a", b"<eos>"], False)
     assert text.pieces("a<eos>") == ([bytes([byte]) for byte in b"a<eos>"], False)
     assert text.damage(b"b", "ab") == {"crossed"}
+    assert read.reproduces("a<eos>\u0338")
     assert text.damage(b"::=", "::=\u0338", unicodedata.normalize("NFC", "::=\u0338")) == {"destroyed"}
     assert text.damage(b"::=", "\u2a74", unicodedata.normalize("NFKC", "\u2a74")) == {"made"}
 
@@ -175,3 +176,15 @@ def test_a_wrong_proof_is_counted_in_table_2(
     assert {key.split("|")[1] for key in unsafe} == {"NFC", "NFKC", "NFKD"}
     assert {key.split("|")[2] for key in unsafe} == {"marks after ASCII", "structure by decomposition"}
     assert any(one["text"] == ascii("::=\u0338") for one in found["wrong"])
+
+
+def test_what_contradicts_a_proof(subject: Subject) -> None:
+    found = guard.boundary(subject.source, "::=", control_tokens="text")
+    safe, composed = unicode_table.Claims(found, "::=", "none"), unicode_table.Claims(found, "::=", "NFC")
+    assert (safe.outcome, safe.proved) == ("proved", 3)
+    assert (composed.outcome, composed.proved) == ("witness", 2)
+    for kind in ("crossed", "destroyed", "made"):
+        assert safe.refuted(frozenset([kind]), is_reproduced=False)
+        assert composed.refuted(frozenset([kind]), is_reproduced=True) == (kind != "destroyed")
+    assert not composed.refuted(frozenset(["crossed"]), is_reproduced=False)
+    assert not safe.refuted(frozenset(), is_reproduced=True)
