@@ -19,7 +19,7 @@ from tests.support.tokenizers.manifest_sources import NAMES, tokenizer_of
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.manifests.unwritten import fates
 from tokamata.guard.probe_texts import texts
-from tokamata.guard.unicode_set import adversaries
+from tokamata.tokenization.unicode_set import adversaries
 
 
 def attacks(seed: int, proved: Sequence[str], tokens: Sequence[bytes | None]) -> Iterator[str]:

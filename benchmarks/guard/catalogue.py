@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import environment
-from benchmarks.common.program import parser_for, progress, run
+from benchmarks.common.program import run
 from benchmarks.common.report import Report
-from benchmarks.guard.real_merges import RealMerges, merges_of, sources
+from benchmarks.guard.chosen import chosen_merges, parser_with_only
+from benchmarks.guard.real_merges import RealMerges
 from benchmarks.guard.windows import Windows
 from tokamata.tokenization.adversarial_texts import CORPUS
 
@@ -59,33 +60,26 @@ STRUCTURE = [
 
 def main() -> int:
     """The program; its exit status is 1 if the tables and the encoder disagree about two tokens."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--only", metavar="NAMES", help="tokenizers, with commas")
-    return run(measure, parser.parse_args())
+    return run(measure, parser_with_only(__doc__).parse_args())
 
 
 def measure(options: Namespace, work: Path) -> Report:
     """One row for each tokenizer and class of boundaries."""
     report = Report(environment.describe())
-    chosen = [one for one in sources() if not options.only or one.name in options.only.split(",")]
     classes = boundaries(options.count or (100 if options.quick else 1_000), options.seed)
     report.facts["boundaries"] = ", ".join(f"{len(texts):,} {name}" for name, texts in classes.items())
     report.facts["seed"] = str(options.seed)
     rows, needs, notes = [], [], []
-    with progress("catalogue", len(chosen)) as step:
-        for source in chosen:
-            merges = merges_of(source)
-            if merges is None:
-                notes.append(f"{source.name} has no merges.")
-                step(source.name)
-                continue
-            wrong = disagreements(merges, random.Random(options.seed))
-            report.is_wrong |= bool(wrong)
-            for name, texts in classes.items():
-                row, longest = _row(merges, texts)
-                rows.append({"tokenizer": source.name, "boundaries": name, **row})
-                needs += [{"tokenizer": source.name, "boundary": text, "L": found} for text, found in longest]
-            step(source.name)
+    for tokenizer, merges in chosen_merges("catalogue", options):
+        if merges is None:
+            notes.append(f"{tokenizer} has no merges.")
+            continue
+        wrong = disagreements(merges, random.Random(options.seed))
+        report.is_wrong |= bool(wrong)
+        for name, texts in classes.items():
+            row, longest = _row(merges, texts)
+            rows.append({"tokenizer": tokenizer, "boundaries": name, **row})
+            needs += [{"tokenizer": tokenizer, "boundary": text, "L": found} for text, found in longest]
     report.add("Least L of a detector that rejects", rows, notes)
     report.add("Examples that need the largest L", needs)
     return report

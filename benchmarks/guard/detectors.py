@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import environment
-from benchmarks.common.program import parser_for, progress, run
+from benchmarks.common.program import progress, run
 from benchmarks.common.report import Report
-from benchmarks.guard.real_merges import merges_of, sources
+from benchmarks.guard.chosen import chosen_merges, parser_with_only
+from benchmarks.guard.real_merges import RealMerges
 from tests.support.automata.tokenizations import Bpe, random_bpe
 from tokamata import Limits
 from tokamata.tokenization import MergeGraph, TwoNeighbours, detect_crossing, first_improper
@@ -40,9 +41,7 @@ _BOUNDARIES = ("{", '":', "<|im_end|>")
 
 def main() -> int:
     """The program; its exit status is 1 if a detector contradicts brute force or the theorem."""
-    parser = parser_for(__doc__)
-    parser.add_argument("--only", metavar="NAMES", help="tokenizers, with commas")
-    return run(measure, parser.parse_args())
+    return run(measure, parser_with_only(__doc__).parse_args())
 
 
 def measure(options: Namespace, work: Path) -> Report:
@@ -59,13 +58,10 @@ def measure(options: Namespace, work: Path) -> Report:
     notes = [f"{small.unsettled} boundaries whose graph met a limit are left out."]
     notes += [f"WRONG: {one}" for one in small.wrong[:5]]
     report.add("False negatives and positives on small tokenizers", small.rows(), notes)
-    wanted = options.only.split(",") if options.only else ["gpt2"] if options.quick else None
-    chosen = [one for one in sources() if wanted is None or one.name in wanted]
     rows: list[dict[str, Any]] = []
-    with progress("graphs", len(chosen)) as step:
-        for source in chosen:
-            rows += graphs(source)
-            step(source.name)
+    for tokenizer, merges in chosen_merges("graphs", options, "gpt2" if options.quick else None):
+        if merges is not None:
+            rows += graphs(tokenizer, merges)
     report.add("Merge-DAGs of real vocabularies", rows)
     return report
 
@@ -132,11 +128,8 @@ class Small:
         return rows
 
 
-def graphs(source: Any) -> list[dict[str, Any]]:
+def graphs(tokenizer: str, merges: RealMerges) -> list[dict[str, Any]]:
     """The graph of all strings of up to three tokens, and those around boundaries."""
-    merges = merges_of(source)
-    if merges is None:
-        return []
     rows = []
     for text in (None, *_BOUNDARIES):
         around = None if text is None else merges.in_characters(text)
@@ -146,7 +139,7 @@ def graphs(source: Any) -> list[dict[str, Any]]:
         found = detect_crossing(graph, around) if around is not None else None
         rows.append(
             {
-                "tokenizer": source.name,
+                "tokenizer": tokenizer,
                 "around": text,
                 "V": graph.V,
                 "E": graph.E,

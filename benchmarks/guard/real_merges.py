@@ -12,7 +12,6 @@ import numpy as np
 
 import tokamata as tk
 import tokamata._core as _core
-from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
 from tokamata.tokenization import Merge, Schedules
 from tokamata.tokenization.canonical import _pipeline
 from tokamata.tokenization.pipelines.pipeline import BytePairs
@@ -110,14 +109,8 @@ class RealMerges:
         return own[0] in before or own[-1] in after
 
 
-def sources() -> list[Source]:
-    """The tokenizers."""
-    return list(SOURCES)
-
-
-def merges_of(source: Source) -> RealMerges | None:
+def merges_of(vocabulary: tk.Vocabulary) -> RealMerges | None:
     """The merges of a tokenizer; ``None`` if its model has none (WordPiece)."""
-    vocabulary = source.judged().vocabulary
     pipeline_source = vocabulary.pipeline
     assert pipeline_source is not None
     content = pipeline_source.content()

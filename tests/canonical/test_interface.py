@@ -168,3 +168,40 @@ def test_merges_that_contradict_the_vocabulary(merge: object) -> None:
     document["model"]["merges"].append(merge)
     with pytest.raises(tk.VocabularyError, match="merge"):
         pipeline_from_tokenizer_json(document, [b"x"] * 300)
+
+
+@pytest.mark.parametrize("is_added", [True, False])
+@pytest.mark.parametrize("is_removed", [True, False])
+@pytest.mark.parametrize("part", ["Prepend", "Metaspace"])
+def test_a_decoder_and_the_first_space(part: str, is_added: bool, is_removed: bool) -> None:
+    """A decoder must remove the space that is put before a text, and no other: no table fits the others.
+
+    ``xa`` is one token, unless a space comes before it.
+    """
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    pieces = ["<unk>", "\u2581", "x", "a", "\u2581x", "xa"]
+    vocab = {piece: token for token, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.BPE(vocab, [("\u2581", "x"), ("x", "a")], unk_token="<unk>"))
+    if part == "Metaspace":
+        schemes = ["always" if each else "never" for each in (is_added, is_removed)]
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=schemes[0], split=False)
+        tokenizer.decoder = decoders.Metaspace(prepend_scheme=schemes[1])
+    else:
+        sign = [normalizers.Prepend("\u2581")] if is_added else []
+        tokenizer.normalizer = normalizers.Sequence([*sign, normalizers.Replace(" ", "\u2581")])
+        strip = [decoders.Strip(" ", 1, 0)] if is_removed else []
+        tokenizer.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.Fuse(), *strip])
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+
+    def written() -> list[int]:
+        return tk.literal("xa").compile(vocabulary, tokenization="canonical").matcher().forced_tokens()
+
+    if is_added == is_removed:
+        ids = tokenizer.encode("xa").ids
+        assert tokenizer.decode(ids) == "xa"
+        assert written() == ids == ([4, 3] if is_added else [5])
+    else:
+        with pytest.raises(tk.UnsupportedTokenizerError, match="space") as caught:
+            written()
+        assert caught.value.part == "decoder"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
+import json
 import os
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,3 +142,30 @@ def test_a_limit_is_no_proof() -> None:
     found = guard.boundary(own, alphabet[:2], limits=tk.Limits(states=40))
     assert {verdict.outcome for verdict in found.verdicts} & {"not settled"}
     assert "proved" not in {found.crossed_left.outcome} or found.crossed_left.reason
+
+
+def test_control_tokens_that_no_text_has(tmp_path: Path) -> None:
+    """A tekken file has some.  They stand in no text, so both readings are one."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b'="', b'":', b"``"]
+    config = {
+        "pattern": r"\p{L}+|[^\p{L}\s]+|\s+",
+        "num_vocab_tokens": len(tokens),
+        "default_vocab_size": len(tokens) + 3,
+        "default_num_special_tokens": 3,
+        "version": "v3",
+    }
+    entries = [
+        {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
+        for rank, token in enumerate(tokens)
+    ]
+    special = [
+        {"rank": rank, "token_str": name, "is_control": True}
+        for rank, name in enumerate(("<unk>", "<s>", "</s>"))
+    ]
+    path = tmp_path / "tekken.json"
+    path.write_text(json.dumps({"config": config, "vocab": entries, "special_tokens": special}))
+    for boundary in ('":', "=", "``", "a", "<s>"):
+        read, text = (guard.boundary(path, boundary, control_tokens=reading) for reading in ("read", "text"))
+        assert read == text, boundary
+        assert "not settled" not in (read.crossed_left.outcome, read.crossed_right.outcome)
+    assert guard.boundary(path, '":').crossed_left.witness.text == b'=":'  # type: ignore[union-attr]

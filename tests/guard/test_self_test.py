@@ -23,6 +23,7 @@ from tokamata.guard.self_test import plan, self_test
 from tokamata.tokenization import self_test as tests
 from tokamata.tokenization.adversarial_texts import adversarial_texts
 from tokamata.tokenization.running import RunningTokenizer
+from tokamata.tokenization.unicode_set import CATEGORIES, adversaries
 
 ANYTHING = tk.regex("(?s:.*)")
 
@@ -91,6 +92,27 @@ def test_the_texts_depend_on_the_vocabulary_and_the_seed_alone() -> None:
     assert all(text.encode() for text in first)
     for few in ([], [None], [b"\xff"], [b"a"]):
         assert len(adversarial_texts(few, {}, 3, 100)) > 100
+
+
+def test_each_entry_of_the_unicode_set_is_tested() -> None:
+    """By letters and digits, and before, after and within a name or a structural text."""
+    names = {256: "<|start|>", 257: "<eos>"}
+    texts = adversarial_texts([bytes([byte]) for byte in range(256)], names, 7, 0)
+    entries = [one.text for one in adversaries() if one.text is not None]
+    assert len(entries) > 200
+    boundaries = [*names.values(), "<|im_end|>", '":', "</think>", "::=", "[/INST]", "\n\n"]
+    used = set()
+    for entry in entries:
+        assert any(f"a{entry}b" in text and f"1{entry}2{entry}" in text for text in texts), ascii(entry)
+        by = [
+            boundary
+            for boundary in boundaries
+            for middle in (len(boundary) // 2,)
+            if f"{entry}{boundary}{entry}{boundary[:middle]}{entry}{boundary[middle:]}" in texts
+        ]
+        assert by, ascii(entry)
+        used.update(by)
+    assert used == set(boundaries)
 
 
 # ---- injected faults ----
@@ -186,6 +208,18 @@ def test_faults_are_found_and_named(fault: str) -> None:
     ANYTHING.compile(vocabulary)
     with pytest.raises(tk.TokenizerMismatchError):
         plan(tokenizer, vocabulary)
+
+
+@pytest.mark.parametrize("category", [name for name in CATEGORIES if name != "no UTF-8"])
+def test_a_filter_of_one_entry_of_the_unicode_set_is_found(category: str) -> None:
+    entries = [one.text for one in adversaries() if one.category == category and one.text is not None]
+    entry = random.Random(category).choice(entries)
+    honest, filtering = small_tokenizer(), small_tokenizer()
+    set_normalizer(normalizers.Replace(entry, ""))(filtering)
+    mismatch = self_test(filtering, tk.Vocabulary.load(honest)).mismatch
+    assert mismatch is not None, ascii(entry)
+    assert entry in mismatch.text
+    assert "changes the text to" in mismatch.reason
 
 
 def assert_true(mismatch: tk.TokenizerMismatchError, tokenizer: Any, is_random: bool = False) -> None:

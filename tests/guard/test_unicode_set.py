@@ -7,8 +7,8 @@ import unicodedata
 import pytest
 
 from tokamata.guard.probe_texts import texts
-from tokamata.guard.unicode_set import CATEGORIES, adversaries, around
 from tokamata.tokenization.adversarial_texts import CORPUS
+from tokamata.tokenization.unicode_set import CATEGORIES, adversaries, around
 
 STRUCTURE = set("{}[]\":,<>|=\\/'`#&;%")
 

@@ -1,7 +1,7 @@
 """``tokamata guard``: whether a tokenizer keeps boundaries, and its chat template the texts of others apart.
 
     tokenizer   tokenizer.json
-    self-test   ✓ tokenizers 0.23.3 writes 2,150 texts with our tokens
+    self-test   ✓ tokenizers 0.23.3 writes 2,600 texts with our tokens
     boundaries  the control tokens that the chat template names, and 4 others
     ╭─ { · token 90 ─────────────────────────────────────╮
     │ ✗ witness  no token crosses the left border        │

@@ -10,10 +10,10 @@ from tokamata.guard.normalization import Normalization, normalization
 from tokamata.guard.rewritings import rewriting_of, rewriting_of_form
 from tokamata.guard.seams import Seams, Stretch, seams
 from tokamata.guard.self_test import Plan, plan, self_test
-from tokamata.guard.unicode_set import Adversary, adversaries, around
 from tokamata.guard.verdicts import Outcome, Verdict, Witness
 from tokamata.tokenization.running import RunningTokenizer
 from tokamata.tokenization.self_test import SelfTest
+from tokamata.tokenization.unicode_set import Adversary, adversaries, around
 
 __all__ = [
     "Adversary",

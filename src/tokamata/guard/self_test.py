@@ -33,9 +33,6 @@ __all__ = ["OnMismatch", "Plan", "plan", "self_test"]
 
 OnMismatch = Literal["refuse", "any", "bytes"]
 
-# Texts besides those of tokamata.tokenization.adversarial_texts: here the Unicode set of the guard joins.
-_FURTHER: tuple[str, ...] = ()
-
 
 def self_test(source: object, vocabulary: Vocabulary | None = None) -> tests.SelfTest:
     """Tests tokamata's tables of a tokenizer against the tokenizer's own program.
@@ -65,7 +62,7 @@ def self_test(source: object, vocabulary: Vocabulary | None = None) -> tests.Sel
         if not isinstance(source, (str, os.PathLike)):
             raise
         return tests.SelfTest("", reason=f"no program to test with: {error}")
-    return tests.self_test(known, running, _FURTHER)
+    return tests.self_test(known, running)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,10 @@ class TokenEdges:
         self.vocabulary = source if isinstance(source, Vocabulary) else Vocabulary.load(source, stop=())
         self.control_tokens = control_tokens
         self._has_hidden_space = _has_hidden_space(self.vocabulary)
-        make = tokenization_of if control_tokens == "read" else text_tokenization_of
+        # Where no added token is read in a text, both readings are one.  The search would take those tokens,
+        # whose texts are empty, for tokens that may stand anywhere.
+        is_read = control_tokens == "read" and bool(self.added_names)
+        make = tokenization_of if is_read else text_tokenization_of
         self.tokenization = make(self.vocabulary)
         self._search = _core.EdgeSearch(self.tokenization, self._has_hidden_space)
         self.running: RunningTokenizer | None = None

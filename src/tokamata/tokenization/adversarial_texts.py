@@ -1,19 +1,19 @@
 """Texts that try a tokenizer: its rules, its tables and its control tokens, chosen by what they distinguish.
 
 Problem.  A tokenizer has 262,145 tokens and 500,000 merges, and a test of it may take 0.2 s, which is time
-for some 50,000 characters.
+for some 100,000 characters.
 
 How.  Texts of five classes, in this order, so that what is seldom right comes first:
 
 * control tokens: the names, and texts that are almost names, in the midst of others;
-* code points on which programs disagree: combining marks, joiners, viramas, bidi controls, jamo,
-  compatibility characters, spaces, each after and before letters, digits, marks and structure;
+* the Unicode set (:mod:`.unicode_set`) and some code points more on which programs disagree, each after and
+  before letters, digits, marks and structure, and before, after and within a name or a structural text;
 * a corpus: prose in twenty-eight scripts and languages, code, numbers, URLs, runs of white space;
 * what regexes of pre-tokenizers are about, drawn: runs of spaces, line ends, digits, apostrophes, letters;
 * tokens of this vocabulary, drawn: 8,000 of them apart from each other, which shows a merge that is missing;
   overlapping, which shows merges in another order; joined, cut and joined again.
 
-Cost: 20 ms for 2,300 texts, at any size of the vocabulary.  The texts depend on the vocabulary and the seed
+Cost: 20 ms for 2,600 texts, at any size of the vocabulary.  The texts depend on the vocabulary and the seed
 alone.
 
 Not here: the whole of Unicode, which takes seconds (`tests/canonical/test_every_code_point.py`).
@@ -26,6 +26,8 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+
+from tokamata.tokenization.unicode_set import adversaries
 
 __all__ = ["CORPUS", "adversarial_texts", "drawn_texts"]
 
@@ -106,28 +108,21 @@ _OTHERS = [
 ]
 CORPUS = _PROSE + _CODE + _OTHERS
 
-# Code points on which programs, versions of Unicode and normal forms disagree.
+# Code points besides those of the Unicode set on which programs and versions of Unicode disagree.
 _POINTS = (
-    # marks after ASCII, some of which make another character of structure: = < > + U+0338
-    "\u0300\u0301\u0303\u0308\u0316\u0323\u0327\u0338\u034f\u0345\u20d2\u20e3"
-    # joiners, spaces, line ends, and what is filtered as a control
-    "\u200b\u200c\u200d\u2060\ufe0e\ufe0f\ufeff\u00a0\u00ad\u1680\u2003\u2028\u2029\u202f\u3000\u0085\u180e"
-    "\x00\x07\x0b\x0c\x1b\x7f\ufffd\ufffe\U0010ffff\ufdd0"
-    # bidi controls
-    "\u061c\u200e\u200f\u202a\u202c\u202e\u2066\u2069"
-    # viramas, vowel signs and Thai order
-    "\u094d\u0dca\u09cd\u0bcd\u1039\u17d2\u093c\u0958\u0e40\u0e33\u0eb3"
+    # marks, viramas and vowel signs
+    "\u0303\u0316\u0323\u20e3\u09cd\u0bcd\u1039\u17d2\u093c\u0958\u0e40"
     # jamo, Hangul, kana marks
-    "\u1100\u1161\u11a8\uac00\uac01\u3099\uff9e"
-    # compatibility characters, some of which decompose to structure
-    "\u2a74\ufb01\uff1c\uff5b\uff02\u2024\u2100\u33a0\u00bd\u2460\u2126\u212b\u1e9b\u0130\u0131\u017f\u212a\u1e9e"
-    "\u01c5\u0958\u2adc\ufb1d\U0001d15e\U0001f100"
+    "\u1100\u11a8\uac00\uac01\uff9e"
+    # compatibility characters
+    "\u2024\u33a0\u00bd\u2460\u212b\u1e9b\u2adc\ufb1d\U0001d15e\U0001f100"
     # digits and letters of other scripts, emoji
-    "\u00b2\u0663\u0967\u2167\u4e00\u3007\ua66e\U00010348\U0001f44d\U0001f3fd\U0001f468\U0001f1e9\u2764\U000e0067"
+    "\u0663\u0967\u2167\u4e00\u3007\ua66e\U00010348\U0001f44d\U0001f3fd\U0001f468\U0001f1e9\u2764\U000e0067"
     # the signs that tokenizers write for spaces and bytes
     "\u2581\u0120\u010a\u00e9"
 )
 _AROUND = ("a{}b", " {} ", "1{}2{}", "<{}|>{}{}x", "{}", "\n{}\t", "'{}s ={}")
+_STRUCTURE = ("<|im_end|>", '":', "</think>", "::=", "[/INST]", "\n\n")
 _RUNS = " \n\r\t'1aZé.!-中_"
 _MOST_NAMES = 48
 _IN_LINE = 16  # tokens that are tested in one text, apart from each other
@@ -147,7 +142,8 @@ def adversarial_texts(
         seed: of what is drawn.
         drawn: how many texts are drawn besides the fixed ones.
     """
-    texts = [*_of_names(names), *_of_points(), *CORPUS, *drawn_texts(tokens, seed, drawn)]
+    some = _some_names(names)
+    texts = [*_of_names(some), *_of_unicode(some), *CORPUS, *drawn_texts(tokens, seed, drawn)]
     return [text for text in dict.fromkeys(texts) if text and _is_unicode(text)]
 
 
@@ -201,20 +197,29 @@ class _Pool:
         return _text(text)
 
 
-def _of_names(names: Mapping[int, str]) -> Iterator[str]:
+def _some_names(names: Mapping[int, str]) -> list[str]:
     known = sorted(names)
     step = -(-len(known) // _MOST_NAMES) or 1
-    for token in known[::step]:
-        name = names[token][:_MOST_LONG]
+    return [names[token][:_MOST_LONG] for token in known[::step]]
+
+
+def _of_names(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
         yield name
         yield f"a {name} b{name}\u0338"
         yield f"{name[:-1]} {name[1:]}{name.swapcase()}"
         yield f"{name[:2]}\u200d{name[2:]}"
 
 
-def _of_points() -> Iterator[str]:
-    for point in dict.fromkeys(_POINTS):
-        yield "".join(around.replace("{}", point) for around in _AROUND)
+def _of_unicode(names: Iterable[str]) -> Iterator[str]:
+    """The Unicode set and some points: each by letters and digits, and by a name or a structural text."""
+    boundaries = [*filter(None, names), *_STRUCTURE]
+    entries = [each.text for each in adversaries() if each.text is not None]
+    for number, entry in enumerate(dict.fromkeys([*entries, *_POINTS])):
+        yield "".join(around.replace("{}", entry) for around in _AROUND)
+        boundary = boundaries[number % len(boundaries)]
+        middle = len(boundary) // 2
+        yield f"{entry}{boundary}{entry}{boundary[:middle]}{entry}{boundary[middle:]}"
 
 
 def _each_once(tokens: Sequence[bytes | None], draw: random.Random) -> Iterator[str]:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tokamata._core as _core
+from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
 from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,
@@ -52,7 +53,31 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
     if isinstance(model, WordPieces):  # the automaton of words has its own first tokens
         never_first = np.zeros(0, dtype=np.uint32)
         return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
+    pipeline = _without_decoded_sign(pipeline, model)
+    _check_first_space(pipeline.normalizer, vocabulary)
     return {**_text_tables(pipeline, model), **_model_tables(model), "never_first": _never_first(vocabulary)}
+
+
+def _check_first_space(normalizer: Normalizer, vocabulary: Vocabulary) -> None:
+    """Refuses a decoder that removes a space which nobody adds, or that keeps the one which is added.
+
+    The tables of a text are those of a space and the text, or of the text alone.  With such a decoder a text
+    that is decoded from its own tokens would be in neither.
+    """
+    first = vocabulary.start_tokens() or vocabulary.tokens
+    spaced = [
+        (text, at_start)
+        for text, at_start in zip(vocabulary.tokens, first, strict=True)
+        if text is not None and text[:1] == b" "
+    ]
+    is_removed = any(text != at_start for text, at_start in spaced)
+    is_added = normalizer.prefix != "none" and normalizer.prefix_is_decoded
+    if is_removed and not is_added:
+        raise UnsupportedTokenizerError(
+            "decoder", "it removes a space at the start of a text, and the tokenizer puts none there"
+        )
+    if spaced and is_added and not is_removed:
+        raise UnsupportedTokenizerError("decoder", "it keeps the space that the tokenizer puts before a text")
 
 
 def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
@@ -65,6 +90,21 @@ def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
 # ---- texts --------------------------------------------------------------------------------------
 
 
+def _writes_sign(normalizer: Normalizer, model: BytePairs) -> bool:
+    """Whether the sign for spaces has no token, so that its bytes are written, which decode to no space.
+
+    If one is always put before a text, each text gets one more, so none is canonical.
+    """
+    return bool(normalizer.spaces and model.lacks[ord(normalizer.spaces)]) and normalizer.prefix != "always"
+
+
+def _without_decoded_sign(pipeline: Pipeline, model: BytePairs) -> Pipeline:
+    """The pipeline; if the bytes of the sign for spaces are written, the decoder keeps them."""
+    if not _writes_sign(pipeline.normalizer, model):
+        return pipeline
+    return replace(pipeline, normalizer=replace(pipeline.normalizer, prefix_is_decoded=False))
+
+
 def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     normalizer = pipeline.normalizer
     live = ~model.unknown
@@ -72,11 +112,8 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     if normalizer.keeps is not None:
         live &= unchanged_points(normalizer.keeps)
     space = 0x20  # the code point that a text may begin with where the tokenizer puts a space before it
-    if normalizer.spaces and model.lacks[ord(normalizer.spaces)] and normalizer.prefix != "always":
-        # Without its token its bytes are written: these do not decode to a space, and the decoder keeps them.
-        # If one is always put before a text, each text gets one more, so none is canonical.
+    if _writes_sign(normalizer, model):
         space = ord(normalizer.spaces)
-        pipeline = replace(pipeline, normalizer=replace(normalizer, prefix_is_decoded=False))
     elif normalizer.spaces:
         live[ord(normalizer.spaces)] = False
 

@@ -14,7 +14,7 @@ from tokamata.guard.manifests.code_points import CodePoints
 from tokamata.guard.manifests.facts import Fact, not_measured
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.probe_texts import texts
-from tokamata.guard.unicode_set import around
+from tokamata.tokenization.unicode_set import around
 
 __all__ = ["round_trip_fact"]
 
