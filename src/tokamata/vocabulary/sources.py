@@ -18,7 +18,7 @@ from tokamata.errors import VocabularyError
 from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.gguf_file import table_from_gguf
 from tokamata.vocabulary.gguf_metadata import MAGIC
-from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
+from tokamata.vocabulary.hugging_face import normalizing_sections, table_from_tokenizer_json
 from tokamata.vocabulary.llama_cpp import table_from_llama
 from tokamata.vocabulary.sentence_piece import table_from_model_file, table_from_processor
 from tokamata.vocabulary.stop_tokens import stop_from_folder
@@ -184,15 +184,25 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
         if kept_path is not None and (
             kept := kept_tokens.load(kept_path, lambda: _start_tokens(reread, where))
         ):
-            return replace(kept, pipeline=PipelineSource("tokenizer.json", reread))
+            table, sections = kept
+            return replace(table, pipeline=_pipeline_source(reread, sections))
         document = _parsed(data, where)
         del data
         if is_tekken(document):
             return replace(table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread))
         table = table_from_tokenizer_json(document, where)
+        sections = normalizing_sections(document)
         if kept_path is not None:
-            kept_tokens.keep(kept_path, table)
-        return replace(table, pipeline=PipelineSource("tokenizer.json", reread))
+            kept_tokens.keep(kept_path, table, sections)
+        return replace(table, pipeline=_pipeline_source(reread, sections))
+
+
+def _pipeline_source(reread: _Reread, sections: dict[str, Any]) -> PipelineSource:
+    def unchanged() -> dict[str, Any]:
+        reread.check()
+        return sections
+
+    return PipelineSource("tokenizer.json", reread, sections=unchanged)
 
 
 def _start_tokens(reread: _Reread, where: str) -> TokenBytes:
@@ -223,13 +233,22 @@ class _Reread:
         stat = self._path.stat()
         return stat.st_mtime_ns, stat.st_size
 
-    def __call__(self) -> bytes:
+    def check(self) -> None:
         try:
             if self._stamped() != self._stamp:
                 raise VocabularyError(f"{self._path}: it has changed since it was loaded; load it again")
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def __call__(self) -> bytes:
+        self.check()
+        try:
             return self._path.read_bytes()
         except OSError as error:
-            raise VocabularyError(f"{self._path}: cannot be read any more: {error}") from None
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: OSError) -> VocabularyError:
+        return VocabularyError(f"{self._path}: cannot be read any more: {error}")
 
     def parse(self, content: bytes) -> Any:
         with collection_paused():
