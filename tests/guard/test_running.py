@@ -183,5 +183,38 @@ def test_hostile_files_and_texts(tmp_path: Path) -> None:
     running = RunningTokenizer(small_tokenizer())
     with pytest.raises(tk.ArgumentError):
         running.encode("\ud800")
-    with pytest.raises(tk.VocabularyError, match="cannot decode"):
+    with pytest.raises(tk.VocabularyError, match=r"fails on \[-1\]"):
         running.decode([-1])
+
+
+@pytest.mark.parametrize("name", ["bert", "llama-2", "gpt2", "mistral-sp"])
+def test_many_texts_at_once(name: str) -> None:
+    judged = BY_NAME[name].judged()
+    live = judged.vocabulary.pipeline and judged.vocabulary.pipeline.program()
+    running = RunningTokenizer(live or path_of(BY_NAME[name]))
+    texts = ["", *CORPUS[:200]]
+    written = running.encode_many(texts)
+    assert written == list(map(running.encode, texts))
+    assert running.encode_text_many(texts) == list(map(running.encode_text, texts))
+    assert running.decode_many(written) == list(map(running.decode, written))
+    assert running.encode_many([]) == []
+    normal = running.normalize_many(["ÀB c"])
+    expected = {"bert": "ab c", "llama-2": "▁ÀB▁c", "mistral-sp": "▁ÀB▁c"}
+    assert normal == ([expected[name]] if name in expected else None)
+    assert running.unknown == {"bert": 100, "llama-2": 0, "mistral-sp": 0}.get(name)
+
+
+def test_many_texts_are_neither_cut_nor_padded() -> None:
+    texts = ["abc one two <eos> 1234", "a"]
+    plain = RunningTokenizer(small_tokenizer()).encode_many(texts)
+    tokenizer = small_tokenizer()
+    tokenizer.backend_tokenizer.enable_truncation(4)
+    tokenizer.backend_tokenizer.enable_padding(length=32, pad_id=0, pad_token="<pad>")
+    before = _settings(tokenizer.backend_tokenizer)
+    for given in (tokenizer, tokenizer.backend_tokenizer):
+        assert RunningTokenizer(given).encode_many(texts) == plain
+    assert _settings(tokenizer.backend_tokenizer) == before
+    shouting = Shouting(tokenizer_object=tokenizer.backend_tokenizer)
+    loud = RunningTokenizer(small_tokenizer()).encode_many([text.upper() for text in texts])
+    assert RunningTokenizer(shouting).encode_many(texts) == loud
+    assert _settings(tokenizer.backend_tokenizer) == before

@@ -563,7 +563,7 @@ def test_a_file_without_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = tmp_path / "tokenizer.json"
     small_tokenizer().backend_tokenizer.save(str(file))
 
-    def missing(path: str) -> Any:
+    def missing(file: Path, content: bytes) -> Any:
         raise ImportError
 
     monkeypatch.setitem(running._LOADERS, "tokenizer.json", ("tokenizers", missing))

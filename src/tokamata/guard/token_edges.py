@@ -18,13 +18,14 @@ from tokamata.guard.edge_machines import EdgeMachine
 from tokamata.guard.verdicts import Verdict, Witness
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 from tokamata.resources.locks import Lock, kept_property
+from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.canonical import (
     added_names,
     is_decided_by_neighbours,
     text_tokenization_of,
     tokenization_of,
 )
-from tokamata.tokenization.running import RunningTokenizer, package_of
+from tokamata.tokenization.running import RunningTokenizer
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.sources import file_in_folder
 

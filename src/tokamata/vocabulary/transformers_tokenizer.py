@@ -36,7 +36,6 @@ from tokamata.vocabulary.token_table import (
 )
 from tokamata.vocabulary.tokenizer_state import TokenizerState
 
-
 _T = TypeVar("_T")
 
 
