@@ -24,13 +24,13 @@ READINGS: tuple[ControlTokens, ...] = ("read", "text")
 def loaded(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The sources that are loaded, and nothing is kept before."""
     found: list[object] = []
-    load = tk.Vocabulary.load
+    load = token_edges._vocabulary
 
-    def counted(source: object, **options: Any) -> tk.Vocabulary:
+    def counted(source: object) -> tk.Vocabulary:
         found.append(source)
-        return load(source, **options)
+        return load(source)
 
-    monkeypatch.setattr(tk.Vocabulary, "load", counted)
+    monkeypatch.setattr(token_edges, "_vocabulary", counted)
     monkeypatch.setattr(token_edges, "_kept", [])
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +28,7 @@ from tokamata.tokenization.canonical import (
 )
 from tokamata.tokenization.running import RunningTokenizer
 from tokamata.vocabulary import Vocabulary
-from tokamata.vocabulary.sources import file_in_folder
+from tokamata.vocabulary.sources import file_in_folder, read_source
 
 __all__ = ["ControlTokens", "TokenEdges", "not_settled"]
 
@@ -53,7 +54,7 @@ class _ReadTokenizer:
         if package_of(source) is not None:
             self._live = RunningTokenizer(source)
         self._state = self._state_now()  # before it is read, so that a change meanwhile is noticed
-        self.vocabulary = source if isinstance(source, Vocabulary) else Vocabulary.load(source, stop=())
+        self.vocabulary = source if isinstance(source, Vocabulary) else _vocabulary(source)
         self.hides_space = _has_hidden_space(self.vocabulary)
         self.edges: dict[ControlTokens, TokenEdges] = {}
 
@@ -93,6 +94,13 @@ class _ReadTokenizer:
             stat.st_mtime_ns,
             stat.st_ctime_ns,
         )
+
+
+def _vocabulary(source: object) -> Vocabulary:
+    """The tokens of a source; if it is a tokenizer, its content is read once for them and for the tables."""
+    if package_of(source) is None:
+        return Vocabulary.load(source, stop=())
+    return Vocabulary(replace(read_source(source, want_stop=False, is_whole=True), stop=()))
 
 
 _lock = Lock()

@@ -50,7 +50,7 @@ _KNOWN = (
 _IN_FOLDER = ("tokenizer.json", "tekken*.json", "tokenizer.model", "*.model", "*.tiktoken", "*.gguf")
 
 # Which loader a class of each package goes to.
-_OBJECTS: dict[str, tuple[str, Callable[[Any, str], TokenTable]]] = {
+_OBJECTS: dict[str, tuple[str, Callable[..., TokenTable]]] = {
     "tokenizers": ("Tokenizer", table_from_tokenizers),
     "transformers": ("PreTrainedTokenizerBase", table_from_transformers),
     "tiktoken": ("Encoding", table_from_encoding),
@@ -61,7 +61,10 @@ _OBJECTS: dict[str, tuple[str, Callable[[Any, str], TokenTable]]] = {
 
 
 def read_source(
-    source: object, want_stop: bool = True, control_tokens: Mapping[str, int] | None = None
+    source: object,
+    want_stop: bool = True,
+    control_tokens: Mapping[str, int] | None = None,
+    is_whole: bool = False,
 ) -> TokenTable:
     """The tokens of any source that ``Vocabulary.load`` takes.
 
@@ -69,6 +72,7 @@ def read_source(
         source: see ``Vocabulary.load``.
         want_stop: whether to read the stop tokens from the files next to a tokenizer's file.
         control_tokens: see ``Vocabulary.load``.
+        is_whole: whether the content of the pipeline is needed at once, too.
 
     Raises:
         VocabularyError: the source is of no known family, or is damaged.
@@ -85,7 +89,10 @@ def read_source(
     for cls in type(source).__mro__:
         name, loader = _OBJECTS.get(cls.__module__.partition(".")[0], ("", None))
         if loader is not None and (not name or cls.__name__ == name):
-            return loader(source, f"{cls.__module__.partition('.')[0]} {type(source).__name__}")
+            where = f"{cls.__module__.partition('.')[0]} {type(source).__name__}"
+            if is_whole and loader in (table_from_tokenizers, table_from_transformers):
+                return loader(source, where, True)
+            return loader(source, where)
     raise VocabularyError(f"{type(source).__name__} is no source of a vocabulary; pass {_KNOWN}")
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from tokamata.errors import VocabularyError
+from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.hugging_face import (
     ModelTokens,
     normalizing_sections,
@@ -39,8 +40,15 @@ from tokamata.vocabulary.tokenizer_state import TokenizerState
 _T = TypeVar("_T")
 
 
-def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
-    """The tokens of a ``tokenizers.Tokenizer``."""
+def table_from_tokenizers(tokenizer: Any, where: str, is_whole: bool = False) -> TokenTable:
+    """The tokens of a ``tokenizers.Tokenizer``.
+
+    Args:
+        tokenizer: the tokenizer.
+        where: its name in errors.
+        is_whole: the content of the pipeline is needed at once, too: it is written first, so that the tokens
+            of a large tokenizer can be those that an earlier process has kept on disk.
+    """
 
     def written(part: Callable[[], _T]) -> _T:
         try:
@@ -58,20 +66,35 @@ def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
             raise VocabularyError(f"{where}: it has changed since its tokens were read; load it again")
         return tokenizer
 
+    def content() -> bytes:
+        unchanged()
+        try:
+            return first.pop()
+        except IndexError:  # what pickle writes is `to_str()`, as bytes
+            return bytes(written(tokenizer.__getstate__))
+
+    def sections() -> dict[str, Any]:
+        return written(lambda: _sections(unchanged()))
+
+    def start() -> TokenBytes:
+        rule = _table_of(unchanged(), where).start_rule
+        assert rule is not None  # the tokenizer is the same
+        return rule()
+
+    state = TokenizerState(tokenizer)
+    first = [bytes(written(tokenizer.__getstate__))] if is_whole else []  # until it is asked for
+    kept_path = kept_tokens.path_of(first[0]) if is_whole else None
+    kept = None if kept_path is None else kept_tokens.load(kept_path, start)
     with collection_paused():
-        state = TokenizerState(tokenizer)
-        table = written(lambda: _table_of(tokenizer, where))
-    source = PipelineSource(
-        "tokenizer.json",
-        content=lambda: written(unchanged().to_str).encode(),
-        program=lambda: tokenizer,
-        sections=lambda: written(lambda: _sections(unchanged())),
-    )
+        table = kept[0] if kept is not None else written(lambda: _table_of(tokenizer, where))
+    if kept is None and kept_path is not None:
+        kept_tokens.keep(kept_path, table, sections())
+    source = PipelineSource("tokenizer.json", content, lambda: tokenizer, sections)
     return replace(table, pipeline=source)
 
 
 def _table_of(tokenizer: Any, where: str) -> TokenTable:
-    """The tokens, as its parts say them: writing the whole ``tokenizer.json`` takes three times as long."""
+    """The tokens, as its parts say them: writing the whole ``tokenizer.json`` takes twice as long."""
     model = tokenizer.model
     kind = type(model).__name__
     if kind not in ("BPE", "WordPiece", "WordLevel"):
@@ -117,24 +140,24 @@ def _added(added: Mapping[int, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def table_from_transformers(tokenizer: Any, where: str) -> TokenTable:
-    """The tokens of a transformers tokenizer.
+def table_from_transformers(tokenizer: Any, where: str, is_whole: bool = False) -> TokenTable:
+    """The tokens of a transformers tokenizer; arguments are those of :func:`table_from_tokenizers`.
 
     Raises:
         VocabularyError: for a slow tokenizer of an unknown type.
     """
     stop = getattr(tokenizer, "eos_token_id", None)
     stops = tuple(stop) if isinstance(stop, (list, tuple)) else () if stop is None else (stop,)
-    table = _table(tokenizer, where)
+    table = _table(tokenizer, where, is_whole)
     if table.pipeline is None:
         return replace(table, stop=stops)
     # Weak, since hosts keep a vocabulary as long as its tokenizer exists.
     return replace(table, stop=stops, pipeline=replace(table.pipeline, program=weakref.ref(tokenizer)))
 
 
-def _table(tokenizer: Any, where: str) -> TokenTable:
+def _table(tokenizer: Any, where: str, is_whole: bool) -> TokenTable:
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
-        return table_from_tokenizers(backend, where)
+        return table_from_tokenizers(backend, where, is_whole)
     if (processor := getattr(tokenizer, "sp_model", None)) is not None:
         return _with_sentence_piece(tokenizer, processor, where)
     inner = getattr(tokenizer, "tokenizer", None)
