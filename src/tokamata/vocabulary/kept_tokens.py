@@ -1,7 +1,8 @@
 """The tokens of a large ``tokenizer.json``, kept on disk.
 
 Parsing nine megabytes of JSON and decoding 128,256 texts takes about 0.2 s, four times as long as hashing
-the file and reading its kept tokens.  The kept file depends only on the content of the original::
+the file and reading its kept tokens.  A live tokenizer that is written for its tables anyway has such a file,
+too.  The kept file depends only on the content of the original::
 
     sha256 of the rest | the tokens; their names, whether there is a start rule, and the sections of the
                          normalizer (``packed_tokens.py``)
