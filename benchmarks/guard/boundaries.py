@@ -9,7 +9,7 @@ there before.
 - *cold*: the first call.  *object*: with the live tokenizer.  *file*: with its path.  *first ever*: with the
   live tokenizer and an empty cache folder, as once on a machine.  The others find on disk what an earlier
   process has left there.
-- *warm*: each of some 60 further boundaries, once.  *again*: the last of them, which was asked before.
+- *warm*: each of some 60 further boundaries, once.  *again*: the last of them, after its first call.
 - *load*: ``Vocabulary.load`` alone.
 - *Det_3*: the detector as ``benchmarks/guard/windows.py`` makes it possible for real vocabularies.  *build*:
   schedules of the merges and sorted texts.  *check*: the least L of the detector that rejects, for each

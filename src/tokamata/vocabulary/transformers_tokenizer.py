@@ -82,7 +82,7 @@ def table_from_tokenizers(tokenizer: Any, where: str, is_whole: bool = False) ->
         return rule()
 
     state = TokenizerState(tokenizer)
-    first = [bytes(written(tokenizer.__getstate__))] if is_whole else []  # until it is asked for
+    first = [bytes(written(tokenizer.__getstate__))] if is_whole else []  # until its first use
     kept_path = kept_tokens.path_of(first[0]) if is_whole else None
     kept = None if kept_path is None else kept_tokens.load(kept_path, start)
     with collection_paused():
