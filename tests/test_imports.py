@@ -69,10 +69,10 @@ INNER_ROOMS = {
     ],
     "tokenization": [
         *("papers", "pretokenizers", "pipelines", "kept_tables", "tables", "canonical"),
-        *("unicode_set", "adversarial_texts", "running", "kept_verdicts", "self_test"),
+        *("unicode_set", "adversarial_texts", "adapters", "running", "kept_verdicts", "self_test"),
     ],
     "guard": [
-        *("verdicts", "programs", "probe_texts", "manifests", "manifest"),
+        *("verdicts", "probe_texts", "manifests", "manifest"),
         *("guarded_spans", "self_test", "rewritings", "preimages", "normalization"),
         *("byte_languages", "edge_machines", "token_edges", "boundaries", "seams", "encoding"),
         *("templates", "template_sources", "chat_templates"),

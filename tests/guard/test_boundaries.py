@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import random
+import string
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,11 @@ from tests.support.constraints import up_to
 from tests.support.tokenizers.boundary_oracle import crossed_left, crossed_right
 from tests.support.tokenizers.plain_tokenizers import plain_tokenizer
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
-from tests.support.tokenizers.real_tokenizers import REAL
+from tests.support.tokenizers.small_tokenizers import FUSE, added, document
 from tokamata import guard
 from tokamata.guard.token_edges import TokenEdges
 
-CASES = int(os.environ.get("TOKAMATA_CASES", "12"))
+CASES = int(os.environ.get("TOKAMATA_CASES", "8"))
 LONGEST = 4
 
 
@@ -117,15 +118,26 @@ def test_a_control_token_is_whole_and_comes_from_text(qwen: Tokenizer) -> None:
     assert all([found.crossed_left, found.crossed_right, found.one_token])
     assert found.from_text.outcome == "witness"
     assert found.tokens == (151645,)
-    apart = guard.boundary(qwen, "<|im_end|>", control_tokens="text")
+
+
+def test_a_control_token_whose_name_is_text() -> None:
+    """Printable ASCII, and a token ``}<`` that crosses the border of the name."""
+    vocab = {character: token for token, character in enumerate([*string.printable[:95], "}<"])}
+    control = (added(len(vocab), "<|im_end|>"),)
+    own = Tokenizer.from_str(json.dumps(document(vocab, FUSE, control, merges=[["}", "<"]])))
+    read = guard.boundary(own, "<|im_end|>")
+    assert all([read.crossed_left, read.crossed_right, read.one_token])
+    assert read.from_text.outcome == "witness"
+    apart = guard.boundary(own, "<|im_end|>", control_tokens="text")
     assert apart.from_text.outcome == "proved"
     assert apart.crossed_left.witness is not None
+    assert apart.crossed_left.witness.text == b"}<|im_end|>"
     assert apart.crossed_left.witness.replayed
+    assert apart.crossed_right.outcome == "proved"
 
 
-def test_a_set_of_texts() -> None:
-    llama = next(real for real in REAL if real.name == "llama-3.1").path()
-    found = guard.boundary(llama, tk.regex("</?(?:think|tool)>"))
+def test_a_set_of_texts(qwen: Tokenizer) -> None:
+    found = guard.boundary(qwen, tk.regex("</?(?:think|tool)>"))
     assert found.crossed_left.witness is not None
     assert found.crossed_left.witness.replayed
 

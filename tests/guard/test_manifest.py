@@ -16,7 +16,7 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from tests.support.vocabularies import BYTES
-from tokamata.errors import ArgumentError, VocabularyError
+from tokamata.errors import ArgumentError, MissingExtraError, VocabularyError
 from tokamata.guard.manifest import Manifest, cheap_facts, differences, manifest
 from tokamata.guard.manifests import normal_form
 from tokamata.guard.manifests.chance import chance_facts
@@ -25,8 +25,8 @@ from tokamata.guard.manifests.merges import joined, merge_facts
 from tokamata.guard.manifests.normal_form import FORMS, form_of, normal_form_facts, pairs
 from tokamata.guard.manifests.spaces import space_facts
 from tokamata.guard.manifests.subject import Subject
-from tokamata.guard.programs import Program, ProgramFailed, program_of
 from tokamata.tokenization import encode_one_at_a_time, merge_list
+from tokamata.tokenization.running import ProgramFailed, RunningTokenizer
 
 LETTERS = sorted(pre_tokenizers.ByteLevel.alphabet())
 
@@ -289,7 +289,7 @@ def test_a_list_of_bytes_has_no_program() -> None:
     found = manifest([*BYTES, None])
     assert found.digest is None
     assert all(fact.value is None for fact in found.assumptions.values())
-    assert found.facts["normal_form"].how == "not measured: a list of bytes has no program"
+    assert found.facts["normal_form"].how.startswith("not measured: a list has no program")
     assert found.facts["partial_tokens"].value["count"] == 128
     assert found.facts["tokens"].value["ids"] == len(BYTES) + 1
 
@@ -308,7 +308,8 @@ def test_a_package_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "tokenizer.json"
     byte_level([("a", "b")]).save(str(path))
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    assert program_of(path) == (None, "the package 'tokenizers' is not installed")
+    with pytest.raises(MissingExtraError):
+        RunningTokenizer(path)
     found = manifest(path)
     assert found.facts["normal_form"].how == "not measured: the package 'tokenizers' is not installed"
     assert found.facts["merges"].value == {"count": 1, "proper": True}  # the file has them
@@ -328,8 +329,7 @@ def test_programs_that_raise() -> None:
     """A model without a token for unknown words raises a bare ``Exception``."""
     made = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="missing"))
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    program, _ = program_of(made)
-    assert program is not None
+    program = RunningTokenizer(made)
     assert program.encode("a b") == [0, 1]
     with pytest.raises(
         ProgramFailed, match=r"tokenizers .* fails on 'c': Exception: WordLevel error"
@@ -351,19 +351,21 @@ def test_panics_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     class PanicException(BaseException):
         pass
 
-    def panic(self: Program, texts: Any) -> Any:
+    def panic(self: Any, text: Any) -> Any:
         raise PanicException("index out of range")
 
-    program, _ = program_of(byte_level())
-    assert program is not None
-    monkeypatch.setattr(type(program), "_encode", panic)
-    with pytest.raises(ProgramFailed, match="a panic: index out of range"):
+    program = RunningTokenizer(byte_level())
+    monkeypatch.setattr(type(program._adapter), "encode", panic)
+    monkeypatch.setattr(type(program._adapter), "encode_many", panic)
+    with pytest.raises(ProgramFailed, match="PanicException: index out of range"):
         program.encode("a")
+    with pytest.raises(ProgramFailed, match="one of 2 texts from 'a': PanicException"):
+        program.encode_many(["a", "b"])
 
-    def stopped(self: Program, texts: Any) -> Any:
+    def stopped(self: Any, text: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(program), "_encode", stopped)
+    monkeypatch.setattr(type(program._adapter), "encode", stopped)
     with pytest.raises(KeyboardInterrupt):
         program.encode("a")
 

@@ -16,6 +16,7 @@ from tokamata.guard.manifests.subject import Subject
 # What depends on the tables of Python's version.
 OF_UNICODEDATA = {"normal_form", "normalized_points", "form_differences", "inert_points", "lowercase"}
 OF_UNICODEDATA |= {"strip_accents", "filtered", "unknown", "changed_points", "round_trip"}
+# Their files take a second and more to make or to load; fuzz/real_tokenizers.py compares them.
 LARGE = {real.name for real in MADE} - {"llama-2"} | {"o200k", "llama-4", "tekken-2407", "tekken-2409"}
 CHEAP = ["gpt2", "anthropic", "minilm", "mistral-sp"]
 
@@ -70,14 +71,7 @@ def test_cheap_facts_are_what_is_measured(name: str) -> None:
     assert not differences({"facts": {fact: value["facts"][fact] for fact in found}}, {"facts": found})
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name in LARGE else ())
-        for name in NAMES
-        if name not in {"llama-2", *CHEAP}
-    ],
-)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {"llama-2", *CHEAP, *LARGE}])
 def test_the_others_are_of_these_files(name: str) -> None:
     from tokamata import Vocabulary
 

@@ -341,7 +341,7 @@ def test_normalizers_of_tokenizers_against_their_own_program(name: str) -> None:
     texts = ["".join(points) for length in (1, 2, 3) for points in product(sorted(FEW), repeat=length)]
     results = [(text, read(text)) for text in texts]
     rng = random.Random(name)
-    for boundary in [*sorted(FEW), "h\u0331", *rng.sample([text for text in texts if len(text) > 1], 60)]:
+    for boundary in [*sorted(FEW), "h\u0331", *rng.sample([text for text in texts if len(text) > 1], 24)]:
         found = normalization(boundary, rewriting)
         said = (ascii(boundary), found)
         if not is_composed:
@@ -376,12 +376,11 @@ def test_normalizers_of_tokenizers_against_their_own_program(name: str) -> None:
 
 # Witnesses for <|im_end|>; those of the others are not settled, or none.
 OF_IM_END = {"qwen-3": ("<|im_end|>\u0338", None), "anthropic": ("<|im_end|>\u0338", "<|im_end|\ufe65")}
-LARGE = ("gemma-3", "llama-3.1", "qwen-3", "o200k-hf")
+# Their files take a second and more to make; fuzz/real_tokenizers.py tests them.  Qwen 3 stays: it has NFC.
+LARGE = ("gemma-3", "llama-3.1", "o200k-hf")
 
 
-@pytest.mark.parametrize(
-    "real", [pytest.param(r, marks=pytest.mark.slow if r.name in LARGE else (), id=r.name) for r in REAL]
-)
+@pytest.mark.parametrize("real", [real for real in REAL if real.name not in LARGE], ids=str)
 @pytest.mark.filterwarnings("ignore")
 def test_real_tokenizers(real: Real) -> None:
     vocabulary = tk.Vocabulary.load(real.path())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,22 @@ from tokamata.tokenization.adversarial_texts import CORPUS
 from tokamata.tokenization.running import RunningTokenizer
 
 BY_NAME = {source.name: source for source in SOURCES}
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("qwen-3", "o200k", "tekken")]
 
 
 def path_of(source: Source) -> Path:
     return package_file(source.package, source.file, source.document)
 
 
-@pytest.mark.parametrize("name", ["bert", "llama-2", "gpt2", "mistral-sp", *SLOW])
+@cache
+def running_of(name: str) -> RunningTokenizer:
+    """The program of a real tokenizer: the object that the judge has, or that of the file."""
+    pipeline = BY_NAME[name].judged().vocabulary.pipeline
+    return RunningTokenizer((pipeline and pipeline.program()) or path_of(BY_NAME[name]))
+
+
+@pytest.mark.parametrize("name", ["bert", "llama-2", "gpt2", "mistral-sp", "tekken"])
 def test_it_writes_what_the_judge_writes(name: str) -> None:
-    judged = BY_NAME[name].judged()
-    live = judged.vocabulary.pipeline and judged.vocabulary.pipeline.program()
-    running = RunningTokenizer(live or path_of(BY_NAME[name]))
+    judged, running = BY_NAME[name].judged(), running_of(name)
     for text in CORPUS:
         ids = running.encode(text)
         assert ids == judged.encode(text)
@@ -39,10 +44,10 @@ def test_it_writes_what_the_judge_writes(name: str) -> None:
         assert decoded is None or name == "bert" or running.decode(ids) == decoded
 
 
-@pytest.mark.parametrize("name", ["bert", SLOW[0]])
-def test_names_of_control_tokens_as_text(name: str) -> None:
-    path = path_of(BY_NAME[name])
-    own = own_tokenizer(path)
+def test_names_of_control_tokens_as_text(tmp_path: Path) -> None:
+    own, path = own_tokenizer(path_of(BY_NAME["bert"])), tmp_path / "tokenizer.json"
+    own.add_tokens(["<tool_call>"])
+    own.save(str(path))
     control = next(entry.content for entry in own.get_added_tokens_decoder().values() if entry.special)
     text = f"a {control}b<tool_call> {control[:-1]}"
     own.encode_special_tokens = True
@@ -64,9 +69,9 @@ def test_names_of_control_tokens_in_other_packages() -> None:
     assert running.program.startswith("tiktoken ")
 
 
-@pytest.mark.parametrize("name", ["mistral-sp", SLOW[2]])
+@pytest.mark.parametrize("name", ["mistral-sp", "tekken"])
 def test_packages_that_never_read_control_tokens(name: str) -> None:
-    running = RunningTokenizer(path_of(BY_NAME[name]))
+    running = running_of(name)
     assert running.encode_text("a</s>") == running.encode("a</s>")
     assert running.decode(running.encode("a</s>")) == "a</s>"
 
@@ -183,5 +188,36 @@ def test_hostile_files_and_texts(tmp_path: Path) -> None:
     running = RunningTokenizer(small_tokenizer())
     with pytest.raises(tk.ArgumentError):
         running.encode("\ud800")
-    with pytest.raises(tk.VocabularyError, match="cannot decode"):
+    with pytest.raises(tk.VocabularyError, match=r"fails on \[-1\]"):
         running.decode([-1])
+
+
+@pytest.mark.parametrize("name", ["bert", "llama-2", "gpt2", "mistral-sp"])
+def test_many_texts_at_once(name: str) -> None:
+    running = running_of(name)
+    texts = ["", *CORPUS[:200]]
+    written = running.encode_many(texts)
+    assert written == list(map(running.encode, texts))
+    assert running.encode_text_many(texts) == list(map(running.encode_text, texts))
+    assert running.decode_many(written) == list(map(running.decode, written))
+    assert running.encode_many([]) == []
+    normal = running.normalize_many(["ÀB c"])
+    expected = {"bert": "ab c", "llama-2": "▁ÀB▁c", "mistral-sp": "▁ÀB▁c"}
+    assert normal == ([expected[name]] if name in expected else None)
+    assert running.unknown == {"bert": 100, "llama-2": 0, "mistral-sp": 0}.get(name)
+
+
+def test_many_texts_are_neither_cut_nor_padded() -> None:
+    texts = ["abc one two <eos> 1234", "a"]
+    plain = RunningTokenizer(small_tokenizer()).encode_many(texts)
+    tokenizer = small_tokenizer()
+    tokenizer.backend_tokenizer.enable_truncation(4)
+    tokenizer.backend_tokenizer.enable_padding(length=32, pad_id=0, pad_token="<pad>")
+    before = _settings(tokenizer.backend_tokenizer)
+    for given in (tokenizer, tokenizer.backend_tokenizer):
+        assert RunningTokenizer(given).encode_many(texts) == plain
+    assert _settings(tokenizer.backend_tokenizer) == before
+    shouting = Shouting(tokenizer_object=tokenizer.backend_tokenizer)
+    loud = RunningTokenizer(small_tokenizer()).encode_many([text.upper() for text in texts])
+    assert RunningTokenizer(shouting).encode_many(texts) == loud
+    assert _settings(tokenizer.backend_tokenizer) == before

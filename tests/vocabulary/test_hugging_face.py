@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.support.tokenizers.small_tokenizers import (
 )
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary import hugging_face_decoder as decoders
 from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
 
 # Texts that some decoder treats in its own way.
@@ -257,3 +259,19 @@ MALFORMED: dict[str, tuple[Any, str]] = {
 def test_malformed_files(file: Any, reason: str) -> None:
     with pytest.raises(VocabularyError, match=reason):
         Vocabulary(table_from_tokenizer_json(file, "tokenizer.json"))
+
+
+def test_texts_that_are_changed_together() -> None:
+    """The same as one after the other, whatever stands between them."""
+    rng = random.Random(11)
+    alphabet = ["a", "b", "▁", "\0", "é", "<0x41>", "<0x+5>", "<0xzz>"]
+    for _ in range(2000):
+        texts = ["".join(rng.choices(alphabet, k=rng.randrange(4))) for _ in range(rng.randrange(5))]
+        old, new = rng.choice(["a", "ab", "\0", "▁"]), rng.choice(["", " ", "\0", "b\0", "ba"])
+        assert decoders._replaced(texts, old, new) == [text.replace(old, new) for text in texts]
+        assert decoders._utf8(texts) == [text.encode() for text in texts]
+        expected = {"<0x41>": b"A", "<0x+5>": b"\5"}
+        assert decoders._byte_fallback(texts) == [expected.get(text, text.encode()) for text in texts]
+    with pytest.raises(UnicodeEncodeError) as refused:
+        decoders._utf8(["a", "\ud800b", "c"])
+    assert refused.value.object == "\ud800b"

@@ -6,12 +6,14 @@ import hashlib
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tokamata as tk
+from tests.support.tokenizers.small_tokenizers import added, document
 from tokamata.vocabulary import kept_tokens, sources
 
 _TEXTS = {"<unk>": 0, "▁the": 1, "▁": 2, "cat": 3, "<0x0A>": 4, "é漢": 5, "▁▁a": 6}
@@ -122,3 +124,39 @@ def test_forged_files_are_made_anew(
     assert everything(tk.Vocabulary.load(path)) == made
     assert len(parsed) == 2
     assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("decoder", _DECODERS)
+@pytest.mark.parametrize("wrap", [False, True])
+def test_live_tokenizers_with_their_content(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, decoder: str, wrap: bool
+) -> None:
+    """The same tokens and content, the first time, from disk, without a cache, and until a change."""
+    tokenizers = pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
+    made = document(_TEXTS, _DECODERS[decoder], (added(7, "<eos>"), added(8, "<é>")), unk_token="<unk>")
+    live = tokenizers.Tokenizer.from_str(json.dumps(made))
+    source = transformers.PreTrainedTokenizerFast(tokenizer_object=live) if wrap else live
+    backend = source.backend_tokenizer if wrap else live
+    expected = everything(tk.Vocabulary.load(source, stop=()))
+    assert not folder.exists()
+
+    def whole() -> tk.Vocabulary:
+        return tk.Vocabulary(replace(sources.read_source(source, is_whole=True), stop=()))
+
+    for turn in range(3):
+        if turn == 2:
+            monkeypatch.setenv("TOKAMATA_CACHE", "off")
+        vocabulary = whole()
+        pipeline = vocabulary.pipeline
+        assert pipeline is not None
+        for _ in range(2):
+            assert pipeline.content() == backend.to_str().encode()
+        assert everything(vocabulary) == expected
+        assert len(list(folder.iterdir())) == 1
+    monkeypatch.setenv("TOKAMATA_CACHE", str(tmp_path / "cache"))
+    backend.add_tokens(["<new>"])
+    with pytest.raises(tk.VocabularyError, match="changed"):
+        pipeline.content()
+    assert len(whole()) == len(expected[0]) + 1
+    assert len(list(folder.iterdir())) == 2

@@ -20,6 +20,7 @@ from tests.support.tokenizers.real_tokenizers import PACKAGED, package_file
 from tests.support.tokenizers.small_tokenizers import BYTE_LEVEL, LLAMA_2, added, document
 from tokamata.errors import MissingExtraError, VocabularyError
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.hugging_face import normalizing_sections
 
 SMALL = document(
     {"<unk>": 0, "a": 1, "▁b": 2, "<0x0A>": 3},
@@ -47,8 +48,9 @@ def test_tokenizers() -> None:
         ),
         document({"[UNK]": 0, "a": 1}, None, (), "WordLevel"),
         document([["<unk>", 0.0], ["▁a", -1.0], ["▁a", -2.0]], None, (), "Unigram", unk_id=0),
+        document({"a": 0, "b": 3, "c": 7}, BYTE_LEVEL, (added(7, "c"),)),
     ],
-    ids=["BPE", "WordPiece", "WordLevel", "Unigram"],
+    ids=["BPE", "WordPiece", "WordLevel", "Unigram", "holes"],
 )
 def test_tokenizers_and_their_files_agree(file: Any, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
@@ -57,6 +59,47 @@ def test_tokenizers_and_their_files_agree(file: Any, tmp_path: Path) -> None:
     from_object, from_file = Vocabulary.load(tokenizer), Vocabulary.load(tmp_path)
     assert from_object.tokens == from_file.tokens
     assert from_object.start_tokens() == from_file.start_tokens()
+    assert [from_object.name(token) for token in range(len(from_file))] == [
+        from_file.name(token) for token in range(len(from_file))
+    ]
+
+
+def test_ids_of_two_tokens_are_refused() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    twice = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "b": 1, "c": 1}, []))
+    with pytest.raises(VocabularyError, match="id 1 is given to two tokens"):
+        Vocabulary.load(twice, stop=())
+
+
+def test_sections_of_objects_and_files(tmp_path: Path) -> None:
+    """What says how a text is normalized is the same, however it is read, and not after a change."""
+    tokenizers = pytest.importorskip("tokenizers")
+    path = tmp_path / "tokenizer.json"
+    normalizers, cutting = tokenizers.normalizers, tokenizers.pre_tokenizers
+    cuts = cutting.Sequence([cutting.Split(tokenizers.Regex(r"\d"), "isolated"), cutting.ByteLevel()])
+    lower = normalizers.Sequence([normalizers.NFC(), normalizers.Lowercase(), normalizers.Replace(" ", "▁")])
+    for file in (document({"a": 0}, BYTE_LEVEL), document({"a": 0}, None, (), "WordLevel", unk_token="a")):
+        for normalizer, pre_tokenizer in (
+            (None, None),
+            (lower, cutting.Metaspace()),
+            (normalizers.NFD(), cuts),
+        ):
+            tokenizer = tokenizers.Tokenizer.from_str(json.dumps(file))
+            tokenizer.normalizer, tokenizer.pre_tokenizer = normalizer, pre_tokenizer
+            path.write_text(tokenizer.to_str())
+            from_object = Vocabulary.load(tokenizer, stop=()).pipeline
+            from_file = Vocabulary.load(path, stop=()).pipeline
+            assert from_object is not None
+            assert from_file is not None
+            assert from_object.sections is not None
+            assert from_file.sections is not None
+            sections = normalizing_sections(json.loads(path.read_text()))
+            assert from_object.sections() == from_file.sections() == sections
+            tokenizer.normalizer = normalizers.Strip()
+            path.write_text(tokenizer.to_str())
+            for source in (from_object, from_file):
+                with pytest.raises(VocabularyError, match="changed"):
+                    source.sections()  # type: ignore[misc]  # just checked
 
 
 def test_tokenizers_with_a_decoder_in_python() -> None:

@@ -40,7 +40,7 @@ from tokamata.guard.manifests.round_trip import round_trip_fact
 from tokamata.guard.manifests.spaces import space_facts
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.manifests.unwritten import fate_facts, partial_fact
-from tokamata.guard.programs import ProgramFailed
+from tokamata.tokenization.running import ProgramFailed
 
 __all__ = ["Manifest", "cheap_facts", "differences", "manifest"]
 
@@ -192,8 +192,8 @@ def _versions(subject: Subject) -> dict[str, str]:
 
     found = {"tokamata": version.__version__, "unicodedata": unicodedata.unidata_version}
     if subject.program is not None:
-        package, _, number = subject.program.program.partition(" ")
-        found[package] = number
+        for each in subject.program.program.split(", "):
+            package, _, found[package] = each.partition(" ")
     return found
 
 

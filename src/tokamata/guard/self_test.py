@@ -26,7 +26,8 @@ from tokamata.errors import (
 from tokamata.guard.guarded_spans import GuardedSpans, checked_protected
 from tokamata.matching.compositions import Tokenization
 from tokamata.tokenization import self_test as tests
-from tokamata.tokenization.running import RunningTokenizer, package_of
+from tokamata.tokenization.adapters import package_of
+from tokamata.tokenization.running import RunningTokenizer
 from tokamata.vocabulary import Vocabulary
 
 __all__ = ["OnMismatch", "Plan", "plan", "self_test"]

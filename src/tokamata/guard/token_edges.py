@@ -6,10 +6,12 @@ tokens; where a text comes from somebody else, its names are ordinary *text*.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
-from typing import Any, Literal
-from weakref import WeakKeyDictionary
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
 
 import tokamata._core as _core
 from tokamata.errors import LimitExceeded, MissingExtraError, UnsupportedTokenizerError, VocabularyError
@@ -17,6 +19,7 @@ from tokamata.guard.edge_machines import EdgeMachine
 from tokamata.guard.verdicts import Verdict, Witness
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 from tokamata.resources.locks import Lock, kept_property
+from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.canonical import (
     added_names,
     is_decided_by_neighbours,
@@ -25,28 +28,110 @@ from tokamata.tokenization.canonical import (
 )
 from tokamata.tokenization.running import RunningTokenizer
 from tokamata.vocabulary import Vocabulary
+from tokamata.vocabulary.sources import file_in_folder, read_source
 
 __all__ = ["ControlTokens", "TokenEdges", "not_settled"]
 
 ControlTokens = Literal["read", "text"]
 """Whether the names of control tokens in a text are read as such, or are ordinary text."""
 
+_MOST_KEPT = 8  # tokenizers; one of 262,145 tokens takes about 100 MB
+
+
+class _ReadTokenizer:
+    """A tokenizer that was read, with all that both readings of control tokens share.
+
+    Attributes:
+        source: where it is from.
+        vocabulary: its tokens.
+        hides_space: whether it puts a space before a text, which its decoder takes away.
+        edges: its token edges, by the reading of control tokens.
+    """
+
+    def __init__(self, source: object) -> None:
+        self.source = source
+        self._live: RunningTokenizer | None = None
+        if package_of(source) is not None:
+            self._live = RunningTokenizer(source)
+        self._state = self._state_now()  # before it is read, so that a change meanwhile is noticed
+        self.vocabulary = source if isinstance(source, Vocabulary) else _vocabulary(source)
+        self.hides_space = _has_hidden_space(self.vocabulary)
+        self.edges: dict[ControlTokens, TokenEdges] = {}
+
+    @kept_property
+    def running(self) -> tuple[RunningTokenizer | None, str]:
+        """Its own program, or why there is none.  That of a file is loaded when it is first needed."""
+        if self._live is not None:
+            return self._live, ""
+        if not isinstance(self.source, (str, os.PathLike)):
+            return None, f"a {type(self.source).__name__} has no program; pass the tokenizer itself"
+        try:
+            running = RunningTokenizer(self.source)
+        except (VocabularyError, MissingExtraError) as error:
+            return None, str(error)
+        return (None, "its file has changed since it was read") if self.has_changed() else (running, "")
+
+    def has_changed(self) -> bool:
+        """Whether the file is another one, or the object has changed as far as a millisecond shows."""
+        return self._state_now() != self._state
+
+    def _state_now(self) -> Hashable:
+        if self._live is not None:
+            return self._live.facts()
+        if not isinstance(self.source, (str, os.PathLike)):
+            return None
+        try:
+            path = Path(self.source)
+            file = file_in_folder(path) if path.is_dir() else path
+            stat = file.stat()
+        except (OSError, ValueError, VocabularyError):
+            return None  # reading it says what is wrong
+        return (
+            str(file.absolute()),
+            stat.st_dev,
+            stat.st_ino,
+            stat.st_size,
+            stat.st_mtime_ns,
+            stat.st_ctime_ns,
+        )
+
+
+def _vocabulary(source: object) -> Vocabulary:
+    """The tokens of a source; if it is a tokenizer, its content is read once for them and for the tables."""
+    if package_of(source) is None:
+        return Vocabulary.load(source, stop=())
+    return Vocabulary(replace(read_source(source, want_stop=False, is_whole=True), stop=()))
+
+
 _lock = Lock()
-_kept: WeakKeyDictionary[Any, dict[ControlTokens, TokenEdges]] = WeakKeyDictionary()
+_kept: list[_ReadTokenizer] = []  # the last ones, the latest at the end
+
+
+def _read(source: object) -> _ReadTokenizer:
+    """A tokenizer as it is now: the kept one, if it is kept and has not changed."""
+    known = next((each for each in list(_kept) if _is_same(each.source, source)), None)
+    read = _ReadTokenizer(source) if known is None or known.has_changed() else known
+    with _lock:
+        _kept[:] = [*(each for each in _kept if each is not known), read][-_MOST_KEPT:]
+    return read
+
+
+def _is_same(first: object, second: object) -> bool:
+    if isinstance(first, (str, os.PathLike)) and isinstance(second, (str, os.PathLike)):
+        return os.fspath(first) == os.fspath(second)
+    return first is second
 
 
 class TokenEdges:
     """One tokenizer, in one reading of control tokens.
 
     Args:
-        source: any source that ``Vocabulary.load`` takes, or a vocabulary.
+        source: any source that ``Vocabulary.load`` takes, a vocabulary, or a tokenizer that was read.
         control_tokens: how names of control tokens in a text are read.
 
     Attributes:
         vocabulary: its tokens.
         control_tokens: as given.
-        running: its own program; ``None`` if there is none here.
-        why_not_running: why not.
 
     Raises:
         UnsupportedTokenizerError: canonical tokenization does not support the tokenizer, and names the part.
@@ -54,51 +139,44 @@ class TokenEdges:
     """
 
     def __init__(self, source: object, control_tokens: ControlTokens) -> None:
-        self.vocabulary = source if isinstance(source, Vocabulary) else Vocabulary.load(source, stop=())
+        self._tokenizer = source if isinstance(source, _ReadTokenizer) else _ReadTokenizer(source)
+        self.vocabulary = self._tokenizer.vocabulary
         self.control_tokens = control_tokens
-        self._has_hidden_space = _has_hidden_space(self.vocabulary)
-        # Where no added token is read in a text, both readings are one.  The search would take those tokens,
-        # whose texts are empty, for tokens that may stand anywhere.
-        is_read = control_tokens == "read" and bool(self.added_names)
-        make = tokenization_of if is_read else text_tokenization_of
+        make = tokenization_of if control_tokens == "read" else text_tokenization_of
         self.tokenization = make(self.vocabulary)
-        self._search = _core.EdgeSearch(self.tokenization, self._has_hidden_space)
-        self.running: RunningTokenizer | None = None
-        self.why_not_running = "a vocabulary has no program; pass the tokenizer itself"
-        if not isinstance(source, Vocabulary):
-            try:
-                self.running = RunningTokenizer(source)
-                self._facts = self.running.facts()
-            except (VocabularyError, MissingExtraError) as error:
-                self.why_not_running = str(error)
+        self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
 
     @classmethod
     def of(cls, source: object, control_tokens: ControlTokens = "read") -> TokenEdges:
-        """The same; kept as long as the source exists, if it is an object, and has not changed."""
-        try:
-            with _lock:
-                kept = _kept.setdefault(source, {})
-        except TypeError:  # a path, or an object without weak references
-            return cls(source, control_tokens)
-        known = kept.get(control_tokens)
-        if known is None or known._has_changed():
-            known = kept[control_tokens] = cls(source, control_tokens)
-        return known
+        """The same.
 
-    def _has_changed(self) -> bool:
-        return self.running is not None and self.running.facts() != self._facts
+        The last eight tokenizers are kept, objects and files, as long as they do not change.
+        """
+        tokenizer = _read(source)
+        known = tokenizer.edges.get(control_tokens)
+        return known or tokenizer.edges.setdefault(control_tokens, cls(tokenizer, control_tokens))
+
+    @property
+    def running(self) -> RunningTokenizer | None:
+        """Its own program; ``None`` if there is none here."""
+        return self._tokenizer.running[0]
+
+    @property
+    def why_not_running(self) -> str:
+        """Why there is no program; ``""`` if there is one."""
+        return self._tokenizer.running[1]
 
     @property
     def hides_space(self) -> bool:
         """Whether the tokenizer puts a space before a text, which its decoder takes away."""
-        return self._has_hidden_space
+        return self._tokenizer.hides_space
 
-    @kept_property
+    @property
     def is_decided_by_neighbours(self) -> bool:
         """Whether a pre-token is written right if each two neighbours are."""
         return is_decided_by_neighbours(self.vocabulary)
 
-    @kept_property
+    @property
     def added_names(self) -> dict[str, int]:
         """The added tokens that the tokenizer reads in a text, control tokens among them, by text."""
         return added_names(self.vocabulary)
@@ -148,7 +226,7 @@ class TokenEdges:
         before: _core.Before = _core.Before.NOTHING,
     ) -> list[int] | None:
         """What the tokenizer writes for a text, by our tables; ``None`` if it does not reproduce the text."""
-        hidden = b" " if self._has_hidden_space and before != _core.Before.NOTHING else b""
+        hidden = b" " if self.hides_space and before != _core.Before.NOTHING else b""
         shown = text.decode("utf-8", "replace")
         return self._search.tokens_of(hidden + text, before, core_limits(limits), cancel, shown)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from operator import is_not
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,8 +31,25 @@ from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
+
+class _Made(NamedTuple):
+    """What is kept of a vocabulary's tokenizer.
+
+    Attributes:
+        tokenization: the engine's form.
+        key: the name of its tables, which stay on disk alone: they have ten megabytes.
+        added: see :func:`added_names`.
+        is_decided_by_neighbours: see there.
+    """
+
+    tokenization: _core.Tokenization
+    key: str
+    added: dict[str, int]
+    is_decided_by_neighbours: bool
+
+
 _lock = Lock()
-_made: WeakKeyDictionary[Vocabulary, tuple[_core.Tokenization, str]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Vocabulary, _Made] = WeakKeyDictionary()
 
 
 def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
@@ -43,7 +62,7 @@ def tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
         MissingExtraError: the package that runs the tokenizer's regexes is not installed.
         VocabularyError: the tokenizer contradicts itself, or its file has changed.
     """
-    return keyed_tokenization(vocabulary)[0]
+    return _made_of(vocabulary).tokenization
 
 
 def keyed_tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
@@ -51,10 +70,8 @@ def keyed_tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]
 
     Raises as :func:`tokenization_of` does.
     """
-    with _lock:
-        if vocabulary not in _made:
-            _made[vocabulary] = _tokenization(vocabulary)
-        return _made[vocabulary]
+    made = _made_of(vocabulary)
+    return made.tokenization, made.key
 
 
 def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
@@ -62,7 +79,9 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
 
     Raises as :func:`tokenization_of` does.
     """
-    tables = _tables(vocabulary)[0]
+    tables = kept_tables.load(_made_of(vocabulary).key)
+    if tables is None:
+        tables = _made_tables(vocabulary, _source(vocabulary).content())
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
     tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
@@ -75,9 +94,7 @@ def added_names(vocabulary: Vocabulary) -> dict[str, int]:
 
     Raises as :func:`tokenization_of` does.
     """
-    tables = _tables(vocabulary)[0]
-    named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
-    return {text.decode(): token for text, token in named if text}
+    return _made_of(vocabulary).added
 
 
 def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
@@ -85,40 +102,45 @@ def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
 
     Raises as :func:`tokenization_of` does.
     """
-    tables = _tables(vocabulary)[0]
-    return "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
+    return _made_of(vocabulary).is_decided_by_neighbours
 
 
-def _tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]:
-    tables, key = _tables(vocabulary)
-    try:
-        return _core.Tokenization(vocabulary.core, tables), key
-    except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
-        tables = _made_tables(vocabulary)  # a damaged file counts as absent
-    with contradictions_refused():
-        made = _core.Tokenization(vocabulary.core, tables)
-    kept_tables.keep(key, tables)
-    return made, key
+def _made_of(vocabulary: Vocabulary) -> _Made:
+    with _lock:
+        if vocabulary not in _made:
+            _made[vocabulary] = _making(vocabulary)
+        return _made[vocabulary]
 
 
-def _tables(vocabulary: Vocabulary) -> tuple[Tables, str]:
-    """The tables, which are kept on disk, and their name."""
+def _making(vocabulary: Vocabulary) -> _Made:
     source = _source(vocabulary)
     content = source.content()
     # Stop tokens and the width may have removed tokens.
-    texts = bytes(token is not None for token in vocabulary.tokens)
+    texts = bytes(map(is_not, vocabulary.tokens, repeat(None)))
     engine = _ENGINES[source.family]()
     key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
     tables = kept_tables.load(key)
-    if tables is None:
-        tables = _made_tables(vocabulary)
-        kept_tables.keep(key, tables)
-    return tables, key
+    if tables is not None:
+        try:
+            return _with_facts(_core.Tokenization(vocabulary.core, tables), key, tables)
+        except (ValueError, TypeError, LookupError, RuntimeError, MemoryError):
+            pass  # a damaged file counts as absent
+    tables = _made_tables(vocabulary, content)
+    kept_tables.keep(key, tables)
+    with contradictions_refused():
+        return _with_facts(_core.Tokenization(vocabulary.core, tables), key, tables)
 
 
-def _made_tables(vocabulary: Vocabulary) -> Tables:
+def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _Made:
+    named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
+    added = {text.decode(): token for text, token in named if text}
+    is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
+    return _Made(tokenization, key, added, is_decided)
+
+
+def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:
     source = _source(vocabulary)
-    return make_tables(_pipeline(source.family, source.content(), list(vocabulary.tokens)), vocabulary)
+    return make_tables(_pipeline(source.family, content, list(vocabulary.tokens)), vocabulary)
 
 
 def normalizer_of(vocabulary: Vocabulary) -> Normalizer:
@@ -133,7 +155,7 @@ def normalizer_of(vocabulary: Vocabulary) -> Normalizer:
     if source.family == "sentencepiece":
         return ranks.sentence_piece_normalizer(read_model(source.content()))
     if source.family == "tokenizer.json":
-        return normalizer_from_tokenizer_json(_document(source.content()))
+        return normalizer_from_tokenizer_json(_sections(source))
     return Normalizer()  # tiktoken and tekken normalize nothing
 
 
@@ -147,7 +169,7 @@ def running_normalizer(vocabulary: Vocabulary) -> Callable[[str], str] | None:
     source = vocabulary.pipeline
     if source is None or source.family != "tokenizer.json":
         return None
-    return program_of_normalizer(_document(source.content()))
+    return program_of_normalizer(_sections(source))
 
 
 def _source(vocabulary: Vocabulary) -> PipelineSource:
@@ -177,6 +199,14 @@ def _pipeline(family: str, content: bytes, tokens: list[bytes | None]) -> Pipeli
     if family == "tekken":
         return ranks.pipeline_from_tekken(document, tokens)
     return pipeline_from_tokenizer_json(document, tokens)
+
+
+def _sections(source: PipelineSource) -> dict[str, Any]:
+    """The sections of a ``tokenizer.json`` that say how a text is normalized."""
+    if source.sections is not None:
+        return source.sections()
+    sections: dict[str, Any] = _document(source.content())
+    return sections
 
 
 def _document(content: bytes) -> Any:

@@ -53,9 +53,10 @@ from tokamata.errors import (
 )
 from tokamata.resources.limits import Limits, core_limits
 from tokamata.tokenization import kept_verdicts
+from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.adversarial_texts import adversarial_texts, drawn_texts
 from tokamata.tokenization.canonical import keyed_tokenization
-from tokamata.tokenization.running import RunningTokenizer, package_of
+from tokamata.tokenization.running import RunningTokenizer
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary

@@ -18,7 +18,7 @@ from tokamata.errors import VocabularyError
 from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.gguf_file import table_from_gguf
 from tokamata.vocabulary.gguf_metadata import MAGIC
-from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
+from tokamata.vocabulary.hugging_face import normalizing_sections, table_from_tokenizer_json
 from tokamata.vocabulary.llama_cpp import table_from_llama
 from tokamata.vocabulary.sentence_piece import table_from_model_file, table_from_processor
 from tokamata.vocabulary.stop_tokens import stop_from_folder
@@ -50,7 +50,7 @@ _KNOWN = (
 _IN_FOLDER = ("tokenizer.json", "tekken*.json", "tokenizer.model", "*.model", "*.tiktoken", "*.gguf")
 
 # Which loader a class of each package goes to.
-_OBJECTS: dict[str, tuple[str, Callable[[Any, str], TokenTable]]] = {
+_OBJECTS: dict[str, tuple[str, Callable[..., TokenTable]]] = {
     "tokenizers": ("Tokenizer", table_from_tokenizers),
     "transformers": ("PreTrainedTokenizerBase", table_from_transformers),
     "tiktoken": ("Encoding", table_from_encoding),
@@ -61,7 +61,10 @@ _OBJECTS: dict[str, tuple[str, Callable[[Any, str], TokenTable]]] = {
 
 
 def read_source(
-    source: object, want_stop: bool = True, control_tokens: Mapping[str, int] | None = None
+    source: object,
+    want_stop: bool = True,
+    control_tokens: Mapping[str, int] | None = None,
+    is_whole: bool = False,
 ) -> TokenTable:
     """The tokens of any source that ``Vocabulary.load`` takes.
 
@@ -69,6 +72,7 @@ def read_source(
         source: see ``Vocabulary.load``.
         want_stop: whether to read the stop tokens from the files next to a tokenizer's file.
         control_tokens: see ``Vocabulary.load``.
+        is_whole: whether the content of the pipeline is needed at once, too.
 
     Raises:
         VocabularyError: the source is of no known family, or is damaged.
@@ -85,7 +89,10 @@ def read_source(
     for cls in type(source).__mro__:
         name, loader = _OBJECTS.get(cls.__module__.partition(".")[0], ("", None))
         if loader is not None and (not name or cls.__name__ == name):
-            return loader(source, f"{cls.__module__.partition('.')[0]} {type(source).__name__}")
+            where = f"{cls.__module__.partition('.')[0]} {type(source).__name__}"
+            if is_whole and loader in (table_from_tokenizers, table_from_transformers):
+                return loader(source, where, True)
+            return loader(source, where)
     raise VocabularyError(f"{type(source).__name__} is no source of a vocabulary; pass {_KNOWN}")
 
 
@@ -184,15 +191,25 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
         if kept_path is not None and (
             kept := kept_tokens.load(kept_path, lambda: _start_tokens(reread, where))
         ):
-            return replace(kept, pipeline=PipelineSource("tokenizer.json", reread))
+            table, sections = kept
+            return replace(table, pipeline=_pipeline_source(reread, sections))
         document = _parsed(data, where)
         del data
         if is_tekken(document):
             return replace(table_from_tekken(document, where), pipeline=PipelineSource("tekken", reread))
         table = table_from_tokenizer_json(document, where)
+        sections = normalizing_sections(document)
         if kept_path is not None:
-            kept_tokens.keep(kept_path, table)
-        return replace(table, pipeline=PipelineSource("tokenizer.json", reread))
+            kept_tokens.keep(kept_path, table, sections)
+        return replace(table, pipeline=_pipeline_source(reread, sections))
+
+
+def _pipeline_source(reread: _Reread, sections: dict[str, Any]) -> PipelineSource:
+    def unchanged() -> dict[str, Any]:
+        reread.check()
+        return sections
+
+    return PipelineSource("tokenizer.json", reread, sections=unchanged)
 
 
 def _start_tokens(reread: _Reread, where: str) -> TokenBytes:
@@ -223,13 +240,22 @@ class _Reread:
         stat = self._path.stat()
         return stat.st_mtime_ns, stat.st_size
 
-    def __call__(self) -> bytes:
+    def check(self) -> None:
         try:
             if self._stamped() != self._stamp:
                 raise VocabularyError(f"{self._path}: it has changed since it was loaded; load it again")
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def __call__(self) -> bytes:
+        self.check()
+        try:
             return self._path.read_bytes()
         except OSError as error:
-            raise VocabularyError(f"{self._path}: cannot be read any more: {error}") from None
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: OSError) -> VocabularyError:
+        return VocabularyError(f"{self._path}: cannot be read any more: {error}")
 
     def parse(self, content: bytes) -> Any:
         with collection_paused():

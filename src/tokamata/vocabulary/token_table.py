@@ -14,6 +14,7 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tokamata.errors import VocabularyError
 
@@ -34,11 +35,15 @@ class PipelineSource:
         family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
         content: returns everything that the pipeline depends on, as bytes: usually those of a file.
         program: returns the tokenizer that was read, if it is an object that exists; ``None`` for a file.
+        sections: of a ``tokenizer.json``, returns the parsed sections that say how a text is normalized
+            (``hugging_face.normalizing_sections``) at less cost than ``content``; ``None`` if only that has
+            them.
     """
 
     family: str
     content: Callable[[], bytes]
     program: Callable[[], object | None] = no_program
+    sections: Callable[[], dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ def check_ids(ids: Collection[object], where: str) -> None:
     if set(map(type, ids)) != {int}:
         bad = next(i for i in ids if type(i) is not int)
         raise VocabularyError(f"{where}: a token id must be an integer, not {bad!r:.80}")
+    if ids == list(range(len(ids))) and len(ids) <= MAX_TOKENS:
+        return  # as in nearly all files
     numbers: Collection[int] = ids  # type: ignore[assignment]  # just checked
     if min(numbers) < 0:
         raise VocabularyError(f"{where}: token id {min(numbers)} is negative")

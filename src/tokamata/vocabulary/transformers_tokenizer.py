@@ -12,12 +12,18 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tokamata.errors import VocabularyError
-from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
+from tokamata.vocabulary import kept_tokens
+from tokamata.vocabulary.hugging_face import (
+    ModelTokens,
+    normalizing_sections,
+    table_from_tokenizer_json,
+    table_of_model,
+)
 from tokamata.vocabulary.sentence_piece import piece_bytes
 from tokamata.vocabulary.tekken import table_from_tekkenizer
 from tokamata.vocabulary.tiktoken_ranks import table_from_encoding
@@ -31,42 +37,101 @@ from tokamata.vocabulary.token_table import (
 )
 from tokamata.vocabulary.tokenizer_state import TokenizerState
 
+_T = TypeVar("_T")
 
-def table_from_tokenizers(tokenizer: Any, where: str) -> TokenTable:
-    """The tokens of a ``tokenizers.Tokenizer``."""
-    with collection_paused():
-        state = TokenizerState(tokenizer)
+
+def table_from_tokenizers(tokenizer: Any, where: str, is_whole: bool = False) -> TokenTable:
+    """The tokens of a ``tokenizers.Tokenizer``.
+
+    Args:
+        tokenizer: the tokenizer.
+        where: its name in errors.
+        is_whole: the content of the pipeline is needed at once, too: it is written first, so that the tokens
+            of a large tokenizer can be those that an earlier process has kept on disk.
+    """
+
+    def written(part: Callable[[], _T]) -> _T:
         try:
-            document = _document(tokenizer)
-        except Exception as error:  # the package raises bare Exception, e.g. for a decoder written in Python
+            return part()
+        except VocabularyError:
+            raise
+        except Exception as error:  # the package raises bare Exception, e.g. for a part written in Python
             raise VocabularyError(
                 f"{where}: it cannot be written as a tokenizer.json ({error}); "
                 "pass a list of each token's bytes to Vocabulary.load instead"
             ) from None
-        table = table_from_tokenizer_json(document, where)
 
-    def content() -> bytes:
+    def unchanged() -> Any:
         if not state.is_of(tokenizer):
             raise VocabularyError(f"{where}: it has changed since its tokens were read; load it again")
-        return bytes(tokenizer.to_str().encode())
+        return tokenizer
 
-    return replace(table, pipeline=PipelineSource("tokenizer.json", content, lambda: tokenizer))
+    def content() -> bytes:
+        unchanged()
+        try:
+            return first.pop()
+        except IndexError:  # what pickle writes is `to_str()`, as bytes
+            return bytes(written(tokenizer.__getstate__))
+
+    def sections() -> dict[str, Any]:
+        return written(lambda: _sections(unchanged()))
+
+    def start() -> TokenBytes:
+        rule = _table_of(unchanged(), where).start_rule
+        assert rule is not None  # the tokenizer is the same
+        return rule()
+
+    state = TokenizerState(tokenizer)
+    first = [bytes(written(tokenizer.__getstate__))] if is_whole else []  # until its first use
+    kept_path = kept_tokens.path_of(first[0]) if is_whole else None
+    kept = None if kept_path is None else kept_tokens.load(kept_path, start)
+    with collection_paused():
+        table = kept[0] if kept is not None else written(lambda: _table_of(tokenizer, where))
+    if kept is None and kept_path is not None:
+        kept_tokens.keep(kept_path, table, sections())
+    source = PipelineSource("tokenizer.json", content, lambda: tokenizer, sections)
+    return replace(table, pipeline=source)
 
 
-def _document(tokenizer: Any) -> Any:
-    """The sections of a ``tokenizer.json`` that define the tokens.
+def _table_of(tokenizer: Any, where: str) -> TokenTable:
+    """The tokens, as its parts say them: writing the whole ``tokenizer.json`` takes twice as long."""
+    model = tokenizer.model
+    kind = type(model).__name__
+    if kind not in ("BPE", "WordPiece", "WordLevel"):
+        # Of a Unigram model, no part says which tokens have the same text.
+        return table_from_tokenizer_json(json.loads(tokenizer.to_str()), where)
+    added, decoder = _added(tokenizer.get_added_tokens_decoder()), _section(tokenizer.decoder)
+    size = tokenizer.get_vocab_size(with_added_tokens=False)
+    texts = list(map(model.id_to_token, range(min(size, MAX_TOKENS + 1))))
+    if None in texts or len(texts) > MAX_TOKENS:  # ids with holes or with two tokens, or too many
+        document = {
+            "model": {
+                "type": kind,
+                "vocab": tokenizer.get_vocab(with_added_tokens=False),
+                "unk_token": model.unk_token,
+            },
+            "added_tokens": added,
+            "decoder": decoder,
+        }
+        return table_from_tokenizer_json(document, where)
+    return table_of_model(
+        ModelTokens(texts, range(size), model.token_to_id, model.unk_token), added, decoder, where
+    )
 
-    Writing the whole file takes twice as long: most of it is merges.  Unigram models are
-    written nevertheless, since a map from text to id cannot hold two tokens of the same text.
-    """
-    model, decoder = tokenizer.model, tokenizer.decoder
-    if type(model).__name__ not in ("BPE", "WordPiece", "WordLevel"):
-        return json.loads(tokenizer.to_str())
-    return {
-        "model": {"vocab": tokenizer.get_vocab(with_added_tokens=False), "unk_token": model.unk_token},
-        "added_tokens": _added(tokenizer.get_added_tokens_decoder()),
-        "decoder": None if decoder is None else json.loads(decoder.__getstate__()),
-    }
+
+def _section(part: Any) -> Any:
+    return None if part is None else json.loads(part.__getstate__())
+
+
+def _sections(tokenizer: Any) -> dict[str, Any]:
+    """See :func:`.hugging_face.normalizing_sections`."""
+    return normalizing_sections(
+        {
+            "normalizer": _section(tokenizer.normalizer),
+            "pre_tokenizer": _section(tokenizer.pre_tokenizer),
+            "model": {"type": type(tokenizer.model).__name__},
+        }
+    )
 
 
 def _added(added: Mapping[int, Any]) -> list[dict[str, Any]]:
@@ -75,24 +140,24 @@ def _added(added: Mapping[int, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def table_from_transformers(tokenizer: Any, where: str) -> TokenTable:
-    """The tokens of a transformers tokenizer.
+def table_from_transformers(tokenizer: Any, where: str, is_whole: bool = False) -> TokenTable:
+    """The tokens of a transformers tokenizer; arguments are those of :func:`table_from_tokenizers`.
 
     Raises:
         VocabularyError: for a slow tokenizer of an unknown type.
     """
     stop = getattr(tokenizer, "eos_token_id", None)
     stops = tuple(stop) if isinstance(stop, (list, tuple)) else () if stop is None else (stop,)
-    table = _table(tokenizer, where)
+    table = _table(tokenizer, where, is_whole)
     if table.pipeline is None:
         return replace(table, stop=stops)
     # Weak, since hosts keep a vocabulary as long as its tokenizer exists.
     return replace(table, stop=stops, pipeline=replace(table.pipeline, program=weakref.ref(tokenizer)))
 
 
-def _table(tokenizer: Any, where: str) -> TokenTable:
+def _table(tokenizer: Any, where: str, is_whole: bool) -> TokenTable:
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
-        return table_from_tokenizers(backend, where)
+        return table_from_tokenizers(backend, where, is_whole)
     if (processor := getattr(tokenizer, "sp_model", None)) is not None:
         return _with_sentence_piece(tokenizer, processor, where)
     inner = getattr(tokenizer, "tokenizer", None)

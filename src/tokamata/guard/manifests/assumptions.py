@@ -22,13 +22,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from itertools import islice
+from typing import Any
 
 from tokamata.guard.manifests.code_points import CodePoints
 from tokamata.guard.manifests.controls import behaviors
 from tokamata.guard.manifests.facts import Fact, not_measured
 from tokamata.guard.manifests.subject import Subject
 from tokamata.guard.probe_texts import texts
-from tokamata.guard.programs import ProgramFailed, program_of
+from tokamata.tokenization.running import ProgramFailed, RunningTokenizer
 
 __all__ = [
     "assumption_facts",
@@ -124,9 +125,7 @@ def stable_ranks(subject: Subject, facts: dict[str, Fact]) -> Fact:
     if facts["stochastic"].value:
         return Fact(False, "the tokens change from call to call", witness=facts["stochastic"].witness)
     assert subject.program is not None
-    second, reason = program_of(subject.source)
-    if second is None:
-        return not_measured(reason)
+    second = _second_program(subject)
     sample = list(islice(texts(_SEED, list(subject.vocabulary.tokens)), _TEXTS))
     how = f"{_TEXTS} texts of seed {_SEED}, by two programs made of the same file"
     if second.inner is subject.program.inner:
@@ -138,6 +137,14 @@ def stable_ranks(subject: Subject, facts: dict[str, Fact]) -> Fact:
                 False, how, witness=subject.witness(text, "a second program writes other tokens", 0, one)
             )
     return Fact(True, how)
+
+
+def _second_program(subject: Subject) -> RunningTokenizer:
+    """A program that is made of the same file or object; it may be the same object."""
+    inner: Any = subject.program.inner if subject.program is not None else None
+    if subject.content is not None and type(inner).__module__.partition(".")[0] == "tokenizers":
+        return RunningTokenizer(type(inner).from_buffer(subject.content))
+    return RunningTokenizer(subject.source)
 
 
 def verbatim_controls(subject: Subject) -> Fact:

@@ -26,8 +26,8 @@ from unicodedata import category
 
 from tokamata.guard.manifests.facts import Fact, counted, not_measured, shown_point
 from tokamata.guard.manifests.subject import Subject
-from tokamata.guard.programs import Program
 from tokamata.tokenization.pretokenizers.classes import sample_points
+from tokamata.tokenization.running import RunningTokenizer
 
 __all__ = ["CodePoints", "code_point_facts", "code_points", "sampled_points"]
 
@@ -77,7 +77,7 @@ def sampled_points() -> list[int]:
     return [point for point in sample_points().tolist() if point != 0x0A]
 
 
-def code_points(program: Program) -> CodePoints:
+def code_points(program: RunningTokenizer) -> CodePoints:
     """What a program does to each code point.
 
     Raises:
@@ -110,7 +110,7 @@ def code_points(program: Program) -> CodePoints:
     return found
 
 
-def _base_of(program: Program) -> str:
+def _base_of(program: RunningTokenizer) -> str:
     """A character that composes with nothing, and that the program has a token for."""
     return next(
         (base for base in _BASES if program.unknown not in (ids := program.encode(base * 2)) and ids), ""

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from tokamata.guard.manifests.facts import Fact, Json, counted, not_measured
 from tokamata.guard.manifests.subject import ControlToken, Subject
-from tokamata.guard.programs import Program
 from tokamata.guard.verdicts import Witness
+from tokamata.tokenization.running import RunningTokenizer
 
 __all__ = ["Behavior", "behaviors", "control_facts"]
 
@@ -49,7 +49,7 @@ class Behavior(NamedTuple):
     as_text: bool | None
 
 
-def behaviors(program: Program, tokens: list[ControlToken]) -> dict[int, Behavior]:
+def behaviors(program: RunningTokenizer, tokens: list[ControlToken]) -> dict[int, Behavior]:
     """The behavior of each control token that has a name.
 
     Raises:

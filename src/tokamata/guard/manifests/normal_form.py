@@ -29,7 +29,7 @@ from unicodedata import category
 from tokamata.guard.manifests.code_points import sampled_points
 from tokamata.guard.manifests.facts import Fact, Json, counted, not_measured, shown_point
 from tokamata.guard.manifests.subject import Subject
-from tokamata.guard.programs import Program
+from tokamata.tokenization.running import RunningTokenizer
 from tokamata.vocabulary.sections import Section, flattened
 
 __all__ = ["FORMS", "form_of", "normal_form_facts", "normalized", "pairs", "space_mark"]
@@ -110,7 +110,7 @@ def form_of(texts: list[str], after: list[str]) -> tuple[str, set[str], dict[str
     return "other", set(), counts
 
 
-def normalized(program: Program, texts: list[str]) -> list[str]:
+def normalized(program: RunningTokenizer, texts: list[str]) -> list[str]:
     """What becomes of texts in the midst of another.
 
     Raises:
@@ -126,7 +126,7 @@ def normalized(program: Program, texts: list[str]) -> list[str]:
     ]
 
 
-def space_mark(program: Program) -> str:
+def space_mark(program: RunningTokenizer) -> str:
     """The character that the normalizer writes for a space; ``""`` if it leaves spaces alone.
 
     Raises:
@@ -137,7 +137,7 @@ def space_mark(program: Program) -> str:
     return mark if len(mark) == 1 and mark != " " else ""
 
 
-def _run(program: Program, texts: list[str]) -> list[str]:
+def _run(program: RunningTokenizer, texts: list[str]) -> list[str]:
     found = program.normalize_many(texts)
     return program.decode_many(program.encode_many(texts)) if found is None else found
 

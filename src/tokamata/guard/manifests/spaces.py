@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tokamata.guard.manifests.facts import Fact, Json, not_measured
 from tokamata.guard.manifests.subject import Subject
-from tokamata.guard.programs import Program
+from tokamata.tokenization.running import RunningTokenizer
 from tokamata.vocabulary.sections import Section, flattened
 
 __all__ = ["space_facts"]
@@ -56,11 +56,11 @@ def space_facts(subject: Subject) -> dict[str, Fact]:
     return facts
 
 
-def _is_read(program: Program, name: str, token: int) -> bool:
+def _is_read(program: RunningTokenizer, name: str, token: int) -> bool:
     return program.encode(name)[-1:] == [token]
 
 
-def _prefix(subject: Subject, program: Program, before: str) -> str:
+def _prefix(subject: Subject, program: RunningTokenizer, before: str) -> str:
     """``"always"``, ``"missing"`` or ``"never"``: when a space is put before a text."""
     skipped = len(program.encode(before)) if before else 0
     pieces = [b"".join(map(subject.piece, program.encode(before + text)[skipped:])) for text in ("a", " a")]
@@ -72,7 +72,7 @@ def _prefix(subject: Subject, program: Program, before: str) -> str:
     return "never" if counts == [0, 1] else f"{counts[0]} and {counts[1]} spaces"
 
 
-def _clean_up(subject: Subject, program: Program, stated: dict[str, Json]) -> Fact:
+def _clean_up(subject: Subject, program: RunningTokenizer, stated: dict[str, Json]) -> Fact:
     text = "a , b . c ! d 's e"
     back = program.decode(program.encode(text))
     cleaned = back.replace(" ", "") == text.replace(" ", "") and back.count(" ") < text.count(" ")
@@ -82,7 +82,7 @@ def _clean_up(subject: Subject, program: Program, stated: dict[str, Json]) -> Fa
     )
 
 
-def _runs(subject: Subject, program: Program) -> Fact:
+def _runs(subject: Subject, program: RunningTokenizer) -> Fact:
     text = "1  1   1"
     back = program.decode(program.encode(text))
     kept = "   " in back

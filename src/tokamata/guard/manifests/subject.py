@@ -13,14 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import tokamata._core as _core
-from tokamata.errors import MissingExtraError, TokamataError, UnsupportedTokenizerError, VocabularyWarning
-from tokamata.guard.programs import Program, program_of
+from tokamata.errors import (
+    MissingExtraError,
+    TokamataError,
+    UnsupportedTokenizerError,
+    VocabularyError,
+    VocabularyWarning,
+)
 from tokamata.guard.verdicts import Witness
 from tokamata.tokenization.canonical import tokenization_of
 from tokamata.tokenization.pipelines import ranks
 from tokamata.tokenization.pipelines.pipeline import Pipeline
 from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
 from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
+from tokamata.tokenization.running import ProgramFailed, RunningTokenizer
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import collection_paused
 from tokamata.vocabulary.vocabulary import Vocabulary
@@ -63,8 +69,16 @@ class Subject:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VocabularyWarning)  # stop tokens make no difference here
             self.vocabulary = Vocabulary.load(source, stop=())
-        self.program: Program | None
-        self.program, self.no_program = program_of(source)
+        self.program: RunningTokenizer | None = None
+        self.no_program = ""
+        try:
+            self.program = RunningTokenizer(source)
+        except ProgramFailed:
+            raise  # the file is damaged
+        except MissingExtraError as error:
+            self.no_program = f"the package {error.package!r} is not installed"
+        except VocabularyError as error:
+            self.no_program = str(error)
         pipeline = self.vocabulary.pipeline
         self.family = "tokens" if pipeline is None else pipeline.family
         self.content = None if pipeline is None else pipeline.content()

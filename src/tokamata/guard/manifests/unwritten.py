@@ -46,13 +46,13 @@ from tokamata.guard.manifests.code_points import CodePoints, sampled_points
 from tokamata.guard.manifests.facts import Fact, counted, not_measured
 from tokamata.guard.manifests.merges import joined
 from tokamata.guard.manifests.subject import Subject
-from tokamata.guard.programs import Program
 from tokamata.tokenization.pipelines.normal_forms import unchanged_points
 from tokamata.tokenization.pipelines.pipeline import BytePairs, Pipeline, WordPieces
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, ranges_of
 from tokamata.tokenization.pretokenizers.machine import Cut, hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
+from tokamata.tokenization.running import RunningTokenizer
 
 __all__ = ["code_point_ranges", "fate_facts", "fates", "is_in_utf8", "partial_fact", "proofs"]
 
@@ -233,7 +233,7 @@ def _whole(data: bytes) -> str:
 
 
 def _unwritten_by_engine(
-    subject: Subject, engine: _core.Tokenization, program: Program, seen: set[int]
+    subject: Subject, engine: _core.Tokenization, program: RunningTokenizer, seen: set[int]
 ) -> list[int]:
     """The tokens of text that the engine admits after no context that is tried, and that were not seen."""
     tokens = subject.vocabulary.tokens
@@ -333,7 +333,7 @@ def _spells_bytes(model: BytePairs) -> bool:
     return bool(tokens) and (model.ignore_merges or any(np.isin(part, tokens).any() for part in parts))
 
 
-def _is_idempotent(program: Program) -> bool:
+def _is_idempotent(program: RunningTokenizer) -> bool:
     """Whether the normalizer leaves alone what it has written, apart from spaces.
 
     Then no normalized text has a code point that it changes.  (WordPiece is supported only with normalizers

@@ -115,9 +115,12 @@ def tiktoken() -> Any:
 @cache
 def sample_points() -> npt.NDArray[np.int32]:
     """The code points that the engines are run on, in order: the assigned ones, and samples of the rest."""
-    rest = [point for plane in range(17) for point in (plane << 16 | 0xFFF0, plane << 16 | 0xFFFE)]
-    points = np.unique(np.concatenate([rest, *(np.arange(r.start, r.stop) for r in _ASSIGNED)]))
-    return points[(points < _SURROGATES.start) | (points >= _SURROGATES.stop)].astype(np.int32)
+    is_sample = np.zeros(CODE_POINTS, dtype=bool)
+    for points in _ASSIGNED:
+        is_sample[points.start : points.stop] = True
+    is_sample[[point for plane in range(17) for point in (plane << 16 | 0xFFF0, plane << 16 | 0xFFFE)]] = True
+    is_sample[_SURROGATES.start : _SURROGATES.stop] = False
+    return np.flatnonzero(is_sample).astype(np.int32)
 
 
 @cache
