@@ -499,10 +499,31 @@ class Search {
 
   // ---- deeper in the prefix -----------------------------------------------------------------------
 
-  // A token that no first token of a pre-token lets follow may follow a later one.  Whether any node was offered.
+  // An exit whose token no first token of a pre-token lets follow; a later one may.
+  struct Deep {
+    TextPlace place;  // before the token
+    Leaving leaving;
+    TextState after;  // where nothing before binds it
+  };
+
+  // Whether any node was offered.  What comes before such a token is searched backwards, which takes long; so it is
+  // searched only for one after which a text may end.
   bool begin_deeper() {
-    if (std::exchange(went_deeper_, true)) return false;
-    const std::size_t before = nodes_.size();
+    if (!deep_) find_deep();
+    while (!deep_->empty()) {
+      const std::optional<std::size_t> number = first_that_ends();
+      if (!number) return false;
+      const Deep deep = (*deep_)[*number];
+      deep_->erase(deep_->begin() + static_cast<std::ptrdiff_t>(*number));
+      const std::size_t before = nodes_.size();
+      search_backwards(deep.place, deep.leaving);
+      if (nodes_.size() > before) return true;
+    }
+    return false;
+  }
+
+  void find_deep() {
+    deep_.emplace();
     find_inner_places();
     for (const Exit& exit : exits_) {
       const TokenId token{exit.leaving.token};
@@ -514,10 +535,34 @@ class Search {
         const std::optional<TextState> freely = freely_read(*place, token);
         if (!freely) continue;
         const Key best{Kind::Inside, place_of(exit.leaving.state, *freely), Pieces::kSettled, token};
-        if (!offers_.covers(best, Touch(*freely), kNoNode)) search_backwards(*place, exit.leaving);
+        if (!offers_.covers(best, Touch(*freely), kNoNode)) deep_->push_back({*place, exit.leaving, *freely});
       }
     }
-    return nodes_.size() > before;
+  }
+
+  // The first of them after which a text ends, if it stands somewhere.
+  std::optional<std::size_t> first_that_ends() {
+    Search ahead(reading_, automaton_, prefix_, follows_texts_, most_nodes_, budget_);
+    std::vector<std::size_t> numbers;  // by node
+    for (std::size_t number = 0; number < deep_->size(); ++number) {
+      const auto& [place, leaving, after] = (*deep_)[number];
+      ahead.offer({Kind::Inside,
+                   leaving.state,
+                   after,
+                   Pieces::kSettled,
+                   {leaving.token},
+                   length_of(leaving.token),
+                   kNoNode,
+                   {},
+                   kNoNode});
+      numbers.resize(ahead.nodes_.size(), number);
+    }
+    ahead.next_node_ = prefix_.nodes().size();
+    ahead.texts_allow_it_ = true;
+    if (!ahead.search()) return std::nullopt;
+    std::uint32_t at = ahead.end_;
+    while (ahead.nodes_[at].from != kNoNode) at = ahead.nodes_[at].from;
+    return numbers[at];
   }
 
   // Where tokens may end inside pre-tokens of the prefix: where texts do.
@@ -622,7 +667,7 @@ class Search {
   Frontier<Way> ways_;
   std::vector<std::uint32_t> order_;  // of the nodes of the prefix, if it is not theirs
   std::size_t next_node_ = 0;
-  bool went_deeper_ = false;
+  std::optional<std::vector<Deep>> deep_;
   std::optional<bool> texts_allow_it_;
   std::set<TextPlace> between_, within_;  // code points, or one
 };
