@@ -159,13 +159,12 @@ class Search {
           for (const std::uint16_t guess : rules_.starts_after(reading_.before))
             offer({Kind::Border, state, {.guess = guess}, Pieces::kSettled, {}, 0, kNoNode, {}, kNoNode});
     sort_prefix();
-    std::set<State> states;
     for (const auto& [state, borders] : prefix_.borders()) {
-      states.insert(state);
+      exit_states_.insert(state);
       if (reading_.hides_space && prefix_.nodes()[borders.front()].is_start()) add_exits(state, true);
     }
-    for (const auto& [side, places] : prefix_.begun_by_side()) states.insert(side.first);
-    for (const State state : states) add_exits(state, false);
+    for (const auto& [side, places] : prefix_.begun_by_side()) exit_states_.insert(side.first);
+    for (const State state : exit_states_) add_exits(state, false);
   }
 
   // The nodes of the prefix are sorted by cost; where what is left differs, by their estimates.
@@ -525,6 +524,11 @@ class Search {
   void find_deep() {
     deep_.emplace();
     find_inner_places();
+    std::set<State> states;  // those that no first token of a pre-token leads to
+    for (const std::set<TextPlace>* places : {&between_, &within_})
+      for (const TextPlace& place : *places)
+        if (!exit_states_.contains(place.state)) states.insert(place.state);
+    for (const State state : states) add_exits(state, false);
     for (const Exit& exit : exits_) {
       const TokenId token{exit.leaving.token};
       if (exit.is_first || !has_bit(pieces_.following(), token.value)) continue;
@@ -664,6 +668,7 @@ class Search {
   std::map<State, std::vector<std::pair<std::uint8_t, State>>> text_exits_;
   std::map<std::pair<State, bool>, std::vector<Leaving>> added_after_;
   std::vector<Exit> exits_;
+  std::set<State> exit_states_;  // where a token begins that is first or second in its pre-token
   Frontier<Way> ways_;
   std::vector<std::uint32_t> order_;  // of the nodes of the prefix, if it is not theirs
   std::size_t next_node_ = 0;
