@@ -88,6 +88,7 @@ _OTHERS = [
     "\\",
     "\0",
 ]
+_MARKER = "\ue000\ue001"  # stands for a text of a conversation
 _ANY = r"(?s:.*)"
 _TRIMMED = r"(?s:\S(?:.*\S)?)?"
 _NO_SPACE_FIRST = r"(?s:\S.*)?"
@@ -638,22 +639,26 @@ class ChatAttack:
                 return False
             return self._read.is_reproduced(whole, ids) and self._read.is_reproduced(before, ids_before)
         role = claim.split()[1]
-        return self._is_encoded_otherwise(turns, role, whole, ids)
+        return self._is_encoded_otherwise(name, turns, role, whole, ids)
 
     def _is_encoded_otherwise(
-        self, turns: list[tuple[str, str]], role: str, whole: str, ids: list[int]
+        self, name: str, turns: list[tuple[str, str]], role: str, whole: str, ids: list[int]
     ) -> bool:
-        """Whether the first text of a role, which stands somewhere in the whole, has other tokens alone."""
-        text = next((text for other, text in turns if other == role and text), None)
-        if text is None or whole.count(text) != 1:
+        """Whether the tokens of the first text of a role, and of what is before it, are others alone."""
+        number = next(number for number, (other, _) in enumerate(turns) if other == role)
+        text = turns[number][1]
+        if "| trim" in CHATS[name]:
+            text = text.strip()
+        marked = [*turns[:number], (role, _MARKER), *turns[number + 1 :]]
+        at = self._rendered(name, marked).index(_MARKER)
+        if not text or not whole.startswith(text, at):
             return False
-        at = whole.index(text)
-        begin = at - len(self._stretch_before(whole[:at]))
-        left = whole[begin:at]
-        (alone, before) = self._text.encoded([text, left])
+        left = self._stretch_before(whole[:at])
+        alone, before = self._text.encoded([text, left])
         if not (self._text.is_reproduced(text, alone) and self._read.is_reproduced(whole, ids)):
             return False
-        known = self._read.encoded([whole[:begin]])[0] if begin else []
+        outer = whole[: at - len(left)]
+        known = self._read.encoded([outer])[0] if outer else []
         expected = [*known, *(before if left else []), *alone]
         return ids[: len(expected)] != expected
 
