@@ -10,7 +10,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # slower one when it has run its own.
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(PROCESSORS) --dist=worksteal
 
-.PHONY: demo core try wheel wheel-of-compiled-core exactness test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint format manifests site bench bench-vllm clean
+.PHONY: demo core try wheel wheel-of-compiled-core exactness attacks test test-core test-threads compile-test-core compile-test-threads test-python test-fast test-vllm test-vllm-next coverage types lint format manifests site bench bench-vllm clean
 
 # JSON of a schema and of a Python type, canonical tokenization, a query of a grammar, lookarounds, a repair.  Threads that wait are to sleep: spinning
 # makes tokens slow where other work shares the processor.
@@ -77,6 +77,12 @@ exactness: $(VENV)/test.stamp
 	$(BIN)/python -m fuzz.canonical_exactness
 	$(BIN)/python -m fuzz.schema_exactness
 	$(BIN)/python -m fuzz.grammar_exactness
+
+# Attacks on the guard's verdicts: all short texts of small tokenizers, and texts drawn against proofs about the
+# installed ones.  An hour or more of one processor.
+attacks: $(VENV)/test.stamp
+	$(BIN)/python -m fuzz.fuzz_boundaries --tokenizers 500 --seconds 86400
+	$(BIN)/python -m fuzz.attack_proofs
 
 # The plug-in for vLLM, with vLLM itself, its servers, and clients of these.  The environments have 2.5 GB, so this is no
 # part of `make test`.  No wheel of vLLM 0.33 runs on a processor alone: there, the tests are those without an engine.

@@ -15,6 +15,8 @@ import pytest
 
 import tokamata as tk
 from fuzz import (
+    attack_proofs,
+    fuzz_boundaries,
     fuzz_budgets,
     fuzz_canonical,
     fuzz_drafts,
@@ -31,8 +33,11 @@ from fuzz import (
     fuzz_self_test,
     fuzz_values,
 )
+from tests.support.automata.tokenizations import Bpe
 from tests.support.schemas.schema_sources import Schemas
+from tests.support.tokenizers.plain_tokenizers import plain_tokenizer
 from tests.support.vocabularies import BYTE_VOCABULARY
+from tokamata import guard
 
 # Of re, on sets that may change their meaning; of hypothesis-jsonschema, on patterns that Python lacks.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -60,6 +65,40 @@ def test_canonical_constraints_of_small_tokenizers() -> None:
     tally = fuzz_canonical.run(seconds=3, seed=20261121)
     assert tally.tried > 0
     assert min(tally.masks, tally.walks, tally.texts) > 0
+
+
+def test_boundaries_and_seams_of_small_tokenizers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuzz_boundaries, "LONGEST", 4)
+    campaign = fuzz_boundaries.Campaign(tally := fuzz_boundaries.Tally(), boundaries=4, templates=2)
+    campaign.tokenizer("byte fallback", 4)
+    assert not tally.faults  # they are printed
+    assert tally.texts > 300
+    assert tally.outcomes["crossed_left: witness"] + tally.outcomes["crossed_left: proved"] >= 3
+    assert min(tally.sequences, tally.masks) > 0
+
+
+def test_a_wrong_verdict_about_a_boundary_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard that proves everything."""
+    proved = guard.Verdict("", "proved")
+    everything = guard.Boundary("", (), *[proved] * 7)
+    monkeypatch.setattr(guard, "boundary", lambda *_, **__: everything)
+    monkeypatch.setattr(fuzz_boundaries, "LONGEST", 4)
+    campaign = fuzz_boundaries.Campaign(tally := fuzz_boundaries.Tally(), boundaries=7, templates=0)
+    campaign.tokenizer("byte fallback", 4)
+    assert tally.faults["one_token"] > 0
+
+
+def test_attacks_on_proofs_find_false_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attack_proofs, "BOUNDARIES", ["a", "ab", "bc"])
+    monkeypatch.setattr(attack_proofs, "TEMPLATES", [["c", "b?", "b"], ["a", "[abc]*", "b"]])
+    monkeypatch.setattr(attack_proofs, "CHATS", {})
+    own = plain_tokenizer(Bpe.of("abc", "a b", "c a"))
+    report = attack_proofs.run([("small", own)], seed=1, texts=500, of_each=100)
+    total = {name: sum(vars(line)[name] for line in report.lines.values()) for name in ("planted", "found")}
+    assert report.refuted == 0
+    assert total["planted"] == total["found"] > 4
+    assert report.texts >= 500
+    assert "| small | seams |" in report.table()
 
 
 @pytest.mark.slow

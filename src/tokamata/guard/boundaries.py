@@ -162,17 +162,27 @@ def _normalized(
     rewriting = rewriting_of(edges.vocabulary) if normal_form is None else rewriting_of_form(normal_form)
     found = normalization(b, rewriting)
     kept = found.kept
-    if kept.witness is not None and normal_form is None and not _is_changed(edges, b, kept.witness.text):
-        reason = "the name of an added token is cut out of the text before it is normalized"
-        kept = Verdict(kept.claim, "proved", reason=reason)
+    if kept.witness is not None and normal_form is None and b in edges.cut_names:
+        kept = _cut_out(edges, b, kept)
     return kept, found.not_made
 
 
-def _is_changed(edges: TokenEdges, b: str, text: bytes) -> bool:
-    """Whether the tokenizer's own program loses the boundary of a text; yes if there is no program."""
-    if edges.control_tokens == "text" or b not in edges.control_names or edges.running is None:
-        return True
-    return edges.control_names[b] not in edges.running.encode(text.decode())
+def _cut_out(edges: TokenEdges, b: str, kept: Verdict) -> Verdict:
+    """The verdict about the name of an added token, which is cut out of a text before it is normalized."""
+    assert kept.witness is not None
+    if edges.running is None:
+        return kept
+    encode = edges.running.encode if edges.control_tokens == "read" else edges.running.encode_text
+    written = encode(kept.witness.text.decode())
+    if written is None or edges.cut_names[b] not in written:
+        return kept
+    # An added token that ends with the first characters of the name may be cut out instead.
+    for name in edges.cut_names:
+        if any(name.endswith(b[:size]) for size in range(1, len(b))):
+            reason = f"the added token {name!r:.60} may be cut out of a text, and take a part of it"
+            return Verdict(kept.claim, "not settled", reason=reason)
+    reason = "the name of an added token is cut out of the text before it is normalized"
+    return Verdict(kept.claim, "proved", reason=reason)
 
 
 def _one_token(parted: Verdict, left: Verdict, right: Verdict) -> Verdict:
@@ -197,8 +207,8 @@ def _from_text(edges: TokenEdges, text: bytes | None) -> Verdict:
     token = edges.added_names.get(name)
     if token is None:
         return Verdict(claim, "proved", reason="no added token that is read in a text has this name")
-    if edges.control_tokens == "text" and name in edges.control_names:
-        return Verdict(claim, "proved", reason="names of control tokens are ordinary text")
+    if name not in edges.cut_names:
+        return _written_by_model(edges, name, token, claim)
     assert text is not None
     replayed = None
     if edges.running is not None:
@@ -210,6 +220,24 @@ def _from_text(edges: TokenEdges, text: bytes | None) -> Verdict:
         replayed = None if written is None else written == [token]
     says = "the name in a text becomes the added token"
     return Verdict(claim, "witness", Witness(text, (token,), (text,), 0, says, replayed))
+
+
+# A text that is unknown to a model that knows few characters; the first are common elsewhere.
+_UNUSUAL = ("\U0001f600", "\u4e2d", "\xe9", "Q", "\x00", "\ue000", "\U0010fffd")
+
+
+def _written_by_model(edges: TokenEdges, name: str, token: int, claim: str) -> Verdict:
+    """The verdict about a control token whose name is ordinary text."""
+    if not edges.may_write(token):
+        return Verdict(claim, "proved", reason="names of control tokens are ordinary text")
+    for text in (name, *_UNUSUAL) if edges.running is not None else ():
+        written = edges.running.encode_text(text) if edges.running is not None else None
+        if written is not None and token in written:
+            pieces = edges.pieces_of(written)
+            says = f"the model writes the token of {name!r:.60}, although names are ordinary text"
+            return Verdict(claim, "witness", Witness(text.encode(), tuple(written), pieces, 0, says, True))
+    reason = "the model itself may write the token, and no text was found of which it does"
+    return Verdict(claim, "not settled", reason=reason)
 
 
 class _Search:
@@ -244,11 +272,15 @@ class _Search:
         claim = "some text with it is reproduced by the tokenizer"
         try:
             text = self._shortest(machines.spelled)
+            # A text is followed as such there, but one with a token that our tables lack has no tokens.
+            tokens = None if text is None else self._edges.tokens_of(text, self._limits, self._cancel)
         except LimitExceeded as error:
             return not_settled(claim, error)
-        if text is not None:
-            return Verdict(claim, "proved", reason=f"such as {text!r:.80}")
-        return Verdict(claim, "not settled", reason="every text with it is decoded to another text")
+        if text is None:
+            return Verdict(claim, "not settled", reason="every text with it is decoded to another text")
+        if tokens is None:
+            return Verdict(claim, "not settled", reason=f"our tables have no tokens for {text!r:.80}")
+        return Verdict(claim, "proved", reason=f"such as {text!r:.80}")
 
     def _shortest(self, violation: Callable[[ByteLanguage], EdgeMachine]) -> bytes | None:
         machine = violation(self._language)

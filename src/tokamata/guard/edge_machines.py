@@ -184,7 +184,11 @@ def spelled(boundary: ByteLanguage) -> EdgeMachine:
     machine, before = _begun(boundary)
     states = [machine.add() for _ in boundary.rows]
     done = machine.any_text(accepting=True)
-    _copy(machine, boundary, before, states, states, done)
+    # Words end in a state that is not wide.  A word of one byte would lead from a wide state to a wide one;
+    # both would be in the prefix, to which no longer word may return.
+    ended = machine.add(accepting=True)
+    machine.move(ended, _ANY, done)
+    _copy(machine, boundary, before, states, states, ended)
     return machine
 
 

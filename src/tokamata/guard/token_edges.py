@@ -23,6 +23,7 @@ from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.canonical import (
     added_names,
     is_decided_by_neighbours,
+    may_write,
     text_tokenization_of,
     tokenization_of,
 )
@@ -142,6 +143,9 @@ class TokenEdges:
         self._tokenizer = source if isinstance(source, _ReadTokenizer) else _ReadTokenizer(source)
         self.vocabulary = self._tokenizer.vocabulary
         self.control_tokens = control_tokens
+        if self.hides_space and any(name.startswith(" ") for name in self.added_names):
+            what = "one begins with a space, and the tokenizer puts a space before each text"
+            raise UnsupportedTokenizerError("added tokens", what)
         make = tokenization_of if control_tokens == "read" else text_tokenization_of
         self.tokenization = make(self.vocabulary)
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
@@ -186,6 +190,17 @@ class TokenEdges:
         """The control tokens that the tokenizer reads in a text, by name."""
         tokens = self.vocabulary.tokens
         return {name: token for name, token in self.added_names.items() if tokens[token] is None}
+
+    @property
+    def cut_names(self) -> dict[str, int]:
+        """The added tokens that are cut out of a text in this reading, by text."""
+        if self.control_tokens == "read":
+            return self.added_names
+        return {name: token for name, token in self.added_names.items() if name not in self.control_names}
+
+    def may_write(self, token: int) -> bool:
+        """Whether the model itself may write the token of an added token; its name is ordinary text."""
+        return may_write(self.vocabulary, token)
 
     @kept_property
     def _controls(self) -> re.Pattern[str] | None:

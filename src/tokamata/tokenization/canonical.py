@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from itertools import repeat
 from operator import is_not
@@ -77,16 +78,35 @@ def keyed_tokenization(vocabulary: Vocabulary) -> tuple[_core.Tokenization, str]
 def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     """The same tokenizer where it reads the names of control tokens as ordinary text; it is not kept here.
 
-    Raises as :func:`tokenization_of` does.
+    Raises as :func:`tokenization_of` does; and UnsupportedTokenizerError if another added token may share
+    characters with the name of a control token: programs find the name first, and leave it as text.
     """
-    tables = kept_tables.load(_made_of(vocabulary).key)
-    if tables is None:
-        tables = _made_tables(vocabulary, _source(vocabulary).content())
+    tables = _tables_of(vocabulary)
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
+    names = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if not keeps]
+    if shared := _first_shared(names, texts):
+        name, text = (each.decode("utf-8", "replace") for each in shared)
+        what = f"{text!r:.40} may share characters with the name {name!r:.40}, which is ordinary text here"
+        raise UnsupportedTokenizerError("added tokens", what)
     tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
     with contradictions_refused():
         return _core.Tokenization(vocabulary.core, {**tables, "added_tokens": tokens, "added_texts": texts})
+
+
+def _first_shared(names: list[bytes], texts: list[bytes]) -> tuple[bytes, bytes] | None:
+    """A name and a text that is found within it, or begins within it, where the leftmost is taken first."""
+    whole = set(texts) - {b""}
+    begun = {text[:size]: text for text in whole for size in range(1, len(text))}
+    for name in names:
+        for start in range(len(name)):
+            found = next(
+                (name[start:end] for end in range(start + 1, len(name) + 1) if name[start:end] in whole), None
+            )
+            found = found or (begun.get(name[start:]) if start else None)
+            if found is not None:
+                return name, found
+    return None
 
 
 def added_names(vocabulary: Vocabulary) -> dict[str, int]:
@@ -105,11 +125,43 @@ def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
     return _made_of(vocabulary).is_decided_by_neighbours
 
 
+def may_write(vocabulary: Vocabulary, token: int) -> bool:
+    """Whether the model itself may write the token of an added token, where its name is ordinary text.
+
+    It may if merges make the token, if a whole pre-token becomes it, or if it is the token of unknown
+    characters.  ``True`` for models of words, which are not examined.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    tables = _tables_of(vocabulary)
+    if "roles" in tables:
+        return True
+    if not tables["in_model"][token]:
+        return False
+    return bool(tables["ignore_merges"]) or token in tables["tour"] or _is_unknown(vocabulary, token)
+
+
+# A token of the vocabulary may have this name, but then a number follows.
+_UNKNOWN = re.compile(rb'"unk_token"\s*:\s*("(?:[^"\\]|\\.)*")')
+_BYTES_OF_UTF8 = {bytes([byte]) for byte in (*range(0xC0), *range(0xC2, 0xF5))}
+
+
+def _is_unknown(vocabulary: Vocabulary, token: int) -> bool:
+    """Whether a token is written for characters that have no tokens."""
+    named = {json.loads(text) for text in _UNKNOWN.findall(_source(vocabulary).content())}
+    return vocabulary.name(token) in named and not set(vocabulary.tokens) >= _BYTES_OF_UTF8
+
+
 def _made_of(vocabulary: Vocabulary) -> _Made:
     with _lock:
         if vocabulary not in _made:
             _made[vocabulary] = _making(vocabulary)
         return _made[vocabulary]
+
+
+def _tables_of(vocabulary: Vocabulary) -> Tables:
+    tables = kept_tables.load(_made_of(vocabulary).key)
+    return _made_tables(vocabulary, _source(vocabulary).content()) if tables is None else tables
 
 
 def _making(vocabulary: Vocabulary) -> _Made:

@@ -1,0 +1,130 @@
+"""What attacks on verdicts found: false proofs and false witnesses, each with the text that shows it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+import tokamata as tk
+from tests.support.tokenizers.small_tokenizers import FUSE, LLAMA_2, added, document
+from tokamata import guard
+
+
+def made(vocab: str, merges: list[str], names: dict[str, bool], **parts: Any) -> Tokenizer:
+    """A tokenizer of characters, whose added tokens are special or not."""
+    texts = [*vocab, *("".join(pair.split()) for pair in merges)]
+    tokens = {text: token for token, text in enumerate(dict.fromkeys(texts))}
+    numbers = {name: tokens.get(name, len(tokens) + number) for number, name in enumerate(names)}
+    entries = [added(token, name, names[name]) for name, token in numbers.items()]
+    pairs = [pair.split() for pair in merges]
+    made = document(tokens, parts.pop("decoder", FUSE), entries, merges=pairs)
+    return Tokenizer.from_str(json.dumps({**made, **parts}))
+
+
+@pytest.mark.parametrize("pattern", ["a|ba", "aa?", "[ab]{1,2}", " ?a"])
+def test_boundaries_with_one_byte_and_more(pattern: str) -> None:
+    """The search refused them: "a path returns to the prefix"."""
+    own = made("ab ", ["b a"], {})
+    found = guard.boundary(own, tk.regex(pattern))
+    assert found.reproduced
+    assert found.crossed_left.outcome == ("witness" if pattern != "[ab]{1,2}" else found.crossed_left.outcome)
+
+
+def test_a_model_that_writes_a_control_token() -> None:
+    """``ab`` is special, and merges make it."""
+    own = made("abc", ["a b"], {"ab": True, "<c>": True})
+    apart = guard.boundary(own, "ab", control_tokens="text").from_text
+    assert apart.witness is not None
+    assert apart.witness.tokens == (own.token_to_id("ab"),)
+    assert apart.witness.replayed
+    assert guard.boundary(own, "<c>", control_tokens="text").from_text.outcome == "proved"
+
+
+def test_a_character_that_only_a_control_token_spells() -> None:
+    """No text with it has tokens of text."""
+    own = made("ab", ["a b"], {"a": True})
+    found = guard.boundary(own, "a", control_tokens="text")
+    assert found.from_text.outcome == "witness"
+    assert found.reproduced.outcome == "not settled"
+
+
+def test_a_control_token_for_unknown_characters() -> None:
+    own = made("ab", ["a b"], {"?": True})
+    unknown = json.loads(own.to_str())
+    unknown["model"]["vocab"]["?"] = own.token_to_id("?")
+    unknown["model"]["unk_token"] = "?"
+    witness = guard.boundary(
+        Tokenizer.from_str(json.dumps(unknown)), "?", control_tokens="text"
+    ).from_text.witness
+    assert witness is not None
+    assert own.token_to_id("?") in witness.tokens
+
+
+def test_an_added_token_that_takes_a_part_of_a_name() -> None:
+    """``aba`` is cut out before NFC, but not the second one in ``ababa`` before a mark."""
+    nfc = {"type": "NFC"}
+    own = made("ab<>\u0301\xe1", [], {"aba": True, "<b>": True}, normalizer=nfc)
+    text = "ababa\u0301"
+    assert own.encode(text).tokens == ["aba", "b", "\xe1"]
+    assert guard.boundary(own, "aba").kept.outcome == "not settled"
+    assert guard.boundary(own, "<b>").kept.outcome == "proved"
+
+
+def test_an_added_token_that_is_not_special_is_cut_out_too() -> None:
+    """``>`` and U+0338 are composed by NFC, but ``<b>`` is cut out before."""
+    for is_special in (True, False):
+        own = made("ab<>\u0338", [], {"<b>": is_special}, normalizer={"type": "NFC"})
+        assert own.encode("<b>\u0338").tokens == ["<b>", "\u0338"]
+        assert guard.boundary(own, "<b>").kept.outcome == "proved"
+        text = guard.boundary(own, "<b>", control_tokens="text").kept
+        assert text.outcome == ("witness" if is_special else "proved")
+
+
+@pytest.mark.parametrize(
+    ("special", "other", "text"), [("a<<", "a<", "a<<"), ("<ab", "ab", "<ab"), ("<a", "ab", "<ab")]
+)
+def test_names_that_share_characters_with_other_added_tokens(special: str, other: str, text: str) -> None:
+    """As text, the name is found first and left as it is, so the other token is not found."""
+    own = made("ab<", [], {special: True, other: False})
+    own.encode_special_tokens = True
+    assert own.token_to_id(other) not in own.encode(text).ids
+    with pytest.raises(tk.UnsupportedTokenizerError, match="may share characters"):
+        guard.seams(own, ["a", tk.regex("b*")])
+    assert guard.boundary(own, "<", control_tokens="read").reproduced
+
+
+def test_an_added_token_with_a_space_where_each_text_gets_one() -> None:
+    """It is cut out before the space is put there: ``ab`` is not `` ab``."""
+    spaces = [
+        {"type": "Prepend", "prepend": "▁"},
+        {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+    ]
+    normalizer = {"type": "Sequence", "normalizers": spaces}
+    own = made("▁ab", [], {" ab": True}, normalizer=normalizer, decoder=LLAMA_2)
+    assert own.encode("ab").tokens == ["▁", "a", "b"]
+    with pytest.raises(tk.UnsupportedTokenizerError, match="begins with a space"):
+        guard.boundary(own, "a")
+
+
+AFTER_TWO = pytest.mark.xfail(
+    strict=True, reason="edge_search.cpp leaves a prefix from no state after two tokens"
+)
+
+
+@pytest.mark.parametrize(
+    "before", ["x", "bx", *(pytest.param(text, marks=AFTER_TWO) for text in ("bbx", "bbbx", "xxx"))]
+)
+def test_a_token_that_is_third_where_the_texts_are_given(before: str) -> None:
+    own = made("abxy", ["x y"], {})
+    assert own.encode(before + "y").tokens[-1] == "xy"
+    assert guard.boundary(own, "y", within=tk.literal(before + "y")).crossed_left.outcome == "witness"
+
+
+@pytest.mark.parametrize("before", ["bx", pytest.param("bbx", marks=AFTER_TWO)])
+def test_a_seam_that_a_third_token_crosses(before: str) -> None:
+    """In the shortest text, with ``a``, no token does."""
+    own = made("abxy", ["x y"], {})
+    assert guard.seams(own, [before, tk.regex("a|y")]).outcome == "witness"

@@ -1,0 +1,103 @@
+"""Small random tokenizers by family, and alphabets whose short texts can all be encoded.
+
+    tokenizer, alphabet = of_family("byte fallback", seed=7)  # at most four characters
+
+The families *added tokens* and *normal forms* are tokenizers of the others with parts that are rare there:
+added tokens that overlap with themselves and with each other, special or not; and a normal form, with
+characters that it composes, decomposes and reorders.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from tests.support.tokenizers.random_tokenizers import random_tokenizer
+
+MOST_CHARACTERS = 4
+
+_FORMS = {
+    "NFC": ["e\u0301\u0327", "\xe9\u0301", "a\u0338<", "\u1100\u1161\uac00", "\u212aK", "=\u0338\u2260"],
+    "NFD": ["e\u0301\xe9", "\u0327\u0301\xe7", "\u1100\u1161\uac00", "\u2260\u0338="],
+    "NFKC": ["\ufb01fi", "\u2a74:=", "\uff1c<\u0338", "\xbd1", "\xa0\u0301a"],
+    "NFKD": ["\ufb01fi", "\u2a74:=", "\u226e<\u0338", "\u2026.", "\xb4\u0301 "],
+}
+_Document = dict[str, Any]
+
+
+def _kind(document: _Document) -> str:
+    model = document["model"]
+    if model["type"] == "WordPiece":
+        return "WordPiece"
+    if model["byte_fallback"]:
+        return "byte fallback"
+    if model["unk_token"] is not None:
+        return "characters"
+    return "ignore_merges" if model["ignore_merges"] else "byte level"
+
+
+def _of_kind(kind: str | None, draw: random.Random) -> tuple[_Document, str]:
+    while True:
+        tokenizer, alphabet = random_tokenizer(draw.randrange(1 << 32))
+        document = json.loads(tokenizer.to_str())
+        if kind is None or _kind(document) == kind:
+            return document, alphabet
+
+
+def _with_added_tokens(draw: random.Random) -> tuple[_Document, str]:
+    document, alphabet = _of_kind(None, draw)
+    vocab = document["model"]["vocab"]
+    entries = [entry for entry in document["added_tokens"] if entry["content"] in ("<unk>", "[UNK]")]
+    free = max([*vocab.values(), *(entry["id"] for entry in entries)]) + 1
+    for _ in range(draw.randint(1, 4)):
+        content = "".join(draw.choices(alphabet, k=draw.randint(1, 3)))
+        if any(entry["content"] == content for entry in entries):
+            continue
+        token = vocab.get(content)
+        if token is None:
+            token, free = free, free + 1
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        if draw.random() < 0.1:
+            flags[draw.choice(list(flags))] = True
+        entries.append({"id": token, "content": content, "special": draw.random() < 0.6, **flags})
+    document["added_tokens"] = entries
+    return document, alphabet
+
+
+def _with_normal_form(draw: random.Random) -> tuple[_Document, str]:
+    document, alphabet = _with_added_tokens(draw) if draw.random() < 0.5 else _of_kind(None, draw)
+    form = draw.choice(list(_FORMS))
+    others = document["normalizer"]
+    steps = [{"type": form}]
+    if draw.random() < 0.2:
+        steps.append({"type": "Lowercase"})
+    if others is not None and draw.random() < 0.5:
+        steps += others["normalizers"] if others["type"] == "Sequence" else [others]
+    document["normalizer"] = steps[0] if len(steps) == 1 else {"type": "Sequence", "normalizers": steps}
+    own = list(alphabet)
+    draw.shuffle(own)
+    characters = dict.fromkeys(draw.choice(_FORMS[form]) + "".join(own))
+    return document, "".join(characters)[:MOST_CHARACTERS]
+
+
+FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
+    **{
+        kind: lambda draw, kind=kind: _of_kind(kind, draw)  # type: ignore[misc]
+        for kind in ("byte level", "ignore_merges", "characters", "byte fallback", "WordPiece")
+    },
+    "added tokens": _with_added_tokens,
+    "normal forms": _with_normal_form,
+}
+
+
+def of_family(family: str, seed: int) -> tuple[Tokenizer, str]:
+    """A tokenizer of a family, and at most :data:`MOST_CHARACTERS` characters for its texts."""
+    draw = random.Random(f"{family} {seed}")
+    document, alphabet = FAMILIES[family](draw)
+    characters = list(dict.fromkeys(alphabet))
+    kept = characters if len(characters) <= MOST_CHARACTERS else draw.sample(characters, MOST_CHARACTERS)
+    return Tokenizer.from_str(json.dumps(document)), "".join(kept)
