@@ -533,7 +533,8 @@ def run(seconds: float, seed: int, tokenizers: int | None = None, **sizes: int) 
     campaign = Campaign(tally, **sizes)
     began = printed = time.monotonic()
     for number, family in ((n, family) for n in itertools.count() for family in FAMILIES):
-        missing = [each for each in FAMILIES if tally.tokenizers[each] != tokenizers]
+        refused = [each for each in FAMILIES if tally.unsupported[each] > 50 > 50 * tally.tokenizers[each]]
+        missing = [each for each in FAMILIES if tally.tokenizers[each] != tokenizers and each not in refused]
         if not missing or time.monotonic() - began > seconds:
             break
         if family not in missing:
