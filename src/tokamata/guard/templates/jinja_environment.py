@@ -56,7 +56,7 @@ from tokamata.guard.templates.texts import (
     symbols_in,
 )
 
-__all__ = ["RUN", "Environment", "TemplateRefuses"]
+__all__ = ["RUN", "Environment", "FollowingCode", "TemplateRefuses"]
 
 RUN: ContextVar[Run] = ContextVar("run")
 
@@ -100,6 +100,7 @@ class _Namespace(jinja2.utils.Namespace):
         for name in attributes:
             _refuse_underscore(name)
         jinja2.utils.Namespace.__init__(self, attributes)
+        RUN.get().namespaces.append(self)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _refuse_underscore(name)
@@ -133,7 +134,7 @@ def _strftime_now(pattern: Any) -> Text:
     return Text(RUN.get(), (Slot(Source("date", -1, "", str(pattern))),))
 
 
-class _FollowingCode(CodeGenerator):
+class FollowingCode(CodeGenerator):
     """Code in which operations are calls of the environment."""
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
@@ -211,7 +212,7 @@ class _FollowingCode(CodeGenerator):
 class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     """Operations on values, known or not, in the run of this context (:data:`RUN`)."""
 
-    code_generator_class = _FollowingCode
+    code_generator_class = FollowingCode
     intercepted_binops = frozenset(jinja2.sandbox.SandboxedEnvironment.default_binop_table)
     intercepted_unops = frozenset(jinja2.sandbox.SandboxedEnvironment.default_unop_table)
 

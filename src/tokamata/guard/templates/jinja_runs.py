@@ -13,6 +13,7 @@ from jinja2 import nodes
 
 from tokamata.errors import TemplateError, TokamataError
 from tokamata.guard.templates.decisions import OverBudget, Run, Unfollowed
+from tokamata.guard.templates.jinja_any_length import AnyLength
 from tokamata.guard.templates.jinja_environment import RUN, Environment
 from tokamata.guard.templates.pieces import Piece, Unsettled
 from tokamata.guard.templates.texts import Raises, Text, joined
@@ -31,6 +32,11 @@ _ADVICE = "correct the template; it must render in transformers' apply_chat_temp
 @functools.cache
 def _environment() -> Environment:
     return Environment()
+
+
+@functools.cache
+def _any_length() -> Environment:
+    return AnyLength()
 
 
 class Compiled:
@@ -59,6 +65,7 @@ class Compiled:
         """
         token = RUN.set(run)
         parts: list[str | Text] = []
+        run.written = parts
         if run.trace is not None:
             run.trace.written = lambda: sum(1 for part in parts if not isinstance(part, str) or part)
         try:
@@ -103,15 +110,22 @@ def _pieces(run: Run, parts: list[str | Text]) -> tuple[Piece, ...]:
     return text.pieces if isinstance(text, Text) else (text,) if text else ()
 
 
-def compiled(source: str, change: Callable[[nodes.Template], None] | None = None) -> Compiled:
+def compiled(
+    source: str, change: Callable[[nodes.Template], None] | None = None, *, any_length: bool = False
+) -> Compiled:
     """A template, compiled; ``change`` changes its syntax tree before.
+
+    Args:
+        source: its text.
+        change: changes its syntax tree.
+        any_length: whether it is to be run on a conversation of any length, seen around one message.
 
     Raises:
         TemplateError: it does not parse, or needs other templates.
     """
     if len(source) > _MOST_SOURCE:
         raise TemplateError(0, f"it is longer than {_MOST_SOURCE:,} characters", _ADVICE)
-    environment = _environment()
+    environment = _any_length() if any_length else _environment()
     try:
         tree = environment.parse(source)
         changed = environment.parse(source)

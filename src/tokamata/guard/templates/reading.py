@@ -26,11 +26,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import ArgumentError, LimitExceeded, MissingExtraError, shown_argument
 from tokamata.guard.templates.decisions import Run, Trace
-from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled, sources_of
+from tokamata.guard.templates.pieces import (
+    Condition,
+    Rendering,
+    Slot,
+    Source,
+    Unsettled,
+    concretized,
+    sources_of,
+)
 from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 from tokamata.resources.limits import CancelToken, Limits, Watch
@@ -44,6 +53,7 @@ __all__ = ["Conversations", "Template", "read_template"]
 MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
 MOST_SHAPES = 2000  # of one search for conversations
 MOST_TURNS = 12
+_DAY = datetime(2026, 1, 31)  # of conversations with known texts
 
 _Path = tuple[tuple[Condition, ...], tuple["Outcome", ...]]
 
@@ -138,6 +148,73 @@ class Template:
         before = shape.first(len(shape.turns) - 1)
         before = Shape(before.turns, before.tools, False, before.variables, before.text_variables)
         return tuple((one, other) for one, other in self._paths((before, shape), Watch(limits, cancel)))
+
+    def text(
+        self,
+        shape: Shape,
+        values: Mapping[Source, Any],
+        *,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> str | None:
+        """What the template writes for one conversation: it is run on the texts themselves.
+
+        ``None`` if the template refuses the conversation, or if that depends on the date.
+
+        Args:
+            shape: the conversation without its texts.
+            values: the value of each source of the shape, as :meth:`Shape.inputs` asks for them.
+            limits, cancel: as for :meth:`renderings`.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        run = Run((), Watch(limits, cancel), self._compiled.line)
+        inputs = {**self.special_tokens, **shape.inputs(lambda source: values[source])}
+        pieces, refused, unsettled = self._compiled.rendering(run, inputs)
+        if refused is not None or unsettled is not None or run.conditions:
+            return None
+        dates = {source: _DAY.strftime(source.field) for source in sources_of(pieces)}
+        return concretized(pieces, dates)
+
+    def around(
+        self, turn: Turn, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[tuple[Source, tuple[Rendering, ...]], ...]:
+        """What the template writes for conversations of any length that have a turn somewhere.
+
+        Each rendering of each conversation with such a message is among the renderings, with some text for each
+        slot whose source is *unknown* (:mod:`tokamata.guard.templates.unknowns`).  The reverse is not true.  The
+        other turns are messages of any kind, and a generation prompt is asked for or not.
+
+        Returns:
+            For each position of the message, the source of its content, and the renderings.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        from tokamata.guard.templates.jinja_runs import compiled
+        from tokamata.guard.templates.unknowns import Messages, Unknown
+
+        template = compiled(self.source, any_length=True)
+        watch = Watch(limits, cancel)
+        found = []
+        for before in (0, 1, 2):
+            source = Source("message", before, turn.role, "content")
+
+            def outcomes(run: Run, before: int = before, source: Source = source) -> tuple[Outcome, ...]:
+                run.focus = before
+                message = {"role": turn.role, "content": Text(run, (Slot(source),))}
+                inputs = {
+                    **self.special_tokens,
+                    **Shape((turn,)).inputs(lambda _: None),
+                    "messages": Messages(run, message, before),
+                    "add_generation_prompt": Unknown(run, ("generation prompt",), False),
+                }
+                return (template.rendering(run, inputs),)
+
+            renderings = self._explored(outcomes, template.line, watch, 1)
+            found.append((source, tuple(rendering for (rendering,) in renderings)))
+        return tuple(found)
 
     def conversations(
         self,
@@ -261,30 +338,41 @@ class Template:
 
     def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> list[tuple[Rendering, ...]]:
         """The renderings of some shapes on each path."""
+
+        def outcomes(run: Run) -> tuple[Outcome, ...]:
+            return tuple(self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes)
+
+        return self._explored(outcomes, self._compiled.line, watch, len(shapes))
+
+    @staticmethod
+    def _explored(
+        outcomes: Callable[[Run], tuple[Outcome, ...]], line: Callable[[], int], watch: Watch, count: int
+    ) -> list[tuple[Rendering, ...]]:
+        """So many renderings on each path of a run."""
         pending: list[tuple[bool, ...]] = [()]
         paths: list[_Path] = []
         while pending and len(paths) < MOST_PATHS:
             script = pending.pop()
             watch.check()
-            run = Run(script, watch, self._compiled.line)
-            outcomes = tuple(self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes)
+            run = Run(script, watch, line)
+            written = outcomes(run)
             conditions = tuple(run.conditions)
             answers = tuple(condition.holds for condition in conditions)
             for asked in range(len(script), len(answers)):
                 pending.append((*answers[:asked], not answers[asked]))
-            paths.append((conditions, outcomes))
+            paths.append((conditions, written))
         if not pending:
             paths = _merged(paths)
         found = [
             tuple(
                 Rendering(pieces, _of_texts(conditions), refused, unsettled)
-                for pieces, refused, unsettled in outcomes
+                for pieces, refused, unsettled in written
             )
-            for conditions, outcomes in paths
+            for conditions, written in paths
         ]
         if pending:
             unsettled = Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0)
-            found.append(tuple(Rendering((), (), None, unsettled) for _ in shapes))
+            found.append((Rendering((), (), None, unsettled),) * count)
         return found
 
     def _inputs(self, run: Run, shape: Shape) -> dict[str, Any]:

@@ -1,0 +1,408 @@
+"""Runs a template on a conversation of any length, seen around one message (:mod:`.unknowns`).
+
+The environment is the one that follows unknown texts, with these differences:
+
+- an operation with an unknown value gives an unknown value, and a question about one has both answers;
+- a loop over the conversation runs its body for the message M alone; for the other messages, and in loops
+  over unknown values, the body is left out: a *gap*, after which the attributes that it may set are unknown;
+- ``loop`` knows of M what its position tells, and whether it is the last.
+
+A gap is tainted, so that it may write the text of M, if the body reads more than the roles of other messages,
+or if a variable holds the text of M.  Whoever calls a macro within a gap may set any attribute that a macro
+sets.  What cannot be left out, such as a loop within a macro that writes something, is not followed.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jinja2
+import jinja2.runtime
+from jinja2 import nodes
+from jinja2.compiler import Frame
+from jinja2.runtime import missing
+
+from tokamata.guard.templates.decisions import Unfollowed
+from tokamata.guard.templates.jinja_environment import RUN, Environment, FollowingCode
+from tokamata.guard.templates.pieces import Slot, Source
+from tokamata.guard.templates.texts import JsonObject, Method, Raises, Symbolic, Text, joined
+from tokamata.guard.templates.unknowns import (
+    GAP,
+    TAINTED_GAP,
+    Gap,
+    Messages,
+    Place,
+    Unknown,
+    derived,
+    reaches,
+    term_of,
+)
+
+__all__ = ["AnyLength"]
+
+_STATEFUL = {"cycler", "joiner"}
+
+
+class _Code(FollowingCode):
+    """Code whose loops say what their bodies may do."""
+
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        self._conversations = _conversations(node)
+        own = [*node.find_all(nodes.Macro), *node.find_all(nodes.CallBlock)]
+        self._set_by_macros = frozenset(each.attr for one in own for each in one.find_all(nodes.NSRef))
+        self._do_macros_read = any(_reads_others(one, self._conversations) for one in own)
+        super().visit_Template(node, frame)
+
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:
+        calls = any(True for _ in node.find_all((nodes.Call, nodes.CallBlock)))
+        names = frozenset(each.attr for each in node.find_all(nodes.NSRef))
+        facts = (
+            tuple(sorted(names | self._set_by_macros if calls else names)),
+            _writes(node),
+            frame.buffer is not None or bool(node.test) or bool(node.recursive),
+            # Variables of an outer loop or a macro are not seen from here.
+            not frame.toplevel
+            or _reads_others(node, self._conversations)
+            or (calls and self._do_macros_read),
+            bool(node.else_),
+        )
+        arguments = [nodes.ContextReference(), node.iter, nodes.Const(facts)]
+        node.iter = nodes.Call(nodes.EnvironmentAttribute("walked"), arguments, [], None, None).set_lineno(node.lineno)
+        super().visit_For(node, frame)
+
+    def write(self, x: str) -> None:
+        # The name of the class that jinja2's own code makes for a loop.
+        super().write(x.replace("LoopContext(", "environment.loop_of("))
+
+
+class _Walk:
+    """A loop over messages or an unknown value."""
+
+    def __init__(self, environment: AnyLength, items: Messages | Unknown, context: Any, facts: tuple[Any, ...]) -> None:
+        self.items = items
+        self._environment, self._context, self._facts = environment, context, facts
+
+    def __iter__(self) -> Iterator[Any]:
+        items = self.items
+        if isinstance(items, Unknown):
+            self._gap(items.is_tainted)
+            return
+        for item in items.items():
+            if isinstance(item, Gap):
+                self._gap(False)
+            else:
+                yield item
+
+    def _gap(self, is_tainted: bool) -> None:
+        """What the iterations do that are left out."""
+        run = RUN.get()
+        names, writes, is_inner, reads_others, _ = self._facts
+        is_tainted = is_tainted or reads_others or self._holds_message()
+        gap = run.number_of()
+        if writes:
+            if is_inner:
+                raise Unfollowed("a loop over unknown values within a block that writes")
+            field = TAINTED_GAP if is_tainted else GAP
+            run.written.append(Text(run, (Slot(Source("unknown", gap, "", field)),)))
+        for number, namespace in enumerate(run.namespaces):
+            for name in names:
+                namespace[name] = Unknown(run, ("after", gap, number, name), is_tainted)
+
+    def _holds_message(self) -> bool:
+        """Whether a variable holds a text of M."""
+        run = RUN.get()
+        kept = [value for value in self._context.get_all().values() if not isinstance(value, Messages)]
+        kept += [jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs") for each in run.namespaces]
+        return any(reaches(value, run.focus) or (isinstance(value, Unknown) and value.is_tainted) for value in kept)
+
+
+class _Loop:
+    """``loop`` in a loop over the messages, at M."""
+
+    def __init__(self, environment: AnyLength, walk: _Walk) -> None:
+        assert isinstance(walk.items, Messages)
+        self._environment, self._messages, self._walk = environment, walk.items, walk
+
+    def __iter__(self) -> Iterator[tuple[Any, _Loop]]:
+        for item in self._walk:
+            yield item, self
+
+    def member(self, name: str) -> Any:
+        """What a template reads of ``loop``."""
+        messages, place = self._messages, self._messages.place()
+        run = messages.run
+        if name in ("index0", "index"):
+            by = name == "index"
+            return place.moved(by) if isinstance(place, Place) else place + by
+        if name == "first":
+            return place == 0
+        if name == "last":
+            return messages.is_last()
+        if name == "previtem":
+            if place == 0:
+                return self._environment.undefined("there is no previous item")
+            return messages.neighbour(-1)
+        if name == "nextitem":
+            item = messages.neighbour(1)
+            return self._environment.undefined("there is no next item") if item is None else item
+        if name in ("length", "revindex", "revindex0"):
+            return Unknown(run, ("loop", name), False)
+        if name in ("depth", "depth0"):
+            return int(name == "depth")
+        raise Unfollowed(f"loop.{name}")
+
+
+class AnyLength(Environment):
+    """The environment of one conversation around a message, whose index is the run's ``focus``."""
+
+    code_generator_class = _Code
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filters = {name: _filter(name, function) for name, function in self.filters.items()}
+        self.tests = {name: _test(name, function) for name, function in self.tests.items()}
+
+    def walked(self, context: Any, items: Any, facts: tuple[Any, ...]) -> Any:
+        """What a loop goes through."""
+        if isinstance(items, _Walk):
+            return items
+        if not isinstance(items, (Messages, Unknown)):
+            return items
+        is_sure = isinstance(items, Messages) and items.has_message()
+        if facts[-1] and not is_sure:
+            raise Unfollowed("the else of a loop over unknown values")
+        if isinstance(items, Messages) and facts[2]:
+            raise Unfollowed("a loop over some messages, or within a block")
+        return _Walk(self, items, context, facts)
+
+    def looped(self, items: Any) -> Any:
+        return items if isinstance(items, (_Walk, Messages, Unknown)) else super().looped(items)
+
+    def loop_of(self, items: Any, undefined: Any, *rest: Any) -> Any:
+        """The value of ``loop`` for a loop."""
+        if isinstance(items, _Walk) and isinstance(items.items, Messages):
+            return _Loop(self, items)
+        return jinja2.runtime.LoopContext(items, undefined, *rest)
+
+    def written(self, value: Any) -> str | Text:
+        if isinstance(value, Messages):
+            raise Unfollowed("the text of the conversation")
+        return value.written() if isinstance(value, Unknown) else super().written(value)
+
+    def compared(self, name: str, left: Any, right: Any) -> bool:
+        if _is_unknown(left) or _is_unknown(right):
+            run = RUN.get()
+            run.tick()
+            if isinstance(left, Unknown) and name in ("eq", "lt", "lteq", "gt", "gteq"):
+                return left._compared(_SHORT.get(name, name), right)
+            if name == "ne":
+                return not self.compared("eq", left, right)
+            if name == "notin":
+                return not self.compared("in", left, right)
+            if isinstance(right, Unknown) and name in _MIRRORED:
+                return self.compared(_MIRRORED[name], right, left)
+            return run.unknown((name, _term(left), _term(right)))
+        return super().compared(name, left, right)
+
+    def cut(self, value: Any, start: Any, stop: Any, step: Any) -> Any:
+        bounds = (start, stop, step)
+        if isinstance(value, Messages) and stop is None and step in (None, 1):
+            if start in (None, 0):
+                return value
+            if type(start) is int and 0 < start + value.start <= 2:
+                return value.since(start)
+        if _is_unknown(value) or any(map(_is_unknown, bounds)):
+            RUN.get().tick()
+            return derived(RUN.get(), "slice", value, *bounds)
+        return super().cut(value, start, stop, step)
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        if not (_is_unknown(left) or _is_unknown(right)):
+            return super().call_binop(context, operator, left, right)
+        run = RUN.get()
+        run.tick()
+        if isinstance(left, Place) and type(right) is int and operator in "+-":
+            return left.moved(right if operator == "+" else -right)
+        if operator == "+" and any(isinstance(one, Text) for one in (left, right)):
+            # The sum is a text, or it is refused.
+            return joined(run, [self.written(left), self.written(right)])
+        return derived(run, ("binary", operator), left, right)
+
+    def call_unop(self, context: Any, operator: str, arg: Any) -> Any:
+        if _is_unknown(arg):
+            return derived(RUN.get(), ("unary", operator), arg)
+        return super().call_unop(context, operator, arg)
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if isinstance(obj, _Loop):
+            RUN.get().tick()
+            return obj.member(attribute)
+        if _is_unknown(obj):
+            RUN.get().tick()
+            return derived(RUN.get(), ("item", attribute), obj)
+        return super().getattr(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        run = RUN.get()
+        run.tick()
+        if isinstance(obj, _Loop) and isinstance(argument, str):
+            return obj.member(argument)
+        if isinstance(obj, Messages) and (isinstance(argument, Place) or type(argument) is int):
+            item = obj.item(argument)
+            return self.undefined(obj=[], name=str(argument)) if item is None else item
+        if _is_unknown(obj) and isinstance(argument, str):
+            return derived(run, ("item", argument), obj)
+        if _is_unknown(obj) or _is_unknown(argument):
+            return derived(run, "item", obj, argument)
+        return super().getitem(obj, argument)
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if getattr(__obj, "__self__", None) is __self:
+            return super().call(__context, __obj, *args, **kwargs)
+        given = [*args, *(value for name, value in kwargs.items() if name not in ("_loop_vars", "_block_vars"))]
+        if isinstance(__obj, Unknown):
+            return derived(RUN.get(), "call", __obj, *given)
+        if any(map(_is_unknown, given)):
+            if isinstance(__obj, (types.BuiltinMethodType, Method)) or __obj is __self.globals["range"] or __obj is __self.globals["strftime_now"]:
+                owner = getattr(__obj, "__self__", getattr(__obj, "text", None))
+                return derived(RUN.get(), ("call", getattr(__obj, "__name__", "")), owner, *given)
+            if any(isinstance(value, Messages) for value in given):
+                raise Unfollowed("the conversation as an argument")
+        if isinstance(__obj, type) and __obj.__name__.lower() in _STATEFUL:
+            raise Unfollowed(f"a {__obj.__name__}, which has a state")
+        return super().call(__context, __obj, *args, **kwargs)
+
+
+_SHORT = {"lteq": "le", "gteq": "ge"}
+_MIRRORED = {"eq": "eq", "lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq"}
+
+
+def _is_unknown(value: Any) -> bool:
+    return isinstance(value, (Unknown, Messages))
+
+
+def _term(value: Any) -> Any:
+    return ("messages",) if isinstance(value, Messages) else term_of(value)
+
+
+def _filter(name: str, function: Callable[..., Any]) -> Any:
+    @jinja2.pass_context
+    def applied(context: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        run = RUN.get()
+        if isinstance(value, Messages):
+            if name == "list":
+                return value
+            if name == "first" and not given:
+                return context.environment.getitem(value, 0)
+            if name == "last" and not given:
+                return context.environment.getitem(value, -1)
+            if name in ("length", "count"):
+                return Unknown(run, ("length", value.start), False)
+        if _is_unknown(value) or any(map(_is_unknown, given)):
+            run.tick()
+            found = derived(run, ("filter", name, tuple(kwargs)), value, *given)
+            # The number of items is no text.
+            return Unknown(run, found.term, False) if name in ("length", "count") else found
+        return function(context, value, *args, **kwargs)
+
+    return applied
+
+
+def _test(name: str, function: Callable[..., Any]) -> Any:
+    @jinja2.pass_environment
+    def applied(environment: AnyLength, value: Any, *args: Any) -> Any:
+        if isinstance(value, Messages) and name in _OF_MESSAGES:
+            return _OF_MESSAGES[name]
+        if _is_unknown(value) or any(map(_is_unknown, args)):
+            run = RUN.get()
+            run.tick()
+            if name == "undefined":
+                return not run.unknown(("test", "defined", _term(value)))
+            if name in ("eq", "equalto", "==", "in") and len(args) == 1:
+                return environment.compared("in" if name == "in" else "eq", value, args[0])
+            return run.unknown(("test", name, _term(value), *map(_term, args)))
+        return function(environment, value, *args)
+
+    return applied
+
+
+_OF_MESSAGES = {
+    **dict.fromkeys(["defined", "iterable", "sequence"], True),
+    **dict.fromkeys(["undefined", "none", "string", "mapping", "number"], False),
+}
+
+
+def _writes(loop: nodes.For) -> bool:
+    """Whether the body of a loop may put something out."""
+    blocks = (nodes.CallBlock, nodes.FilterBlock, nodes.Block)
+    if any(True for _ in loop.find_all(blocks)):
+        return True
+    return any(
+        not (isinstance(part, nodes.TemplateData) and not part.data) and not _is_refusal(part)
+        for output in loop.find_all(nodes.Output)
+        for part in output.nodes
+    )
+
+
+def _is_refusal(node: nodes.Node) -> bool:
+    return (
+        isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name == "raise_exception"
+    )
+
+
+def _conversations(tree: nodes.Template) -> frozenset[str]:
+    """Names of variables that may hold messages of the conversation."""
+    names = {"messages"}
+    assigned = [*tree.find_all(nodes.Assign)]
+    while True:
+        more = {
+            target.name
+            for each in assigned
+            if _mentions(each.node, names)
+            for target in [each.target, *each.target.find_all(nodes.Name)]
+            if isinstance(target, nodes.Name)
+        }
+        if more <= names:
+            return frozenset(names)
+        names |= more
+
+
+def _mentions(node: nodes.Node, names: set[str]) -> bool:
+    return any(name.name in names for name in [node, *node.find_all(nodes.Name)] if isinstance(name, nodes.Name))
+
+
+def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversations: frozenset[str]) -> bool:
+    """Whether the body of a loop or a macro reads more of other messages than their roles."""
+    allowed: set[int] = set()
+    parts = [part for each in block.body for part in [each, *each.find_all(nodes.Node)]]
+    for node in parts:
+        base = node.node if isinstance(node, (nodes.Getattr, nodes.Getitem)) else None
+        if isinstance(node, nodes.Filter) and node.name in ("length", "count") and isinstance(node.node, nodes.Name):
+            allowed.add(id(node.node))
+        elif isinstance(node, nodes.Test) and node.node is not None:
+            allowed |= {id(node.node), *(id(each) for each in _inner(node.node))}
+        elif base is not None and _member(node) == "role":
+            allowed |= {id(base), *(id(each) for each in _inner(base))}
+    for node in parts:
+        if id(node) in allowed:
+            continue
+        if isinstance(node, nodes.Name) and node.ctx == "load" and node.name in conversations:
+            return True
+        if isinstance(node, (nodes.Getattr, nodes.Getitem)) and _member(node) in ("previtem", "nextitem"):
+            return True
+    return False
+
+
+def _inner(node: nodes.Node) -> Iterator[nodes.Node]:
+    """The conversation in ``messages[…]``, and ``loop.previtem``."""
+    if isinstance(node, nodes.Getitem):
+        yield node.node
+
+
+def _member(node: nodes.Node) -> Any:
+    if isinstance(node, nodes.Getattr):
+        return node.attr
+    return getattr(node.arg, "value", None) if isinstance(node, nodes.Getitem) else None
