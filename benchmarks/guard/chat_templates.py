@@ -193,7 +193,9 @@ def report(
     for name, each in by_tokenizer.items():
         print(f"| {name} | {each['proved']:,} | {each['witness']:,} | {each['not settled']:,} |")
     seconds = sorted(each for each, _ in times) or [0.0]
-    print(f"\n{len(times)} pairs judged, {len(failed)} refused; seconds of the processor for a pair: ", end="")
+    print(
+        f"\n{len(times)} pairs judged, {len(failed)} refused; seconds of the processor for a pair: ", end=""
+    )
     print(f"median {statistics.median(seconds):.2f}, 90 % {seconds[int(0.9 * len(seconds))]:.2f}, ", end="")
     print(f"most {seconds[-1]:.2f}; {sum(each > 1 for each in seconds)} of more than 1 s")
     for each, name in sorted(times, reverse=True)[:5]:

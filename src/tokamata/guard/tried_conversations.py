@@ -16,9 +16,8 @@ Cost: about a millisecond for a conversation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from tokamata.errors import TokamataError
+from tokamata.guard.slot_seams import RenderingStretch
 from tokamata.guard.templates.pieces import Source
 from tokamata.guard.templates.reading import Template
 from tokamata.guard.templates.shapes import Shape, Turn
@@ -30,19 +29,49 @@ __all__ = ["Tried"]
 
 # By their first letters: system, user, assistant, tool.  Those that most templates admit come first.
 _CONVERSATIONS = (
-    *("u", "su", "ua", "sua", "uau", "suau", "uat", "uatu", "ut", "uta", "uata", "suata", "uaua", "s", "a", "t"),
+    *(
+        "u",
+        "su",
+        "ua",
+        "sua",
+        "uau",
+        "suau",
+        "uat",
+        "uatu",
+        "ut",
+        "uta",
+        "uata",
+        "suata",
+        "uaua",
+        "s",
+        "a",
+        "t",
+    ),
     *("us", "usu", "uas", "uasu", "uu", "uaa", "uatt", "utu", "ss", "at", "sa", "st", "sau"),
 )
 _PLAIN = "a"
 # Texts that templates change; the core stands for a text that no template writes.
 _CHANGED = (
     *(" {}", "{} ", "\n{}", "{}\n", " {} ", "\n{}\n"),
-    *("{}</think>{}", "<think>{}</think>{}", "<think>\n{}\n</think>\n\n{}", "{}", '{}"', "{}<", "{}\n{}", "{}é"),
+    *(" {}\n", "{}</think>{}", "<think>{}</think>{}", "<think>\n{}\n</think>\n\n{}", "{}"),
+    *('{}"', "{}<", "{}\n{}", "{}é"),
 )
 _CORES = ("a", "qx", "zj7", "\u2603")
+_SEARCHED = (" {}\n", "<think>\n{}\n</think>\n\n{}", "{}")
 # Texts of all turns, for what another turn changes.
 _APPENDED = (
-    *("a", "<think>\na\n</think>\n\nb", "a</think>b", " a ", "", "\n", "a\n\n", "<think>a</think>", "1", "/a"),
+    *(
+        "a",
+        "<think>\na\n</think>\n\nb",
+        "a</think>b",
+        " a ",
+        "",
+        "\n",
+        "a\n\n",
+        "<think>a</think>",
+        "1",
+        "/a",
+    ),
 )
 
 
@@ -65,7 +94,7 @@ class Tried:
         cancel: CancelToken | None,
     ) -> None:
         self._template, self._edges, self._limits, self._cancel = template, edges, limits, cancel
-        self._texts: dict[tuple[Shape, tuple[str, ...]], str | None] = {}
+        self._texts: dict[tuple[tuple[Turn, ...], tuple[str, ...]], str | None] = {}
         self.shapes = list(_shapes(roles))
 
     # ---- claims -------------------------------------------------------------------------------------
@@ -88,17 +117,52 @@ class Tried:
 
     def changed(self, role: str) -> Witness | None:
         """A conversation in which a text of a role does not stand as it is."""
-        for shape, index, texts in self._with_role(role):
-            base = self.text(shape, texts)
-            core = base and next((core for core in _CORES if base.count(core) == (core == _PLAIN)), None)
-            if base is None or core is None:
-                continue
-            for form in _CHANGED:
-                text = form.replace("{}", core)
-                whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :]))
-                if whole is not None and text not in whole:
-                    return self._change(shape, texts, index, text, whole)
+        for forms, most in ((_SEARCHED, len(self.shapes)), (_CHANGED, 4)):
+            tried = 0
+            for shape, index, texts in self._with_role(role):
+                marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))
+                if marked is None or tried == most:
+                    continue
+                tried += 1
+                core = next(
+                    (
+                        one
+                        for one in _CORES
+                        if not any(form.replace("{}", one) in marked for form in _CHANGED[:4])
+                    ),
+                    "",
+                )
+                for form in forms:
+                    if self._is_changed(shape, index, texts, form.replace("{}", core)):
+                        simple = (each.replace("{}", core) for each in _CHANGED)
+                        text = next(each for each in simple if self._is_changed(shape, index, texts, each))
+                        whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :])) or ""
+                        return self._change(shape, texts, index, text, whole)
         return None
+
+    def _is_changed(self, shape: Shape, index: int, texts: tuple[str, ...], text: str) -> bool:
+        whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :]))
+        return whole is not None and text not in whole
+
+    def has_stretch(self, role: str, stretch: RenderingStretch, parts: Sequence[bytes]) -> bool:
+        """Whether a conversation has the text of a stretch, with one text of a role in its slot."""
+        texts = {
+            text.decode()
+            for piece, text in zip(stretch.pieces, parts, strict=False)
+            if not isinstance(piece, str)
+        }
+        if len(texts) != 1 or len(parts) != len(stretch.pieces):
+            return False
+        (own,), wanted = texts, b"".join(parts).decode()
+        for shape, index, plain in self._with_role(role):
+            whole = self.text(shape, (*plain[:index], own, *plain[index + 1 :]))
+            if whole is not None and wanted in whole and wanted in self._stretches(whole):
+                return True
+        return False
+
+    def _stretches(self, text: str) -> set[str]:
+        """The texts between control tokens."""
+        return {piece for piece, is_control in self._edges.split_controls(text) if not is_control}
 
     def appended(self) -> Witness | None:
         """A conversation whose tokens change when a turn is appended."""
@@ -120,7 +184,8 @@ class Tried:
         """The witness that a text and the same with another turn are, if tokens change."""
         running = self._edges.running
         position = next(
-            (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+            (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+            min(len(one), len(other)),
         )
         says = f"with another turn, {one[-30:]!r} is no longer encoded as before"
         place = len(one[:position].encode())
@@ -135,7 +200,7 @@ class Tried:
 
     def text(self, shape: Shape, texts: tuple[str, ...]) -> str | None:
         """What the template writes for texts of all turns; ``None`` if it refuses them."""
-        key = shape, texts
+        key = shape.turns, texts
         if key not in self._texts:
             values = {
                 Source("message", index, turn.role, "content"): text
@@ -158,7 +223,8 @@ class Tried:
             return None
         running, token = self._edges.running, self._edges.added_names[name]
         place = next(
-            (at for at, (a, b) in enumerate(zip(whole, base, strict=False)) if a != b), min(len(whole), len(base))
+            (at for at, (a, b) in enumerate(zip(whole, base, strict=False)) if a != b),
+            min(len(whole), len(base)),
         )
         position = len(whole[: max(0, whole.find(name, max(0, place - len(name))))].encode())
         says = f"the text {text!r} becomes the control token {name!r}"
@@ -169,14 +235,17 @@ class Tried:
             return None
         return Witness(whole.encode(), tuple(ids), self._edges.pieces_of(ids), position, says, True)
 
-    def _change(
-        self, shape: Shape, texts: tuple[str, ...], index: int, text: str, whole: str
-    ) -> Witness:
+    def _change(self, shape: Shape, texts: tuple[str, ...], index: int, text: str, whole: str) -> Witness:
         """The witness that a text is, with what is written in its place, if that can be seen."""
         marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :])) or ""
         before, mark, after = marked.partition(_CORES[-1])
         position, says = 0, f"the text {text!r} is left out"
-        if mark and len(whole) >= len(before) + len(after) and whole.startswith(before) and whole.endswith(after):
+        if (
+            mark
+            and len(whole) >= len(before) + len(after)
+            and whole.startswith(before)
+            and whole.endswith(after)
+        ):
             position = len(before.encode())
             says = f"the text {text!r} is written as {whole[len(before) : len(whole) - len(after)]!r}"
         elif mark:
@@ -184,7 +253,12 @@ class Tried:
         running = self._edges.running
         tokens = [] if running is None else running.encode(whole)
         return Witness(
-            whole.encode(), tuple(tokens), self._edges.pieces_of(tokens), position, says, running is not None or None
+            whole.encode(),
+            tuple(tokens),
+            self._edges.pieces_of(tokens),
+            position,
+            says,
+            running is not None or None,
         )
 
 

@@ -94,6 +94,7 @@ class Run:
         trace: what the loops over the conversation leave behind, where that is needed.
         namespaces: those that the template has made.
         written: what was put out, outside of blocks whose text is captured.
+        walks: what loops go through that have begun and have no item yet.
         focus: the index of the message that a conversation of any length is seen around; otherwise -1.
     """
 
@@ -102,6 +103,7 @@ class Run:
         self.depth = 0
         self.namespaces: list[Any] = []
         self.written: list[Any] = []
+        self.walks: list[Any] = []
         self.focus = -1
         self._terms: dict[Hashable, int] = {}
         self.trace: Trace | None = None

@@ -15,8 +15,8 @@ sets.  What cannot be left out, such as a loop within a macro that writes someth
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import jinja2
 import jinja2.runtime
@@ -45,6 +45,24 @@ __all__ = ["AnyLength"]
 _STATEFUL = {"cycler", "joiner"}
 
 
+class _Facts(NamedTuple):
+    """What a loop may do.
+
+    Attributes:
+        sets: attributes of namespaces that its body may set.
+        writes: whether it may put something out.
+        is_inner: whether that is captured by a block, or the loop goes through some of the items.
+        reads_others: whether its body may read more of other messages than their roles.
+        has_else: whether something is done where there are no items.
+    """
+
+    sets: tuple[str, ...]
+    writes: bool
+    is_inner: bool
+    reads_others: bool
+    has_else: bool
+
+
 class _Code(FollowingCode):
     """Code whose loops say what their bodies may do."""
 
@@ -55,21 +73,39 @@ class _Code(FollowingCode):
         self._do_macros_read = any(_reads_others(one, self._conversations) for one in own)
         super().visit_Template(node, frame)
 
+    def visit_Macro(self, node: nodes.Macro, frame: Frame) -> None:
+        # Variables around a macro that is not of the top level are not seen where it is called.
+        self._do_macros_read = self._do_macros_read or not frame.toplevel
+        super().visit_Macro(node, frame)
+
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
-        calls = any(True for _ in node.find_all((nodes.Call, nodes.CallBlock)))
+        calls = [each.node for each in node.find_all(nodes.Call)]
+        has_calls = bool(calls) or any(True for _ in node.find_all(nodes.CallBlock))
         names = frozenset(each.attr for each in node.find_all(nodes.NSRef))
-        facts = (
-            tuple(sorted(names | self._set_by_macros if calls else names)),
+        reads_others = _reads_others(node, self._conversations) or (has_calls and self._do_macros_read)
+        facts = _Facts(
+            tuple(sorted(names | self._set_by_macros if has_calls else names)),
             _writes(node),
             frame.buffer is not None or bool(node.test) or bool(node.recursive),
-            # Variables of an outer loop or a macro are not seen from here.
-            not frame.toplevel
-            or _reads_others(node, self._conversations)
-            or (calls and self._do_macros_read),
+            reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),
             bool(node.else_),
         )
-        arguments = [nodes.ContextReference(), node.iter, nodes.Const(facts)]
-        node.iter = nodes.Call(nodes.EnvironmentAttribute("walked"), arguments, [], None, None).set_lineno(node.lineno)
+        # What other iterations may write of variables that the context does not have.
+        read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"}
+        local = [
+            nodes.Name(name, "load") for name in sorted(read) if frame.symbols.find_ref(name) is not None
+        ]
+        begun = nodes.Call(
+            nodes.EnvironmentAttribute("begun"),
+            [nodes.ContextReference(), node.iter, nodes.Const(tuple(facts)), *local],
+            [],
+            None,
+            None,
+        )
+        self.visit(nodes.Output([begun.set_lineno(node.lineno)]).set_lineno(node.lineno), frame)
+        node.iter = nodes.Call(nodes.EnvironmentAttribute("walked"), [], [], None, None).set_lineno(
+            node.lineno
+        )
         super().visit_For(node, frame)
 
     def write(self, x: str) -> None:
@@ -78,44 +114,50 @@ class _Code(FollowingCode):
 
 
 class _Walk:
-    """A loop over messages or an unknown value."""
+    """A loop over messages or an unknown value.
 
-    def __init__(self, environment: AnyLength, items: Messages | Unknown, context: Any, facts: tuple[Any, ...]) -> None:
+    Args:
+        items: what it goes through.
+        context: the variables of the top level.
+        facts: what it may do.
+        local: values of other variables that it reads.
+    """
+
+    def __init__(
+        self, items: Messages | Unknown, context: Any, facts: _Facts, local: tuple[Any, ...]
+    ) -> None:
         self.items = items
-        self._environment, self._context, self._facts = environment, context, facts
+        self._context, self._facts, self._local = context, facts, local
 
     def __iter__(self) -> Iterator[Any]:
-        items = self.items
-        if isinstance(items, Unknown):
-            self._gap(items.is_tainted)
+        if isinstance(self.items, Unknown):
             return
-        for item in items.items():
+        for item in self.items.items():
             if isinstance(item, Gap):
-                self._gap(False)
+                RUN.get().written.append(self.gap() or "")
             else:
                 yield item
 
-    def _gap(self, is_tainted: bool) -> None:
-        """What the iterations do that are left out."""
-        run = RUN.get()
-        names, writes, is_inner, reads_others, _ = self._facts
-        is_tainted = is_tainted or reads_others or self._holds_message()
+    def gap(self) -> Text | None:
+        """What the iterations write that are left out; they change attributes of namespaces, too."""
+        run, facts = RUN.get(), self._facts
+        is_tainted = facts.reads_others or self._holds_message()
         gap = run.number_of()
-        if writes:
-            if is_inner:
-                raise Unfollowed("a loop over unknown values within a block that writes")
-            field = TAINTED_GAP if is_tainted else GAP
-            run.written.append(Text(run, (Slot(Source("unknown", gap, "", field)),)))
         for number, namespace in enumerate(run.namespaces):
-            for name in names:
+            for name in facts.sets:
                 namespace[name] = Unknown(run, ("after", gap, number, name), is_tainted)
+        if not facts.writes:
+            return None
+        return Text(run, (Slot(Source("unknown", gap, "", TAINTED_GAP if is_tainted else GAP)),))
 
     def _holds_message(self) -> bool:
-        """Whether a variable holds a text of M."""
+        """Whether a text of M can be reached from the variables."""
         run = RUN.get()
         kept = [value for value in self._context.get_all().values() if not isinstance(value, Messages)]
-        kept += [jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs") for each in run.namespaces]
-        return any(reaches(value, run.focus) or (isinstance(value, Unknown) and value.is_tainted) for value in kept)
+        kept += [
+            jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs") for each in run.namespaces
+        ]
+        return _may_hold([*kept, *self._local, self.items], run.focus)
 
 
 class _Loop:
@@ -164,18 +206,23 @@ class AnyLength(Environment):
         self.filters = {name: _filter(name, function) for name, function in self.filters.items()}
         self.tests = {name: _test(name, function) for name, function in self.tests.items()}
 
-    def walked(self, context: Any, items: Any, facts: tuple[Any, ...]) -> Any:
-        """What a loop goes through."""
-        if isinstance(items, _Walk):
-            return items
+    def begun(self, context: Any, items: Any, known: tuple[Any, ...], *local: Any) -> Any:
+        """A loop begins; returns what its gap writes if it goes through an unknown value."""
+        run, facts = RUN.get(), _Facts(*known)
         if not isinstance(items, (Messages, Unknown)):
-            return items
-        is_sure = isinstance(items, Messages) and items.has_message()
-        if facts[-1] and not is_sure:
+            run.walks.append(items)
+            return ""
+        if facts.has_else and not (isinstance(items, Messages) and items.has_message()):
             raise Unfollowed("the else of a loop over unknown values")
-        if isinstance(items, Messages) and facts[2]:
+        if isinstance(items, Messages) and facts.is_inner:
             raise Unfollowed("a loop over some messages, or within a block")
-        return _Walk(self, items, context, facts)
+        walk = _Walk(items, context, facts, local)
+        run.walks.append(walk)
+        return (walk.gap() or "") if isinstance(items, Unknown) else ""
+
+    def walked(self) -> Any:
+        """What the loop goes through that has begun."""
+        return RUN.get().walks.pop()
 
     def looped(self, items: Any) -> Any:
         return items if isinstance(items, (_Walk, Messages, Unknown)) else super().looped(items)
@@ -261,11 +308,18 @@ class AnyLength(Environment):
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         if getattr(__obj, "__self__", None) is __self:
             return super().call(__context, __obj, *args, **kwargs)
-        given = [*args, *(value for name, value in kwargs.items() if name not in ("_loop_vars", "_block_vars"))]
+        given = [
+            *args,
+            *(value for name, value in kwargs.items() if name not in ("_loop_vars", "_block_vars")),
+        ]
         if isinstance(__obj, Unknown):
             return derived(RUN.get(), "call", __obj, *given)
         if any(map(_is_unknown, given)):
-            if isinstance(__obj, (types.BuiltinMethodType, Method)) or __obj is __self.globals["range"] or __obj is __self.globals["strftime_now"]:
+            if (
+                isinstance(__obj, (types.BuiltinMethodType, Method))
+                or __obj is __self.globals["range"]
+                or __obj is __self.globals["strftime_now"]
+            ):
                 owner = getattr(__obj, "__self__", getattr(__obj, "text", None))
                 return derived(RUN.get(), ("call", getattr(__obj, "__name__", "")), owner, *given)
             if any(isinstance(value, Messages) for value in given):
@@ -273,6 +327,11 @@ class AnyLength(Environment):
         if isinstance(__obj, type) and __obj.__name__.lower() in _STATEFUL:
             raise Unfollowed(f"a {__obj.__name__}, which has a state")
         return super().call(__context, __obj, *args, **kwargs)
+
+
+def _may_hold(values: list[Any], index: int) -> bool:
+    """Whether one of some values may hold a text of the message with an index."""
+    return any(reaches(value, index) for value in values)
 
 
 _SHORT = {"lteq": "le", "gteq": "ge"}
@@ -349,7 +408,9 @@ def _writes(loop: nodes.For) -> bool:
 
 def _is_refusal(node: nodes.Node) -> bool:
     return (
-        isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name == "raise_exception"
+        isinstance(node, nodes.Call)
+        and isinstance(node.node, nodes.Name)
+        and node.node.name == "raise_exception"
     )
 
 
@@ -371,7 +432,9 @@ def _conversations(tree: nodes.Template) -> frozenset[str]:
 
 
 def _mentions(node: nodes.Node, names: set[str]) -> bool:
-    return any(name.name in names for name in [node, *node.find_all(nodes.Name)] if isinstance(name, nodes.Name))
+    return any(
+        name.name in names for name in [node, *node.find_all(nodes.Name)] if isinstance(name, nodes.Name)
+    )
 
 
 def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversations: frozenset[str]) -> bool:
@@ -380,7 +443,11 @@ def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversation
     parts = [part for each in block.body for part in [each, *each.find_all(nodes.Node)]]
     for node in parts:
         base = node.node if isinstance(node, (nodes.Getattr, nodes.Getitem)) else None
-        if isinstance(node, nodes.Filter) and node.name in ("length", "count") and isinstance(node.node, nodes.Name):
+        if (
+            isinstance(node, nodes.Filter)
+            and node.name in ("length", "count")
+            and isinstance(node.node, nodes.Name)
+        ):
             allowed.add(id(node.node))
         elif isinstance(node, nodes.Test) and node.node is not None:
             allowed |= {id(node.node), *(id(each) for each in _inner(node.node))}

@@ -33,7 +33,18 @@ from tokamata.guard.templates.decisions import Run, Unfollowed
 from tokamata.guard.templates.pieces import Slot, Source
 from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 
-__all__ = ["GAP", "TAINTED_GAP", "Gap", "Messages", "Place", "Unknown", "derived", "is_gap", "is_tainted", "reaches"]
+__all__ = [
+    "GAP",
+    "TAINTED_GAP",
+    "Gap",
+    "Messages",
+    "Place",
+    "Unknown",
+    "derived",
+    "is_gap",
+    "is_tainted",
+    "reaches",
+]
 
 # Fields of sources that are unknown.
 UNKNOWN, TAINTED, GAP, TAINTED_GAP = "value", "value with texts of M", "gap", "gap with texts of M"
@@ -145,9 +156,11 @@ def term_of(value: object) -> Hashable:
 def derived(run: Run, name: Hashable, *values: object) -> Unknown:
     """What an operation makes of values, of which one is unknown."""
     known = [value for value in values if not isinstance(value, (Unknown, Messages))]
-    if any(reaches(value, None) for value in known):
+    if any(reaches(value, None) for value in known if not isinstance(value, Unknown)):
         raise Unfollowed("an operation on an unknown value and a slot's text")
-    is_tainted = any(isinstance(value, Messages) or (isinstance(value, Unknown) and value.is_tainted) for value in values)
+    is_tainted = any(
+        isinstance(value, Messages) or (isinstance(value, Unknown) and value.is_tainted) for value in values
+    )
     terms = [("messages",) if isinstance(value, Messages) else term_of(value) for value in values]
     return Unknown(run, (name, *terms), is_tainted)
 
@@ -160,6 +173,9 @@ def reaches(value: object, index: int | None) -> bool:
         if isinstance(one, (Text, JsonObject)):
             slots = one.pieces if isinstance(one, Text) else (one.slot,)
             if any(_is_of(slot, index) for slot in slots):
+                return True
+        elif isinstance(one, Unknown):
+            if one.is_tainted:
                 return True
         elif isinstance(one, (list, tuple, dict)) and id(one) not in seen:
             seen.add(id(one))
@@ -236,7 +252,11 @@ class Messages:
         if isinstance(index, Place):
             return self.neighbour(index.offset + self.start)
         if index == -1:
-            return self.message if self.is_last() and self.has_message() else Unknown(self.run, ("last message",), False)
+            return (
+                self.message
+                if self.is_last() and self.has_message()
+                else Unknown(self.run, ("last message",), False)
+            )
         if index < 0:
             return Unknown(self.run, ("message from the end", index), True)
         at = index + self.start
