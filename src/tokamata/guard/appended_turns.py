@@ -1,7 +1,7 @@
 """Whether a turn that is appended changes tokens of the turns before it.
 
-For each of the conversations that suffice, the template is run without its last turn and with it, with the
-same answers about the same texts.  Two things have to hold:
+The template is run without the last turn of a conversation and with it, with the same answers about the same
+texts.  Two things have to hold:
 
 1. the first rendering is a prefix of the second, pieces and slots alike;
 2. no token crosses the place where the first one ends: the tokens of the stretch around that place are those
@@ -9,6 +9,11 @@ same answers about the same texts.  Two things have to hold:
 
 Then the tokens of all turns but the last are a prefix of the tokens of all turns, and by induction, of those of
 each longer conversation.
+
+There are two proofs.  The first is about the last message of a conversation of any length
+(:meth:`Template.appended`): what other iterations write is the same slot in both renderings where they read the
+same.  It is enough where each message begins with a control token, so that nothing has to be known of what stands
+before it.  The second runs the conversations that suffice for all lengths.
 
 Example.  ``{{ m.role }}: {{ m.content }}\\n``, with a text and ``\\nuser: `` after it: ``\\n\\n`` may be one token.
 """
@@ -28,7 +33,8 @@ from tokamata.guard.slot_texts import is_possible
 from tokamata.guard.templates.languages import slot_language
 from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source
 from tokamata.guard.templates.reading import Template
-from tokamata.guard.templates.shapes import Shape
+from tokamata.guard.templates.shapes import Shape, Turn
+from tokamata.guard.templates.unknowns import is_gap
 from tokamata.guard.token_edges import TokenEdges
 from tokamata.guard.tried_conversations import Tried
 from tokamata.guard.verdicts import Witness
@@ -59,6 +65,54 @@ class AppendedTurns:
     ) -> None:
         self._template, self._edges, self._seams, self._tried = template, edges, seams, tried
         self._limits, self._cancel = limits, cancel
+
+    def why_not_last(self, turns: Sequence[Turn], begins: Sequence[tuple[Piece, ...]]) -> str:
+        """Why the claim is not proved by the last message of any conversation; ``""`` if it is.
+
+        Args:
+            turns: the kinds of messages.
+            begins: what may be written for a message from its beginning on.
+        """
+        for turn in turns:
+            pairs, is_same = self._template.appended(turn, limits=self._limits, cancel=self._cancel)
+            for before, after in pairs:
+                if before.refused or after.refused or not is_possible(after.conditions):
+                    continue
+                unsettled = before.unsettled or after.unsettled
+                if unsettled is not None:
+                    return str(unsettled)
+                if not is_same:
+                    return "a message is read by an index from the end"
+                why = self._gap_after(before, after, begins)
+                if why:
+                    return why
+        return ""
+
+    def _gap_after(self, before: Rendering, after: Rendering, begins: Sequence[tuple[Piece, ...]]) -> str:
+        """Why another message may change tokens before it."""
+        first, second = _characters(before.pieces), _characters(after.pieces)
+        if second[: len(first)] != first:
+            return "another turn changes what was written before it"
+        rest = joined_literals(second[len(first) :])
+        left = self._side(first, -1)
+        tail = (
+            first[len(first) - len(joined_literals(first)[-1]) :]
+            if first and isinstance(first[-1], str)
+            else []
+        )
+        gaps = [at for at, piece in enumerate(rest) if isinstance(piece, Slot) and is_gap(piece)]
+        if gaps != [0] or any(isinstance(piece, Slot) for piece in rest[1:]):
+            return "it is not known what a message is written after"
+        for begin in [*begins, tuple(rest[1:])]:
+            pieces = joined_literals([*begin, *rest[1:]])
+            if left is None or not pieces:
+                continue
+            start = pieces[0] if isinstance(pieces[0], str) else ""
+            if not any(start.startswith(name) for name in self._edges.control_names):
+                return "a message does not begin with a control token"
+            if self._has_name_across(tail, list(start)):
+                return "the name of an added token is written across the end of a turn"
+        return ""
 
     def why_not(self, shapes: Sequence[Shape]) -> str | Witness:
         """Why the claim is not proved by conversations that suffice, or a witness; ``""`` if it is."""

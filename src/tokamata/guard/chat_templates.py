@@ -39,10 +39,10 @@ from tokamata.guard.slot_seams import SlotSeams
 from tokamata.guard.slot_texts import is_possible
 from tokamata.guard.template_sources import TemplateSource, template_source
 from tokamata.guard.templates.languages import slot_language
-from tokamata.guard.templates.pieces import Rendering, Slot, Source, sources_of
+from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, sources_of
 from tokamata.guard.templates.reading import Conversations, Template, read_template
 from tokamata.guard.templates.shapes import Shape, Turn
-from tokamata.guard.templates.unknowns import is_tainted
+from tokamata.guard.templates.unknowns import is_gap, is_tainted
 from tokamata.guard.token_edges import TokenEdges
 from tokamata.guard.tried_conversations import Tried
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
@@ -334,24 +334,27 @@ class _Judge:
 
     def _apart(self, role: str) -> Verdict:
         claim = f"the texts of the role {role} can be encoded apart"
+        witness = self._tried.joined(role)
+        if witness is not None:
+            return Verdict(claim, "witness", witness)
 
         def ask(case: _Case) -> Verdict | str:
             own = set(case.slots())
-            if any(map(is_tainted, own)):
-                return "the text may be within what was not followed"
+            why = "the text may be within what was not followed" if any(map(is_tainted, own)) else ""
             for stretch in self._seams.stretches(case.rendering.pieces):
                 if own.isdisjoint(stretch.slots):
                     continue
                 if any(one.origin == "unknown" for one in sources_of(stretch.slots)):
-                    return "no control token stands between the text and those of other turns"
+                    why = why or "no control token stands between the text and those of other turns"
+                    continue
                 verdict, parts = self._seams.verdict(stretch, case.rendering.conditions)
                 if verdict.witness is not None:
                     if self._tried.has_stretch(role, stretch, parts):
                         return Verdict(claim, "witness", verdict.witness, verdict.reason)
                     return f"no conversation was found with the text {verdict.witness.text!r:.80}"
                 if not verdict:
-                    return verdict.reason
-            return ""
+                    why = why or verdict.reason
+            return why
 
         return self._proved(claim, role, "no seam around them changes a token", ask)
 
@@ -379,18 +382,45 @@ class _Judge:
         witness = self._tried.appended()
         if witness is not None:
             return Verdict(claim, "witness", witness)
+        why = self._why_not_last()
+        if not why:
+            return Verdict(claim, "proved", reason="by induction over the turns")
         found = self._conversations()
         if isinstance(found, str):
-            return Verdict(claim, "not settled", reason=found)
-        turns = AppendedTurns(
-            found.template, self._edges, self._seams, self._tried, self._limits, self._cancel
-        )
-        try:
-            why = turns.why_not(found.shapes)
-        except LimitExceeded as error:
-            why = f"the limit {error.limit} was met"
-        if isinstance(why, Witness):
-            return Verdict(claim, "witness", why)
-        if why:
             return Verdict(claim, "not settled", reason=why)
+        turns = self._turns(found.template)
+        try:
+            answer = turns.why_not(found.shapes)
+        except LimitExceeded as error:
+            answer = f"the limit {error.limit} was met"
+        if isinstance(answer, Witness):
+            return Verdict(claim, "witness", answer)
+        if answer:
+            return Verdict(claim, "not settled", reason=answer)
         return Verdict(claim, "proved", reason="by induction over the turns")
+
+    def _why_not_last(self) -> str:
+        """Why the last message of a conversation of any length does not prove it."""
+        begins: dict[tuple[Piece, ...], None] = {}
+        for role in self._roles:
+            cases = self._cases_around(role)
+            if cases.why_not_all:
+                return cases.why_not_all
+            for case in cases.cases:
+                if case.rendering.unsettled is not None:
+                    return str(case.rendering.unsettled)
+                pieces = case.rendering.pieces
+                gaps = [at for at, piece in enumerate(pieces) if isinstance(piece, Slot) and is_gap(piece)]
+                if case.contents[0].index > 0 and not gaps:
+                    return "it is not known what a message is written after"
+                if case.contents[0].index > 0:
+                    following = pieces[gaps[0] + 1 : (gaps[1] if len(gaps) > 1 else len(pieces))]
+                    begins[following[:1]] = None
+        try:
+            turns = [Turn(role) for role in self._roles]
+            return self._turns(self._template).why_not_last(turns, tuple(begins))
+        except LimitExceeded as error:
+            return f"the limit {error.limit} was met"
+
+    def _turns(self, template: Template) -> AppendedTurns:
+        return AppendedTurns(template, self._edges, self._seams, self._tried, self._limits, self._cancel)

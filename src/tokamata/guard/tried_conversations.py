@@ -24,6 +24,7 @@ from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.token_edges import TokenEdges
 from tokamata.guard.verdicts import Witness
 from tokamata.resources.limits import CancelToken, Limits
+from tokamata.tokenization.running import RunningTokenizer
 
 __all__ = ["Tried"]
 
@@ -57,7 +58,9 @@ _CHANGED = (
     *('{}"', "{}<", "{}\n{}", "{}é"),
 )
 _CORES = ("a", "qx", "zj7", "\u2603")
-_SEARCHED = (" {}\n", "<think>\n{}\n</think>\n\n{}", "{}")
+_SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
+# Texts that tokens join with what stands around them.
+_JOINED = ("\n", "a", " ", "\n\n", " a", "a\n", "a ", "1", "s", ">", "<", "'s", "\n\n\n", "  ", "\t")
 # Texts of all turns, for what another turn changes.
 _APPENDED = (
     *(
@@ -143,6 +146,56 @@ class Tried:
     def _is_changed(self, shape: Shape, index: int, texts: tuple[str, ...], text: str) -> bool:
         whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :]))
         return whole is not None and text not in whole
+
+    def joined(self, role: str) -> Witness | None:
+        """A conversation whose tokens are others than those of a text of a role and of what stands around it."""
+        running = self._edges.running
+        if running is None:
+            return None
+        for shape, index, texts in self._with_role(role):
+            marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))
+            if marked is None or marked.count(_CORES[-1]) != 1:
+                continue
+            before, _, after = marked.partition(_CORES[-1])
+            left, right = self._pieces(before), self._pieces(after)
+            follows = len(left) > 1 or bool(left and left[-1][1])
+            ends = [piece for piece, is_control in (left[-1:] + right[:1]) if not is_control]
+            start = left[-1][0] if left and not left[-1][1] else ""
+            end = right[0][0] if right and not right[0][1] else ""
+            if not ends and not follows:
+                continue
+            for text in _JOINED:
+                if self.text(shape, (*texts[:index], text, *texts[index + 1 :])) == before + text + after:
+                    witness = self._seam(running, (start, text, end), follows)
+                    if witness is not None:
+                        return witness
+        return None
+
+    def _seam(self, running: RunningTokenizer, parts: tuple[str, ...], follows: bool) -> Witness | None:
+        """The witness that a stretch is, if its tokens are not those of its parts."""
+        stretch = "".join(parts)
+        each = [running.encode_text(part) for part in parts if part]
+        whole = running.encode_text(stretch)
+        if follows and self._edges.hides_space and whole is not None:
+            # A space before the text is hidden at the start of a text alone.
+            control = min(self._edges.control_names, key=len)
+            whole = (
+                None
+                if any(one for _, one in self._pieces(stretch))
+                else running.encode(control + stretch)[1:]
+            )
+        if whole is None or any(one is None for one in each):
+            return None
+        apart = [token for one in each if one is not None for token in one]
+        if whole == apart:
+            return None
+        says = f"the parts are encoded as {apart[:12]}, the whole as {whole[:12]}"
+        pieces = self._edges.pieces_of(whole, not follows)
+        at = next((at for at, (a, b) in enumerate(zip(whole, [*apart, -1], strict=False)) if a != b), 0)
+        return Witness(stretch.encode(), tuple(whole), pieces, sum(map(len, pieces[:at])), says, True)
+
+    def _pieces(self, text: str) -> list[tuple[str, bool]]:
+        return list(self._edges.split_controls(text))
 
     def has_stretch(self, role: str, stretch: RenderingStretch, parts: Sequence[bytes]) -> bool:
         """Whether a conversation has the text of a stretch, with one text of a role in its slot."""

@@ -94,7 +94,10 @@ class Run:
         trace: what the loops over the conversation leave behind, where that is needed.
         namespaces: those that the template has made.
         written: what was put out, outside of blocks whose text is captured.
+        gaps: how many loops have left out iterations.
         walks: what loops go through that have begun and have no item yet.
+        phase: distinguishes two conversations that are rendered in one run, of which one is longer.
+        reads_from_the_end: whether a message was read by a negative index.
         focus: the index of the message that a conversation of any length is seen around; otherwise -1.
     """
 
@@ -104,6 +107,9 @@ class Run:
         self.namespaces: list[Any] = []
         self.written: list[Any] = []
         self.walks: list[Any] = []
+        self.gaps = 0
+        self.phase = ""
+        self.reads_from_the_end = False
         self.focus = -1
         self._terms: dict[Hashable, int] = {}
         self.trace: Trace | None = None

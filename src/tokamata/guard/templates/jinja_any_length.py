@@ -15,19 +15,18 @@ sets.  What cannot be left out, such as a loop within a macro that writes someth
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
 import jinja2
 import jinja2.runtime
 from jinja2 import nodes
 from jinja2.compiler import Frame
-from jinja2.runtime import missing
 
 from tokamata.guard.templates.decisions import Unfollowed
 from tokamata.guard.templates.jinja_environment import RUN, Environment, FollowingCode
 from tokamata.guard.templates.pieces import Slot, Source
-from tokamata.guard.templates.texts import JsonObject, Method, Raises, Symbolic, Text, joined
+from tokamata.guard.templates.texts import Method, Text, joined
 from tokamata.guard.templates.unknowns import (
     GAP,
     TAINTED_GAP,
@@ -49,33 +48,40 @@ class _Facts(NamedTuple):
     """What a loop may do.
 
     Attributes:
+        number: of the loop in its template.
         sets: attributes of namespaces that its body may set.
         writes: whether it may put something out.
         is_inner: whether that is captured by a block, or the loop goes through some of the items.
         reads_others: whether its body may read more of other messages than their roles.
         has_else: whether something is done where there are no items.
+        reads_end: whether its body may read how a conversation goes on after the next message.
     """
 
+    number: int
     sets: tuple[str, ...]
     writes: bool
     is_inner: bool
     reads_others: bool
     has_else: bool
+    reads_end: bool
 
 
 class _Code(FollowingCode):
     """Code whose loops say what their bodies may do."""
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        self._loops = 0
         self._conversations = _conversations(node)
         own = [*node.find_all(nodes.Macro), *node.find_all(nodes.CallBlock)]
         self._set_by_macros = frozenset(each.attr for one in own for each in one.find_all(nodes.NSRef))
+        self._do_macros_mention = any(_mentions(one, set(self._conversations)) for one in own)
         self._do_macros_read = any(_reads_others(one, self._conversations) for one in own)
         super().visit_Template(node, frame)
 
     def visit_Macro(self, node: nodes.Macro, frame: Frame) -> None:
         # Variables around a macro that is not of the top level are not seen where it is called.
         self._do_macros_read = self._do_macros_read or not frame.toplevel
+        self._do_macros_mention = self._do_macros_mention or not frame.toplevel
         super().visit_Macro(node, frame)
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
@@ -83,12 +89,15 @@ class _Code(FollowingCode):
         has_calls = bool(calls) or any(True for _ in node.find_all(nodes.CallBlock))
         names = frozenset(each.attr for each in node.find_all(nodes.NSRef))
         reads_others = _reads_others(node, self._conversations) or (has_calls and self._do_macros_read)
+        self._loops += 1
         facts = _Facts(
+            self._loops,
             tuple(sorted(names | self._set_by_macros if has_calls else names)),
             _writes(node),
             frame.buffer is not None or bool(node.test) or bool(node.recursive),
             reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),
             bool(node.else_),
+            _reads_end(node, self._conversations) or (has_calls and self._do_macros_mention),
         )
         # What other iterations may write of variables that the context does not have.
         read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"}
@@ -134,21 +143,34 @@ class _Walk:
             return
         for item in self.items.items():
             if isinstance(item, Gap):
-                RUN.get().written.append(self.gap() or "")
+                RUN.get().written.append(self.gap())
             else:
                 yield item
 
-    def gap(self) -> Text | None:
+    def gap(self) -> str | Text:
         """What the iterations write that are left out; they change attributes of namespaces, too."""
         run, facts = RUN.get(), self._facts
         is_tainted = facts.reads_others or self._holds_message()
-        gap = run.number_of()
+        run.gaps += 1
+        end = run.phase if facts.reads_end else ""
+        gap = run.number_of(("gap", run.gaps, facts, end, self._state()))
         for number, namespace in enumerate(run.namespaces):
             for name in facts.sets:
                 namespace[name] = Unknown(run, ("after", gap, number, name), is_tainted)
         if not facts.writes:
-            return None
+            return ""
+        if isinstance(self.items, Unknown):
+            return Unknown(run, ("written", gap), is_tainted).written()
         return Text(run, (Slot(Source("unknown", gap, "", TAINTED_GAP if is_tainted else GAP)),))
+
+    def _state(self) -> Hashable:
+        """What the iterations may read that are left out: equal for equal values alone."""
+        kept = [
+            jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs")
+            for each in RUN.get().namespaces
+        ]
+        items = ("messages", self.items.start) if isinstance(self.items, Messages) else self.items.term
+        return _described([self._context.vars, kept, self._local]), items
 
     def _holds_message(self) -> bool:
         """Whether a text of M can be reached from the variables."""
@@ -190,7 +212,7 @@ class _Loop:
             item = messages.neighbour(1)
             return self._environment.undefined("there is no next item") if item is None else item
         if name in ("length", "revindex", "revindex0"):
-            return Unknown(run, ("loop", name), False)
+            return Unknown(run, ("loop", name, run.phase), False)
         if name in ("depth", "depth0"):
             return int(name == "depth")
         raise Unfollowed(f"loop.{name}")
@@ -218,7 +240,7 @@ class AnyLength(Environment):
             raise Unfollowed("a loop over some messages, or within a block")
         walk = _Walk(items, context, facts, local)
         run.walks.append(walk)
-        return (walk.gap() or "") if isinstance(items, Unknown) else ""
+        return walk.gap() if isinstance(items, Unknown) else ""
 
     def walked(self) -> Any:
         """What the loop goes through that has begun."""
@@ -250,7 +272,7 @@ class AnyLength(Environment):
                 return not self.compared("in", left, right)
             if isinstance(right, Unknown) and name in _MIRRORED:
                 return self.compared(_MIRRORED[name], right, left)
-            return run.unknown((name, _term(left), _term(right)))
+            return run.unknown((name, term_of(left), term_of(right)))
         return super().compared(name, left, right)
 
     def cut(self, value: Any, start: Any, stop: Any, step: Any) -> Any:
@@ -329,6 +351,23 @@ class AnyLength(Environment):
         return super().call(__context, __obj, *args, **kwargs)
 
 
+def _described(value: Any) -> Hashable:
+    """A term for a value; what reads the conversation through a variable is counted by the loop's facts."""
+    if isinstance(value, Messages):
+        return "messages", value.start
+    if isinstance(value, (jinja2.runtime.Macro, _Loop)):
+        return type(value).__name__, getattr(value, "name", "")
+    if isinstance(value, jinja2.Undefined):
+        return ("undefined",)
+    if isinstance(value, jinja2.utils.Namespace):
+        return "namespace", next(at for at, one in enumerate(RUN.get().namespaces) if one is value)
+    if isinstance(value, (list, tuple)):
+        return (type(value).__name__, *map(_described, value))
+    if isinstance(value, dict):
+        return ("dict", *((key, _described(item)) for key, item in value.items()))
+    return term_of(value)
+
+
 def _may_hold(values: list[Any], index: int) -> bool:
     """Whether one of some values may hold a text of the message with an index."""
     return any(reaches(value, index) for value in values)
@@ -340,10 +379,6 @@ _MIRRORED = {"eq": "eq", "lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq"}
 
 def _is_unknown(value: Any) -> bool:
     return isinstance(value, (Unknown, Messages))
-
-
-def _term(value: Any) -> Any:
-    return ("messages",) if isinstance(value, Messages) else term_of(value)
 
 
 def _filter(name: str, function: Callable[..., Any]) -> Any:
@@ -359,7 +394,7 @@ def _filter(name: str, function: Callable[..., Any]) -> Any:
             if name == "last" and not given:
                 return context.environment.getitem(value, -1)
             if name in ("length", "count"):
-                return Unknown(run, ("length", value.start), False)
+                return Unknown(run, ("length", value.term), False)
         if _is_unknown(value) or any(map(_is_unknown, given)):
             run.tick()
             found = derived(run, ("filter", name, tuple(kwargs)), value, *given)
@@ -379,10 +414,10 @@ def _test(name: str, function: Callable[..., Any]) -> Any:
             run = RUN.get()
             run.tick()
             if name == "undefined":
-                return not run.unknown(("test", "defined", _term(value)))
+                return not run.unknown(("test", "defined", term_of(value)))
             if name in ("eq", "equalto", "==", "in") and len(args) == 1:
                 return environment.compared("in" if name == "in" else "eq", value, args[0])
-            return run.unknown(("test", name, _term(value), *map(_term, args)))
+            return run.unknown(("test", name, term_of(value), *map(term_of, args)))
         return function(environment, value, *args)
 
     return applied
@@ -461,6 +496,43 @@ def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversation
         if isinstance(node, (nodes.Getattr, nodes.Getitem)) and _member(node) in ("previtem", "nextitem"):
             return True
     return False
+
+
+_OF_LOOP = {"index", "index0", "first", "last", "previtem", "nextitem", "depth", "depth0"}
+
+
+def _reads_end(loop: nodes.For, conversations: frozenset[str]) -> bool:
+    """Whether the body of a loop may read more than the first two messages, those around its own, and ``loop``."""
+    allowed: set[int] = set()
+    parts = [part for each in (*loop.body, *loop.else_) for part in [each, *each.find_all(nodes.Node)]]
+    for node in parts:
+        if isinstance(node, nodes.Getitem) and _is_near(node.arg):
+            allowed.add(id(node.node))
+        if isinstance(node, (nodes.Getattr, nodes.Getitem)) and _member(node) in _OF_LOOP:
+            allowed.add(id(node.node))
+    return any(
+        isinstance(node, nodes.Name)
+        and node.ctx == "load"
+        and (node.name in conversations or node.name == "loop")
+        and id(node) not in allowed
+        for node in parts
+    )
+
+
+def _is_near(index: nodes.Node) -> bool:
+    """Whether it is the index of one of the first two messages, or of one next to that of a loop."""
+    if isinstance(index, nodes.Const):
+        return type(index.value) is int and 0 <= index.value <= 1
+    offset = 0
+    if isinstance(index, (nodes.Add, nodes.Sub)) and isinstance(index.right, nodes.Const):
+        if type(index.right.value) is not int:
+            return False
+        offset = index.right.value if isinstance(index, nodes.Add) else -index.right.value
+        index = index.left
+    if not (isinstance(index, nodes.Getattr) and index.attr in ("index", "index0")):
+        return False
+    is_loop = isinstance(index.node, nodes.Name) and index.node.name == "loop"
+    return is_loop and -1 <= offset + (index.attr == "index") <= 1
 
 
 def _inner(node: nodes.Node) -> Iterator[nodes.Node]:

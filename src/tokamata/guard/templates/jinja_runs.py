@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import sys
 from collections.abc import Callable, Mapping
@@ -49,13 +50,20 @@ class Compiled:
     def __init__(self, template: jinja2.Template, tree: nodes.Template) -> None:
         self.tree = tree
         self._template = template
+        # The lines of the code, increasing, with those of the template.
+        self._lines = [(code, own) for own, code in template.debug_info]
 
     def line(self) -> int:
         """The line of the template at work, 0 if none is."""
         frame: FrameType | None = sys._getframe()
         while frame is not None and frame.f_code.co_filename != _FILE:
             frame = frame.f_back
-        return 0 if frame is None else self._template.get_corresponding_lineno(frame.f_lineno)
+        return 0 if frame is None else self._own_line(frame.f_lineno)
+
+    def _own_line(self, code: int) -> int:
+        """The line of the template for one of the code."""
+        at = bisect.bisect_right(self._lines, (code, sys.maxsize))
+        return self._lines[at - 1][1] if at else 1
 
     def rendering(self, run: Run, inputs: Mapping[str, Any]) -> Outcome:
         """The pieces that one run writes; the message if it is refused; what could not be followed.
@@ -65,7 +73,7 @@ class Compiled:
         """
         token = RUN.set(run)
         parts: list[str | Text] = []
-        run.written = parts
+        run.written, run.namespaces, run.walks, run.gaps = parts, [], [], 0
         if run.trace is not None:
             run.trace.written = lambda: sum(1 for part in parts if not isinstance(part, str) or part)
         try:
@@ -95,7 +103,7 @@ class Compiled:
             if traceback.tb_frame.f_code.co_filename == _FILE:
                 line = traceback.tb_lineno
             traceback = traceback.tb_next
-        return self._template.get_corresponding_lineno(line) if line else 0
+        return self._own_line(line) if line else 0
 
 
 def _too_much(line: int, what: str) -> TemplateError:

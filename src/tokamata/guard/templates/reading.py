@@ -52,7 +52,9 @@ __all__ = ["Conversations", "Template", "read_template"]
 
 MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
 MOST_SHAPES = 2000  # of one search for conversations
+MOST_RUNS = 4000  # likewise
 MOST_TURNS = 12
+_POSITIONS = (0, 1, 2)  # of a message in a conversation; 2 stands for all from there on
 _DAY = datetime(2026, 1, 31)  # of conversations with known texts
 
 _Path = tuple[tuple[Condition, ...], tuple["Outcome", ...]]
@@ -193,28 +195,71 @@ class Template:
             TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
         """
         from tokamata.guard.templates.jinja_runs import compiled
-        from tokamata.guard.templates.unknowns import Messages, Unknown
+        from tokamata.guard.templates.unknowns import numbered
 
         template = compiled(self.source, any_length=True)
-        watch = Watch(limits, cancel)
         found = []
-        for before in (0, 1, 2):
+        for before in _POSITIONS:
+
+            def outcomes(run: Run, before: int = before) -> tuple[Outcome, ...]:
+                return (template.rendering(run, self._around(run, turn, before, None)),)
+
+            renderings = map(numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 1))
             source = Source("message", before, turn.role, "content")
-
-            def outcomes(run: Run, before: int = before, source: Source = source) -> tuple[Outcome, ...]:
-                run.focus = before
-                message = {"role": turn.role, "content": Text(run, (Slot(source),))}
-                inputs = {
-                    **self.special_tokens,
-                    **Shape((turn,)).inputs(lambda _: None),
-                    "messages": Messages(run, message, before),
-                    "add_generation_prompt": Unknown(run, ("generation prompt",), False),
-                }
-                return (template.rendering(run, inputs),)
-
-            renderings = self._explored(outcomes, template.line, watch, 1)
-            found.append((source, tuple(rendering for (rendering,) in renderings)))
+            found.append((source, tuple(dict.fromkeys(rendering for (rendering,) in renderings))))
         return tuple(found)
+
+    def appended(
+        self, turn: Turn, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[tuple[tuple[Rendering, Rendering], ...], bool]:
+        """What the template writes for conversations of any length that end in a turn, and with one more message.
+
+        The answers are the same in both renderings of a pair, and unknown slots of both that are equal stand for
+        the same text: what other iterations write is the same in both if they read the same.  The first rendering
+        is without a generation prompt.
+
+        Returns:
+            The pairs, and whether that is so: it is not if a message was read by a negative index, since the
+            first message may then have read the last one.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        from tokamata.guard.templates.jinja_runs import compiled
+        from tokamata.guard.templates.unknowns import numbered
+
+        template = compiled(self.source, any_length=True)
+        runs: list[Run] = []
+        pairs: list[tuple[Rendering, Rendering]] = []
+        for before in _POSITIONS:
+
+            def outcomes(run: Run, before: int = before) -> tuple[Outcome, ...]:
+                runs.append(run)
+                found = []
+                for is_last in (True, False):
+                    run.phase = "shorter" if is_last else "longer"
+                    found.append(template.rendering(run, self._around(run, turn, before, is_last)))
+                return tuple(found)
+
+            for one, other in map(
+                numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 2)
+            ):
+                pairs.append((one, other))
+        return tuple(dict.fromkeys(pairs)), not any(run.reads_from_the_end for run in runs)
+
+    def _around(self, run: Run, turn: Turn, before: int, is_last: bool | None) -> dict[str, Any]:
+        """The variables for a conversation around a turn, of which ``is_last`` says whether it is the last."""
+        from tokamata.guard.templates.unknowns import Messages, Unknown
+
+        run.focus = before
+        content = Slot(Source("message", before, turn.role, "content"))
+        message = {"role": turn.role, "content": Text(run, (content,))}
+        return {
+            **self.special_tokens,
+            **Shape((turn,)).inputs(lambda _: None),
+            "messages": Messages(run, message, before, is_last),
+            "add_generation_prompt": not is_last and Unknown(run, ("generation prompt",), False),
+        }
 
     def conversations(
         self,
@@ -288,6 +333,7 @@ class Template:
 
         shapes: list[Shape] = []
         seen: set[Any] = set()
+        runs = 0
         pending: list[tuple[Turn, ...]] = [(turn,) for turn in dict.fromkeys([*first, *turns])]
         while pending:
             longer: list[tuple[Turn, ...]] = []
@@ -298,6 +344,9 @@ class Template:
                     raise Outside("namespaces whose values go on to change", 0)
                 keys = set()
                 for run, refused in self._traced(shape, watch, described):
+                    runs += 1
+                    if runs > MOST_RUNS:
+                        raise Outside("too many combinations of turns and answers", 0)
                     if neighbours == 1 and is_silent(run):
                         return None
                     if not (refused and self._is_final(shape, run, reads)):

@@ -26,11 +26,11 @@ after a gap, ``ns.last`` is unknown, so that there is a rendering with the conte
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tokamata.guard.templates.decisions import Run, Unfollowed
-from tokamata.guard.templates.pieces import Slot, Source
+from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source
 from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 
 __all__ = [
@@ -138,7 +138,7 @@ class Place(Unknown):
 
 def term_of(value: object) -> Hashable:
     """A term for any value, equal for equal values alone within one run."""
-    if isinstance(value, Unknown):
+    if isinstance(value, (Unknown, Messages)):
         return value.term
     if value is None or isinstance(value, (str, int, float)):
         return type(value).__name__, value
@@ -161,7 +161,7 @@ def derived(run: Run, name: Hashable, *values: object) -> Unknown:
     is_tainted = any(
         isinstance(value, Messages) or (isinstance(value, Unknown) and value.is_tainted) for value in values
     )
-    terms = [("messages",) if isinstance(value, Messages) else term_of(value) for value in values]
+    terms = map(term_of, values)
     return Unknown(run, (name, *terms), is_tainted)
 
 
@@ -207,17 +207,24 @@ class Messages:
         run: the path.
         message: M.
         before: how many messages stand before M; 2 stands for two or more.
+        last: whether M is the last message; ``None`` leaves it open.
         start: how many of the first messages are left out.
     """
 
     run: Run
     message: dict[str, Any]
     before: int
+    last: bool | None = None
     start: int = 0
 
     def is_last(self) -> bool:
         """Whether M is the last message."""
-        return self.run.unknown(("last",))
+        return self.run.unknown(("last",)) if self.last is None else self.last
+
+    @property
+    def term(self) -> Hashable:
+        """Equal for the same messages alone."""
+        return "messages", self.start, self.run.phase
 
     def __bool__(self) -> bool:
         return self.has_message() or not self.is_last()
@@ -251,14 +258,15 @@ class Messages:
         """The message at an index; ``None`` if there is none."""
         if isinstance(index, Place):
             return self.neighbour(index.offset + self.start)
+        self.run.reads_from_the_end |= index < 0
         if index == -1:
             return (
                 self.message
                 if self.is_last() and self.has_message()
-                else Unknown(self.run, ("last message",), False)
+                else Unknown(self.run, ("last message", self.run.phase), False)
             )
         if index < 0:
-            return Unknown(self.run, ("message from the end", index), True)
+            return Unknown(self.run, ("message from the end", index, self.run.phase), True)
         at = index + self.start
         if self.before < 2:
             return self.neighbour(at - self.before)
@@ -267,11 +275,11 @@ class Messages:
 
     def since(self, start: int) -> Messages:
         """The messages from an index on."""
-        return Messages(self.run, self.message, self.before, self.start + start)
+        return Messages(self.run, self.message, self.before, self.last, self.start + start)
 
 
 def is_gap(slot: Slot) -> bool:
-    """Whether a slot stands for what other iterations write."""
+    """Whether a slot stands for what is written for other messages."""
     return isinstance(slot.source, Source) and slot.source.field in (GAP, TAINTED_GAP)
 
 
@@ -280,3 +288,20 @@ def is_tainted(slot: Slot) -> bool:
     if not isinstance(slot.source, Source):
         return any(is_tainted(each) for each in slot.source if isinstance(each, Slot))
     return slot.source.origin == "unknown" and slot.source.field in (TAINTED, TAINTED_GAP)
+
+
+def numbered(renderings: tuple[Rendering, ...]) -> tuple[Rendering, ...]:
+    """The same with unknown slots numbered by their order, so that alike renderings of several runs are equal."""
+    numbers: dict[int, int] = {}
+
+    def renamed(piece: Piece) -> Piece:
+        if not isinstance(piece, Slot):
+            return piece
+        if not isinstance(piece.source, Source):
+            return Slot(tuple(map(renamed, piece.source)), piece.steps)
+        if piece.source.origin != "unknown":
+            return piece
+        number = numbers.setdefault(piece.source.index, len(numbers))
+        return Slot(replace(piece.source, index=number), piece.steps)
+
+    return tuple(replace(each, pieces=tuple(map(renamed, each.pieces))) for each in renderings)
