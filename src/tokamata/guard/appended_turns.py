@@ -23,14 +23,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tokamata.constraints.constraint import Constraint
-from tokamata.constraints.text_constraints import literal
 from tokamata.errors import LimitExceeded
-from tokamata.guard.byte_languages import ByteLanguage
 from tokamata.guard.seams import joined_literals
 from tokamata.guard.slot_seams import RenderingStretch, SlotSeams
-from tokamata.guard.slot_texts import is_possible
-from tokamata.guard.templates.languages import slot_language
+from tokamata.guard.slot_texts import concatenated, is_possible
 from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source
 from tokamata.guard.templates.reading import Template
 from tokamata.guard.templates.shapes import Shape, Turn
@@ -66,12 +62,13 @@ class AppendedTurns:
         self._template, self._edges, self._seams, self._tried = template, edges, seams, tried
         self._limits, self._cancel = limits, cancel
 
-    def why_not_last(self, turns: Sequence[Turn], begins: Sequence[tuple[Piece, ...]]) -> str:
+    def why_not_last(self, turns: Sequence[Turn], begins: Sequence[Piece | None]) -> str:
         """Why the claim is not proved by the last message of any conversation; ``""`` if it is.
 
         Args:
             turns: the kinds of messages.
-            begins: what may be written for a message from its beginning on.
+            begins: the first pieces that may be written for a message that is not the first; ``""`` for none,
+                ``None`` if that is not known.
         """
         for turn in turns:
             pairs, is_same = self._template.appended(turn, limits=self._limits, cancel=self._cancel)
@@ -88,7 +85,7 @@ class AppendedTurns:
                     return why
         return ""
 
-    def _gap_after(self, before: Rendering, after: Rendering, begins: Sequence[tuple[Piece, ...]]) -> str:
+    def _gap_after(self, before: Rendering, after: Rendering, begins: Sequence[Piece | None]) -> str:
         """Why another message may change tokens before it."""
         first, second = _characters(before.pieces), _characters(after.pieces)
         if second[: len(first)] != first:
@@ -103,11 +100,14 @@ class AppendedTurns:
         gaps = [at for at, piece in enumerate(rest) if isinstance(piece, Slot) and is_gap(piece)]
         if gaps != [0] or any(isinstance(piece, Slot) for piece in rest[1:]):
             return "it is not known what a message is written after"
-        for begin in [*begins, tuple(rest[1:])]:
-            pieces = joined_literals([*begin, *rest[1:]])
-            if left is None or not pieces:
+        for begin in begins:
+            if begin is None:
+                return "a message is written outside of the loop over the messages"
+            if left is None:
                 continue
-            start = pieces[0] if isinstance(pieces[0], str) else ""
+            start = (begin or "".join(rest[1:])) if isinstance(begin, str) else ""
+            if not start and isinstance(begin, str):
+                continue  # nothing is written
             if not any(start.startswith(name) for name in self._edges.control_names):
                 return "a message does not begin with a control token"
             if self._has_name_across(tail, list(start)):
@@ -142,7 +142,7 @@ class AppendedTurns:
         if left is None or right is None:
             return ""
         try:
-            parts = [self._language(side.pieces, after) for side in (left, right)]
+            parts = [concatenated(side.pieces, after.conditions) for side in (left, right)]
         except LimitExceeded as error:
             return f"the limit {error.limit} was met"
         verdict, texts = self._seams.of_parts(parts, left.after_control)
@@ -166,17 +166,6 @@ class AppendedTurns:
         """The part of a stretch at one end of some pieces; ``None`` if a control token stands there."""
         stretch = list(self._seams.stretches(joined_literals(items)))[end]
         return stretch if stretch.pieces else None
-
-    @staticmethod
-    def _language(pieces: Sequence[Piece], rendering: Rendering) -> ByteLanguage:
-        parts = [
-            literal(piece) if isinstance(piece, str) else slot_language(piece, rendering.conditions).texts
-            for piece in pieces
-        ]
-        whole: Constraint[Any] = parts[0]
-        for part in parts[1:]:
-            whole = whole + part
-        return ByteLanguage.of("template", whole, None)
 
     def _realized(
         self, shape: Shape, left: RenderingStretch, right: RenderingStretch, texts: tuple[bytes, ...]

@@ -42,7 +42,7 @@ from tokamata.guard.templates.languages import slot_language
 from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, sources_of
 from tokamata.guard.templates.reading import Conversations, Template, read_template
 from tokamata.guard.templates.shapes import Shape, Turn
-from tokamata.guard.templates.unknowns import is_gap, is_tainted
+from tokamata.guard.templates.unknowns import is_tainted
 from tokamata.guard.token_edges import TokenEdges
 from tokamata.guard.tried_conversations import Tried
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
@@ -201,6 +201,7 @@ class _Judge:
         self._found: Conversations | str | None = None
         self._renderings: list[tuple[Shape, Rendering]] | None = None
         self._around: dict[str, _Cases] = {}
+        self._begins: dict[Piece | None, None] = {}
         self._unsettled: dict[str, None] = {}
 
     def judged(self) -> ChatTemplate:
@@ -225,10 +226,13 @@ class _Judge:
             except LimitExceeded as error:
                 self._around[role] = _Cases((), f"the limit {error.limit} was met")
             else:
+                self._begins.update(
+                    dict.fromkeys(piece for each in found if each.content.index for piece in each.begins)
+                )
                 cases = [
-                    _Case(rendering, (content,))
-                    for content, renderings in found
-                    for rendering in renderings
+                    _Case(rendering, (each.content,))
+                    for each in found
+                    for rendering in each.renderings
                     if rendering.refused is None and is_possible(rendering.conditions)
                 ]
                 self._around[role] = _Cases(cases, "")
@@ -345,7 +349,7 @@ class _Judge:
                 if own.isdisjoint(stretch.slots):
                     continue
                 if any(one.origin == "unknown" for one in sources_of(stretch.slots)):
-                    why = why or "no control token stands between the text and those of other turns"
+                    why = why or self._seams.why_not_between(stretch, own, case.rendering.conditions)
                     continue
                 verdict, parts = self._seams.verdict(stretch, case.rendering.conditions)
                 if verdict.witness is not None:
@@ -401,24 +405,16 @@ class _Judge:
 
     def _why_not_last(self) -> str:
         """Why the last message of a conversation of any length does not prove it."""
-        begins: dict[tuple[Piece, ...], None] = {}
         for role in self._roles:
             cases = self._cases_around(role)
-            if cases.why_not_all:
-                return cases.why_not_all
-            for case in cases.cases:
-                if case.rendering.unsettled is not None:
-                    return str(case.rendering.unsettled)
-                pieces = case.rendering.pieces
-                gaps = [at for at, piece in enumerate(pieces) if isinstance(piece, Slot) and is_gap(piece)]
-                if case.contents[0].index > 0 and not gaps:
-                    return "it is not known what a message is written after"
-                if case.contents[0].index > 0:
-                    following = pieces[gaps[0] + 1 : (gaps[1] if len(gaps) > 1 else len(pieces))]
-                    begins[following[:1]] = None
+            unsettled = next(
+                (each.rendering.unsettled for each in cases.cases if each.rendering.unsettled), None
+            )
+            if cases.why_not_all or unsettled is not None:
+                return cases.why_not_all or str(unsettled)
         try:
             turns = [Turn(role) for role in self._roles]
-            return self._turns(self._template).why_not_last(turns, tuple(begins))
+            return self._turns(self._template).why_not_last(turns, tuple(self._begins))
         except LimitExceeded as error:
             return f"the limit {error.limit} was met"
 

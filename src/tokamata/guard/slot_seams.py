@@ -7,14 +7,14 @@ templates have few kinds of stretches: ``user\\n`` and any text, after ``<|im_st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from tokamata.errors import LimitExceeded
 from tokamata.guard.byte_languages import ByteLanguage
 from tokamata.guard.seams import stretch_verdict
-from tokamata.guard.slot_texts import texts_of
+from tokamata.guard.slot_texts import concatenated, texts_of
 from tokamata.guard.templates.pieces import Condition, Piece, Slot
 from tokamata.guard.token_edges import TokenEdges, not_settled
 from tokamata.guard.verdicts import Verdict
@@ -91,6 +91,28 @@ class SlotSeams:
         except LimitExceeded as error:
             return not_settled("", error), ()
         return self.of_parts(parts, stretch.after_control)
+
+    def why_not_between(
+        self, stretch: RenderingStretch, own: Collection[Slot], conditions: Sequence[Condition]
+    ) -> str:
+        """Why it is not proved that one slot can be encoded apart, with any text in unknown slots; ``""`` if it is.
+
+        The text of an unknown slot may have control tokens; then the stretch has only a part of it, which is a
+        text as well.
+        """
+        at = [number for number, piece in enumerate(stretch.pieces) if piece in own]
+        if len(at) != 1:
+            return "no control token stands between the text and those of other turns"
+        sides = (stretch.pieces[: at[0]], stretch.pieces[at[0] : at[0] + 1], stretch.pieces[at[0] + 1 :])
+        try:
+            parts = [concatenated(pieces, conditions) for pieces in sides if pieces]
+        except LimitExceeded as error:
+            return f"the limit {error.limit} was met"
+        for after_control in (True, False):
+            verdict, _ = self.of_parts(parts, after_control)
+            if not verdict:
+                return "no control token stands between the text and those of other turns"
+        return ""
 
     def of_parts(
         self, parts: Sequence[str | ByteLanguage], after_control: bool

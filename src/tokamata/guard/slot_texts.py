@@ -5,14 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from tokamata.constraints.constraint import Constraint
+from tokamata.constraints.text_constraints import literal
 from tokamata.errors import TokamataError
 from tokamata.guard.byte_languages import ByteLanguage
 from tokamata.guard.templates.languages import slot_language
 from tokamata.guard.templates.pieces import Condition, Piece, Slot, Source, sources_of
 from tokamata.resources.limits import Limits
 
-__all__ = ["is_possible", "texts_of"]
+__all__ = ["concatenated", "is_possible", "texts_of"]
 
 _MOST_KEPT = 2000
 _LIMITS = Limits(states=20_000, seconds=5.0)
@@ -33,6 +36,18 @@ def is_possible(conditions: Sequence[Condition]) -> bool:
     return all(
         _has_texts(*_numbered(Slot(source), conditions)) for source in subjects if source.kind == "text"
     )
+
+
+def concatenated(pieces: Sequence[Piece], conditions: Sequence[Condition]) -> ByteLanguage:
+    """The texts of some pieces, one after the other; a superset.
+
+    Raises:
+        LimitExceeded: the language has too many states.
+    """
+    whole: Constraint[Any] = literal("")
+    for piece in pieces:
+        whole = whole + (literal(piece) if isinstance(piece, str) else slot_language(piece, conditions).texts)
+    return ByteLanguage.of("template", whole, _LIMITS)
 
 
 @functools.lru_cache(_MOST_KEPT)

@@ -120,7 +120,7 @@ class Tried:
 
     def changed(self, role: str) -> Witness | None:
         """A conversation in which a text of a role does not stand as it is."""
-        for forms, most in ((_SEARCHED, len(self.shapes)), (_CHANGED, 4)):
+        for forms, most in ((_SEARCHED, len(self.shapes)), (_CHANGED, 8)):
             tried = 0
             for shape, index, texts in self._with_role(role):
                 marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))

@@ -50,6 +50,8 @@ class _Facts(NamedTuple):
     Attributes:
         number: of the loop in its template.
         sets: attributes of namespaces that its body may set.
+        extends: those of them to which it only appends a text.
+        counts: those of them that it sets to numbers and answers alone.
         writes: whether it may put something out.
         is_inner: whether that is captured by a block, or the loop goes through some of the items.
         reads_others: whether its body may read more of other messages than their roles.
@@ -59,6 +61,8 @@ class _Facts(NamedTuple):
 
     number: int
     sets: tuple[str, ...]
+    extends: tuple[str, ...]
+    counts: tuple[str, ...]
     writes: bool
     is_inner: bool
     reads_others: bool
@@ -74,7 +78,7 @@ class _Code(FollowingCode):
         self._conversations = _conversations(node)
         own = [*node.find_all(nodes.Macro), *node.find_all(nodes.CallBlock)]
         self._set_by_macros = frozenset(each.attr for one in own for each in one.find_all(nodes.NSRef))
-        self._do_macros_mention = any(_mentions(one, set(self._conversations)) for one in own)
+        self._do_macros_mention = any(_mentions(one, self._conversations) for one in own)
         self._do_macros_read = any(_reads_others(one, self._conversations) for one in own)
         super().visit_Template(node, frame)
 
@@ -93,6 +97,8 @@ class _Code(FollowingCode):
         facts = _Facts(
             self._loops,
             tuple(sorted(names | self._set_by_macros if has_calls else names)),
+            tuple(sorted(name for name in names - self._set_by_macros if _only_extends(node, name))),
+            tuple(sorted(name for name in names - self._set_by_macros if _only_counts(node, name))),
             _writes(node),
             frame.buffer is not None or bool(node.test) or bool(node.recursive),
             reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),
@@ -145,6 +151,9 @@ class _Walk:
             if isinstance(item, Gap):
                 RUN.get().written.append(self.gap())
             else:
+                run = RUN.get()
+                if run.begin is None:
+                    run.begin = len(run.written)
                 yield item
 
     def gap(self) -> str | Text:
@@ -155,8 +164,12 @@ class _Walk:
         end = run.phase if facts.reads_end else ""
         gap = run.number_of(("gap", run.gaps, facts, end, self._state()))
         for number, namespace in enumerate(run.namespaces):
+            own = jinja2.utils.Namespace.__getattribute__(namespace, "_Namespace__attrs")
             for name in facts.sets:
-                namespace[name] = Unknown(run, ("after", gap, number, name), is_tainted)
+                is_count = name in facts.counts and not reaches(own.get(name), run.focus)
+                after = Unknown(run, ("after", gap, number, name), is_tainted and not is_count)
+                is_text = name in facts.extends and isinstance(own.get(name), (str, Text))
+                namespace[name] = joined(run, [own[name], after.written()]) if is_text else after
         if not facts.writes:
             return ""
         if isinstance(self.items, Unknown):
@@ -450,26 +463,40 @@ def _is_refusal(node: nodes.Node) -> bool:
 
 
 def _conversations(tree: nodes.Template) -> frozenset[str]:
-    """Names of variables that may hold messages of the conversation."""
+    """Names of variables that may hold the conversation, or a list that begins at one of its messages.
+
+    What holds one of its messages, or a text of it, is found when the template runs.
+    """
     names = {"messages"}
     assigned = [*tree.find_all(nodes.Assign)]
     while True:
         more = {
             target.name
             for each in assigned
-            if _mentions(each.node, names)
-            for target in [each.target, *each.target.find_all(nodes.Name)]
-            if isinstance(target, nodes.Name)
+            if _may_be_list(each.node, names)
+            for target in [each.target, *each.target.find_all((nodes.Name, nodes.NSRef))]
+            if isinstance(target, (nodes.Name, nodes.NSRef))
         }
         if more <= names:
             return frozenset(names)
         names |= more
 
 
-def _mentions(node: nodes.Node, names: set[str]) -> bool:
-    return any(
-        name.name in names for name in [node, *node.find_all(nodes.Name)] if isinstance(name, nodes.Name)
-    )
+def _may_be_list(node: nodes.Node, names: set[str]) -> bool:
+    """Whether a value may hold the conversation of one of some variables."""
+    if isinstance(node, nodes.Name):
+        return node.name in names
+    if isinstance(node, nodes.Getitem):  # an item of it is a message
+        return isinstance(node.arg, nodes.Slice) and _may_be_list(node.node, names)
+    if isinstance(node, (nodes.Compare, nodes.Test, nodes.Not)):
+        return False
+    if isinstance(node, nodes.Filter) and node.name != "list":  # it makes an unknown value of a conversation
+        return False
+    return any(_may_be_list(each, names) for each in node.iter_child_nodes())
+
+
+def _mentions(node: nodes.Node, names: frozenset[str]) -> bool:
+    return any(name.name in names for name in node.find_all(nodes.Name))
 
 
 def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversations: frozenset[str]) -> bool:
@@ -477,17 +504,10 @@ def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversation
     allowed: set[int] = set()
     parts = [part for each in block.body for part in [each, *each.find_all(nodes.Node)]]
     for node in parts:
-        base = node.node if isinstance(node, (nodes.Getattr, nodes.Getitem)) else None
-        if (
-            isinstance(node, nodes.Filter)
-            and node.name in ("length", "count")
-            and isinstance(node.node, nodes.Name)
-        ):
-            allowed.add(id(node.node))
-        elif isinstance(node, nodes.Test) and node.node is not None:
-            allowed |= {id(node.node), *(id(each) for each in _inner(node.node))}
-        elif base is not None and _member(node) == "role":
-            allowed |= {id(base), *(id(each) for each in _inner(base))}
+        for asked in _asked(node):
+            allowed |= {id(each) for each in _chain(asked)}
+        if isinstance(node, (nodes.Getattr, nodes.Getitem)) and _member(node) == "role":
+            allowed |= {id(each) for each in _chain(node)}
     for node in parts:
         if id(node) in allowed:
             continue
@@ -496,6 +516,80 @@ def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversation
         if isinstance(node, (nodes.Getattr, nodes.Getitem)) and _member(node) in ("previtem", "nextitem"):
             return True
     return False
+
+
+def _only_counts(loop: nodes.For, name: str) -> bool:
+    """Whether each assignment of an attribute is one of a number, an answer or a constant."""
+    values: dict[str, list[nodes.Node]] = {}  # of variables of the loop
+    own: list[nodes.Node] = []
+    for assign in loop.find_all((nodes.Assign, nodes.AssignBlock)):
+        for target in [assign.target, *assign.target.find_all((nodes.Name, nodes.NSRef))]:
+            if isinstance(target, nodes.NSRef) and target.attr == name:
+                own.append(assign)
+            elif isinstance(target, nodes.Name):
+                values.setdefault(target.name, []).append(assign)
+    seen: set[str] = set()
+    pending: list[nodes.Node | None] = [*own]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.Assign) and isinstance(node.target, (nodes.Name, nodes.NSRef)):
+            pending.append(node.node)
+        elif isinstance(
+            node, (nodes.Add, nodes.Sub, nodes.Mul, nodes.Mod, nodes.FloorDiv, nodes.And, nodes.Or)
+        ):
+            pending += [node.left, node.right]
+        elif isinstance(node, (nodes.Neg, nodes.Pos)):
+            pending.append(node.node)
+        elif isinstance(node, nodes.CondExpr):
+            pending += [node.expr1, *([node.expr2] if node.expr2 is not None else [])]
+        elif isinstance(node, nodes.Name) and node.name in values:
+            if node.name not in seen:
+                seen.add(node.name)
+                pending += values[node.name]
+        elif not (
+            isinstance(node, (nodes.Const, nodes.Compare, nodes.Test, nodes.Not))
+            or (isinstance(node, nodes.Filter) and node.name in ("length", "count"))
+            or (isinstance(node, nodes.Getattr) and _is_number(node, name))
+        ):
+            return False
+    return True
+
+
+def _is_number(node: nodes.Getattr, name: str) -> bool:
+    """Whether it is the attribute itself, or a number of the loop."""
+    if node.attr == name:
+        return True
+    is_loop = isinstance(node.node, nodes.Name) and node.node.name == "loop"
+    return is_loop and node.attr in {"index", "index0", "revindex", "revindex0", "length", "first", "last"}
+
+
+def _only_extends(loop: nodes.For, name: str) -> bool:
+    """Whether each assignment of an attribute is of the form ``ns.name = ns.name + …``."""
+    blocks = [each.target for each in loop.find_all(nodes.AssignBlock)]
+    if any(isinstance(each, nodes.NSRef) and each.attr == name for each in blocks):
+        return False
+    for assign in loop.find_all(nodes.Assign):
+        targets = [
+            each
+            for each in [assign.target, *assign.target.find_all(nodes.NSRef)]
+            if isinstance(each, nodes.NSRef)
+        ]
+        if not any(each.attr == name for each in targets):
+            continue
+        first = assign.node
+        if not isinstance(assign.target, nodes.NSRef) or not isinstance(first, (nodes.Add, nodes.Concat)):
+            return False
+        while isinstance(first, (nodes.Add, nodes.Concat)):
+            first = first.left if isinstance(first, nodes.Add) else first.nodes[0]
+        is_itself = (
+            isinstance(first, nodes.Getattr)
+            and first.attr == name
+            and isinstance(first.node, nodes.Name)
+            and first.node.name == assign.target.name
+        )
+        if not is_itself:
+            return False
+    return True
 
 
 _OF_LOOP = {"index", "index0", "first", "last", "previtem", "nextitem", "depth", "depth0"}
@@ -535,10 +629,31 @@ def _is_near(index: nodes.Node) -> bool:
     return is_loop and -1 <= offset + (index.attr == "index") <= 1
 
 
-def _inner(node: nodes.Node) -> Iterator[nodes.Node]:
-    """The conversation in ``messages[…]``, and ``loop.previtem``."""
-    if isinstance(node, nodes.Getitem):
+def _asked(node: nodes.Node) -> Iterator[nodes.Node]:
+    """The expressions of which a part asks only for an answer: what they are compared with, or whether they hold."""
+    if isinstance(node, nodes.Compare):
+        yield from (node.expr, *(each.expr for each in node.ops))
+    elif isinstance(node, (nodes.Test, nodes.Not)) or (
+        isinstance(node, nodes.Filter) and node.name in ("length", "count") and node.node is not None
+    ):
         yield node.node
+    elif isinstance(node, (nodes.If, nodes.CondExpr)):
+        pending = [node.test]
+        while pending:
+            one = pending.pop()
+            if isinstance(one, (nodes.And, nodes.Or)):
+                pending += [one.left, one.right]
+            else:
+                yield one
+
+
+def _chain(node: nodes.Node | None) -> Iterator[nodes.Node]:
+    """A value, and those that it is a member of: ``messages[0].content``, ``messages[0]``, ``messages``."""
+    while node is not None:
+        yield node
+        node = (
+            node.node if isinstance(node, (nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Call)) else None
+        )
 
 
 def _member(node: nodes.Node) -> Any:

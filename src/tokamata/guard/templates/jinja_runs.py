@@ -73,7 +73,7 @@ class Compiled:
         """
         token = RUN.set(run)
         parts: list[str | Text] = []
-        run.written, run.namespaces, run.walks, run.gaps = parts, [], [], 0
+        run.written, run.namespaces, run.walks, run.gaps, run.begin = parts, [], [], 0, None
         if run.trace is not None:
             run.trace.written = lambda: sum(1 for part in parts if not isinstance(part, str) or part)
         try:

@@ -33,6 +33,7 @@ from tokamata.errors import ArgumentError, LimitExceeded, MissingExtraError, sho
 from tokamata.guard.templates.decisions import Run, Trace
 from tokamata.guard.templates.pieces import (
     Condition,
+    Piece,
     Rendering,
     Slot,
     Source,
@@ -41,14 +42,14 @@ from tokamata.guard.templates.pieces import (
     sources_of,
 )
 from tokamata.guard.templates.shapes import Shape, Turn
-from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
+from tokamata.guard.templates.texts import JsonObject, Symbolic, Text, joined
 from tokamata.resources.limits import CancelToken, Limits, Watch
 
 if TYPE_CHECKING:
     from tokamata.guard.templates.jinja_conversations import Reads
     from tokamata.guard.templates.jinja_runs import Compiled, Outcome
 
-__all__ = ["Conversations", "Template", "read_template"]
+__all__ = ["Around", "Conversations", "Template", "read_template"]
 
 MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
 MOST_SHAPES = 2000  # of one search for conversations
@@ -93,6 +94,29 @@ class Conversations:
     shapes: tuple[Shape, ...]
     template: Template
     unsettled: Unsettled | None
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a template writes for conversations around a message.
+
+    Attributes:
+        content: the source of its content.
+        renderings: what is written.
+        begins: the first pieces that are written from the iteration for the message on; ``""`` stands for none,
+            ``None`` for a message that no iteration is for.
+    """
+
+    content: Source
+    renderings: tuple[Rendering, ...]
+    begins: tuple[Piece | None, ...]
+
+
+def _first_piece(run: Run) -> Piece | None:
+    if run.begin is None:
+        return None
+    written = joined(run, run.written[run.begin :])
+    return written.pieces[0] if isinstance(written, Text) else written
 
 
 class Template:
@@ -181,7 +205,7 @@ class Template:
 
     def around(
         self, turn: Turn, *, limits: Limits | None = None, cancel: CancelToken | None = None
-    ) -> tuple[tuple[Source, tuple[Rendering, ...]], ...]:
+    ) -> tuple[Around, ...]:
         """What the template writes for conversations of any length that have a turn somewhere.
 
         Each rendering of each conversation with such a message is among the renderings, with some text for each
@@ -189,7 +213,7 @@ class Template:
         other turns are messages of any kind, and a generation prompt is asked for or not.
 
         Returns:
-            For each position of the message, the source of its content, and the renderings.
+            One for each position of the message.
 
         Raises:
             TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
@@ -200,13 +224,18 @@ class Template:
         template = compiled(self.source, any_length=True)
         found = []
         for before in _POSITIONS:
+            begins: dict[Piece | None, None] = {}
 
-            def outcomes(run: Run, before: int = before) -> tuple[Outcome, ...]:
-                return (template.rendering(run, self._around(run, turn, before, None)),)
+            def outcomes(run: Run, before: int = before, begins: Any = begins) -> tuple[Outcome, ...]:
+                outcome = template.rendering(run, self._around(run, turn, before, None))
+                if outcome[1] is None:
+                    begins[_first_piece(run)] = None
+                return (outcome,)
 
             renderings = map(numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 1))
             source = Source("message", before, turn.role, "content")
-            found.append((source, tuple(dict.fromkeys(rendering for (rendering,) in renderings))))
+            every = tuple(dict.fromkeys(rendering for (rendering,) in renderings))
+            found.append(Around(source, every, tuple(begins)))
         return tuple(found)
 
     def appended(
