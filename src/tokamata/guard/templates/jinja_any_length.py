@@ -15,7 +15,7 @@ sets.  What cannot be left out, such as a loop within a macro that writes someth
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jinja2
@@ -51,7 +51,11 @@ class _Facts(NamedTuple):
         number: of the loop in its template.
         sets: attributes of namespaces that its body may set.
         extends: those of them to which it only appends a text.
-        counts: those of them that it sets to numbers and answers alone.
+        counts: those of them that it sets to numbers and answers alone, if some variables have no other values.
+        local: names of other variables than those of the top level that it reads.
+        reads: names of variables that it reads, and the macros that it may call.
+        whole: those of which it reads more than members.
+        members: names of members that it reads of any value; ``None`` if these are not known.
         writes: whether it may put something out.
         is_inner: whether that is captured by a block, or the loop goes through some of the items.
         reads_others: whether its body may read more of other messages than their roles.
@@ -62,7 +66,11 @@ class _Facts(NamedTuple):
     number: int
     sets: tuple[str, ...]
     extends: tuple[str, ...]
-    counts: tuple[str, ...]
+    counts: tuple[tuple[str, tuple[str, ...]], ...]
+    local: tuple[str, ...]
+    reads: tuple[str, ...]
+    whole: tuple[str, ...]
+    members: tuple[str, ...] | None
     writes: bool
     is_inner: bool
     reads_others: bool
@@ -77,6 +85,7 @@ class _Code(FollowingCode):
         self._loops = 0
         self._conversations = _conversations(node)
         own = [*node.find_all(nodes.Macro), *node.find_all(nodes.CallBlock)]
+        self._macros = own
         self._set_by_macros = frozenset(each.attr for one in own for each in one.find_all(nodes.NSRef))
         self._do_macros_mention = any(_mentions(one, self._conversations) for one in own)
         self._do_macros_read = any(_reads_others(one, self._conversations) for one in own)
@@ -93,26 +102,31 @@ class _Code(FollowingCode):
         has_calls = bool(calls) or any(True for _ in node.find_all(nodes.CallBlock))
         names = frozenset(each.attr for each in node.find_all(nodes.NSRef))
         reads_others = _reads_others(node, self._conversations) or (has_calls and self._do_macros_read)
+        # What other iterations may write of variables that the context does not have.
+        read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"}
+        local = [name for name in sorted(read) if frame.symbols.find_ref(name) is not None]
         self._loops += 1
         facts = _Facts(
             self._loops,
             tuple(sorted(names | self._set_by_macros if has_calls else names)),
             tuple(sorted(name for name in names - self._set_by_macros if _only_extends(node, name))),
-            tuple(sorted(name for name in names - self._set_by_macros if _only_counts(node, name))),
+            tuple(_counts([node, *(self._macros if has_calls else ())])),
+            tuple(local),
+            *_reads([node, *(self._macros if has_calls else ())]),
             _writes(node),
             frame.buffer is not None or bool(node.test) or bool(node.recursive),
             reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),
             bool(node.else_),
             _reads_end(node, self._conversations) or (has_calls and self._do_macros_mention),
         )
-        # What other iterations may write of variables that the context does not have.
-        read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"}
-        local = [
-            nodes.Name(name, "load") for name in sorted(read) if frame.symbols.find_ref(name) is not None
-        ]
         begun = nodes.Call(
             nodes.EnvironmentAttribute("begun"),
-            [nodes.ContextReference(), node.iter, nodes.Const(tuple(facts)), *local],
+            [
+                nodes.ContextReference(),
+                node.iter,
+                nodes.Const(tuple(facts)),
+                *(nodes.Name(name, "load") for name in local),
+            ],
             [],
             None,
             None,
@@ -162,11 +176,17 @@ class _Walk:
         is_tainted = facts.reads_others or self._holds_message()
         run.gaps += 1
         end = run.phase if facts.reads_end else ""
+        variables = {**self._context.vars, **dict(zip(facts.local, self._local, strict=True))}
+        counts = {
+            name
+            for name, read in facts.counts
+            if not any(reaches(variables.get(one), run.focus) for one in read)
+        }
         gap = run.number_of(("gap", run.gaps, facts, end, self._state()))
         for number, namespace in enumerate(run.namespaces):
             own = jinja2.utils.Namespace.__getattribute__(namespace, "_Namespace__attrs")
             for name in facts.sets:
-                is_count = name in facts.counts and not reaches(own.get(name), run.focus)
+                is_count = name in counts and not reaches(own.get(name), run.focus)
                 after = Unknown(run, ("after", gap, number, name), is_tainted and not is_count)
                 is_text = name in facts.extends and isinstance(own.get(name), (str, Text))
                 namespace[name] = joined(run, [own[name], after.written()]) if is_text else after
@@ -186,13 +206,21 @@ class _Walk:
         return _described([self._context.vars, kept, self._local]), items
 
     def _holds_message(self) -> bool:
-        """Whether a text of M can be reached from the variables."""
-        run = RUN.get()
-        kept = [value for value in self._context.get_all().values() if not isinstance(value, Messages)]
-        kept += [
-            jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs") for each in run.namespaces
-        ]
-        return _may_hold([*kept, *self._local, self.items], run.focus)
+        """Whether a text of M can be reached from what the iterations read."""
+        run, facts = RUN.get(), self._facts
+        known = self._context.get_all()
+        values = [known.get(name) for name in facts.reads]
+        if any(reaches(value, run.focus) for value in (*values, *self._local, self.items)):
+            return True
+        named = {id(value) for value in known.values()}
+        whole = {id(known.get(name)) for name in facts.whole}
+        for namespace in run.namespaces:
+            own = jinja2.utils.Namespace.__getattribute__(namespace, "_Namespace__attrs")
+            is_whole = facts.members is None or id(namespace) in whole or id(namespace) not in named
+            names = own if is_whole else set(own).intersection(facts.members or ())
+            if any(reaches(own[name], run.focus) for name in names):
+                return True
+        return False
 
 
 class _Loop:
@@ -381,11 +409,6 @@ def _described(value: Any) -> Hashable:
     return term_of(value)
 
 
-def _may_hold(values: list[Any], index: int) -> bool:
-    """Whether one of some values may hold a text of the message with an index."""
-    return any(reaches(value, index) for value in values)
-
-
 _SHORT = {"lteq": "le", "gteq": "ge"}
 _MIRRORED = {"eq": "eq", "lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq"}
 
@@ -518,41 +541,74 @@ def _reads_others(block: nodes.For | nodes.Macro | nodes.CallBlock, conversation
     return False
 
 
-def _only_counts(loop: nodes.For, name: str) -> bool:
-    """Whether each assignment of an attribute is one of a number, an answer or a constant."""
-    values: dict[str, list[nodes.Node]] = {}  # of variables of the loop
-    own: list[nodes.Node] = []
-    for assign in loop.find_all((nodes.Assign, nodes.AssignBlock)):
+def _reads(
+    blocks: Sequence[nodes.Node],
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]:
+    """The variables that some blocks read, those of which they read more than members, and names of members."""
+    names: set[str] = set()
+    whole: set[str] = set()
+    members: set[str] | None = set()
+    parts = [part for block in blocks for part in block.find_all(nodes.Node)]
+    owners = {id(part.node) for part in parts if isinstance(part, (nodes.Getattr, nodes.Getitem))}
+    for part in parts:
+        if isinstance(part, nodes.Name) and part.ctx == "load":
+            names.add(part.name)
+            if id(part) not in owners:
+                whole.add(part.name)
+        elif isinstance(part, (nodes.Getattr, nodes.Getitem)) and members is not None:
+            member = _member(part)
+            if isinstance(member, str):
+                members.add(member)
+            elif isinstance(part, nodes.Getitem) and not isinstance(part.arg, (nodes.Slice, nodes.Const)):
+                members = None
+    return tuple(sorted(names)), tuple(sorted(whole)), None if members is None else tuple(sorted(members))
+
+
+def _counts(blocks: Sequence[nodes.Node]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The attributes to which only numbers, answers and constants are assigned.
+
+    With each, the variables that it is made of: they may have other values before they are assigned.
+    """
+    variables: dict[str, list[nodes.Node]] = {}
+    attributes: dict[str, list[nodes.Node]] = {}
+    for assign in (each for block in blocks for each in block.find_all((nodes.Assign, nodes.AssignBlock))):
         for target in [assign.target, *assign.target.find_all((nodes.Name, nodes.NSRef))]:
-            if isinstance(target, nodes.NSRef) and target.attr == name:
-                own.append(assign)
+            if isinstance(target, nodes.NSRef):
+                attributes.setdefault(target.attr, []).append(assign)
             elif isinstance(target, nodes.Name):
-                values.setdefault(target.name, []).append(assign)
-    seen: set[str] = set()
-    pending: list[nodes.Node | None] = [*own]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, nodes.Assign) and isinstance(node.target, (nodes.Name, nodes.NSRef)):
-            pending.append(node.node)
-        elif isinstance(
-            node, (nodes.Add, nodes.Sub, nodes.Mul, nodes.Mod, nodes.FloorDiv, nodes.And, nodes.Or)
-        ):
-            pending += [node.left, node.right]
-        elif isinstance(node, (nodes.Neg, nodes.Pos)):
-            pending.append(node.node)
-        elif isinstance(node, nodes.CondExpr):
-            pending += [node.expr1, *([node.expr2] if node.expr2 is not None else [])]
-        elif isinstance(node, nodes.Name) and node.name in values:
-            if node.name not in seen:
-                seen.add(node.name)
-                pending += values[node.name]
-        elif not (
-            isinstance(node, (nodes.Const, nodes.Compare, nodes.Test, nodes.Not))
-            or (isinstance(node, nodes.Filter) and node.name in ("length", "count"))
-            or (isinstance(node, nodes.Getattr) and _is_number(node, name))
-        ):
-            return False
-    return True
+                variables.setdefault(target.name, []).append(assign)
+    for name, assigns in sorted(attributes.items()):
+        read: dict[str, None] = {}
+        pending = [*assigns]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, nodes.Name) and node.name in variables:
+                if node.name not in read:
+                    read[node.name] = None
+                    pending += variables[node.name]
+                continue
+            parts = _parts_of_number(node, name)
+            if parts is None:
+                break
+            pending += parts
+        else:
+            yield name, tuple(sorted(read))
+
+
+def _parts_of_number(node: nodes.Node, name: str) -> list[nodes.Node] | None:
+    """What a value is made of that is a number if they are; ``None`` if it may be something else."""
+    if isinstance(node, nodes.Assign) and isinstance(node.target, (nodes.Name, nodes.NSRef)):
+        return [node.node]
+    if isinstance(node, (nodes.Add, nodes.Sub, nodes.Mul, nodes.Mod, nodes.FloorDiv, nodes.And, nodes.Or)):
+        return [node.left, node.right]
+    if isinstance(node, (nodes.Neg, nodes.Pos)):
+        return [node.node]
+    if isinstance(node, nodes.CondExpr):
+        return [node.expr1, *([node.expr2] if node.expr2 is not None else [])]
+    if isinstance(node, (nodes.Const, nodes.Compare, nodes.Test, nodes.Not)):
+        return []
+    is_length = isinstance(node, nodes.Filter) and node.name in ("length", "count")
+    return [] if is_length or (isinstance(node, nodes.Getattr) and _is_number(node, name)) else None
 
 
 def _is_number(node: nodes.Getattr, name: str) -> bool:
