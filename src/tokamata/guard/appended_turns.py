@@ -108,7 +108,7 @@ class AppendedTurns:
             start = (begin or "".join(rest[1:])) if isinstance(begin, str) else ""
             if not start and isinstance(begin, str):
                 continue  # nothing is written
-            if not any(start.startswith(name) for name in self._edges.control_names):
+            if not self._seams.begins_with_token(start):
                 return "a message does not begin with a control token"
             if self._has_name_across(tail, list(start)):
                 return "the name of an added token is written across the end of a turn"
@@ -145,7 +145,7 @@ class AppendedTurns:
             parts = [concatenated(side.pieces, after.conditions) for side in (left, right)]
         except LimitExceeded as error:
             return f"the limit {error.limit} was met"
-        verdict, texts = self._seams.of_parts(parts, left.after_control)
+        verdict, texts = self._seams.of_parts(parts, left.before)
         if verdict.witness is None:
             return "" if verdict else verdict.reason
         witness = self._realized(shape, left, right, texts)

@@ -205,10 +205,12 @@ class _Judge:
         self._unsettled: dict[str, None] = {}
 
     def judged(self) -> ChatTemplate:
+        admitted = [
+            role for role in self._roles if self._is_admitted(role)
+        ]  # all roles are run before any is judged
         roles = tuple(
             RoleVerdicts(role, self._control(role), self._apart(role), self._unchanged(role))
-            for role in self._roles
-            if self._is_admitted(role)
+            for role in admitted
         )
         return ChatTemplate(roles, self._appending(), tuple(self._unsettled))
 
@@ -237,6 +239,13 @@ class _Judge:
                 ]
                 self._around[role] = _Cases(cases, "")
         return self._around[role]
+
+    def _is_cut(self) -> bool:
+        """Whether what is written for a message that is not the first begins with a token, or is nothing."""
+        return all(
+            isinstance(piece, str) and (not piece or self._seams.begins_with_token(piece))
+            for piece in self._begins
+        ) and not any(self._cases_around(role).why_not_all for role in self._roles)
 
     def _cases_of_shapes(self, role: str) -> _Cases:
         """Conversations that suffice for all lengths, with those messages of a role."""
@@ -349,7 +358,9 @@ class _Judge:
                 if own.isdisjoint(stretch.slots):
                     continue
                 if any(one.origin == "unknown" for one in sources_of(stretch.slots)):
-                    why = why or self._seams.why_not_between(stretch, own, case.rendering.conditions)
+                    why = why or self._seams.why_not_between(
+                        stretch, own, case.rendering.conditions, self._is_cut()
+                    )
                     continue
                 verdict, parts = self._seams.verdict(stretch, case.rendering.conditions)
                 if verdict.witness is not None:

@@ -114,7 +114,8 @@ def seams(
     for after_control, parts in _stretches(edges, template):
         slots = [part for part in parts if not isinstance(part, str)]
         if slots:
-            judged = _Judge(edges, parts, after_control, limits, cancel)
+            before = _core.Before.CONTROL_TOKEN if after_control else _core.Before.NOTHING
+            judged = _Judge(edges, parts, before, limits, cancel)
             numbers = tuple(range(slot, slot + len(slots)))
             found.append(Stretch(judged.shown, numbers, judged.verdict()))
         slot += len(slots)
@@ -124,7 +125,7 @@ def seams(
 def stretch_verdict(
     edges: TokenEdges,
     parts: Sequence[str | ByteLanguage],
-    after_control: bool,
+    before: _core.Before,
     limits: Limits | None,
     cancel: CancelToken | None,
 ) -> tuple[Verdict, tuple[bytes, ...]]:
@@ -133,7 +134,7 @@ def stretch_verdict(
     Raises:
         Cancelled: ``cancel`` was cancelled.
     """
-    judge = _Judge(edges, list(parts), after_control, limits, cancel)
+    judge = _Judge(edges, list(parts), before, limits, cancel)
     return judge.verdict(), judge.witness_parts
 
 
@@ -174,13 +175,13 @@ class _Judge:
         self,
         edges: TokenEdges,
         parts: Sequence[str | Constraint[Any] | ByteLanguage],
-        after_control: bool,
+        before: _core.Before,
         limits: Limits | None,
         cancel: CancelToken | None,
     ) -> None:
         self.witness_parts: tuple[bytes, ...] = ()
         self._edges, self._limits, self._cancel = edges, limits or Limits(), cancel
-        self._before = _core.Before.CONTROL_TOKEN if after_control else _core.Before.NOTHING
+        self._before = before
         self._languages = [
             ByteLanguage.of_bytes(part.encode())
             if isinstance(part, str)
