@@ -23,11 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import tokamata._core as _core
 from tokamata.errors import LimitExceeded
 from tokamata.guard.seams import joined_literals
 from tokamata.guard.slot_seams import RenderingStretch, SlotSeams
 from tokamata.guard.slot_texts import concatenated, is_possible
-from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source
+from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, sources_of
 from tokamata.guard.templates.reading import Template
 from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.templates.unknowns import is_gap
@@ -109,14 +110,28 @@ class AppendedTurns:
             if not start and isinstance(begin, str):
                 continue  # nothing is written
             if not self._seams.begins_with_token(start):
-                return "a message does not begin with a control token"
+                if not self._is_kept_before(left, start, after):
+                    return "a message does not begin with a control token"
+                continue
             if self._has_name_across(tail, list(start)):
                 return "the name of an added token is written across the end of a turn"
         return ""
 
+    def _is_kept_before(self, left: RenderingStretch, start: str, rendering: Rendering) -> bool:
+        """Whether no token crosses the end of a stretch where a literal text follows, and any text after it."""
+        anything = Slot(Source("unknown", 0, "", ""))
+        try:
+            parts = [
+                concatenated(left.pieces, rendering.conditions),
+                concatenated([*([start] if start else []), anything], ()),
+            ]
+        except LimitExceeded:
+            return False
+        befores = {left.before, _core.Before.CONTROL_TOKEN} if _has_unknown(left) else {left.before}
+        return all(self._seams.of_parts(parts, before)[0] for before in befores)
+
     def why_not(self, shapes: Sequence[Shape]) -> str | Witness:
         """Why the claim is not proved by conversations that suffice, or a witness; ``""`` if it is."""
-        reason = ""
         for shape in shapes:
             if len(shape.turns) < 2:
                 continue
@@ -125,10 +140,9 @@ class AppendedTurns:
                     continue
                 unsettled = before.unsettled or after.unsettled
                 found = str(unsettled) if unsettled is not None else self._changed(shape, before, after)
-                if isinstance(found, Witness):
+                if found:
                     return found
-                reason = reason or found
-        return reason
+        return ""
 
     def _changed(self, shape: Shape, before: Rendering, after: Rendering) -> str | Witness:
         """Why it is not proved for one pair of renderings."""
@@ -188,6 +202,10 @@ class AppendedTurns:
         one = self._tried.text(shape.first(len(shape.turns) - 1), values[:-1])
         other = self._tried.text(shape, values)
         return None if one is None or other is None else self._tried.rewritten(one, other)
+
+
+def _has_unknown(stretch: RenderingStretch) -> bool:
+    return any(source.origin == "unknown" for source in sources_of(stretch.slots))
 
 
 def _characters(pieces: Iterable[Piece]) -> list[Any]:

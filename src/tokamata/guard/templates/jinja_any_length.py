@@ -400,6 +400,8 @@ def _described(value: Any) -> Hashable:
         return type(value).__name__, getattr(value, "name", "")
     if isinstance(value, jinja2.Undefined):
         return ("undefined",)
+    if isinstance(value, (types.FunctionType, type)):
+        return "function", id(value)  # the environment's, which last
     if isinstance(value, jinja2.utils.Namespace):
         return "namespace", next(at for at, one in enumerate(RUN.get().namespaces) if one is value)
     if isinstance(value, (list, tuple)):

@@ -44,6 +44,7 @@ from tokamata.guard.templates.pieces import (
 from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.templates.texts import JsonObject, Symbolic, Text, joined
 from tokamata.resources.limits import CancelToken, Limits, Watch
+from tokamata.resources.locks import kept_property
 
 if TYPE_CHECKING:
     from tokamata.guard.templates.jinja_conversations import Reads
@@ -134,6 +135,12 @@ class Template:
         self.special_tokens = dict(special_tokens)
         self._compiled = compiled
 
+    @kept_property
+    def _any_length(self) -> Compiled:
+        from tokamata.guard.templates.jinja_runs import compiled
+
+        return compiled(self.source, any_length=True)
+
     @property
     def variables(self) -> frozenset[str]:
         """The names of variables that the caller may pass."""
@@ -218,10 +225,9 @@ class Template:
         Raises:
             TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
         """
-        from tokamata.guard.templates.jinja_runs import compiled
         from tokamata.guard.templates.unknowns import numbered
 
-        template = compiled(self.source, any_length=True)
+        template = self._any_length
         found = []
         for before in _POSITIONS:
             begins: dict[Piece | None, None] = {}
@@ -254,10 +260,9 @@ class Template:
         Raises:
             TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
         """
-        from tokamata.guard.templates.jinja_runs import compiled
         from tokamata.guard.templates.unknowns import numbered
 
-        template = compiled(self.source, any_length=True)
+        template = self._any_length
         runs: list[Run] = []
         pairs: list[tuple[Rendering, Rendering]] = []
         for before in _POSITIONS:
