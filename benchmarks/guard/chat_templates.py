@@ -198,13 +198,13 @@ def report(
     )
     print(f"median {statistics.median(seconds):.2f}, 90 % {seconds[int(0.9 * len(seconds))]:.2f}, ", end="")
     print(f"most {seconds[-1]:.2f}; {sum(each > 1 for each in seconds)} of more than 1 s")
-    for each, name in sorted(times, reverse=True)[:5]:
-        print(f"    {each:6.2f} {name}")
+    for most, name in sorted(times, reverse=True)[:5]:
+        print(f"    {most:6.2f} {name}")
     print("\n| verdicts | question | reason of not settled | an example |\n|---:|---|---|---|")
     for (question, reason), examples in sorted(reasons.items(), key=lambda each: -len(each[1]))[:30]:
         print(f"| {len(examples)} | {question} | {reason} | {examples[0]} |")
-    for each in failed:
-        print("refused:", each)
+    for refused in failed:
+        print("refused:", refused)
 
 
 if __name__ == "__main__":

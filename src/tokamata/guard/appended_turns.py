@@ -7,15 +7,16 @@ texts.  Two things have to hold:
 2. no token crosses the place where the first one ends: the tokens of the stretch around that place are those
    of its two sides, whatever the slots on both sides are.
 
-Then the tokens of all turns but the last are a prefix of the tokens of all turns, and by induction, of those of
-each longer conversation.
+Then the tokens of all turns but the last are a prefix of the tokens of all turns, and by induction, of those
+of each longer conversation.
 
 There are two proofs.  The first is about the last message of a conversation of any length
-(:meth:`Template.appended`): what other iterations write is the same slot in both renderings where they read the
-same.  It is enough where each message begins with a control token, so that nothing has to be known of what stands
-before it.  The second runs the conversations that suffice for all lengths.
+(:meth:`Template.appended`): what other iterations write is the same slot in both renderings where they read
+the same.  It is enough where each message begins with a control token, so that nothing has to be known of
+what stands before it.  The second runs the conversations that suffice for all lengths.
 
-Example.  ``{{ m.role }}: {{ m.content }}\\n``, with a text and ``\\nuser: `` after it: ``\\n\\n`` may be one token.
+Example.  ``{{ m.role }}: {{ m.content }}\\n``, with a text and ``\\nuser: `` after it: ``\\n\\n`` may be one
+token.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class AppendedTurns:
         return ""
 
     def _is_kept_before(self, left: RenderingStretch, start: str, rendering: Rendering) -> bool:
-        """Whether no token crosses the end of a stretch where a literal text follows, and any text after it."""
+        """Whether no token crosses the end of a stretch where a literal text follows, and then any text."""
         anything = Slot(Source("unknown", 0, "", ""))
         try:
             parts = [

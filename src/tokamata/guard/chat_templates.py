@@ -438,7 +438,7 @@ class _Judge:
 
 
 def _is_written(content: Source, rendering: Rendering) -> bool:
-    """Whether the only text that a message may have stands in the literals, as the empty text does everywhere."""
+    """Whether the only text that a message may have stands in the literals, as the empty text always does."""
     return any(
         condition.holds
         and condition.kind == "equals"

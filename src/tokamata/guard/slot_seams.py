@@ -2,8 +2,8 @@
 
 A rendering is cut at the control tokens that its literal texts name, and at other added tokens that no text
 around them can hide, such as DeepSeek's ``<｜User｜>``.  Each *stretch* between two of them is a
-question about seams (:mod:`tokamata.guard.seams`).  Settled answers are kept as long as the tokenizer is, since
-templates have few kinds of stretches: ``user\\n`` and any text, after ``<|im_start|>``.
+question about seams (:mod:`tokamata.guard.seams`).  Settled answers are kept as long as the tokenizer is,
+since templates have few kinds of stretches: ``user\\n`` and any text, after ``<|im_start|>``.
 """
 
 from __future__ import annotations
@@ -136,10 +136,10 @@ class SlotSeams:
     def why_not_between(
         self, stretch: RenderingStretch, own: Collection[Slot], conditions: Sequence[Condition], is_cut: bool
     ) -> str:
-        """Why it is not proved that one slot can be encoded apart, with any text in unknown slots; ``""`` if it is.
+        """Why it is not proved that a slot can be encoded apart, whatever unknown slots have; or ``""``.
 
-        The text of an unknown slot may have control tokens; then the stretch has only a part of it, which is a
-        text as well.
+        The text of an unknown slot may have control tokens; then the stretch has only a part of it, which is
+        a text as well.
 
         Args:
             stretch: the stretch.

@@ -1,4 +1,4 @@
-"""The texts of slots, as automata over bytes that are kept: most templates have the same few kinds of slots."""
+"""The texts of slots, as automata over bytes, which are kept: most templates have the same kinds of slots."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Short conversations with texts that templates trip over: where one refutes a claim, nothing is to be proved.
+"""Short conversations with texts that templates trip over: what one refutes, nobody has to prove.
 
 Problem.  A claim about a chat template holds for all conversations, and most claims are false.  A
-counterexample is worth more than a proof, and is found faster: one of some twenty conversations, with the same
-text in one turn or in all of them.
+counterexample is worth more than a proof, and is found faster: one of some twenty conversations, with the
+same text in one turn or in all of them.
 
-Example.  Qwen 3 drops the reasoning of an answer when another turn is appended.  The conversation of a user, an
-assistant and a user with the text ``"</think>a"`` shows it.
+Example.  Qwen 3 drops the reasoning of an answer when another turn is appended.  The conversation of a
+user, an assistant and a user with the text ``"</think>a"`` shows it.
 
 How.  The template itself is run on the texts (:meth:`Template.text`), and the tokenizer's own program encodes
 what it writes.  Where there is no program, the texts are compared, and the witness is not replayed.
@@ -148,7 +148,7 @@ class Tried:
         return whole is not None and text not in whole
 
     def joined(self, role: str) -> Witness | None:
-        """A conversation whose tokens are others than those of a text of a role and of what stands around it."""
+        """A conversation whose tokens are not those of a text of a role and of what stands around it."""
         running = self._edges.running
         if running is None:
             return None

@@ -8,7 +8,13 @@ import random
 import pytest
 
 from tests.guard.templates.test_renderings import read
-from tests.support.templates.any_length import ROLES, check_appended, check_around, drawn_conversation, is_kept
+from tests.support.templates.any_length import (
+    ROLES,
+    check_appended,
+    check_around,
+    drawn_conversation,
+    is_kept,
+)
 from tests.support.templates.families import FAMILIES
 from tokamata.guard.templates.pieces import Rendering, Slot
 from tokamata.guard.templates.reading import Template, read_template
@@ -29,7 +35,8 @@ HANDED_ON = {
         "{% set ns.last = m.content %}{% endfor %}"
     ),
     "the previous message": (
-        "{% for m in messages %}[{{ m.content }}{% if not loop.first %}<{{ loop.previtem.content }}>{% endif %}]{% endfor %}"
+        "{% for m in messages %}[{{ m.content }}{% if not loop.first %}"
+        "<{{ loop.previtem.content }}>{% endif %}]{% endfor %}"
     ),
     "the first message": "{% for m in messages %}[{{ m.content }}|{{ messages[0].content }}]{% endfor %}",
     "the last message": "{% for m in messages %}[{{ m.content }}]{% endfor %}<{{ messages[-1].content }}>",
@@ -38,7 +45,8 @@ HANDED_ON = {
         "[{% if loop.last %}{{ first }}{% endif %}{{ m.content }}]{% endfor %}"
     ),
     "a macro that counts": (
-        "{% set n = namespace(v=0) %}{% macro show(x) %}{% set n.v = n.v + 1 %}{{ n.v }}:{{ x }}{% endmacro %}"
+        "{% set n = namespace(v=0) %}{% macro show(x) %}{% set n.v = n.v + 1 %}"
+        "{{ n.v }}:{{ x }}{% endmacro %}"
         "{% for m in messages %}[{{ show(m.content) }}]{% endfor %}"
     ),
     "a macro with the first text": (
@@ -46,33 +54,41 @@ HANDED_ON = {
         "{% for m in messages %}[{{ show(m.content) }}]{% endfor %}"
     ),
     "the rest": (
-        "{% if messages[0].role == 'system' %}{% set s = messages[0].content %}{% set rest = messages[1:] %}"
+        "{% if messages[0].role == 'system' %}{% set s = messages[0].content %}"
+        "{% set rest = messages[1:] %}"
         "{% else %}{% set s = '' %}{% set rest = messages %}{% endif %}"
         "{% for m in rest %}[{% if loop.first %}{{ s }}{% endif %}{{ m.content }}]{% endfor %}"
     ),
     "filtered messages": (
-        "{% for m in messages | selectattr('role', 'equalto', 'system') | list %}<{{ m.content }}>{% endfor %}"
+        "{% for m in messages | selectattr('role', 'equalto', 'system') | list %}"
+        "<{{ m.content }}>{% endfor %}"
         "{% for m in messages %}{% if m.role != 'system' %}[{{ m.content }}]{% endif %}{% endfor %}"
     ),
     "the last question": (
-        "{% set ns = namespace(at=0) %}{% for m in messages[::-1] %}{% set i = messages | length - 1 - loop.index0 %}"
+        "{% set ns = namespace(at=0) %}{% for m in messages[::-1] %}"
+        "{% set i = messages | length - 1 - loop.index0 %}"
         "{% if m.role == 'user' and ns.at == 0 %}{% set ns.at = i %}{% endif %}{% endfor %}"
-        "{% for m in messages %}[{% if loop.index0 > ns.at %}{{ m.content }}{% else %}{{ m.content | trim }}{% endif %}]"
+        "{% for m in messages %}[{% if loop.index0 > ns.at %}{{ m.content }}"
+        "{% else %}{{ m.content | trim }}{% endif %}]"
         "{% endfor %}"
     ),
     "loops within loops": (
-        "{% for m in messages %}[{{ m.content }}{% for o in messages %}{% if o.role == 'tool' %}{{ o.content }}"
+        "{% for m in messages %}[{{ m.content }}{% for o in messages %}"
+        "{% if o.role == 'tool' %}{{ o.content }}"
         "{% endif %}{% endfor %}]{% endfor %}"
     ),
     "a message by an index": (
         "{% for m in messages %}[{{ m.content }}|{{ messages[loop.index0 - 1].role }}"
-        "{% if loop.index0 + 1 < messages | length %}{{ messages[loop.index0 + 1].content }}{% endif %}]{% endfor %}"
+        "{% if loop.index0 + 1 < messages | length %}{{ messages[loop.index0 + 1].content }}{% endif %}]"
+        "{% endfor %}"
     ),
 }
 
 
 def template_of(name: str) -> Template:
-    return read(name) if name in FAMILIES else read_template(HANDED_ON[name], bos_token="<s>", eos_token="</s>")
+    return (
+        read(name) if name in FAMILIES else read_template(HANDED_ON[name], bos_token="<s>", eos_token="</s>")
+    )
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, *HANDED_ON])

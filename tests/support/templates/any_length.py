@@ -1,8 +1,8 @@
 """The judge of conversations of any length: drawn conversations, rendered by transformers.
 
 Around each message, one of the renderings has to have the text that was written, with some text for its
-unknown slots.  Where that rendering has no tainted slot, the text of the message stands in its own slots alone.
-"""
+unknown slots.  Where that rendering has no tainted slot, the text of the message stands in its own slots
+alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ WORDS = ["a", "b", "<think>", "</think>", "<|im_end|>", "\n", " ", "user\n", "{"
 _MARK = "\u2603\u2604"
 
 
-def drawn_conversation(chooser: random.Random, roles: Sequence[str], most: int = 6) -> tuple[Shape, list[str]]:
+def drawn_conversation(
+    chooser: random.Random, roles: Sequence[str], most: int = 6
+) -> tuple[Shape, list[str]]:
     """Turns, and their texts."""
     turns = tuple(Turn(chooser.choice(roles)) for _ in range(chooser.randint(1, most)))
     if chooser.random() < 0.6 and {"user", "assistant"} <= set(roles):  # as most templates want it
@@ -62,7 +64,9 @@ def pattern_of(rendering: Rendering, content: Source, text: str) -> str | None:
     return "".join(parts)
 
 
-def check_around(template: Template, found: Sequence[Around], shape: Shape, texts: list[str], index: int) -> None:
+def check_around(
+    template: Template, found: Sequence[Around], shape: Shape, texts: list[str], index: int
+) -> None:
     """Checks one conversation around one of its messages."""
     whole = written(template, shape, texts)
     if whole is None:
@@ -95,7 +99,7 @@ def check_around(template: Template, found: Sequence[Around], shape: Shape, text
 def check_appended(
     pairs: Sequence[tuple[Rendering, Rendering]], template: Template, shape: Shape, texts: list[str]
 ) -> None:
-    """Checks the last message of a conversation, if the pairs say that another one changes nothing before it."""
+    """Checks the last message of a conversation, if the pairs say that another one changes nothing."""
     last = len(shape.turns) - 2
     short = Shape(shape.turns[:-1])
     one, other = written(template, short, texts[:-1]), written(template, shape, texts)
@@ -103,7 +107,9 @@ def check_appended(
         return
     before = [pair for pair in pairs if pair[0].refused is None and pair[1].refused is None]
     content = Source("message", min(last, 2), shape.turns[last].role, "content")
-    own = [pair for pair in before if any(slot.source == content for slot in (*pair[0].slots, *pair[1].slots))]
+    own = [
+        pair for pair in before if any(slot.source == content for slot in (*pair[0].slots, *pair[1].slots))
+    ]
     if own and all(is_kept(*pair) for pair in before):
         assert other.startswith(one), (shape, texts, one, other)
 

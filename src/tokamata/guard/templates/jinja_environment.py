@@ -138,6 +138,7 @@ class FollowingCode(CodeGenerator):
     """Code in which operations are calls of the environment."""
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
+        """A comparison: ``environment.compared``."""
         if len(node.ops) != 1:
             super().visit_Compare(node, frame)
             return
@@ -149,6 +150,7 @@ class FollowingCode(CodeGenerator):
         self.write(")")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        """``a ~ b``: ``environment.chained``."""
         self.write("environment.chained((")
         for one in node.nodes:
             self.visit(one, frame)
@@ -156,6 +158,7 @@ class FollowingCode(CodeGenerator):
         self.write("))")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        """A slice: ``environment.cut``."""
         if not isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
             return
@@ -175,18 +178,22 @@ class FollowingCode(CodeGenerator):
         self.write(")")
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:
+        """A list: ``environment.made``."""
         self._visit_container(super().visit_List, node, frame)
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        """A dictionary: ``environment.made``."""
         self._visit_container(super().visit_Dict, node, frame)
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
+        """A tuple that is read: ``environment.made``."""
         if node.ctx == "load":
             self._visit_container(super().visit_Tuple, node, frame)
         else:
             super().visit_Tuple(node, frame)
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
+        """A loop: ``environment.looped``, and ``environment.entered`` for each item."""
         looped = nodes.EnvironmentAttribute("looped")
         node.iter = nodes.Call(looped, [node.iter], [], None, None).set_lineno(node.lineno)
         if isinstance(node.target, nodes.Name):

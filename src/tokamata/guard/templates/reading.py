@@ -104,8 +104,8 @@ class Around:
     Attributes:
         content: the source of its content.
         renderings: what is written.
-        begins: the first pieces that are written from the iteration for the message on; ``""`` stands for none,
-            ``None`` for a message that no iteration is for.
+        begins: the first pieces that are written from the iteration for the message on; ``""`` stands for
+            none, ``None`` for a message that no iteration is for.
     """
 
     content: Source
@@ -215,9 +215,9 @@ class Template:
     ) -> tuple[Around, ...]:
         """What the template writes for conversations of any length that have a turn somewhere.
 
-        Each rendering of each conversation with such a message is among the renderings, with some text for each
-        slot whose source is *unknown* (:mod:`tokamata.guard.templates.unknowns`).  The reverse is not true.  The
-        other turns are messages of any kind, and a generation prompt is asked for or not.
+        Each rendering of each conversation with such a message is among the renderings, with some text for
+        each slot whose source is *unknown* (:mod:`tokamata.guard.templates.unknowns`).  The reverse is not
+        true.  The other turns are messages of any kind, with or without a generation prompt.
 
         Returns:
             One for each position of the message.
@@ -247,11 +247,11 @@ class Template:
     def appended(
         self, turn: Turn, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> tuple[tuple[tuple[Rendering, Rendering], ...], bool]:
-        """What the template writes for conversations of any length that end in a turn, and with one more message.
+        """What the template writes for conversations of any length that end in a turn, and with another one.
 
-        The answers are the same in both renderings of a pair, and unknown slots of both that are equal stand for
-        the same text: what other iterations write is the same in both if they read the same.  The first rendering
-        is without a generation prompt.
+        The answers are the same in both renderings of a pair, and unknown slots of both that are equal stand
+        for the same text: what other iterations write is the same in both if they read the same.  The first
+        rendering is without a generation prompt.
 
         Returns:
             The pairs, and whether that is so: it is not if a message was read by a negative index, since the
@@ -282,7 +282,7 @@ class Template:
         return tuple(dict.fromkeys(pairs)), not any(run.reads_from_the_end for run in runs)
 
     def _around(self, run: Run, turn: Turn, before: int, is_last: bool | None) -> dict[str, Any]:
-        """The variables for a conversation around a turn, of which ``is_last`` says whether it is the last."""
+        """The variables for a conversation around a turn; ``is_last``: whether this is the last."""
         from tokamata.guard.templates.unknowns import Messages, Unknown
 
         run.focus = before

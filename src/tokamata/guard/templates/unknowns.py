@@ -3,16 +3,16 @@
 **Problem.**  Many claims are about one message: its text stands as it is; its tokens are those of the text
 alone. They are to be proved for each message of every conversation, however long it is.
 
-**Method.**  A conversation is seen around one of its messages, M, in one of four positions::
+**Method.**  A conversation is seen around one of its messages, M, in one of three positions::
 
-    M (rest)        one message, M (rest)        two messages or more, M (rest)       … each with M last or not
+    M (rest)      one message, M (rest)      two messages or more, M (rest)      each with M last or not
 
 All other messages are :class:`Unknown`: whatever the template asks about them, both answers are tried, and
 what it writes of them is a slot of any text.  A loop over the conversation runs its body for M alone.  What
-the other iterations do is a *gap*: they write something, and change attributes of namespaces, which are unknown
-after it.  Nothing else lasts, since variables that a loop sets end with the iteration, and lists cannot be
-changed.  So each rendering of each conversation is one of the renderings found, with texts for its unknown
-slots and gaps.  The reverse is not true: only proofs can be drawn from them.
+the other iterations do is a *gap*: they write something, and change attributes of namespaces, which are
+unknown after it.  Nothing else lasts, since variables that a loop sets end with the iteration, and lists
+cannot be changed.  So each rendering of each conversation is one of the renderings found, with texts for
+its unknown slots and gaps.  The reverse is not true: only proofs can be drawn from them.
 
 **What is unknown may hold the text of M.**  A value is *tainted* if it may: items of a filtered or reversed
 conversation, a message by an unknown index, and what a gap writes if its iterations can reach M.  The next
@@ -291,7 +291,7 @@ def is_tainted(slot: Slot) -> bool:
 
 
 def numbered(renderings: tuple[Rendering, ...]) -> tuple[Rendering, ...]:
-    """The same with unknown slots numbered by their order, so that alike renderings of several runs are equal."""
+    """The same with unknown slots numbered by their order, so that like renderings of two runs are equal."""
     numbers: dict[int, int] = {}
 
     def renamed(piece: Piece) -> Piece:
