@@ -41,7 +41,7 @@ from tokamata.guard.template_sources import TemplateSource, template_source
 from tokamata.guard.templates.languages import slot_language
 from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, sources_of
 from tokamata.guard.templates.reading import Conversations, Template, read_template
-from tokamata.guard.templates.shapes import Shape, Turn
+from tokamata.guard.templates.shapes import Shape
 from tokamata.guard.templates.unknowns import is_tainted
 from tokamata.guard.token_edges import TokenEdges
 from tokamata.guard.tried_conversations import Tried
@@ -224,7 +224,9 @@ class _Judge:
         """Conversations of any length, seen around one message of a role."""
         if role not in self._around:
             try:
-                found = self._template.around(Turn(role), limits=self._limits, cancel=self._cancel)
+                found = self._template.around(
+                    self._tried.turn(role), limits=self._limits, cancel=self._cancel
+                )
             except LimitExceeded as error:
                 self._around[role] = _Cases((), f"the limit {error.limit} was met")
             else:
@@ -263,7 +265,7 @@ class _Judge:
                 _Case(
                     rendering,
                     tuple(
-                        Source("message", index, role, "content")
+                        Source("message", index, role, turn.text_field)
                         for index, turn in enumerate(shape.turns)
                         if turn.role == role
                     ),
@@ -279,7 +281,7 @@ class _Judge:
         if self._found is None:
             try:
                 found = self._template.conversations(
-                    [Turn(role) for role in self._roles], limits=self._limits, cancel=self._cancel
+                    [self._tried.turn(role) for role in self._roles], limits=self._limits, cancel=self._cancel
                 )
                 self._found = found if found.unsettled is None else str(found.unsettled)
             except LimitExceeded as error:
@@ -428,7 +430,7 @@ class _Judge:
             if cases.why_not_all or unsettled is not None:
                 return cases.why_not_all or str(unsettled)
         try:
-            turns = [Turn(role) for role in self._roles]
+            turns = [self._tried.turn(role) for role in self._roles]
             return self._turns(self._template).why_not_last(turns, tuple(self._begins))
         except LimitExceeded as error:
             return f"the limit {error.limit} was met"

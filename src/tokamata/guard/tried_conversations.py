@@ -98,7 +98,14 @@ class Tried:
     ) -> None:
         self._template, self._edges, self._limits, self._cancel = template, edges, limits, cancel
         self._texts: dict[tuple[tuple[Turn, ...], tuple[str, ...]], str | None] = {}
-        self.shapes = list(_shapes(roles))
+        self.content: str | tuple[str, ...] = "text"
+        self.shapes = list(_shapes(roles, self.content))
+        if not self._is_written():
+            self.content = ("text",)
+            self.shapes = list(_shapes(roles, self.content))
+            if not self._is_written():
+                self.content = "text"
+                self.shapes = list(_shapes(roles, self.content))
 
     # ---- claims -------------------------------------------------------------------------------------
 
@@ -256,11 +263,20 @@ class Tried:
         key = shape.turns, texts
         if key not in self._texts:
             values = {
-                Source("message", index, turn.role, "content"): text
+                Source("message", index, turn.role, turn.text_field): text
                 for index, (turn, text) in enumerate(zip(shape.turns, texts, strict=True))
             }
             self._texts[key] = self._template.text(shape, values, limits=self._limits, cancel=self._cancel)
         return self._texts[key]
+
+    def turn(self, role: str) -> Turn:
+        """A message as the template takes it: with a text as its content, or a list with one text."""
+        return Turn(role, self.content)
+
+    def _is_written(self) -> bool:
+        """Whether the template writes the text of some message."""
+        written = (self.text(shape, (_CORES[-1],) * len(shape.turns)) for shape in self.shapes)
+        return any(text is not None and _CORES[-1] in text for text in written)
 
     def _with_role(self, role: str) -> Iterator[tuple[Shape, int, tuple[str, ...]]]:
         """Conversations with a role, the index of a turn of it, and plain texts."""
@@ -315,16 +331,16 @@ class Tried:
         )
 
 
-def _shapes(roles: Sequence[str]) -> Iterator[Shape]:
-    """The conversations of some roles; other roles than the usual ones stand for each of these."""
+def _shapes(roles: Sequence[str], content: str | tuple[str, ...]) -> Iterator[Shape]:
+    """The conversations of some roles; another role than the usual ones stands beside these."""
     usual = {"s": "system", "u": "user", "a": "assistant", "t": "tool"}
     for letters in _CONVERSATIONS:
         names = [usual[letter] for letter in letters]
         if all(name in roles for name in names):
-            yield Shape(tuple(map(Turn, names)))
+            yield Shape(tuple(Turn(name, content) for name in names))
     for role in roles:
         if role not in usual.values():
             for others in ((), ("user",), ("assistant",), ("user", "assistant")):
                 if all(name in roles for name in others):
-                    yield Shape(tuple(map(Turn, (*others, role))))
-                    yield Shape(tuple(map(Turn, (role, *others))))
+                    yield Shape(tuple(Turn(name, content) for name in (*others, role)))
+                    yield Shape(tuple(Turn(name, content) for name in (role, *others)))

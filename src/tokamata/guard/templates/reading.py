@@ -239,7 +239,7 @@ class Template:
                 return (outcome,)
 
             renderings = map(numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 1))
-            source = Source("message", before, turn.role, "content")
+            source = Source("message", before, turn.role, turn.text_field)
             every = tuple(dict.fromkeys(rendering for (rendering,) in renderings))
             found.append(Around(source, every, tuple(begins)))
         return tuple(found)
@@ -286,8 +286,12 @@ class Template:
         from tokamata.guard.templates.unknowns import Messages, Unknown
 
         run.focus = before
-        content = Slot(Source("message", before, turn.role, "content"))
-        message = {"role": turn.role, "content": Text(run, (content,))}
+
+        def unknown(source: Source) -> Symbolic:
+            own = replace(source, index=before)
+            return Text(run, (Slot(own),)) if own.kind == "text" else JsonObject(run, Slot(own))
+
+        (message,) = Shape((turn,)).inputs(unknown)["messages"]
         return {
             **self.special_tokens,
             **Shape((turn,)).inputs(lambda _: None),
