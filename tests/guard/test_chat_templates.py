@@ -165,7 +165,8 @@ def test_where_a_trimmed_text_stands(qwen: Tokenizer) -> None:
 # It looks for the last question before it writes, and drops the reasoning of answers before that.
 LAST_QUESTION = (
     "{% set ns = namespace(last=-1) %}{% for m in messages[::-1] %}"
-    "{% if m.role == 'user' and ns.last < 0 %}{% set ns.last = messages | length - 1 - loop.index0 %}{% endif %}"
+    "{% if m.role == 'user' and ns.last < 0 %}{% set ns.last = messages | length - 1 - loop.index0 %}"
+    "{% endif %}"
     "{% endfor %}{% for m in messages %}<|im_start|>{{ m.role }}\n"
     "{% if m.role == 'assistant' and loop.index0 < ns.last %}{{ m.content.split('</think>')[-1] }}"
     "{% else %}{{ m.content }}{% endif %}<|im_end|>\n{% endfor %}"
@@ -222,3 +223,12 @@ def test_a_witness_is_rendered_by_the_template(qwen: Tokenizer) -> None:
     assert witness is not None
     assert witness.text.decode() == rendered(TRIMMED, ("user", " a"))
     assert list(witness.tokens) == encoded(qwen, witness.text.decode())
+
+
+def test_a_loop_before_the_one_that_writes(qwen: Tokenizer) -> None:
+    """What stands between the two loops is not the beginning of a message."""
+    source = (
+        "{% set ns = namespace(n=0) %}{% for m in messages %}{% if m.role == 'user' %}{% set ns.n = 1 %}"
+        "{% endif %}{% endfor %}<|im_start|>{% for m in messages %}{{ m.content | trim }}\n{% endfor %}"
+    )
+    assert guard.template(qwen, source, roles=ROLES).appending.outcome != "proved"

@@ -94,7 +94,7 @@ class Run:
         trace: what the loops over the conversation leave behind, where that is needed.
         namespaces: those that the template has made.
         written: what was put out, outside of blocks whose text is captured.
-        begin: how much was written when a loop came to the message that a conversation is seen around.
+        begin: how much was written when the first loop that writes came to the message in the focus.
         gaps: how many loops have left out iterations.
         walks: what loops go through that have begun and have no item yet.
         phase: distinguishes two conversations that are rendered in one run, of which one is longer.

@@ -142,7 +142,7 @@ class _Walk:
                 RUN.get().written.append(self.gap())
             else:
                 run = RUN.get()
-                if run.begin is None:
+                if run.begin is None and self._facts.writes:
                     run.begin = len(run.written)
                 yield item
 

@@ -105,7 +105,7 @@ class Around:
         content: the source of its content.
         renderings: what is written.
         begins: the first pieces that are written from the iteration for the message on; ``""`` stands for
-            none, ``None`` for a message that no iteration is for.
+            nothing, ``None`` for a message that no iteration is for.
     """
 
     content: Source
@@ -116,8 +116,12 @@ class Around:
 def _first_piece(run: Run) -> Piece | None:
     if run.begin is None:
         return None
+    from tokamata.guard.templates.unknowns import is_gap
+
     written = joined(run, run.written[run.begin :])
-    return written.pieces[0] if isinstance(written, Text) else written
+    first = written.pieces[0] if isinstance(written, Text) else written
+    # What is written for the messages after it is nothing of its own.
+    return "" if isinstance(first, Slot) and is_gap(first) else first
 
 
 class Template:
