@@ -177,8 +177,9 @@ def test_the_last_question(qwen: Tokenizer) -> None:
     """No finite number of conversations suffices; what a text becomes is seen around its message."""
     found = guard.template(qwen, LAST_QUESTION, roles=ROLES)
     assert found.of_role("user").unchanged.outcome == "proved"
-    assert found.of_role("user").apart.witness is not None
-    assert found.of_role("user").apart.witness.replayed
+    joined = found.of_role("user").apart.witness
+    assert joined is not None
+    assert joined.replayed
     changed = found.of_role("assistant").unchanged.witness
     assert changed is not None
     assert changed.replayed
