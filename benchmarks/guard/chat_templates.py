@@ -10,7 +10,7 @@ FOLDER of tokenizers holds ``*.json`` in the format of `tokenizers`.
 A *pair* is a template and a tokenizer with a control token whose name stands in a literal text of the
 template.  A *verdict* is one of a pair: ``control``, ``apart`` and ``unchanged`` for each role that the
 template admits, and ``appending``.  Times are those of the processor, with the tokenizer's tables already
-made.  Two pairs of a template are two measurements: nothing is kept between them but the tokenizer's tables.
+made.  What is kept between pairs counts: settled seams of a tokenizer, and the texts of slots.
 """
 
 from __future__ import annotations
