@@ -64,8 +64,9 @@ INNER_ROOMS = {
     ],
     "guard.templates": [
         *("steps", "pieces", "decisions", "texts", "json_texts", "shapes"),
-        *("jinja_formats", "jinja_filters", "jinja_environment", "jinja_runs", "jinja_conversations"),
-        *("jinja_widening", "reading", "languages"),
+        *("unknowns", "jinja_formats", "jinja_filters", "jinja_environment", "jinja_loops"),
+        *("jinja_any_length", "jinja_runs"),
+        *("jinja_conversations", "jinja_widening", "reading", "languages"),
     ],
     "tokenization": [
         *("papers", "pretokenizers", "pipelines", "kept_tables", "tables", "canonical"),
@@ -75,7 +76,8 @@ INNER_ROOMS = {
         *("verdicts", "probe_texts", "manifests", "manifest"),
         *("guarded_spans", "self_test", "rewritings", "preimages", "normalization"),
         *("byte_languages", "edge_machines", "token_edges", "boundaries", "seams", "encoding"),
-        *("templates", "template_sources", "chat_templates"),
+        *("templates", "template_sources", "slot_texts", "slot_seams", "tried_conversations"),
+        *("appended_turns", "chat_templates"),
     ],
 }
 # Files that know fewer rooms than those below their own.

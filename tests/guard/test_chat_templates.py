@@ -160,3 +160,76 @@ def test_where_a_trimmed_text_stands(qwen: Tokenizer) -> None:
     witness = guard.template(qwen, TRIMMED, roles=["assistant"]).of_role("assistant").unchanged.witness
     assert witness is not None
     assert witness.position == len("<|im_start|>assistant\n")
+
+
+# It looks for the last question before it writes, and drops the reasoning of answers before that.
+LAST_QUESTION = (
+    "{% set ns = namespace(last=-1) %}{% for m in messages[::-1] %}"
+    "{% if m.role == 'user' and ns.last < 0 %}{% set ns.last = messages | length - 1 - loop.index0 %}"
+    "{% endif %}"
+    "{% endfor %}{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.role == 'assistant' and loop.index0 < ns.last %}{{ m.content.split('</think>')[-1] }}"
+    "{% else %}{{ m.content }}{% endif %}<|im_end|>\n{% endfor %}"
+)
+
+
+def test_the_last_question(qwen: Tokenizer) -> None:
+    """No finite number of conversations suffices; what a text becomes is seen around its message."""
+    found = guard.template(qwen, LAST_QUESTION, roles=ROLES)
+    assert found.of_role("user").unchanged.outcome == "proved"
+    joined = found.of_role("user").apart.witness
+    assert joined is not None
+    assert joined.replayed
+    changed = found.of_role("assistant").unchanged.witness
+    assert changed is not None
+    assert changed.replayed
+    assert found.appending.witness is not None
+    trims = LAST_QUESTION.replace("else %}{{ m.content }}", "else %}{{ m.content | trim }}")
+    assert guard.template(qwen, trims, roles=["user"]).of_role("user").apart.outcome == "proved"
+
+
+def test_a_text_that_other_messages_write_again(qwen: Tokenizer) -> None:
+    """A proof about the slots of a message says nothing where another one writes its text."""
+    source = (
+        "{% for m in messages %}<|im_start|>{{ m.content | trim }}<|im_end|>"
+        "{% if not loop.first %}a{{ messages[loop.index0 - 1].content }}b<|im_end|>{% endif %}{% endfor %}"
+    )
+    assert guard.template(qwen, source, roles=["user"]).of_role("user").apart.outcome != "proved"
+    kept = source.replace("messages[loop.index0 - 1].content", "messages[loop.index0 - 1].role")
+    assert guard.template(qwen, kept, roles=["user"]).of_role("user").apart.outcome == "proved"
+
+
+def test_a_conversation_whose_length_is_written(qwen: Tokenizer) -> None:
+    source = CHATML.replace("{{ m.role }}", "{{ m.role }}{{ messages | length }}")
+    assert guard.template(qwen, source, roles=ROLES).appending.witness is not None
+    # The length is not read in the first four turns.
+    late = CHATML.replace("{{ m.role }}", "{{ m.role }}{% if messages | length > 40 %}!{% endif %}")
+    assert guard.template(qwen, late, roles=ROLES).appending.outcome != "proved"
+
+
+def test_contents_of_parts(qwen: Tokenizer) -> None:
+    source = (
+        "{% for m in messages %}<|im_start|>{% for part in m.content %}{% if part.type == 'text' %}"
+        "{{ part.text | trim }}{% endif %}{% endfor %}<|im_end|>{% endfor %}"
+    )
+    found = guard.template(qwen, source, roles=["user"]).of_role("user")
+    assert found.control.witness is not None
+    assert found.apart.outcome == "proved"
+    assert found.unchanged.witness is not None
+
+
+def test_a_witness_is_rendered_by_the_template(qwen: Tokenizer) -> None:
+    """Short conversations are judged by jinja itself."""
+    witness = guard.template(qwen, TRIMMED, roles=ROLES).of_role("user").unchanged.witness
+    assert witness is not None
+    assert witness.text.decode() == rendered(TRIMMED, ("user", " a"))
+    assert list(witness.tokens) == encoded(qwen, witness.text.decode())
+
+
+def test_a_loop_before_the_one_that_writes(qwen: Tokenizer) -> None:
+    """What stands between the two loops is not the beginning of a message."""
+    source = (
+        "{% set ns = namespace(n=0) %}{% for m in messages %}{% if m.role == 'user' %}{% set ns.n = 1 %}"
+        "{% endif %}{% endfor %}<|im_start|>{% for m in messages %}{{ m.content | trim }}\n{% endfor %}"
+    )
+    assert guard.template(qwen, source, roles=ROLES).appending.outcome != "proved"

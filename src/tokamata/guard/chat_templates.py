@@ -12,56 +12,45 @@ fears:
 Example.  ChatML: a user's ``<|im_end|>`` becomes a control token where the rendered text is encoded as a
 whole; an appended turn changes nothing; ``content | trim`` changes ``" a"``.
 
-How.  The template is read for all texts (:mod:`tokamata.guard.templates`): renderings of literal texts and
-slots, for conversations that suffice for all lengths.  Each claim is then a question about the texts of a
-slot, or about the seams of a stretch (:mod:`tokamata.guard.seams`).  A witness is a conversation: it is
-rendered with its texts, and its tokens are compared.
+How.  Short conversations are tried first (:mod:`tokamata.guard.tried_conversations`): most claims are false,
+and a witness is a conversation that the template itself renders.  What is not refuted is proved from what the
+template writes for all texts, as literal texts and slots (:mod:`tokamata.guard.templates`), in two ways:
+
+1. around one message of a conversation of any length (:meth:`Template.around`), which is fast and enough for
+   most templates;
+2. for conversations that suffice for all lengths (:meth:`Template.conversations`), where the first proves
+   nothing.
+
+Each claim is then a question about the texts of a slot, or about the seams of a stretch
+(:mod:`tokamata.guard.seams`).
 
 Whatever the template does that is not followed is named, and what depends on it is not settled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tokamata.constraints.constraint import Constraint
 from tokamata.constraints.text_constraints import literal
-from tokamata.errors import ArgumentError, LimitExceeded, TokamataError, shown_argument
-from tokamata.guard.byte_languages import ByteLanguage
-from tokamata.guard.seams import joined_literals, seams
+from tokamata.errors import ArgumentError, LimitExceeded, shown_argument
+from tokamata.guard.appended_turns import AppendedTurns
+from tokamata.guard.slot_seams import SlotSeams
+from tokamata.guard.slot_texts import is_possible
 from tokamata.guard.template_sources import TemplateSource, template_source
 from tokamata.guard.templates.languages import slot_language
-from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, concretized, sources_of
-from tokamata.guard.templates.reading import Template, read_template
-from tokamata.guard.templates.shapes import Shape, Turn
-from tokamata.guard.token_edges import TokenEdges, not_settled
+from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, sources_of
+from tokamata.guard.templates.reading import Conversations, Template, read_template
+from tokamata.guard.templates.shapes import Shape
+from tokamata.guard.templates.unknowns import is_tainted
+from tokamata.guard.token_edges import TokenEdges
+from tokamata.guard.tried_conversations import Tried
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
 from tokamata.resources.limits import CancelToken, Limits
 
 __all__ = ["ChatTemplate", "RoleVerdicts", "template"]
 
 _ROLES = ("system", "user", "assistant", "tool")
-_MOST_TURNS = 3  # of conversations where it is not known which suffice
-# Texts that templates change, for witnesses; the first that fits is taken.
-_CHANGED = (
-    " a",
-    "a ",
-    "\na",
-    "a\n",
-    " a ",
-    "a</think>b",
-    "<think>a</think>b",
-    "a",
-    "",
-    '"',
-    "<",
-    "A",
-    "a\nb",
-    "é",
-)
-_PLAIN = ("a", "", " ", "b", "</think>", "<think>a</think>b", "a</think>b", "/a", "1", "x" * 20)
 
 
 @dataclass(frozen=True)
@@ -138,7 +127,7 @@ def template(
         source: the template, in jinja2's language; the tokenizer's own if not given.
         roles: the roles of the messages.
         bos_token, eos_token: texts of these variables; the tokenizer's own if not given.
-        limits: bounds on each search, by default 5 s and 300,000 states; what meets one is not settled.
+        limits: bounds on each search, by default 2 s and 300,000 states; what meets one is not settled.
         cancel: stops the work.
 
     Raises:
@@ -151,8 +140,41 @@ def template(
     if isinstance(roles, str) or not all(isinstance(role, str) for role in roles) or not roles:
         raise ArgumentError("roles", shown_argument(roles), "a list of roles")
     given = template_source(tokenizer, source, bos_token, eos_token)
-    bounds = limits or Limits(states=300_000, seconds=5.0)
+    bounds = limits or Limits(states=300_000, seconds=2.0)
     return _Judge(tokenizer, given, tuple(roles), bounds, cancel).judged()
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A rendering, and the messages in it that a claim is about.
+
+    Attributes:
+        rendering: what the template writes.
+        contents: the contents of the messages.
+    """
+
+    rendering: Rendering
+    contents: tuple[Source, ...]
+
+    def slots(self) -> Iterator[Slot]:
+        """Where texts of the messages may stand."""
+        messages = {(source.origin, source.index) for source in self.contents}
+        for slot in self.rendering.slots:
+            if is_tainted(slot) or any((one.origin, one.index) in messages for one in sources_of((slot,))):
+                yield slot
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """What is to be examined for a claim about a role.
+
+    Attributes:
+        cases: the renderings.
+        why_not_all: why they do not suffice for all conversations, or ``""``.
+    """
+
+    cases: Sequence[_Case]
+    why_not_all: str
 
 
 class _Judge:
@@ -166,418 +188,264 @@ class _Judge:
         limits: Limits,
         cancel: CancelToken | None,
     ) -> None:
-        self._tokenizer, self._roles, self._limits, self._cancel = tokenizer, roles, limits, cancel
+        self._roles, self._limits, self._cancel = roles, limits, cancel
         self._edges = TokenEdges.of(tokenizer, "text")
-        self._own: Template = read_template(
+        self._template: Template = read_template(
             given.source,
             bos_token=given.bos_token,
             eos_token=given.eos_token,
             special_tokens=given.special_tokens,
         )
-        self._template = self._own
-        self._seams: dict[Any, Verdict] = {}
-        self._texts: dict[tuple[Slot, Any], Constraint[Any]] = {}
+        self._tried = Tried(self._template, self._edges, roles, limits, cancel)
+        self._seams = SlotSeams(self._edges, limits, cancel)
+        self._found: Conversations | str | None = None
+        self._renderings: list[tuple[Shape, Rendering]] | None = None
+        self._around: dict[str, _Cases] = {}
+        self._begins: dict[Piece | None, None] = {}
         self._unsettled: dict[str, None] = {}
 
     def judged(self) -> ChatTemplate:
-        turns = [Turn(role) for role in self._roles]
-        found = self._own.conversations(turns, limits=self._limits, cancel=self._cancel)
-        if found.unsettled is None and found.template is self._own:
-            return self._of_shapes(self._prompting(list(found.shapes)), "")
-        # What holds for the widened template holds for the template; what is wrong there may be right here.
-        widened = None
-        if found.unsettled is None:
-            self._template = found.template
-            widened = self._of_shapes(self._prompting(list(found.shapes)), "")
-            self._template = self._own
-            self._unsettled.clear()
-        reason = str(found.unsettled or "the template reads the whole conversation before it writes")
-        if found.unsettled is not None:
-            self._unsettled[reason] = None
-        shapes = [Shape((turn,)) for turn in turns]
-        for shape in shapes:  # grows
-            if len(shape.turns) < _MOST_TURNS:
-                shapes += [Shape((*shape.turns, turn)) for turn in turns]
-        own = self._of_shapes(self._prompting(shapes), reason)
-        return own if widened is None else _united(own, widened)
-
-    def _of_shapes(self, shapes: list[Shape], why_not_all: str) -> ChatTemplate:
-        """The verdicts by some conversations; ``why_not_all``: why they do not suffice for all, or ``""``."""
-        renderings = [
-            (shape, rendering)
-            for shape in shapes
-            for rendering in self._renderings(shape)
-            if rendering.refused is None and self._is_possible(rendering)
-        ]
-        written = {turn.role for shape, _ in renderings for turn in shape.turns}
+        admitted = [
+            role for role in self._roles if self._is_admitted(role)
+        ]  # all roles are run before any is judged
         roles = tuple(
-            RoleVerdicts(
-                role,
-                self._control(role, renderings, why_not_all),
-                self._apart(role, renderings, why_not_all),
-                self._unchanged(role, renderings, why_not_all),
-            )
-            for role in self._roles
-            if role in written
+            RoleVerdicts(role, self._control(role), self._apart(role), self._unchanged(role))
+            for role in admitted
         )
-        return ChatTemplate(roles, self._appending(shapes, why_not_all), tuple(self._unsettled))
+        return ChatTemplate(roles, self._appending(), tuple(self._unsettled))
 
     # ---- conversations ------------------------------------------------------------------------------
 
-    @staticmethod
-    def _prompting(shapes: list[Shape]) -> list[Shape]:
-        return [*shapes, *(Shape(shape.turns, add_generation_prompt=True) for shape in shapes)]
+    def _is_admitted(self, role: str) -> bool:
+        cases = self._cases_around(role)
+        return bool(cases.cases or cases.why_not_all)
 
-    def _renderings(self, shape: Shape) -> list[Rendering]:
-        found = self._template.renderings(shape, limits=self._limits, cancel=self._cancel)
-        for rendering in found:
-            if rendering.unsettled is not None:
-                self._unsettled[str(rendering.unsettled)] = None
-        return list(found)
-
-    def _is_possible(self, rendering: Rendering) -> bool:
-        """Whether texts may have the conditions of a rendering; those that none has are left out."""
-        for source in {
-            source for condition in rendering.conditions for source in sources_of(condition.subject)
-        }:
-            if source.kind != "text":
-                continue
+    def _cases_around(self, role: str) -> _Cases:
+        """Conversations of any length, seen around one message of a role."""
+        if role not in self._around:
             try:
-                if slot_language(Slot(source), rendering.conditions).texts.is_empty():
-                    return False
-            except TokamataError:
-                continue
-        return True
+                found = self._template.around(
+                    self._tried.turn(role), limits=self._limits, cancel=self._cancel
+                )
+            except LimitExceeded as error:
+                self._around[role] = _Cases((), f"the limit {error.limit} was met")
+            else:
+                self._begins.update(
+                    dict.fromkeys(piece for each in found if each.content.index for piece in each.begins)
+                )
+                cases = [
+                    _Case(rendering, (each.content,))
+                    for each in found
+                    for rendering in each.renderings
+                    if rendering.refused is None and is_possible(rendering.conditions)
+                ]
+                self._around[role] = _Cases(cases, "")
+        return self._around[role]
 
-    # ---- control tokens -----------------------------------------------------------------------------
+    def _is_cut(self) -> bool:
+        """Whether what is written for a message that is not the first begins with a token, or is nothing."""
+        return all(
+            isinstance(piece, str) and (not piece or self._seams.begins_with_token(piece))
+            for piece in self._begins
+        ) and not any(self._cases_around(role).why_not_all for role in self._roles)
 
-    def _control(self, role: str, renderings: list[tuple[Shape, Rendering]], why_not_all: str) -> Verdict:
+    def _cases_of_shapes(self, role: str) -> _Cases:
+        """Conversations that suffice for all lengths, with those messages of a role."""
+        found = self._conversations()
+        if isinstance(found, str):
+            return _Cases((), found)
+        if self._renderings is None:
+            try:
+                self._renderings = list(self._rendered(found))
+            except LimitExceeded as error:
+                self._found = f"the limit {error.limit} was met"
+                return _Cases((), self._found)
+        return _Cases(
+            [
+                _Case(
+                    rendering,
+                    tuple(
+                        Source("message", index, role, turn.text_field)
+                        for index, turn in enumerate(shape.turns)
+                        if turn.role == role
+                    ),
+                )
+                for shape, rendering in self._renderings
+                if any(turn.role == role for turn in shape.turns)
+            ],
+            "",
+        )
+
+    def _conversations(self) -> Conversations | str:
+        """Shapes that suffice for all lengths, or why there are none."""
+        if self._found is None:
+            try:
+                found = self._template.conversations(
+                    [self._tried.turn(role) for role in self._roles], limits=self._limits, cancel=self._cancel
+                )
+                self._found = found if found.unsettled is None else str(found.unsettled)
+            except LimitExceeded as error:
+                self._found = f"the limit {error.limit} was met"
+        return self._found
+
+    def _rendered(self, found: Conversations) -> Iterator[tuple[Shape, Rendering]]:
+        for shape in [
+            *found.shapes,
+            *(Shape(shape.turns, add_generation_prompt=True) for shape in found.shapes),
+        ]:
+            for rendering in found.template.renderings(shape, limits=self._limits, cancel=self._cancel):
+                if rendering.refused is None and is_possible(rendering.conditions):
+                    yield shape, rendering
+
+    # ---- claims about a role ------------------------------------------------------------------------
+
+    def _proved(self, claim: str, role: str, reason: str, ask: Callable[[_Case], Verdict | str]) -> Verdict:
+        """The verdict about a claim that no tried conversation refutes.
+
+        Args:
+            claim, role: the claim.
+            reason: how it is proved if each case has it.
+            ask: for a case, ``""`` if it has what is claimed, why that is not known, or a witness.
+        """
+        why_not = ""
+        for cases_of in (self._cases_around, self._cases_of_shapes):
+            cases = cases_of(role)
+            why = cases.why_not_all
+            for case in cases.cases:
+                if case.rendering.unsettled is not None:
+                    self._unsettled[str(case.rendering.unsettled)] = None
+                    why = why or str(case.rendering.unsettled)
+                    continue
+                answer = ask(case)
+                if isinstance(answer, Verdict):
+                    return answer
+                why = why or answer
+                if why.startswith("the limit"):  # the others would meet it as well
+                    break
+            if not why:
+                return Verdict(claim, "proved", reason=reason)
+            why_not = why_not or why
+        return Verdict(claim, "not settled", reason=why_not)
+
+    def _control(self, role: str) -> Verdict:
         claim = f"no text of the role {role} becomes a control token"
         names = self._edges.added_names
         if not names:
             return Verdict(claim, "proved", reason="the tokenizer reads no control token in a text")
-        reason = why_not_all
-        for _, rendering in sorted(renderings, key=lambda each: len(each[1].pieces)):
-            written = "".join(piece for piece in rendering.pieces if isinstance(piece, str))
-            own = [name for name in names if name in written]
-            for slot in self._slots(rendering, role):
-                for name in sorted(own, key=len) + sorted(self._edges.control_names, key=len)[:4]:
-                    witness = self._injected(rendering, slot, name, names[name])
-                    if witness is not None:
-                        return Verdict(claim, "witness", witness)
-                reason = reason or self._may_name(slot, rendering, names)
-            if rendering.unsettled is not None:
-                reason = reason or str(rendering.unsettled)
-        return (
-            Verdict(claim, "not settled", reason=reason)
-            if reason
-            else Verdict(claim, "proved", reason="no text of its slots has the name of a control token")
-        )
+        witness = self._tried.injected(role)
+        if witness is not None:
+            return Verdict(claim, "witness", witness)
 
-    def _injected(self, rendering: Rendering, slot: Slot, name: str, token: int) -> Witness | None:
-        if not isinstance(slot.source, Source):
-            return None
-        for text in (name, f"a{name}a"):
-            values = self._values(rendering, {slot.source: text})
-            if values is None:
-                continue
-            whole = concretized(rendering.pieces, values)
-            plain = self._values(rendering, {slot.source: "a"})
-            if plain is None or whole.count(name) <= concretized(rendering.pieces, plain).count(name):
-                continue
-            position = whole.encode().find(name.encode())
-            running = self._edges.running
-            ids = None if running is None else running.encode(whole)
-            replayed = (
-                None
-                if ids is None
-                else ids.count(token)
-                > (running.encode(concretized(rendering.pieces, plain)).count(token) if running else 0)
-            )
-            if replayed is False:
-                continue
-            says = f"the text {text!r} becomes the control token {name!r}"
-            pieces = () if ids is None else self._edges.pieces_of(ids)
-            return Witness(whole.encode(), tuple(ids or ()), pieces, position, says, replayed)
-        return None
+        def ask(case: _Case) -> str:
+            for slot in case.slots():
+                if is_tainted(slot):
+                    return "the text may be within what was not followed"
+                texts = slot_language(slot, case.rendering.conditions).texts
+                for name in names:
+                    if not (texts & literal(name)).is_empty():
+                        return f"texts of {slot} may have the name {name!r}, and none was found"
+                return f"texts of {slot} may have names of control tokens within them"
+            return ""
 
-    def _may_name(self, slot: Slot, rendering: Rendering, names: Mapping[str, int]) -> str:
-        """Why it is not known that no text of a slot has the name of a control token."""
-        language = slot_language(slot, rendering.conditions)
-        for name in names:
-            if not (language.texts & literal(name)).is_empty():
-                return f"texts of {slot} may have the name {name!r}, and none was found"
-        return f"texts of {slot} may have names of control tokens within them"
+        return self._proved(claim, role, "no text of its slots has the name of a control token", ask)
 
-    # ---- seams --------------------------------------------------------------------------------------
-
-    def _apart(self, role: str, renderings: list[tuple[Shape, Rendering]], why_not_all: str) -> Verdict:
+    def _apart(self, role: str) -> Verdict:
         claim = f"the texts of the role {role} can be encoded apart"
-        reason = why_not_all
-        for _, rendering in renderings:
-            if rendering.unsettled is not None:
-                reason = reason or str(rendering.unsettled)
-                continue
-            for verdict in self._stretches(rendering, role):
-                if verdict.outcome == "witness":
-                    return Verdict(claim, "witness", verdict.witness, verdict.reason)
+        witness = self._tried.joined(role)
+        if witness is not None:
+            return Verdict(claim, "witness", witness)
+
+        def ask(case: _Case) -> Verdict | str:
+            own = set(case.slots())
+            why = "the text may be within what was not followed" if any(map(is_tainted, own)) else ""
+            for stretch in self._seams.stretches(case.rendering.pieces):
+                if own.isdisjoint(stretch.slots):
+                    continue
+                if any(one.origin == "unknown" for one in sources_of(stretch.slots)):
+                    why = why or self._seams.why_not_between(
+                        stretch, own, case.rendering.conditions, self._is_cut()
+                    )
+                    continue
+                verdict, parts = self._seams.verdict(stretch, case.rendering.conditions)
+                if verdict.witness is not None:
+                    if self._tried.has_stretch(role, stretch, parts):
+                        return Verdict(claim, "witness", verdict.witness, verdict.reason)
+                    return f"no conversation was found with the text {verdict.witness.text!r:.80}"
                 if not verdict:
-                    reason = reason or verdict.reason
-        if reason:
-            return Verdict(claim, "not settled", reason=reason)
-        return Verdict(claim, "proved", reason="no seam around them changes a token")
+                    why = why or verdict.reason
+            return why
 
-    def _stretches(self, rendering: Rendering, role: str) -> Iterator[Verdict]:
-        """The verdicts of the stretches with a slot of a role."""
-        for parts, slots in self._cut(rendering):
-            if any(self._is_of(slot, role) for slot in slots):
-                yield self._seam(parts)
+        return self._proved(claim, role, "no seam around them changes a token", ask)
 
-    def _cut(self, rendering: Rendering) -> Iterator[tuple[list[str | Constraint[Any]], list[Slot]]]:
-        """The stretches of a rendering, each with the control tokens around it."""
-        parts: list[str | Constraint[Any]] = []
-        slots: list[Slot] = []
-        for piece in rendering.pieces:
-            if isinstance(piece, Slot):
-                parts.append(self._texts_of(piece, rendering))
-                slots.append(piece)
-                continue
-            for text, is_control in self._edges.split_controls(piece):
-                parts.append(text)
-                if is_control:
-                    yield parts, slots
-                    parts, slots = [text], []
-        yield parts, slots
-
-    def _texts_of(self, slot: Slot, rendering: Rendering) -> Constraint[Any]:
-        key = slot, rendering.conditions
-        if key not in self._texts:
-            self._texts[key] = slot_language(slot, rendering.conditions).texts
-        return self._texts[key]
-
-    def _seam(self, parts: list[str | Constraint[Any]]) -> Verdict:
-        try:
-            key = tuple(part if isinstance(part, str) else self._key_of(part) for part in parts)
-        except LimitExceeded as error:
-            return not_settled("", error)
-        if key not in self._seams:
-            try:
-                found = seams(self._tokenizer, parts, limits=self._limits, cancel=self._cancel)
-                self._seams[key] = found.stretches[0].verdict
-            except LimitExceeded as error:
-                self._seams[key] = not_settled("", error)
-        return self._seams[key]
-
-    def _key_of(self, texts: Constraint[Any]) -> Any:
-        """Equal for equal languages alone: what a constraint shows is cut off."""
-        language = ByteLanguage.of("template", texts, self._limits)
-        rows = tuple(tuple(sorted(row.items())) for row in language.rows)
-        return language.classes, rows, language.accepting
-
-    # ---- changes ------------------------------------------------------------------------------------
-
-    def _unchanged(self, role: str, renderings: list[tuple[Shape, Rendering]], why_not_all: str) -> Verdict:
+    def _unchanged(self, role: str) -> Verdict:
         claim = f"each text of the role {role} stands in the rendering as it is"
-        reason = why_not_all
-        for shape, rendering in renderings:
-            if rendering.unsettled is not None:
-                reason = reason or str(rendering.unsettled)
-                continue
-            for index, turn in enumerate(shape.turns):
-                if turn.role != role:
-                    continue
-                source = Source("message", index, role, "content")
-                slots = [slot for slot in self._slots(rendering, role) if slot.source == source]
-                if any(slot.effect == "identity" for slot in slots):
-                    continue
-                witness = self._changed(rendering, source, slots)
-                if witness is not None:
-                    return Verdict(claim, "witness", witness)
-                reason = reason or f"{source} is written as {', '.join(map(str, slots)) or 'nothing'}"
-        if reason:
-            return Verdict(claim, "not settled", reason=reason)
-        return Verdict(claim, "proved", reason="each of its slots is the text itself")
 
-    def _changed(self, rendering: Rendering, source: Source, slots: list[Slot]) -> Witness | None:
-        for text in _CHANGED:
-            values = self._values(rendering, {source: text})
-            if values is None or not text:
-                continue
-            whole = concretized(rendering.pieces, values)
-            if text in whole and slots and concretized((slots[0],), values) == text:
-                continue
-            written = concretized((slots[0],), values) if slots else ""
-            says = (
-                f"the text {text!r} is written as {written!r}" if slots else f"the text {text!r} is left out"
-            )
-            before = rendering.pieces[: rendering.pieces.index(slots[0])] if slots else ()
-            return Witness(whole.encode(), (), (), len(concretized(before, values).encode()), says)
-        return None
+        def ask(case: _Case) -> str:
+            for content in case.contents:
+                own = [slot for slot in case.rendering.slots if slot.source == content]
+                if not any(slot.effect == "identity" for slot in own) and not _is_written(
+                    content, case.rendering
+                ):
+                    return f"{content} is written as {', '.join(map(str, own)) or 'nothing'}"
+            return ""
+
+        around = self._cases_around(role)
+        if around.why_not_all or any(case.rendering.unsettled or ask(case) for case in around.cases):
+            witness = self._tried.changed(role)
+            if witness is not None:
+                return Verdict(claim, "witness", witness)
+        return self._proved(claim, role, "each of its slots is the text itself", ask)
 
     # ---- appended turns -----------------------------------------------------------------------------
 
-    def _appending(self, shapes: list[Shape], why_not_all: str) -> Verdict:
+    def _appending(self) -> Verdict:
         claim = "an appended turn changes no token before it"
-        reason = why_not_all
-        for shape in shapes:
-            if len(shape.turns) < 2 or shape.add_generation_prompt:
-                continue
-            for before, after in self._template.pairs(shape, limits=self._limits, cancel=self._cancel):
-                if before.refused or after.refused or not self._is_possible(after):
-                    continue
-                unsettled = before.unsettled or after.unsettled
-                if unsettled is not None:
-                    reason = reason or str(unsettled)
-                    continue
-                verdict = self._appended(before, after)
-                if verdict.outcome == "witness":
-                    return Verdict(claim, "witness", verdict.witness)
-                if not verdict:
-                    reason = reason or verdict.reason
-        if reason:
-            return Verdict(claim, "not settled", reason=reason)
+        witness = self._tried.appended()
+        if witness is not None:
+            return Verdict(claim, "witness", witness)
+        why = self._why_not_last()
+        if not why:
+            return Verdict(claim, "proved", reason="by induction over the turns")
+        found = self._conversations()
+        if isinstance(found, str):
+            return Verdict(claim, "not settled", reason=why)
+        turns = self._turns(found.template)
+        try:
+            answer = turns.why_not(found.shapes)
+        except LimitExceeded as error:
+            answer = f"the limit {error.limit} was met"
+        if isinstance(answer, Witness):
+            return Verdict(claim, "witness", answer)
+        if answer:
+            return Verdict(claim, "not settled", reason=answer)
         return Verdict(claim, "proved", reason="by induction over the turns")
 
-    def _appended(self, before: Rendering, after: Rendering) -> Verdict:
-        first, second = _characters(before.pieces), _characters(after.pieces)
-        if second[: len(first)] != first:
-            witness = self._rewritten(before, after)
-            if witness is not None:
-                return Verdict("", "witness", witness)
-            return Verdict("", "not settled", reason="another turn changes what was written before it")
-        if self._has_control_across(first, second[len(first) :]):
-            witness = self._rewritten(before, after)
-            if witness is not None:
-                return Verdict("", "witness", witness)
-            return Verdict("", "not settled", reason="a control token is written across the end of a turn")
-        # The stretch around the end of the first turns, in two parts.
-        one = self._language_of(first, after, from_end=True)
-        other = self._language_of(second[len(first) :], after, from_end=False)
-        return Verdict("", "proved") if one is None or other is None else self._seam([*one, *other])
-
-    def _has_control_across(self, first: list[Any], rest: list[Any]) -> bool:
-        """Whether the name of an added token begins before a place in the literals, and ends after it."""
-        left, right = joined_literals(first)[-1:], joined_literals(rest)[:1]
-        if not left or not right or not isinstance(left[0], str) or not isinstance(right[0], str):
-            return False
-        whole = left[0] + right[0]
-        return any(
-            whole.find(name, max(0, len(left[0]) - len(name) + 1), len(left[0]) + len(name) - 1) >= 0
-            for name in self._edges.added_names
-        )
-
-    def _language_of(
-        self, items: list[Any], rendering: Rendering, from_end: bool
-    ) -> list[str | Constraint[Any]] | None:
-        """The part of a stretch at one end of a rendering, with the control token at its other end.
-
-        ``None`` if a control token stands at that end.
-        """
-        pieces = joined_literals(items)
-        cut = list(self._cut(Rendering(tuple(pieces), rendering.conditions)))
-        parts, _ = cut[-1] if from_end else cut[0]
-        controls = self._edges.control_names
-        own = [part for part in parts if not (isinstance(part, str) and part in controls)]
-        if not own:
-            return None
-        whole = _concatenated(own)
-        control = [part for part in parts if isinstance(part, str) and part in controls]
-        return [*control, whole] if from_end else [whole, *control]
-
-    def _rewritten(self, before: Rendering, after: Rendering) -> Witness | None:
-        for text in _PLAIN:
-            values = self._values(after, dict.fromkeys(sources_of(after.pieces), text))
-            if values is None:
-                continue
-            try:
-                one, other = concretized(before.pieces, values), concretized(after.pieces, values)
-            except (KeyError, IndexError):
-                continue
-            position = next(
-                (i for i, (a, b) in enumerate(zip(one.encode(), other.encode(), strict=False)) if a != b),
-                min(len(one.encode()), len(other.encode())),
+    def _why_not_last(self) -> str:
+        """Why the last message of a conversation of any length does not prove it."""
+        for role in self._roles:
+            cases = self._cases_around(role)
+            unsettled = next(
+                (each.rendering.unsettled for each in cases.cases if each.rendering.unsettled), None
             )
-            running = self._edges.running
-            tokens = None if running is None else running.encode(one)
-            longer = None if running is None else running.encode(other)
-            replayed = None if tokens is None or longer is None else longer[: len(tokens)] != tokens
-            if replayed is False or (replayed is None and other.startswith(one)):
-                continue
-            says = f"with another turn, {one[-30:]!r} is no longer encoded as before"
-            pieces = () if tokens is None else self._edges.pieces_of(tokens)
-            return Witness(one.encode(), tuple(tokens or ()), pieces, position, says, replayed)
-        return None
-
-    # ---- values -------------------------------------------------------------------------------------
-
-    def _values(self, rendering: Rendering, given: Mapping[Source, str]) -> dict[Source, Any] | None:
-        """Values of all sources that satisfy the conditions of a rendering; ``None`` if none were found."""
-        sources = list(dict.fromkeys(self._all_sources(rendering)))
-        values: dict[Source, Any] = {source: {} if source.kind == "json" else "a" for source in sources}
-        values.update(given)
-        free = [source for source in sources if source not in given and source.kind == "text"]
-        for _ in range(3):
-            wrong = [each for each in rendering.conditions if not self._holds(each, values)]
-            if not wrong:
-                return values
-            for source in free:
-                if not any(source in set(sources_of(each.subject)) for each in wrong):
-                    continue
-                for text in _PLAIN:
-                    trial = {**values, source: text}
-                    about = [e for e in rendering.conditions if source in set(sources_of(e.subject))]
-                    if all(self._holds(each, trial) for each in about):
-                        values = trial
-                        break
-        return values if all(self._holds(each, values) for each in rendering.conditions) else None
-
-    @staticmethod
-    def _holds(condition: Any, values: Mapping[Source, Any]) -> bool:
+            if cases.why_not_all or unsettled is not None:
+                return cases.why_not_all or str(unsettled)
         try:
-            return bool(condition.is_true_of(values))
-        except (KeyError, IndexError):
-            return False
+            turns = [self._tried.turn(role) for role in self._roles]
+            return self._turns(self._template).why_not_last(turns, tuple(self._begins))
+        except LimitExceeded as error:
+            return f"the limit {error.limit} was met"
 
-    @staticmethod
-    def _all_sources(rendering: Rendering) -> Iterator[Source]:
-        yield from sources_of(rendering.pieces)
-        for condition in rendering.conditions:
-            yield from sources_of(condition.subject)
-            if isinstance(condition.argument, tuple) and condition.kind == "equals":
-                yield from sources_of(condition.argument)
-
-    def _slots(self, rendering: Rendering, role: str) -> list[Slot]:
-        return [piece for piece in rendering.pieces if isinstance(piece, Slot) and self._is_of(piece, role)]
-
-    @staticmethod
-    def _is_of(slot: Slot, role: str) -> bool:
-        return any(source.role == role for source in sources_of((slot,)))
+    def _turns(self, template: Template) -> AppendedTurns:
+        return AppendedTurns(template, self._edges, self._seams, self._tried, self._limits, self._cancel)
 
 
-def _united(own: ChatTemplate, widened: ChatTemplate) -> ChatTemplate:
-    """What is proved for the widened template, and else what is known of the template itself."""
-    proofs = {each.role: each for each in widened.roles}
-
-    def better(one: Verdict, other: Verdict) -> Verdict:
-        return other if other and one.outcome == "not settled" else one
-
-    roles = tuple(
-        RoleVerdicts(each.role, *map(better, each.verdicts, proofs[each.role].verdicts))
-        if each.role in proofs
-        else each
-        for each in own.roles
+def _is_written(content: Source, rendering: Rendering) -> bool:
+    """Whether the only text that a message may have stands in the literals, as the empty text always does."""
+    return any(
+        condition.holds
+        and condition.kind == "equals"
+        and condition.subject == (Slot(content),)
+        and isinstance(condition.argument, str)
+        and any(condition.argument in piece for piece in ("", *rendering.pieces) if isinstance(piece, str))
+        for condition in rendering.conditions
     )
-    return ChatTemplate(roles, better(own.appending, widened.appending), own.unsettled)
-
-
-def _characters(pieces: Iterable[Piece]) -> list[Any]:
-    """Literal texts one character at a time, so that renderings can be compared."""
-    return [item for piece in pieces for item in (piece if isinstance(piece, str) else [piece])]
-
-
-def _concatenated(parts: list[str | Constraint[Any]]) -> Constraint[Any]:
-    whole = [literal(part) if isinstance(part, str) else part for part in parts]
-    found = whole[0]
-    for part in whole[1:]:
-        found = found + part
-    return found

@@ -38,7 +38,7 @@ from tokamata.guard.token_edges import TokenEdges, not_settled
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 
-__all__ = ["Seams", "Stretch", "joined_literals", "seams"]
+__all__ = ["Seams", "Stretch", "joined_literals", "seams", "stretch_verdict"]
 
 _CLAIM = "the tokens of the whole are those of its parts"
 _MOST_TEXTS = 16  # candidates that are compared
@@ -114,11 +114,28 @@ def seams(
     for after_control, parts in _stretches(edges, template):
         slots = [part for part in parts if not isinstance(part, str)]
         if slots:
-            judged = _Judge(edges, parts, after_control, limits, cancel)
+            before = _core.Before.CONTROL_TOKEN if after_control else _core.Before.NOTHING
+            judged = _Judge(edges, parts, before, limits, cancel)
             numbers = tuple(range(slot, slot + len(slots)))
             found.append(Stretch(judged.shown, numbers, judged.verdict()))
         slot += len(slots)
     return Seams(tuple(found))
+
+
+def stretch_verdict(
+    edges: TokenEdges,
+    parts: Sequence[str | ByteLanguage],
+    before: _core.Before,
+    limits: Limits | None,
+    cancel: CancelToken | None,
+) -> tuple[Verdict, tuple[bytes, ...]]:
+    """Whether the tokens of a stretch are those of its parts, and for a witness the texts of its parts.
+
+    Raises:
+        Cancelled: ``cancel`` was cancelled.
+    """
+    judge = _Judge(edges, list(parts), before, limits, cancel)
+    return judge.verdict(), judge.witness_parts
 
 
 def joined_literals(template: Iterable[Any]) -> list[Any]:
@@ -157,16 +174,19 @@ class _Judge:
     def __init__(
         self,
         edges: TokenEdges,
-        parts: list[str | Constraint[Any]],
-        after_control: bool,
+        parts: Sequence[str | Constraint[Any] | ByteLanguage],
+        before: _core.Before,
         limits: Limits | None,
         cancel: CancelToken | None,
     ) -> None:
+        self.witness_parts: tuple[bytes, ...] = ()
         self._edges, self._limits, self._cancel = edges, limits or Limits(), cancel
-        self._before = _core.Before.CONTROL_TOKEN if after_control else _core.Before.NOTHING
+        self._before = before
         self._languages = [
             ByteLanguage.of_bytes(part.encode())
             if isinstance(part, str)
+            else part
+            if isinstance(part, ByteLanguage)
             else ByteLanguage.of("template", part, limits)
             for part in parts
         ]
@@ -260,6 +280,8 @@ class _Judge:
             begin = end
         if whole == parts:
             return None
+        ends = [*offsets, len(text)][-len(self._languages) :]  # without the seam after a control token
+        self.witness_parts = tuple(text[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
         if whole is None:
             return self._unstable(text, parts, offsets)
         pieces = self._edges.pieces_of(whole, self._before == _core.Before.NOTHING)
@@ -287,13 +309,19 @@ class _Judge:
     def _replayed(
         self, text: bytes, whole: list[int], offsets: Sequence[int], parts: list[int]
     ) -> bool | None:
-        """Whether the tokenizer's own program says so; only where nothing stands before the text."""
+        """Whether the tokenizer's own program says so."""
         running = self._edges.running
-        if running is None or (self._before != _core.Before.NOTHING and self._edges.hides_space):
+        if running is None:
             return None
         ids = running.encode_text(text.decode())
         if ids is None:
             return None
+        if self._before != _core.Before.NOTHING and self._edges.hides_space:
+            # A space before the text is hidden at the start of a text alone.
+            if any(True for _, is_control in self._edges.split_controls(text.decode()) if is_control):
+                return None
+            control = min(self._edges.control_names, key=len)
+            ids = running.encode(control + text.decode())[1:]
         begin, theirs = 0, []
         for end in [*offsets, len(text)]:
             if end > begin:

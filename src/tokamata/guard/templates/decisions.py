@@ -17,7 +17,7 @@ template works: a thread cannot be stopped from outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from tokamata.guard.templates.pieces import Condition, Piece, Slot, Source, Unsettled, decided
@@ -92,12 +92,28 @@ class Run:
         conditions: the answers that were asked, in order.
         depth: calls within each other that are under way.
         trace: what the loops over the conversation leave behind, where that is needed.
+        namespaces: those that the template has made.
+        written: what was put out, outside of blocks whose text is captured.
+        begin: how much was written when the first loop that writes came to the message in the focus.
+        gaps: how many loops have left out iterations.
+        walks: what loops go through that have begun and have no item yet.
+        phase: distinguishes two conversations that are rendered in one run, of which one is longer.
+        reads_from_the_end: whether a message was read by a negative index.
+        focus: the index of the message that a conversation of any length is seen around; otherwise -1.
     """
 
     def __init__(self, script: tuple[bool, ...], watch: Watch, line: Callable[[], int]) -> None:
         self.conditions: list[Condition] = []
         self.depth = 0
-        self._unknowns = 0
+        self.namespaces: list[Any] = []
+        self.written: list[Any] = []
+        self.walks: list[Any] = []
+        self.gaps = 0
+        self.begin: int | None = None
+        self.phase = ""
+        self.reads_from_the_end = False
+        self.focus = -1
+        self._terms: dict[Hashable, int] = {}
         self.trace: Trace | None = None
         self._answers: dict[tuple[str, tuple[Piece, ...], Any], bool] = {}
         self._constants: dict[Slot, str] = {}
@@ -171,10 +187,16 @@ class Run:
             self._constants[slot] = argument
         return answer
 
-    def unknown(self) -> bool:
-        """An answer that nothing determines: both are tried, each time anew."""
-        self._unknowns += 1
-        return self.ask("is true", (Slot(Source("unknown", self._unknowns, "", "")),), None)
+    def unknown(self, term: Hashable = None) -> bool:
+        """An answer that nothing determines: both are tried, once for each term, or each time anew."""
+        number = self.number_of(term)
+        return self.ask("is true", (Slot(Source("unknown", number, "", "")),), None)
+
+    def number_of(self, term: Hashable = None) -> int:
+        """The number of a term, or a new one."""
+        if term is None:
+            term = ("unknown", len(self._terms))
+        return self._terms.setdefault(term, len(self._terms))
 
     def _with_constants(self, subject: tuple[Piece, ...]) -> tuple[Piece, ...]:
         """The text with what is known in place of slots."""

@@ -56,7 +56,7 @@ from tokamata.guard.templates.texts import (
     symbols_in,
 )
 
-__all__ = ["RUN", "Environment", "TemplateRefuses"]
+__all__ = ["RUN", "Environment", "FollowingCode", "TemplateRefuses"]
 
 RUN: ContextVar[Run] = ContextVar("run")
 
@@ -100,6 +100,7 @@ class _Namespace(jinja2.utils.Namespace):
         for name in attributes:
             _refuse_underscore(name)
         jinja2.utils.Namespace.__init__(self, attributes)
+        RUN.get().namespaces.append(self)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _refuse_underscore(name)
@@ -133,10 +134,11 @@ def _strftime_now(pattern: Any) -> Text:
     return Text(RUN.get(), (Slot(Source("date", -1, "", str(pattern))),))
 
 
-class _FollowingCode(CodeGenerator):
+class FollowingCode(CodeGenerator):
     """Code in which operations are calls of the environment."""
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:
+        """A comparison: ``environment.compared``."""
         if len(node.ops) != 1:
             super().visit_Compare(node, frame)
             return
@@ -148,6 +150,7 @@ class _FollowingCode(CodeGenerator):
         self.write(")")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        """``a ~ b``: ``environment.chained``."""
         self.write("environment.chained((")
         for one in node.nodes:
             self.visit(one, frame)
@@ -155,6 +158,7 @@ class _FollowingCode(CodeGenerator):
         self.write("))")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        """A slice: ``environment.cut``."""
         if not isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
             return
@@ -174,18 +178,22 @@ class _FollowingCode(CodeGenerator):
         self.write(")")
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:
+        """A list: ``environment.made``."""
         self._visit_container(super().visit_List, node, frame)
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        """A dictionary: ``environment.made``."""
         self._visit_container(super().visit_Dict, node, frame)
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
+        """A tuple that is read: ``environment.made``."""
         if node.ctx == "load":
             self._visit_container(super().visit_Tuple, node, frame)
         else:
             super().visit_Tuple(node, frame)
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
+        """A loop: ``environment.looped``, and ``environment.entered`` for each item."""
         looped = nodes.EnvironmentAttribute("looped")
         node.iter = nodes.Call(looped, [node.iter], [], None, None).set_lineno(node.lineno)
         if isinstance(node.target, nodes.Name):
@@ -211,7 +219,7 @@ class _FollowingCode(CodeGenerator):
 class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     """Operations on values, known or not, in the run of this context (:data:`RUN`)."""
 
-    code_generator_class = _FollowingCode
+    code_generator_class = FollowingCode
     intercepted_binops = frozenset(jinja2.sandbox.SandboxedEnvironment.default_binop_table)
     intercepted_unops = frozenset(jinja2.sandbox.SandboxedEnvironment.default_unop_table)
 

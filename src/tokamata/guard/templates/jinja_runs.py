@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from jinja2 import nodes
 
 from tokamata.errors import TemplateError, TokamataError
 from tokamata.guard.templates.decisions import OverBudget, Run, Unfollowed
+from tokamata.guard.templates.jinja_any_length import AnyLength
 from tokamata.guard.templates.jinja_environment import RUN, Environment
 from tokamata.guard.templates.pieces import Piece, Unsettled
 from tokamata.guard.templates.texts import Raises, Text, joined
@@ -33,6 +35,11 @@ def _environment() -> Environment:
     return Environment()
 
 
+@functools.cache
+def _any_length() -> Environment:
+    return AnyLength()
+
+
 class Compiled:
     """A compiled template.
 
@@ -43,13 +50,20 @@ class Compiled:
     def __init__(self, template: jinja2.Template, tree: nodes.Template) -> None:
         self.tree = tree
         self._template = template
+        # The lines of the code, increasing, with those of the template.
+        self._lines = [(code, own) for own, code in template.debug_info]
 
     def line(self) -> int:
         """The line of the template at work, 0 if none is."""
         frame: FrameType | None = sys._getframe()
         while frame is not None and frame.f_code.co_filename != _FILE:
             frame = frame.f_back
-        return 0 if frame is None else self._template.get_corresponding_lineno(frame.f_lineno)
+        return 0 if frame is None else self._own_line(frame.f_lineno)
+
+    def _own_line(self, code: int) -> int:
+        """The line of the template for one of the code."""
+        at = bisect.bisect_right(self._lines, (code, sys.maxsize))
+        return self._lines[at - 1][1] if at else 1
 
     def rendering(self, run: Run, inputs: Mapping[str, Any]) -> Outcome:
         """The pieces that one run writes; the message if it is refused; what could not be followed.
@@ -59,6 +73,7 @@ class Compiled:
         """
         token = RUN.set(run)
         parts: list[str | Text] = []
+        run.written, run.namespaces, run.walks, run.gaps, run.begin = parts, [], [], 0, None
         if run.trace is not None:
             run.trace.written = lambda: sum(1 for part in parts if not isinstance(part, str) or part)
         try:
@@ -88,7 +103,7 @@ class Compiled:
             if traceback.tb_frame.f_code.co_filename == _FILE:
                 line = traceback.tb_lineno
             traceback = traceback.tb_next
-        return self._template.get_corresponding_lineno(line) if line else 0
+        return self._own_line(line) if line else 0
 
 
 def _too_much(line: int, what: str) -> TemplateError:
@@ -103,15 +118,22 @@ def _pieces(run: Run, parts: list[str | Text]) -> tuple[Piece, ...]:
     return text.pieces if isinstance(text, Text) else (text,) if text else ()
 
 
-def compiled(source: str, change: Callable[[nodes.Template], None] | None = None) -> Compiled:
+def compiled(
+    source: str, change: Callable[[nodes.Template], None] | None = None, *, any_length: bool = False
+) -> Compiled:
     """A template, compiled; ``change`` changes its syntax tree before.
+
+    Args:
+        source: its text.
+        change: changes its syntax tree.
+        any_length: whether it is to be run on a conversation of any length, seen around one message.
 
     Raises:
         TemplateError: it does not parse, or needs other templates.
     """
     if len(source) > _MOST_SOURCE:
         raise TemplateError(0, f"it is longer than {_MOST_SOURCE:,} characters", _ADVICE)
-    environment = _environment()
+    environment = _any_length() if any_length else _environment()
     try:
         tree = environment.parse(source)
         changed = environment.parse(source)

@@ -26,24 +26,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import ArgumentError, LimitExceeded, MissingExtraError, shown_argument
 from tokamata.guard.templates.decisions import Run, Trace
-from tokamata.guard.templates.pieces import Condition, Rendering, Slot, Source, Unsettled, sources_of
+from tokamata.guard.templates.pieces import (
+    Condition,
+    Piece,
+    Rendering,
+    Slot,
+    Source,
+    Unsettled,
+    concretized,
+    sources_of,
+)
 from tokamata.guard.templates.shapes import Shape, Turn
-from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
+from tokamata.guard.templates.texts import JsonObject, Symbolic, Text, joined
 from tokamata.resources.limits import CancelToken, Limits, Watch
+from tokamata.resources.locks import kept_property
 
 if TYPE_CHECKING:
     from tokamata.guard.templates.jinja_conversations import Reads
     from tokamata.guard.templates.jinja_runs import Compiled, Outcome
 
-__all__ = ["Conversations", "Template", "read_template"]
+__all__ = ["Around", "Conversations", "Template", "read_template"]
 
 MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
 MOST_SHAPES = 2000  # of one search for conversations
+MOST_RUNS = 4000  # likewise
 MOST_TURNS = 12
+_POSITIONS = (0, 1, 2)  # of a message in a conversation; 2 stands for all from there on
+_DAY = datetime(2026, 1, 31)  # of conversations with known texts
 
 _Path = tuple[tuple[Condition, ...], tuple["Outcome", ...]]
 
@@ -83,6 +97,33 @@ class Conversations:
     unsettled: Unsettled | None
 
 
+@dataclass(frozen=True)
+class Around:
+    """What a template writes for conversations around a message.
+
+    Attributes:
+        content: the source of its content.
+        renderings: what is written.
+        begins: the first pieces that are written from the iteration for the message on; ``""`` stands for
+            nothing, ``None`` for a message that no iteration is for.
+    """
+
+    content: Source
+    renderings: tuple[Rendering, ...]
+    begins: tuple[Piece | None, ...]
+
+
+def _first_piece(run: Run) -> Piece | None:
+    if run.begin is None:
+        return None
+    from tokamata.guard.templates.unknowns import is_gap
+
+    written = joined(run, run.written[run.begin :])
+    first = written.pieces[0] if isinstance(written, Text) else written
+    # What is written for the messages after it is nothing of its own.
+    return "" if isinstance(first, Slot) and is_gap(first) else first
+
+
 class Template:
     """A chat template that was read; made by :func:`read_template`.
 
@@ -97,6 +138,12 @@ class Template:
         self.source = source
         self.special_tokens = dict(special_tokens)
         self._compiled = compiled
+
+    @kept_property
+    def _any_length(self) -> Compiled:
+        from tokamata.guard.templates.jinja_runs import compiled
+
+        return compiled(self.source, any_length=True)
 
     @property
     def variables(self) -> frozenset[str]:
@@ -138,6 +185,123 @@ class Template:
         before = shape.first(len(shape.turns) - 1)
         before = Shape(before.turns, before.tools, False, before.variables, before.text_variables)
         return tuple((one, other) for one, other in self._paths((before, shape), Watch(limits, cancel)))
+
+    def text(
+        self,
+        shape: Shape,
+        values: Mapping[Source, Any],
+        *,
+        limits: Limits | None = None,
+        cancel: CancelToken | None = None,
+    ) -> str | None:
+        """What the template writes for one conversation: it is run on the texts themselves.
+
+        ``None`` if the template refuses the conversation, or if that depends on the date.
+
+        Args:
+            shape: the conversation without its texts.
+            values: the value of each source of the shape, as :meth:`Shape.inputs` asks for them.
+            limits, cancel: as for :meth:`renderings`.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        run = Run((), Watch(limits, cancel), self._compiled.line)
+        inputs = {**self.special_tokens, **shape.inputs(lambda source: values[source])}
+        pieces, refused, unsettled = self._compiled.rendering(run, inputs)
+        if refused is not None or unsettled is not None or run.conditions:
+            return None
+        dates = {source: _DAY.strftime(source.field) for source in sources_of(pieces)}
+        return concretized(pieces, dates)
+
+    def around(
+        self, turn: Turn, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[Around, ...]:
+        """What the template writes for conversations of any length that have a turn somewhere.
+
+        Each rendering of each conversation with such a message is among the renderings, with some text for
+        each slot whose source is *unknown* (:mod:`tokamata.guard.templates.unknowns`).  The reverse is not
+        true.  The other turns are messages of any kind, with or without a generation prompt.
+
+        Returns:
+            One for each position of the message.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        from tokamata.guard.templates.unknowns import numbered
+
+        template = self._any_length
+        found = []
+        for before in _POSITIONS:
+            begins: dict[Piece | None, None] = {}
+
+            def outcomes(run: Run, before: int = before, begins: Any = begins) -> tuple[Outcome, ...]:
+                outcome = template.rendering(run, self._around(run, turn, before, None))
+                if outcome[1] is None:
+                    begins[_first_piece(run)] = None
+                return (outcome,)
+
+            renderings = map(numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 1))
+            source = Source("message", before, turn.role, turn.text_field)
+            every = tuple(dict.fromkeys(rendering for (rendering,) in renderings))
+            found.append(Around(source, every, tuple(begins)))
+        return tuple(found)
+
+    def appended(
+        self, turn: Turn, *, limits: Limits | None = None, cancel: CancelToken | None = None
+    ) -> tuple[tuple[tuple[Rendering, Rendering], ...], bool]:
+        """What the template writes for conversations of any length that end in a turn, and with another one.
+
+        The answers are the same in both renderings of a pair, and unknown slots of both that are equal stand
+        for the same text: what other iterations write is the same in both if they read the same.  The first
+        rendering is without a generation prompt.
+
+        Returns:
+            The pairs, and whether that is so: it is not if a message was read by a negative index, since the
+            first message may then have read the last one.
+
+        Raises:
+            TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
+        """
+        from tokamata.guard.templates.unknowns import numbered
+
+        template = self._any_length
+        runs: list[Run] = []
+        pairs: list[tuple[Rendering, Rendering]] = []
+        for before in _POSITIONS:
+
+            def outcomes(run: Run, before: int = before) -> tuple[Outcome, ...]:
+                runs.append(run)
+                found = []
+                for is_last in (True, False):
+                    run.phase = "shorter" if is_last else "longer"
+                    found.append(template.rendering(run, self._around(run, turn, before, is_last)))
+                return tuple(found)
+
+            for one, other in map(
+                numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 2)
+            ):
+                pairs.append((one, other))
+        return tuple(dict.fromkeys(pairs)), not any(run.reads_from_the_end for run in runs)
+
+    def _around(self, run: Run, turn: Turn, before: int, is_last: bool | None) -> dict[str, Any]:
+        """The variables for a conversation around a turn; ``is_last``: whether this is the last."""
+        from tokamata.guard.templates.unknowns import Messages, Unknown
+
+        run.focus = before
+
+        def unknown(source: Source) -> Symbolic:
+            own = replace(source, index=before)
+            return Text(run, (Slot(own),)) if own.kind == "text" else JsonObject(run, Slot(own))
+
+        (message,) = Shape((turn,)).inputs(unknown)["messages"]
+        return {
+            **self.special_tokens,
+            **Shape((turn,)).inputs(lambda _: None),
+            "messages": Messages(run, message, before, is_last),
+            "add_generation_prompt": not is_last and Unknown(run, ("generation prompt",), False),
+        }
 
     def conversations(
         self,
@@ -211,6 +375,7 @@ class Template:
 
         shapes: list[Shape] = []
         seen: set[Any] = set()
+        runs = 0
         pending: list[tuple[Turn, ...]] = [(turn,) for turn in dict.fromkeys([*first, *turns])]
         while pending:
             longer: list[tuple[Turn, ...]] = []
@@ -221,6 +386,9 @@ class Template:
                     raise Outside("namespaces whose values go on to change", 0)
                 keys = set()
                 for run, refused in self._traced(shape, watch, described):
+                    runs += 1
+                    if runs > MOST_RUNS:
+                        raise Outside("too many combinations of turns and answers", 0)
                     if neighbours == 1 and is_silent(run):
                         return None
                     if not (refused and self._is_final(shape, run, reads)):
@@ -261,30 +429,41 @@ class Template:
 
     def _paths(self, shapes: tuple[Shape, ...], watch: Watch) -> list[tuple[Rendering, ...]]:
         """The renderings of some shapes on each path."""
+
+        def outcomes(run: Run) -> tuple[Outcome, ...]:
+            return tuple(self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes)
+
+        return self._explored(outcomes, self._compiled.line, watch, len(shapes))
+
+    @staticmethod
+    def _explored(
+        outcomes: Callable[[Run], tuple[Outcome, ...]], line: Callable[[], int], watch: Watch, count: int
+    ) -> list[tuple[Rendering, ...]]:
+        """So many renderings on each path of a run."""
         pending: list[tuple[bool, ...]] = [()]
         paths: list[_Path] = []
         while pending and len(paths) < MOST_PATHS:
             script = pending.pop()
             watch.check()
-            run = Run(script, watch, self._compiled.line)
-            outcomes = tuple(self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes)
+            run = Run(script, watch, line)
+            written = outcomes(run)
             conditions = tuple(run.conditions)
             answers = tuple(condition.holds for condition in conditions)
             for asked in range(len(script), len(answers)):
                 pending.append((*answers[:asked], not answers[asked]))
-            paths.append((conditions, outcomes))
+            paths.append((conditions, written))
         if not pending:
             paths = _merged(paths)
         found = [
             tuple(
                 Rendering(pieces, _of_texts(conditions), refused, unsettled)
-                for pieces, refused, unsettled in outcomes
+                for pieces, refused, unsettled in written
             )
-            for conditions, outcomes in paths
+            for conditions, written in paths
         ]
         if pending:
             unsettled = Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0)
-            found.append(tuple(Rendering((), (), None, unsettled) for _ in shapes))
+            found.append((Rendering((), (), None, unsettled),) * count)
         return found
 
     def _inputs(self, run: Run, shape: Shape) -> dict[str, Any]:

@@ -45,6 +45,11 @@ class Turn:
     arguments: tuple[str, ...] | None = None
     texts: tuple[str, ...] = ()
 
+    @property
+    def text_field(self) -> str:
+        """The path to the first text of its content."""
+        return "content" if isinstance(self.content, str) else "content.0.text"
+
     def __post_init__(self) -> None:
         if not (self.content is None or self.content == "text" or isinstance(self.content, tuple)):
             expected = '"text", a tuple of types of parts, or None'

@@ -1,0 +1,142 @@
+"""Conversations of any length, seen around one message, against drawn conversations."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from tests.guard.templates.test_renderings import read
+from tests.support.templates.any_length import (
+    ROLES,
+    check_appended,
+    check_around,
+    drawn_conversation,
+    is_kept,
+)
+from tests.support.templates.families import FAMILIES
+from tokamata.guard.templates.pieces import Rendering, Slot
+from tokamata.guard.templates.reading import Template, read_template
+from tokamata.guard.templates.shapes import Turn
+from tokamata.guard.templates.unknowns import is_tainted
+
+CASES = 6 * int(os.environ.get("TOKAMATA_CASES", "16"))
+
+# What iterations hand on to each other, and what they read of other messages.
+HANDED_ON = {
+    "a namespace that collects": (
+        "{% set ns = namespace(s='') %}{% for m in messages %}{% if m.role == 'system' %}"
+        "{% set ns.s = ns.s + m.content + '|' %}{% endif %}{% endfor %}<{{ ns.s }}>"
+        "{% for m in messages %}{% if m.role != 'system' %}[{{ m.content }}]{% endif %}{% endfor %}"
+    ),
+    "a namespace with the text before": (
+        "{% set ns = namespace(last='') %}{% for m in messages %}[{{ ns.last }}|{{ m.content }}]"
+        "{% set ns.last = m.content %}{% endfor %}"
+    ),
+    "the previous message": (
+        "{% for m in messages %}[{{ m.content }}{% if not loop.first %}"
+        "<{{ loop.previtem.content }}>{% endif %}]{% endfor %}"
+    ),
+    "the first message": "{% for m in messages %}[{{ m.content }}|{{ messages[0].content }}]{% endfor %}",
+    "the last message": "{% for m in messages %}[{{ m.content }}]{% endfor %}<{{ messages[-1].content }}>",
+    "a variable": (
+        "{% set first = messages[0].content %}{% for m in messages %}"
+        "[{% if loop.last %}{{ first }}{% endif %}{{ m.content }}]{% endfor %}"
+    ),
+    "a macro that counts": (
+        "{% set n = namespace(v=0) %}{% macro show(x) %}{% set n.v = n.v + 1 %}"
+        "{{ n.v }}:{{ x }}{% endmacro %}"
+        "{% for m in messages %}[{{ show(m.content) }}]{% endfor %}"
+    ),
+    "a macro with the first text": (
+        "{% set first = messages[0].content %}{% macro show(x) %}{{ first }}:{{ x }}{% endmacro %}"
+        "{% for m in messages %}[{{ show(m.content) }}]{% endfor %}"
+    ),
+    "the rest": (
+        "{% if messages[0].role == 'system' %}{% set s = messages[0].content %}"
+        "{% set rest = messages[1:] %}"
+        "{% else %}{% set s = '' %}{% set rest = messages %}{% endif %}"
+        "{% for m in rest %}[{% if loop.first %}{{ s }}{% endif %}{{ m.content }}]{% endfor %}"
+    ),
+    "filtered messages": (
+        "{% for m in messages | selectattr('role', 'equalto', 'system') | list %}"
+        "<{{ m.content }}>{% endfor %}"
+        "{% for m in messages %}{% if m.role != 'system' %}[{{ m.content }}]{% endif %}{% endfor %}"
+    ),
+    "the last question": (
+        "{% set ns = namespace(at=0) %}{% for m in messages[::-1] %}"
+        "{% set i = messages | length - 1 - loop.index0 %}"
+        "{% if m.role == 'user' and ns.at == 0 %}{% set ns.at = i %}{% endif %}{% endfor %}"
+        "{% for m in messages %}[{% if loop.index0 > ns.at %}{{ m.content }}"
+        "{% else %}{{ m.content | trim }}{% endif %}]"
+        "{% endfor %}"
+    ),
+    "loops within loops": (
+        "{% for m in messages %}[{{ m.content }}{% for o in messages %}"
+        "{% if o.role == 'tool' %}{{ o.content }}"
+        "{% endif %}{% endfor %}]{% endfor %}"
+    ),
+    "a message by an index": (
+        "{% for m in messages %}[{{ m.content }}|{{ messages[loop.index0 - 1].role }}"
+        "{% if loop.index0 + 1 < messages | length %}{{ messages[loop.index0 + 1].content }}{% endif %}]"
+        "{% endfor %}"
+    ),
+}
+
+
+def template_of(name: str) -> Template:
+    return (
+        read(name) if name in FAMILIES else read_template(HANDED_ON[name], bos_token="<s>", eos_token="</s>")
+    )
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, *HANDED_ON])
+def test_each_conversation_is_among_the_renderings(name: str) -> None:
+    template, chooser = template_of(name), random.Random(name)
+    found = {role: template.around(Turn(role)) for role in ROLES}
+    appended = {role: template.appended(Turn(role)) for role in ROLES}
+    for _ in range(CASES):
+        shape, texts = drawn_conversation(chooser, ROLES)
+        for index, turn in enumerate(shape.turns):
+            check_around(template, found[turn.role], shape, texts, index)
+        if len(shape.turns) > 1 and all(is_sure for _, is_sure in appended.values()):
+            pairs = [pair for pairs, _ in appended.values() for pair in pairs]
+            check_appended(pairs, template, shape, texts)
+
+
+def renderings_of(source: str, role: str) -> list[Rendering]:
+    template = read_template(source)
+    return [one for each in template.around(Turn(role)) for one in each.renderings if one.refused is None]
+
+
+@pytest.mark.parametrize(
+    "name", ["a namespace with the text before", "the previous message", "the first message", "a variable"]
+)
+def test_what_other_messages_may_write_is_tainted(name: str) -> None:
+    assert any(is_tainted(slot) for one in renderings_of(HANDED_ON[name], "user") for slot in one.slots)
+
+
+@pytest.mark.parametrize("name", ["the last question", "a macro that counts", "a namespace that collects"])
+def test_what_cannot_have_the_text_is_not_tainted(name: str) -> None:
+    found = renderings_of(HANDED_ON[name], "user")
+    assert not any(is_tainted(slot) for one in found for slot in one.slots)
+
+
+def test_a_message_of_a_long_conversation() -> None:
+    source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    (first, _, later) = read_template(source).around(Turn("user"))
+    assert {str(one.pieces[0]) for one in first.renderings} == {"<user>"}
+    assert {len(one.pieces) for one in later.renderings} == {3, 4}  # with a gap before it, and after it
+    assert all(isinstance(one.pieces[0], Slot) for one in later.renderings)
+    assert later.begins == ("<user>",)
+
+
+def test_an_appended_message_after_any_conversation() -> None:
+    keeps = read_template("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")
+    pairs, is_sure = keeps.appended(Turn("user"))
+    assert is_sure
+    assert all(is_kept(*pair) for pair in pairs)
+    counts = read_template("{% for m in messages %}<{{ messages | length }}>{{ m.content }}{% endfor %}")
+    pairs, _ = counts.appended(Turn("user"))
+    assert not all(is_kept(*pair) for pair in pairs)
