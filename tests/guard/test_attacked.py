@@ -109,21 +109,14 @@ def test_an_added_token_with_a_space_where_each_text_gets_one() -> None:
         guard.boundary(own, "a")
 
 
-AFTER_TWO = pytest.mark.xfail(
-    strict=True, reason="edge_search.cpp leaves a prefix from no state after two tokens"
-)
-
-
-@pytest.mark.parametrize(
-    "before", ["x", "bx", *(pytest.param(text, marks=AFTER_TWO) for text in ("bbx", "bbbx", "xxx"))]
-)
+@pytest.mark.parametrize("before", ["x", "bx", "bbx", "bbbx", "xxx"])
 def test_a_token_that_is_third_where_the_texts_are_given(before: str) -> None:
     own = made("abxy", ["x y"], {})
     assert own.encode(before + "y").tokens[-1] == "xy"
     assert guard.boundary(own, "y", within=tk.literal(before + "y")).crossed_left.outcome == "witness"
 
 
-@pytest.mark.parametrize("before", ["bx", pytest.param("bbx", marks=AFTER_TWO)])
+@pytest.mark.parametrize("before", ["bx", "bbx"])
 def test_a_seam_that_a_third_token_crosses(before: str) -> None:
     """In the shortest text, with ``a``, no token does."""
     own = made("abxy", ["x y"], {})
