@@ -512,6 +512,7 @@ ALLOWED = {
     ("cli/main.py", "SystemExit"): "the end of a command",
     ("vocabulary/kept_tokens.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("vocabulary/packed_tokens.py", "ValueError"): "a kept file that is damaged is one that is not there",
+    ("vocabulary/kept_tokens.py", "TypeError"): "a kept file that is damaged is one that is not there",
     ("tokenization/kept_tables.py", "ValueError"): "a kept file that is damaged is one that is not there",
     ("tokenization/kept_tables.py", "TypeError"): "a kept file that is damaged is one that is not there",
     ("patterns/grammars/files/lark_files.py", "FileNotFoundError"): "lark's protocol of readers of files",

@@ -163,7 +163,7 @@ def test_what_is_not_followed_is_named(with_template: Path, boundaries: Any) -> 
     source = "{% for m in messages %}{{ m.content | sort | join }}<|end|>{% endfor %}"
     (with_template / "chat_template.jinja").write_text(source)
     result = call(with_template, "--template", "-b", boundaries("{"))
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == 1, result.output  # texts are changed, which is a witness
     assert "not followed line 1: the filter sort of a slot's text" in words(result)
     assert "? not settled an appended turn changes no token before it" in words(result)
     result = call(with_template, "--template", "-b", boundaries("{"), "--json")

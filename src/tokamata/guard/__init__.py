@@ -11,7 +11,7 @@ from tokamata.guard.rewritings import rewriting_of, rewriting_of_form
 from tokamata.guard.seams import Seams, Stretch, seams
 from tokamata.guard.self_test import Plan, plan, self_test
 from tokamata.guard.verdicts import Outcome, Verdict, Witness
-from tokamata.tokenization.running import RunningTokenizer
+from tokamata.tokenization.running import ProgramFailed, RunningTokenizer
 from tokamata.tokenization.self_test import SelfTest
 from tokamata.tokenization.unicode_set import Adversary, adversaries, around
 
@@ -26,6 +26,7 @@ __all__ = [
     "Normalization",
     "Outcome",
     "Plan",
+    "ProgramFailed",
     "RoleVerdicts",
     "RunningTokenizer",
     "Seams",
