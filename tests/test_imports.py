@@ -64,7 +64,7 @@ INNER_ROOMS = {
     ],
     "guard.templates": [
         *("steps", "pieces", "decisions", "texts", "json_texts", "shapes"),
-        *("unknowns", "jinja_formats", "jinja_filters", "jinja_environment", "jinja_loops"),
+        *("unknowns", "jinja_formats", "jinja_filters", "jinja_environment", "jinja_loops", "jinja_subset"),
         *("jinja_any_length", "jinja_runs"),
         *("jinja_conversations", "jinja_widening", "reading", "languages"),
     ],

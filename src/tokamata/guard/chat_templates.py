@@ -196,6 +196,7 @@ class _Judge:
             eos_token=given.eos_token,
             special_tokens=given.special_tokens,
         )
+        self._outside = self._template.why_outside()  # of what can be proved
         self._tried = Tried(self._template, self._edges, roles, limits, cancel)
         self._seams = SlotSeams(self._edges, limits, cancel)
         self._found: Conversations | str | None = None
@@ -205,6 +206,8 @@ class _Judge:
         self._unsettled: dict[str, None] = {}
 
     def judged(self) -> ChatTemplate:
+        if self._outside:
+            self._unsettled[self._outside] = None
         admitted = [
             role for role in self._roles if self._is_admitted(role)
         ]  # all roles are run before any is judged
@@ -218,7 +221,7 @@ class _Judge:
 
     def _is_admitted(self, role: str) -> bool:
         cases = self._cases_around(role)
-        return bool(cases.cases or cases.why_not_all)
+        return bool(cases.cases) or cases.why_not_all not in ("", self._outside)
 
     def _cases_around(self, role: str) -> _Cases:
         """Conversations of any length, seen around one message of a role."""
@@ -239,7 +242,7 @@ class _Judge:
                     for rendering in each.renderings
                     if rendering.refused is None and is_possible(rendering.conditions)
                 ]
-                self._around[role] = _Cases(cases, "")
+                self._around[role] = _Cases(cases, self._outside)
         return self._around[role]
 
     def _is_cut(self) -> bool:
@@ -278,6 +281,8 @@ class _Judge:
 
     def _conversations(self) -> Conversations | str:
         """Shapes that suffice for all lengths, or why there are none."""
+        if self._found is None and self._outside:
+            self._found = self._outside
         if self._found is None:
             try:
                 found = self._template.conversations(

@@ -154,6 +154,13 @@ class Template:
         own |= {"namespace", "dict", "range", "cycler", "joiner", "lipsum", "loop", *self.special_tokens}
         return frozenset(find_undeclared_variables(self._compiled.tree)) - own
 
+    def why_outside(self) -> str:
+        """Why no claim about conversations of any length is proved of it; ``""`` if it may be."""
+        from tokamata.guard.templates.jinja_subset import why_outside
+
+        found = why_outside(self._compiled.tree, self.source)
+        return "" if found is None else str(found)
+
     def renderings(
         self, shape: Shape, *, limits: Limits | None = None, cancel: CancelToken | None = None
     ) -> tuple[Rendering, ...]:
