@@ -35,6 +35,11 @@ EdgeAutomaton::EdgeAutomaton(EdgeTables tables) : tables_(std::move(tables)) {
     for (unsigned byte = 0; byte < 256 && !prefix_[state]; ++byte)
       for (const State target : after_byte(state, static_cast<std::uint8_t>(byte)))
         if (prefix_[target]) throw std::invalid_argument("edge automaton: a path returns to the prefix");
+  // From a free state of the prefix no other one is reached, so that a text that stays in it stays there.
+  for (State state = 0; state < count(); ++state)
+    for (unsigned byte = 0; byte < 256 && free_[state] && prefix_[state]; ++byte)
+      for (const State target : after_byte(state, static_cast<std::uint8_t>(byte)))
+        if (target != state && prefix_[target]) free_[state] = false;
   find_rests();
 }
 

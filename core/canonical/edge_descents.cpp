@@ -86,38 +86,41 @@ std::string_view EdgeDescents::added_text(std::size_t number, bool after_hidden_
 }
 
 std::vector<EdgeDescents::Descent> EdgeDescents::leaving(const TokenTrie& trie, const TrieEdges& edges, NodeId top,
-                                                         const EdgeAutomaton& automaton, State from) const {
+                                                         const EdgeAutomaton& automaton, State from,
+                                                         Budget& budget) const {
   std::vector<Descent> found;
   const auto note = [&](std::uint32_t token, State state, bool has_left) {
     if (has_left) found.push_back({token, state});
   };
   if (automaton.is_free(from) && automaton.is_prefix(from))
-    walk_tokens(trie, departures(trie, edges, top, automaton, from), automaton, kSkipNothing, note);
-  else walk_tokens(trie, top, automaton, from, kSkipNothing, note);
+    walk_tokens(budget, trie, departures(trie, edges, top, automaton, from), automaton, kSkipNothing, note);
+  else walk_tokens(budget, trie, top, automaton, from, kSkipNothing, note);
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
 std::vector<EdgeDescents::Descent> EdgeDescents::leaving(const EdgeAutomaton& automaton, State from,
-                                                         bool after_hidden_space) const {
+                                                         bool after_hidden_space, Budget& budget) const {
   const std::optional<NodeId> highest = top(after_hidden_space);
   if (!highest) return {};
-  std::vector<Descent> found = leaving(tokenization_.vocabulary().trie(), token_edges_, *highest, automaton, from);
+  std::vector<Descent> found =
+      leaving(tokenization_.vocabulary().trie(), token_edges_, *highest, automaton, from, budget);
   std::erase_if(found, [&](const Descent& each) { return !has_bit(tokenization_.possible(), each.token); });
   return found;
 }
 
 std::vector<EdgeDescents::Descent> EdgeDescents::leaving_added(const EdgeAutomaton& automaton, State from,
-                                                               bool after_hidden_space) const {
-  return leaving(names_[after_hidden_space], name_edges_[after_hidden_space], TokenTrie::root(), automaton, from);
+                                                               bool after_hidden_space, Budget& budget) const {
+  return leaving(names_[after_hidden_space], name_edges_[after_hidden_space], TokenTrie::root(), automaton, from,
+                 budget);
 }
 
 std::vector<EdgeDescents::Descent> EdgeDescents::staying_added(const EdgeAutomaton& automaton, State from,
-                                                               bool after_hidden_space) const {
+                                                               bool after_hidden_space, Budget& budget) const {
   std::vector<Descent> found;
   walk_tokens(
-      names_[after_hidden_space], TokenTrie::root(), automaton, from,
+      budget, names_[after_hidden_space], TokenTrie::root(), automaton, from,
       [&](NodeId, State state) { return !automaton.is_prefix(state); },
       [&](std::uint32_t number, State state, bool has_left) {
         if (!has_left) found.push_back({number, state});

@@ -19,6 +19,7 @@
 
 #include "canonical/edge_automaton.hpp"
 #include "canonical/tokenization.hpp"
+#include "common/limits.hpp"
 #include "vocabulary/token_trie.hpp"
 
 namespace tokamata {
@@ -33,11 +34,12 @@ struct Descending {
 // Each token below some nodes, with the states that its other bytes lead to.  Subtries are left out where
 // `skip(node, state)`.
 template <class Skip, class Visit>
-void walk_tokens(const TokenTrie& trie, std::vector<Descending> open, const EdgeAutomaton& automaton, Skip&& skip,
-                 Visit&& visit) {
+void walk_tokens(Budget& budget, const TokenTrie& trie, std::vector<Descending> open, const EdgeAutomaton& automaton,
+                 Skip&& skip, Visit&& visit) {
   while (!open.empty()) {
     const auto [node, state, has_left] = open.back();
     open.pop_back();
+    budget.step();
     if (node != TokenTrie::root())
       for (const std::uint32_t token : trie.own(node)) visit(token, state, has_left);
     if (skip(node, state)) continue;
@@ -47,9 +49,9 @@ void walk_tokens(const TokenTrie& trie, std::vector<Descending> open, const Edge
   }
 }
 template <class Skip, class Visit>
-void walk_tokens(const TokenTrie& trie, NodeId top, const EdgeAutomaton& automaton, EdgeAutomaton::State from,
-                 Skip&& skip, Visit&& visit) {
-  walk_tokens(trie, {{top, from, !automaton.is_prefix(from)}}, automaton, skip, visit);
+void walk_tokens(Budget& budget, const TokenTrie& trie, NodeId top, const EdgeAutomaton& automaton,
+                 EdgeAutomaton::State from, Skip&& skip, Visit&& visit) {
+  walk_tokens(budget, trie, {{top, from, !automaton.is_prefix(from)}}, automaton, skip, visit);
 }
 
 constexpr auto kSkipNothing = [](NodeId, EdgeAutomaton::State) { return false; };
@@ -87,10 +89,13 @@ class EdgeDescents {
   // is no part of the text: its first token is below it.  Nothing where no token begins with it.
   std::optional<NodeId> top(bool after_hidden_space) const;
   // The tokens that leave the prefix from a state of it.
-  std::vector<Descent> leaving(const EdgeAutomaton& automaton, State from, bool after_hidden_space) const;
+  std::vector<Descent> leaving(const EdgeAutomaton& automaton, State from, bool after_hidden_space,
+                               Budget& budget) const;
   // The added tokens that leave the prefix, or stand outside of it; those that stay in it.
-  std::vector<Descent> leaving_added(const EdgeAutomaton& automaton, State from, bool after_hidden_space) const;
-  std::vector<Descent> staying_added(const EdgeAutomaton& automaton, State from, bool after_hidden_space) const;
+  std::vector<Descent> leaving_added(const EdgeAutomaton& automaton, State from, bool after_hidden_space,
+                                     Budget& budget) const;
+  std::vector<Descent> staying_added(const EdgeAutomaton& automaton, State from, bool after_hidden_space,
+                                     Budget& budget) const;
   // The matches under way after one.
   AddedTokens::Open open_after(AddedTokens::Open open, std::size_t number) const {
     return open == AddedTokens::kNothing ? tokenization_.behind_added(number)
@@ -101,7 +106,7 @@ class EdgeDescents {
 
  private:
   std::vector<Descent> leaving(const TokenTrie& trie, const TrieEdges& edges, NodeId top,
-                               const EdgeAutomaton& automaton, State from) const;
+                               const EdgeAutomaton& automaton, State from, Budget& budget) const;
 
   const Tokenization& tokenization_;
   TrieEdges token_edges_;

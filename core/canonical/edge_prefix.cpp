@@ -44,12 +44,12 @@ void EdgePrefix::find_texts(Budget& budget) {
     if (!met_of(node).add(place_of(node.state, node.text), touch, node.cost)) continue;
     if (node.at_border) borders_by_state_[node.state].push_back(static_cast<std::uint32_t>(nodes_.size()));
     nodes_.push_back(node);
-    open_node(static_cast<std::uint32_t>(nodes_.size() - 1));
+    open_node(static_cast<std::uint32_t>(nodes_.size() - 1), budget);
   }
   open_.clear();
 }
 
-void EdgePrefix::open_node(std::uint32_t number) {
+void EdgePrefix::open_node(std::uint32_t number, Budget& budget) {
   const Node node = nodes_[number];
   const TextRules& rules = tokenization_.rules();
   const bool is_hidden = hides_space_ && node.is_start();
@@ -70,7 +70,7 @@ void EdgePrefix::open_node(std::uint32_t number) {
       offer({node.state, after, true, node.cost, number, {}});
     }
   if (!rules.may_end(node.text) || !follows_added_.is_new(node.state, node.text.open, node.is_start())) return;
-  for (const auto& [added, state] : added_after(node.state, is_hidden)) {
+  for (const auto& [added, state] : added_after(node.state, is_hidden, budget)) {
     const AddedTokens::Open open = descents_.open_after(node.text.open, added);
     if (open == AddedTokens::kDead) continue;
     const std::string_view content = descents_.added_text(added, is_hidden);
@@ -81,9 +81,9 @@ void EdgePrefix::open_node(std::uint32_t number) {
 }
 
 // The added tokens that stay in the prefix, with the states after them.
-const std::vector<EdgeDescents::Descent>& EdgePrefix::added_after(State from, bool after_hidden_space) {
+const std::vector<EdgeDescents::Descent>& EdgePrefix::added_after(State from, bool after_hidden_space, Budget& budget) {
   const auto [known, is_new] = added_after_.try_emplace({from, after_hidden_space});
-  if (is_new) known->second = descents_.staying_added(automaton_, from, after_hidden_space);
+  if (is_new) known->second = descents_.staying_added(automaton_, from, after_hidden_space, budget);
   return known->second;
 }
 
@@ -97,7 +97,7 @@ void EdgePrefix::find_begun(Budget& budget) {
     const auto [from, is_new] = tokens_from_.try_emplace({node.state, node.text.guess, is_hidden});
     if (is_new) {
       const auto [descents, is_first] = staying.try_emplace({node.state, is_hidden});
-      if (is_first) descents->second = staying_from(node.state, is_hidden);
+      if (is_first) descents->second = staying_from(node.state, is_hidden, budget);
       from->second = tokens_from(node, descents->second);
     }
     for (const auto& [place, tokens] : from->second) {
@@ -112,7 +112,7 @@ void EdgePrefix::find_begun(Budget& budget) {
   for (auto& [side, places] : begun_by_side_) std::ranges::stable_sort(places, {}, &BegunAt::least);
 }
 
-std::vector<EdgeDescents::Descent> EdgePrefix::staying_from(State from, bool after_hidden_space) const {
+std::vector<EdgeDescents::Descent> EdgePrefix::staying_from(State from, bool after_hidden_space, Budget& budget) const {
   std::vector<EdgeDescents::Descent> staying;
   const Words& beginning = tokenization_.pieces().beginning();
   const std::optional<NodeId> top = descents_.top(after_hidden_space);
@@ -120,7 +120,7 @@ std::vector<EdgeDescents::Descent> EdgePrefix::staying_from(State from, bool aft
     for_each_bit(beginning, [&](std::uint32_t token) { staying.push_back({token, from}); });
   else if (top)
     walk_tokens(
-        tokenization_.vocabulary().trie(), *top, automaton_, from,
+        budget, tokenization_.vocabulary().trie(), *top, automaton_, from,
         [&](NodeId, State state) { return !automaton_.is_prefix(state); },
         [&](std::uint32_t token, State state, bool has_left) {
           if (!has_left && has_bit(beginning, token)) staying.push_back({token, state});

@@ -128,7 +128,7 @@ class EdgePrefix {
       open_.add({node.cost, next_number_++, node});
   }
   void find_texts(Budget& budget);
-  void open_node(std::uint32_t number);
+  void open_node(std::uint32_t number, Budget& budget);
   std::uint32_t length_of(std::uint32_t token) const {
     return static_cast<std::uint32_t>(tokenization_.vocabulary().bytes({token}).size());
   }
@@ -137,8 +137,8 @@ class EdgePrefix {
   using TokensByPlace = std::map<TextPlace, std::vector<std::uint32_t>>;
   TokensByPlace tokens_from(const Node& border, std::span<const EdgeDescents::Descent> staying) const;
   // The tokens that may begin a pre-token and stay in the prefix: by state, the shortest first.
-  std::vector<EdgeDescents::Descent> staying_from(State from, bool after_hidden_space) const;
-  const std::vector<EdgeDescents::Descent>& added_after(State from, bool after_hidden_space);
+  std::vector<EdgeDescents::Descent> staying_from(State from, bool after_hidden_space, Budget& budget) const;
+  const std::vector<EdgeDescents::Descent>& added_after(State from, bool after_hidden_space, Budget& budget);
 
   const Tokenization& tokenization_;
   const EdgeDescents& descents_;

@@ -84,7 +84,7 @@ class Texts {
   }
   void read_added(State state, const TextState& text, bool is_hidden) {
     if (!follows_added_.is_new(state, text.open, is_hidden)) return;
-    for (const auto& [number, reached] : reading_.descents.leaving_added(automaton_, state, is_hidden)) {
+    for (const auto& [number, reached] : reading_.descents.leaving_added(automaton_, state, is_hidden, budget_)) {
       const AddedTokens::Open open = reading_.descents.open_after(text.open, number);
       if (open == AddedTokens::kDead) continue;
       for (const State after : automaton_.after_edge(reached))

@@ -196,7 +196,7 @@ class Search {
     const Borders* borders = found_in(prefix_.borders(), from);
     const BegunPlaces* between = is_first ? nullptr : found_in(prefix_.begun_by_side(), {from, false});
     const BegunPlaces* within = is_first ? nullptr : found_in(prefix_.begun_by_side(), {from, true});
-    for (const auto& [token, state] : reading_.descents.leaving(automaton_, from, is_first)) {
+    for (const auto& [token, state] : reading_.descents.leaving(automaton_, from, is_first, budget_)) {
       const BegunPlaces* begun = begins_within(tokenization_.vocabulary().bytes({token})) ? within : between;
       const bool may_follow = has_bit(pieces_.following(), token);
       for (const State after : automaton_.after_edge(state)) {
@@ -446,7 +446,7 @@ class Search {
   const std::vector<Leaving>& added_after(State state, bool is_hidden) {
     const auto [known, is_new] = added_after_.try_emplace({state, is_hidden});
     if (is_new)
-      for (const auto& [added, before] : reading_.descents.leaving_added(automaton_, state, is_hidden))
+      for (const auto& [added, before] : reading_.descents.leaving_added(automaton_, state, is_hidden, budget_))
         for (const State after : automaton_.after_edge(before)) known->second.push_back({added, after});
     return known->second;
   }
@@ -474,7 +474,7 @@ class Search {
     const bool is_border = node.kind == Kind::Border, is_hidden = reading_.hides_space && is_start(node);
     const std::optional<NodeId> top = reading_.descents.top(is_hidden);
     if (!top) return;
-    walk_tokens(tokenization_.vocabulary().trie(), *top, automaton_, node.state, kSkipNothing,
+    walk_tokens(budget_, tokenization_.vocabulary().trie(), *top, automaton_, node.state, kSkipNothing,
                 [&](std::uint32_t token, State state, bool) {
                   budget_.step();
                   if (!has_bit(tokenization_.possible(), token)) return;
@@ -505,8 +505,8 @@ class Search {
     TextState after;  // where nothing before binds it
   };
 
-  // Whether any node was offered.  What comes before such a token is searched backwards, which takes long; so it is
-  // searched only for one after which a text may end.
+  // Returns whether it offered a node.  What may stand before such a token takes long to find.  So it is searched only
+  // for one after which a text ends where nothing before binds it, without which none ends.
   bool begin_deeper() {
     if (!deep_) find_deep();
     while (!deep_->empty()) {
@@ -515,7 +515,7 @@ class Search {
       const Deep deep = (*deep_)[*number];
       deep_->erase(deep_->begin() + static_cast<std::ptrdiff_t>(*number));
       const std::size_t before = nodes_.size();
-      search_backwards(deep.place, deep.leaving);
+      search_before(deep);
       if (nodes_.size() > before) return true;
     }
     return false;
@@ -536,6 +536,7 @@ class Search {
       const std::set<TextPlace>& places = continues ? within_ : between_;
       for (auto place = places.lower_bound({exit.from, 0, 0}); place != places.end() && place->state == exit.from;
            ++place) {
+        budget_.step();
         const std::optional<TextState> freely = freely_read(*place, token);
         if (!freely) continue;
         const Key best{Kind::Inside, place_of(exit.leaving.state, *freely), Pieces::kSettled, token};
@@ -569,16 +570,27 @@ class Search {
     return numbers[at];
   }
 
-  // Where tokens may end inside pre-tokens of the prefix: where texts do.
+  // Where tokens may end inside pre-tokens of the prefix: where texts do, and byte tokens.
   void find_inner_places() {
+    std::vector<TextPlace> open;  // from where byte tokens may follow
     for (const EdgePrefix::Node& node : prefix_.nodes()) {
-      if (node.at_border) continue;
-      TextPlace place = place_of(node.state, node.text);
+      const TextPlace place = place_of(node.state, node.text);
       const bool is_between = place.place == CodePoints::kBetween;
-      (is_between ? between_ : within_).insert(place);
-      if (is_between) continue;
-      place.place |= TextState::kFallback;
-      within_.insert(place);
+      if (is_between) open.push_back(place);
+      if (!node.at_border) (is_between ? between_ : within_).insert(place);
+    }
+    while (!open.empty()) {
+      const TextPlace place = open.back();
+      open.pop_back();
+      for (unsigned byte = 0x80; byte < 256; ++byte) {
+        TextState text{.guess = place.guess, .place = place.place};
+        if (!rules_.read_fallback(text, static_cast<std::uint8_t>(byte))) continue;
+        for (const State target : automaton_.after_byte(place.state, static_cast<std::uint8_t>(byte))) {
+          const TextPlace reached = place_of(target, text);
+          if (automaton_.is_prefix(target) && reached.place != CodePoints::kBetween && within_.insert(reached).second)
+            open.push_back(reached);
+        }
+      }
     }
   }
 
@@ -598,47 +610,109 @@ class Search {
       return;
     }
     walk_tokens(
-        tokenization_.vocabulary().trie(), TokenTrie::root(), automaton_, from.state,
+        budget_, tokenization_.vocabulary().trie(), TokenTrie::root(), automaton_, from.state,
         [&](NodeId, State state) { return !automaton_.is_prefix(state); },
         [&](std::uint32_t token, State state, bool has_left) {
           if (!has_left && has_bit(pieces_.following(), token)) step(token, state);
         });
   }
 
-  struct Later {
-    TextPlace place;  // from where it follows
+  // A token within a pre-token of the prefix, and the place where it ends; by the place where it begins.
+  struct Inner {
     std::uint32_t token;
-    std::uint32_t next;  // the one that follows it, by its place in the list
+    TextPlace to;
+    friend auto operator<=>(const Inner&, const Inner&) = default;
   };
+  using Steps = std::map<TextPlace, std::set<Inner>>;
 
-  // Sequences of tokens within a pre-token that end with one, from their end on, until one begins it.
-  void search_backwards(const TextPlace& place, const Leaving& leaving) {
-    std::vector<Later> found;
-    std::set<std::pair<TextPlace, std::uint32_t>> met;
-    const auto extend = [&](const TextPlace& to, TokenId token, std::uint32_t next) {
+  // Those through which a deep token may be reached, as far as neighbours decide: from its place backwards.
+  Steps steps_to(const Deep& deep) {
+    Steps steps;
+    std::vector<std::pair<TextPlace, TokenId>> open{{deep.place, {deep.leaving.token}}};
+    std::set<std::pair<TextPlace, TokenId>> met;
+    std::size_t count = 0;
+    while (!open.empty()) {
+      const auto [to, token] = open.back();
+      open.pop_back();
       for (const std::set<TextPlace>* places : {&between_, &within_})
         for (const TextPlace& from : *places)
           for_each_step(from, [&](std::uint32_t other, const TextPlace& reached) {
-            if (reached != to || !pieces_.follow(Pieces::kSettled, {other}, token) || !met.emplace(from, other).second)
-              return;
-            found.push_back({from, other, next});
-            if (found.size() > most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
+            if (reached != to || !pieces_.follow(Pieces::kSettled, {other}, token)) return;
+            if (steps[from].insert({other, to}).second && ++count > most_nodes_)
+              throw LimitExceeded("states", static_cast<double>(most_nodes_));
+            if (met.emplace(from, TokenId{other}).second) open.emplace_back(from, TokenId{other});
           });
-    };
-    extend(place, {leaving.token}, kNoNode);
-    for (std::uint32_t i = 0; i < found.size(); ++i) {
-      const Later here = found[i];
-      std::vector<std::uint32_t> between;
-      for (std::uint32_t at = i; at != kNoNode; at = found[at].next) between.push_back(found[at].token);
-      bool is_found = false;
-      if (const EdgePrefix::BegunAt* begun = prefix_.begun_at(here.place))
-        prefix_.find_begun(*begun, [&](const EdgePrefix::Begun& first) {
-          budget_.step();
-          return is_found = follow_in_prefix(first, between, leaving);
-        });
-      if (is_found) return;
-      extend(here.place, {here.token}, i);
     }
+    return steps;
+  }
+
+  // Tokens from the begin of a pre-token on.
+  struct Chain {
+    TextPlace place;
+    TextState text;
+    Pieces::State pieces;
+    TokenId last;
+    std::uint32_t before;  // the chain without the last token; kNoNode for none
+    EdgePrefix::Begun first;
+  };
+
+  // Offers a deep token after what may stand before it: forwards from the tokens that begin pre-tokens, through those
+  // steps alone, with all that a text binds, until one is found that binds nothing of what follows.
+  void search_before(const Deep& deep) {
+    const Steps steps = steps_to(deep);
+    const Key best{Kind::Inside, place_of(deep.leaving.state, deep.after), Pieces::kSettled, {deep.leaving.token}};
+    std::vector<Chain> chains;
+    Least<Key, KeyHash> met;
+    const auto add = [&](const Chain& chain) {
+      budget_.step();
+      if (!met.add({Kind::Inside, chain.place, chain.pieces, chain.last}, Touch(chain.text), 0)) return;
+      if (chains.size() >= most_nodes_) throw LimitExceeded("states", static_cast<double>(most_nodes_));
+      chains.push_back(chain);
+    };
+    std::uint32_t next = 0;
+    const auto follow_all = [&](const EdgePrefix::Begun& first, const TextPlace& place) {
+      if (const std::optional<Chain> chain = begun_chain(first, place)) add(*chain);
+      for (; next < chains.size(); ++next) {
+        const Chain chain = chains[next];  // a copy: the list grows
+        if (chain.before != kNoNode && chain.place == deep.place) offer_chain(chains, next, deep.leaving);
+        if (offers_.covers(best, Touch(deep.after), kNoNode)) return true;
+        const std::set<Inner>* inner = found_in(steps, chain.place);
+        if (!inner) continue;
+        for (const auto& [token, to] : *inner) {
+          const std::optional<Pieces::State> pieces = pieces_.follow(chain.pieces, chain.last, {token});
+          TextState text = chain.text;
+          if (pieces && tokenization_.read(text, {token}) && place_of(to.state, text) == to)
+            add({to, text, *pieces, {token}, next, chain.first});
+        }
+      }
+      return false;
+    };
+    for (const auto& [place, inner] : steps) {
+      const EdgePrefix::BegunAt* begun = prefix_.begun_at(place);
+      bool is_enough = false;
+      if (begun)
+        prefix_.find_begun(*begun,
+                           [&](const EdgePrefix::Begun& first) { return is_enough = follow_all(first, begun->place); });
+      if (is_enough) return;
+    }
+  }
+
+  std::optional<Chain> begun_chain(const EdgePrefix::Begun& first, const TextPlace& place) const {
+    const EdgePrefix::Node& border = prefix_.nodes()[first.border];
+    const std::optional<Pieces::State> pieces = pieces_.begin({first.token});
+    TextState text = border.text;
+    if ((border.is_start() && tokenization_.is_never_first({first.token})) || !pieces || !pieces_.may_go_on(*pieces) ||
+        !tokenization_.read(text, {first.token}))
+      return std::nullopt;
+    return Chain{place, text, *pieces, {first.token}, kNoNode, first};
+  }
+
+  void offer_chain(const std::vector<Chain>& chains, std::uint32_t number, const Leaving& leaving) {
+    std::vector<std::uint32_t> between;
+    for (; chains[number].before != kNoNode; number = chains[number].before)
+      between.push_back(chains[number].last.value);
+    std::ranges::reverse(between);
+    follow_in_prefix(chains[number].first, between, leaving);
   }
 
   // -------------------------------------------------------------------------------------------------

@@ -95,7 +95,8 @@ class Shortest {
 // Added tokens within a part, with the states after them.
 class AddedInParts {
  public:
-  AddedInParts(const Tokenization& tokenization, const EdgeAutomaton& parts) : parts_(parts) {
+  AddedInParts(const Tokenization& tokenization, const EdgeAutomaton& parts, Budget& budget)
+      : parts_(parts), budget_(budget) {
     std::vector<std::string_view> texts;
     for (std::size_t i = 0; i < tokenization.added().size(); ++i) texts.push_back(tokenization.added_text(i));
     texts_ = TokenTrie(texts);
@@ -104,7 +105,7 @@ class AddedInParts {
   const std::vector<std::pair<std::uint32_t, State>>& after(State state) {
     const auto [known, is_new] = after_.try_emplace(state);
     if (is_new) {
-      walk_tokens(texts_, TokenTrie::root(), parts_, state, kSkipNothing,
+      walk_tokens(budget_, texts_, TokenTrie::root(), parts_, state, kSkipNothing,
                   [&](std::uint32_t added, State target, bool) { known->second.emplace_back(added, target); });
       sort_unique(known->second);
     }
@@ -113,6 +114,7 @@ class AddedInParts {
 
  private:
   const EdgeAutomaton& parts_;
+  Budget& budget_;
   TokenTrie texts_;
   std::unordered_map<State, std::vector<std::pair<std::uint32_t, State>>> after_;
 };
@@ -128,7 +130,7 @@ class BorderSearch {
         rules_(tokenization.rules()),
         parts_(parts),
         before_(before),
-        added_(tokenization, parts),
+        added_(tokenization, parts, budget),
         nodes_(tokenization, most_nodes, budget) {}
 
   void run(std::size_t most_texts, SeamTexts& texts) {
@@ -270,7 +272,7 @@ class StabilitySearch {
   StabilitySearch(const Tokenization& tokenization, const EdgeAutomaton& parts, std::size_t most_nodes, Budget& budget)
       : rules_(tokenization.rules()),
         parts_(parts),
-        added_(tokenization, parts),
+        added_(tokenization, parts, budget),
         nodes_(tokenization, most_nodes, budget),
         ahead_(find_ahead()) {}
 
