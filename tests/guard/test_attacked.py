@@ -121,3 +121,45 @@ def test_a_seam_that_a_third_token_crosses(before: str) -> None:
     """In the shortest text, with ``a``, no token does."""
     own = made("abxy", ["x y"], {})
     assert guard.seams(own, [before, tk.regex("a|y")]).outcome == "witness"
+
+
+def split_at(pattern: str) -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+def test_several_tokens_that_may_stand_before_one() -> None:
+    """After ``o`` the added token ``ol`` is read, after ``y`` the merge ``lb``."""
+    own = made("soylb", ["l b"], {"ol": False}, pre_tokenizer=split_at(r"s[oy]{2}lb|[\s\S]"))
+    assert own.encode("soylb").tokens == ["s", "o", "y", "lb"]
+    found = guard.boundary(own, "b")
+    assert found.crossed_left.witness is not None
+    assert found.crossed_left.witness.replayed
+    assert not found.one_token
+
+
+@pytest.mark.parametrize("letters", ["soq", "sqo"])
+def test_the_first_token_that_may_stand_before_one_binds_what_follows(letters: str) -> None:
+    """An acute accent composes with ``o``, although another mark is between, and not with ``q``."""
+    mark, acute = "\u0316", "\u0301"
+    pattern = split_at(f"s[oq]{mark}{mark}{acute}|[\\s\\S]")
+    merges = [f"{mark} {mark}"]
+    own = made(letters + mark + acute, merges, {}, pre_tokenizer=pattern, normalizer={"type": "NFC"})
+    assert own.encode(f"sq{mark}{mark}{acute}").tokens == ["s", "q", mark + mark, acute]
+    found = guard.boundary(own, mark + acute).crossed_left
+    assert found.witness is not None
+    assert found.witness.replayed
+
+
+@pytest.mark.parametrize("known", ["", "".join(map(chr, range(0x80, 0xC0)))])
+def test_byte_tokens_before_a_deep_token(known: str) -> None:
+    """Places within characters that the vocabulary lacks have numbers of their own."""
+    texts = ["s", "l", "b", *known, "lb", *(f"<0x{byte:02X}>" for byte in range(256))]
+    tokens = {text: token for token, text in enumerate(texts)}
+    decoder = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, FUSE]}
+    definition = document(tokens, decoder, [], merges=[["l", "b"]], byte_fallback=True)
+    definition["pre_tokenizer"] = split_at("s\u00e9lb|[\\s\\S]")
+    own = Tokenizer.from_str(json.dumps(definition))
+    assert own.encode("s\u00e9lb").tokens == ["s", "<0xC3>", "<0xA9>", "lb"]
+    found = guard.boundary(own, "b").crossed_left
+    assert found.witness is not None
+    assert found.witness.replayed
