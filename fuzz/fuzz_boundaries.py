@@ -385,8 +385,8 @@ class Campaign:
             kept = [
                 number
                 for number, whole in enumerate(wholes)
-                if [piece for piece, _ in trial.edges.split_controls(control + whole)][:2]
-                == [control, whole][: 1 + bool(whole)]
+                if list(trial.edges.split_controls(control + whole))
+                == [(control, True), (whole, False)][: 1 + bool(whole)]
             ]
             lists, wholes = [lists[n] for n in kept], [wholes[n] for n in kept]
             encoded = read.written.encoded([control + whole for whole in wholes])
