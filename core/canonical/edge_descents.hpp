@@ -88,7 +88,7 @@ class EdgeDescents {
   // The node below which tokens are.  The space that a tokenizer puts before a text, and that its decoder takes away,
   // is no part of the text: its first token is below it.  Nothing where no token begins with it.
   std::optional<NodeId> top(bool after_hidden_space) const;
-  // The tokens that leave the prefix from a state of it.
+  // The tokens that leave the prefix from a state of it, or stand outside of it.
   std::vector<Descent> leaving(const EdgeAutomaton& automaton, State from, bool after_hidden_space,
                                Budget& budget) const;
   // The added tokens that leave the prefix, or stand outside of it; those that stay in it.

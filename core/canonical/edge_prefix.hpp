@@ -1,8 +1,8 @@
-// The texts that stand before the token edges of a question, once for each tokenizer.
+// The texts that stand before the token edges of a question; once for each tokenizer where that is any text.
 //
 // Problem.  "Does a token cross the left border of `<|im_end|>`, in any text?"  Any text may stand before, and what does
 // is the most of the search; it is the same for every boundary.
-// How.  The *prefix* of an edge automaton are the states in which edges do not matter yet.  Texts are followed there as
+// How.  The *prefix* of an edge automaton is the set of states in which edges do not matter yet.  Texts are followed there as
 // such, byte by byte, with the hypotheses of the tokenizer: at the end of a pre-token that is exact, since the tokens of
 // a pre-token depend on nothing else.  Of all borders of pre-tokens there is one list, and of the tokens that may stand
 // first after each.

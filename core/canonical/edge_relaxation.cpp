@@ -104,7 +104,7 @@ class Texts {
 
   void leave_prefix(const EdgePrefix::Node& node) {
     const bool is_hidden = reading_.hides_space && node.is_start();
-    if (!node.at_border)  // a text after the hidden space stands for those after a space that it covers
+    if (!node.at_border)  // that after the hidden space replaces an equal one after a space
       for (const State state : after_every_byte_) add_read(state, node.text);
     if (!is_hidden) read(node.state, node.text);
     if (rules_.may_end(node.text)) read_added(node.state, node.text, is_hidden);

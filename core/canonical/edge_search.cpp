@@ -344,7 +344,6 @@ class Search {
 
   // ---- after it -----------------------------------------------------------------------------------
 
-  // Whether texts alone forbid it is asked once a search has taken as long as that takes.
   bool texts_allow_it() {
     if (!texts_allow_it_) texts_allow_it_ = !follows_texts_ || may_exist(reading_, automaton_, prefix_, budget_);
     return *texts_allow_it_;
@@ -428,7 +427,7 @@ class Search {
     }
   }
 
-  // Whether the text may end here, so that no longer one is searched from here.
+  // Ends the text here, or goes on with added tokens.  Returns whether it is accepted, so that no longer one is searched.
   bool end_text(std::uint32_t number, const Node& node) {
     if (!rules_.may_end(node.text)) return false;
     if (automaton_.is_accepting(node.state)) {
@@ -719,7 +718,8 @@ class Search {
 
   std::string_view piece(std::uint8_t byte) const { return {&bytes_[byte], 1}; }
 
-  static constexpr std::size_t kTries = 16, kPatience = 1'000;
+  static constexpr std::size_t kTries = 16;        // tokens that are followed before they are filtered
+  static constexpr std::size_t kPatience = 1'000;  // steps before texts alone are asked: most searches end before
 
   const EdgeReading& reading_;
   const Tokenization& tokenization_;
@@ -734,7 +734,8 @@ class Search {
   std::vector<Node> nodes_;
   std::uint32_t end_ = kNoNode;
   Frontier<Arrival> open_;
-  std::vector<std::uint32_t> late_;  // inside wide states: the tokens after them are many, and hardly needed
+  std::vector<std::uint32_t>
+      late_;  // inside wide states: their tokens are many, and tried only when nothing else is left
   std::size_t next_late_ = 0;
   Least<Key, KeyHash> met_;
   Least<Key, KeyHash> offers_;  // of nodes that leave the prefix

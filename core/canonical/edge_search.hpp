@@ -10,15 +10,15 @@
 //   - Where edges matter tokens are followed one by one, down the trie: a hypothesis, what its pieces are, and the
 //     token before.
 // Most of a text stands before the edges that matter, in the *prefix* (edge_prefix.hpp).  It is left by a byte where
-// edges do not matter, or by a token (edge_descents.hpp), from one border at a time.  What stands deeper inside a
-// pre-token is searched backwards, where nothing else is left.  The fewest bytes that lead to acceptance are added to
-// the cost of each text, so that those come first that may be the shortest.
+// edges do not matter, or by a token (edge_descents.hpp), from one border at a time.  The fewest bytes that lead to
+// acceptance are added to the cost of each text (A*).  A token that leaves the prefix as the third or a later one of its
+// pre-token is searched last: backwards for the steps that may lead to it, then forwards through these steps.
 // Where the answer is "none", most of the time would go by with tokens; whether texts alone forbid it is asked before
 // (edge_relaxation.hpp).
 // Two states of one hypothesis are compared by what they forbid (edge_places.hpp).
-// Source.  002 and 001's composition; Hart, Nilsson and Raphael, 1968, for the estimates.  Cost.  The prefix once; a
+// Source.  Koo, Liu and He, 2024, for the composition; Hart, Nilsson and Raphael, 1968, for the estimates.  Cost.  The prefix once; a
 // literal text of ten bytes: 0.1 to 1 ms after that, for a vocabulary of 262,145.
-// Rejected.  A mask of the engine for a pattern with edges: it asks of every token of the vocabulary whether it lives,
+// Rejected.  A mask of the engine for a pattern with edges: it asks of every token of the vocabulary whether it is live,
 // and every text before the edges is a state of its own.
 #pragma once
 
@@ -46,7 +46,8 @@ class EdgeSearch {
   EdgeSearch(const EdgeSearch&) = delete;
   EdgeSearch& operator=(const EdgeSearch&) = delete;
 
-  // A shortest one, unless its first token that matters stands third or later in a pre-token: those are searched last.
+  // A shortest one, unless its first token that matters stands third or later in a pre-token, or tokens go on after the
+  // edges that matter: those are searched last.
   // Nothing where no text has such edges.  Ends with LimitExceeded where more than `most_nodes` nodes are met.
   std::optional<std::string> shortest(const EdgeAutomaton& automaton, Before before, std::size_t most_nodes,
                                       Budget& budget) const;
