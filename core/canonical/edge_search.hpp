@@ -16,8 +16,8 @@
 // Where the answer is "none", most of the time would go by with tokens; whether texts alone forbid it is asked before
 // (edge_relaxation.hpp).
 // Two states of one hypothesis are compared by what they forbid (edge_places.hpp).
-// Source.  Koo, Liu and He, 2024, for the composition; Hart, Nilsson and Raphael, 1968, for the estimates.  Cost.  The prefix once; a
-// literal text of ten bytes: 0.1 to 1 ms after that, for a vocabulary of 262,145.
+// Source.  Koo, Liu and He, 2024, for the composition; Hart, Nilsson and Raphael, 1968, for the estimates.
+// Cost.  The prefix once; a literal text of ten bytes: 0.1 to 1 ms after that, for a vocabulary of 262,145.
 // Rejected.  A mask of the engine for a pattern with edges: it asks of every token of the vocabulary whether it is live,
 // and every text before the edges is a state of its own.
 #pragma once
