@@ -94,28 +94,21 @@ class AppendedTurns:
             return "another turn changes what was written before it"
         rest = joined_literals(second[len(first) :])
         left = self._side(first, -1)
-        tail = (
-            first[len(first) - len(joined_literals(first)[-1]) :]
-            if first and isinstance(first[-1], str)
-            else []
-        )
         gaps = [at for at, piece in enumerate(rest) if isinstance(piece, Slot) and is_gap(piece)]
         if gaps != [0] or any(isinstance(piece, Slot) for piece in rest[1:]):
             return "it is not known what a message is written after"
         for begin in begins:
             if begin is None:
                 return "a message is written outside of the loop over the messages"
-            if left is None:
-                continue
             start = (begin or "".join(rest[1:])) if isinstance(begin, str) else ""
             if not start and isinstance(begin, str):
                 continue  # nothing is written
-            if not self._seams.begins_with_token(start):
-                if not self._is_kept_before(left, start, after):
-                    return "a message does not begin with a control token"
+            if self._may_have_name_across(first, start, after):
+                return "the name of an added token may be written across the end of a turn"
+            if left is None or self._seams.begins_with_token(start):
                 continue
-            if self._has_name_across(tail, list(start)):
-                return "the name of an added token is written across the end of a turn"
+            if not self._is_kept_before(left, start, after):
+                return "a message does not begin with a control token"
         return ""
 
     def _is_kept_before(self, left: RenderingStretch, start: str, rendering: Rendering) -> bool:
@@ -151,8 +144,10 @@ class AppendedTurns:
         if second[: len(first)] != first:
             return "another turn changes what was written before it"
         rest = second[len(first) :]
-        if self._has_name_across(first, rest):
-            return "the name of an added token is written across the end of a turn"
+        following = joined_literals(rest)[:1]
+        start = following[0] if following and isinstance(following[0], str) else ""
+        if rest and self._may_have_name_across(first, start, after):
+            return "the name of an added token may be written across the end of a turn"
         left, right = self._side(first, -1), self._side(rest, 0)
         if left is None or right is None:
             return ""
@@ -166,16 +161,29 @@ class AppendedTurns:
         witness = self._realized(shape, left, right, texts)
         return witness or f"no conversation was found with the text {verdict.witness.text!r:.80}"
 
-    def _has_name_across(self, first: list[Any], rest: list[Any]) -> bool:
-        """Whether the name of an added token begins before a place in the literals, and ends after it."""
-        left, right = joined_literals(first)[-1:], joined_literals(rest)[:1]
-        if not left or not right or not isinstance(left[0], str) or not isinstance(right[0], str):
-            return False
-        whole = left[0] + right[0]
-        return any(
-            whole.find(name, max(0, len(left[0]) - len(name) + 1), len(left[0]) + len(name) - 1) >= 0
+    def _may_have_name_across(self, first: list[Any], start: str, rendering: Rendering) -> bool:
+        """Whether the name of an added token may begin before a place, and end after it.
+
+        It is asked of texts as they are written, whatever control tokens are in them.
+
+        Args:
+            first: what stands before the place, one character at a time.
+            start: a literal text that follows; after it any text may stand.
+            rendering: where the slots of ``first`` are.
+        """
+        cuts = {
+            name[:at]
             for name in self._edges.added_names
-        )
+            for at in range(1, len(name))
+            if start.startswith(name[at:]) or name[at:].startswith(start)
+        }
+        if not cuts:
+            return False
+        try:
+            before = concatenated(_last(first, max(map(len, cuts))), rendering.conditions)
+        except LimitExceeded:
+            return True
+        return any(before.may_end_with(cut.encode()) for cut in sorted(cuts))
 
     def _side(self, items: list[Any], end: int) -> RenderingStretch | None:
         """The part of a stretch at one end of some pieces; ``None`` if a control token stands there."""
@@ -207,6 +215,18 @@ class AppendedTurns:
 
 def _has_unknown(stretch: RenderingStretch) -> bool:
     return any(source.origin == "unknown" for source in sources_of(stretch.slots))
+
+
+def _last(items: list[Any], length: int) -> list[Piece]:
+    """The last of some characters and slots, at least so many characters after each slot that is left out.
+
+    A slot may have the empty text, so that what stands before it counts.
+    """
+    at, together = len(items), 0
+    while at and together < length:
+        at -= 1
+        together = together + 1 if isinstance(items[at], str) else 0
+    return joined_literals(items[at:])
 
 
 def _characters(pieces: Iterable[Piece]) -> list[Any]:

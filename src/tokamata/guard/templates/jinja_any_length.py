@@ -142,8 +142,9 @@ class _Walk:
                 RUN.get().written.append(self.gap())
             else:
                 run = RUN.get()
-                if run.begin is None and self._facts.writes:
-                    run.begin = len(run.written)
+                if self._facts.writes:
+                    run.has_other_begin = run.begin is not None
+                    run.begin = len(run.written) if run.begin is None else run.begin
                 yield item
 
     def gap(self) -> str | Text:
@@ -159,11 +160,15 @@ class _Walk:
             if not any(reaches(variables.get(one), run.focus) for one in read)
         }
         gap = run.number_of(("gap", run.gaps, facts, end, self._state()))
-        for number, namespace in enumerate(run.namespaces):
-            own = jinja2.utils.Namespace.__getattribute__(namespace, "_Namespace__attrs")
+        attributes = [
+            jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs") for each in run.namespaces
+        ]
+        # A value of another namespace may be assigned, and one that was there may be left.
+        reached = {name for own in attributes for name in own if reaches(own[name], run.focus)}
+        for number, (namespace, own) in enumerate(zip(run.namespaces, attributes, strict=True)):
             for name in facts.sets:
-                is_count = name in counts and not reaches(own.get(name), run.focus)
-                after = Unknown(run, ("after", gap, number, name), is_tainted and not is_count)
+                may_hold = name in reached or (is_tainted and name not in counts)
+                after = Unknown(run, ("after", gap, number, name), may_hold)
                 is_text = name in facts.extends and isinstance(own.get(name), (str, Text))
                 namespace[name] = joined(run, [own[name], after.written()]) if is_text else after
         if not facts.writes:
