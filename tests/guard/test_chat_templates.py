@@ -240,18 +240,22 @@ TRIM = RAW.replace("m.content", "m.content | trim")
 FOR, END = "{% for m in messages %}", "{% endfor %}"
 
 
-@pytest.fixture(scope="module")
-def small() -> Tokenizer:
-    """All bytes and a few merges, one of which is of no plain text that is tried: ``v`` and ``w``."""
+def made(*merges: tuple[str, str]) -> Tokenizer:
+    """A tokenizer with all bytes, some merges, and two control tokens."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    merges = [("\u010a", "\u010a"), ("\u010a", "a"), ("\u0120", "a"), ("v", "w")]
     vocab = {text: token for token, text in enumerate([*letters, *map("".join, merges)])}
-    own = Tokenizer(models.BPE(vocab=vocab, merges=merges))
+    own = Tokenizer(models.BPE(vocab=vocab, merges=list(merges)))
     own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     own.decoder = decoders.ByteLevel()
     names = ("<|im_start|>", "<|im_end|>")
     own.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in names])
     return own
+
+
+@pytest.fixture(scope="module")
+def small() -> Tokenizer:
+    """Its merges are those of tried texts, and one more: ``v`` and ``w``."""
+    return made(("\u010a", "\u010a"), ("\u010a", "a"), ("\u0120", "a"), ("v", "w"))
 
 
 def test_the_plain_proofs_of_the_small_tokenizer(small: Tokenizer) -> None:
@@ -298,6 +302,18 @@ def test_a_name_that_is_cut_by_another_token(small: Tokenizer) -> None:
     assert guard.template(small, source, roles=["user"]).appending.outcome == "proved"
     trimmed = FOR + "|im_end|>{{ m.content | trim }}<|im_end|>\n" + END
     assert guard.template(small, trimmed, roles=["user"]).appending.outcome == "proved"
+
+
+def test_a_text_that_ends_shortly_after_a_control_token() -> None:
+    """``>v`` is one token, so that ``v`` and ``w`` are not; after the control token they are."""
+    own = made((">", "v"), ("v", "w"))
+    source = (
+        FOR + "w{% if not m.content.endswith('|>v') %}.{% endif %}{{ m.content }}"
+        "{% if not m.content.endswith('|>v') %}.{% endif %}" + END
+    )
+    one, two = (encoded(own, rendered(source, *[("user", "<|im_end|>v")] * turns)) for turns in (1, 2))
+    assert two[: len(one)] != one
+    assert guard.template(own, source, roles=["user"]).appending.outcome != "proved"
 
 
 # Each writes other tokens of earlier turns from some length on, which is longer than those that are tried.

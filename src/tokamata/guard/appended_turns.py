@@ -21,6 +21,7 @@ token.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ from tokamata.errors import LimitExceeded
 from tokamata.guard.seams import joined_literals
 from tokamata.guard.slot_seams import RenderingStretch, SlotSeams
 from tokamata.guard.slot_texts import concatenated, is_possible
-from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, sources_of
+from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source
 from tokamata.guard.templates.reading import Template
 from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.templates.unknowns import is_gap
@@ -39,6 +40,8 @@ from tokamata.guard.verdicts import Witness
 from tokamata.resources.limits import CancelToken, Limits
 
 __all__ = ["AppendedTurns"]
+
+_ANYTHING = Slot(Source("unknown", 0, "", ""))
 
 
 class AppendedTurns:
@@ -107,22 +110,26 @@ class AppendedTurns:
                 return "the name of an added token may be written across the end of a turn"
             if left is None or self._seams.begins_with_token(start):
                 continue
-            if not self._is_kept_before(left, start, after):
+            if not self._is_kept_before(left, [*([start] if start else []), _ANYTHING]):
                 return "a message does not begin with a control token"
         return ""
 
-    def _is_kept_before(self, left: RenderingStretch, start: str, rendering: Rendering) -> bool:
-        """Whether no token crosses the end of a stretch where a literal text follows, and then any text."""
-        anything = Slot(Source("unknown", 0, "", ""))
+    def _is_kept_before(self, left: RenderingStretch, right: Sequence[Piece]) -> bool:
+        """Whether no token crosses the end of a stretch, whatever the slots on both sides are.
+
+        A slot may have the name of a control token.  Then the stretch begins or ends within the slot, with
+        any text, even if the whole text of the slot satisfies conditions.
+        """
+        slots = [at for at, piece in enumerate(left.pieces) if isinstance(piece, Slot)]
+        before = [_ANYTHING, *left.pieces[slots[-1] + 1 :]] if slots else left.pieces
+        start = list(itertools.takewhile(lambda piece: isinstance(piece, str), right))
+        after = start if len(start) == len(right) else [*start, _ANYTHING]
         try:
-            parts = [
-                concatenated(left.pieces, rendering.conditions),
-                concatenated([*([start] if start else []), anything], ()),
-            ]
+            parts = [concatenated(before, ()), concatenated(after, ())]
         except LimitExceeded:
             return False
-        befores = {left.before, _core.Before.CONTROL_TOKEN} if _has_unknown(left) else {left.before}
-        return all(self._seams.of_parts(parts, before)[0] for before in befores)
+        befores = {left.before, _core.Before.CONTROL_TOKEN} if slots else {left.before}
+        return all(self._seams.of_parts(parts, each)[0] for each in befores)
 
     def why_not(self, shapes: Sequence[Shape]) -> str | Witness:
         """Why the claim is not proved by conversations that suffice, or a witness; ``""`` if it is."""
@@ -157,6 +164,8 @@ class AppendedTurns:
             return f"the limit {error.limit} was met"
         verdict, texts = self._seams.of_parts(parts, left.before)
         if verdict.witness is None:
+            if verdict and (left.slots or right.slots) and not self._is_kept_before(left, right.pieces):
+                return "a text with a control token may end a turn, or begin one"
             return "" if verdict else verdict.reason
         witness = self._realized(shape, left, right, texts)
         return witness or f"no conversation was found with the text {verdict.witness.text!r:.80}"
@@ -211,10 +220,6 @@ class AppendedTurns:
         one = self._tried.text(shape.first(len(shape.turns) - 1), values[:-1])
         other = self._tried.text(shape, values)
         return None if one is None or other is None else self._tried.rewritten(one, other)
-
-
-def _has_unknown(stretch: RenderingStretch) -> bool:
-    return any(source.origin == "unknown" for source in sources_of(stretch.slots))
 
 
 def _last(items: list[Any], length: int) -> list[Piece]:
