@@ -5,7 +5,8 @@ texts.  Two things have to hold:
 
 1. the first rendering is a prefix of the second, pieces and slots alike;
 2. no token crosses the place where the first one ends: the tokens of the stretch around that place are those
-   of its two sides, whatever the slots on both sides are.
+   of its two sides, whatever the slots on both sides are, and no name of an added token begins before the
+   place and ends after it.
 
 Then the tokens of all turns but the last are a prefix of the tokens of all turns, and by induction, of those
 of each longer conversation.

@@ -5,11 +5,14 @@ The environment is the one that follows unknown texts, with these differences:
 - an operation with an unknown value gives an unknown value, and a question about one has both answers;
 - a loop over the conversation runs its body for the message M alone; for the other messages, and in loops
   over unknown values, the body is left out: a *gap*, after which the attributes that it may set are unknown;
-- ``loop`` knows of M what its position tells, and whether it is the last.
+- ``loop`` knows of M what its position tells, and whether it is the last;
+- only ``raise_exception`` and an undefined value refuse a conversation.  Another error may be that of an
+  unknown value where the value itself raises none: what the template does is not settled.
 
 A gap is tainted, so that it may write the text of M, if the body reads more than the roles of other messages,
-or if a variable holds the text of M.  Whoever calls a macro within a gap may set any attribute that a macro
-sets.  What cannot be left out, such as a loop within a macro that writes something, is not followed.
+or if a variable holds the text of M.  An attribute that held this text before may hold it after the gap.
+Whoever calls a macro within a gap may set any attribute that a macro sets.  What cannot be left out, such as
+a loop within a macro that writes something, is not followed.
 """
 
 from __future__ import annotations
