@@ -332,11 +332,6 @@ CHANGED_LATER = {
         FOR + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if loop.index0 > 1 and "
         "messages[loop.index0 - 3].content == 'zzz' %}!{% endif %}<|im_end|>\n" + END
     ),
-    "an index of a loop within": (
-        FOR + "<|im_start|>{{ m.role }}\n{{ m.content }}{% for i in range(6) %}"
-        "{% if messages[loop.index0] is defined and messages[loop.index0].content == 'zzz' %}!{% endif %}"
-        "{% endfor %}<|im_end|>\n" + END
-    ),
 }
 
 
