@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 import tokamata as tk
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
@@ -233,3 +233,241 @@ def test_a_loop_before_the_one_that_writes(qwen: Tokenizer) -> None:
         "{% endif %}{% endfor %}<|im_start|>{% for m in messages %}{{ m.content | trim }}\n{% endfor %}"
     )
     assert guard.template(qwen, source, roles=ROLES).appending.outcome != "proved"
+
+
+RAW = "<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
+TRIM = RAW.replace("m.content", "m.content | trim")
+FOR, END = "{% for m in messages %}", "{% endfor %}"
+
+
+def made(*merges: tuple[str, str]) -> Tokenizer:
+    """A tokenizer with all bytes, some merges, and two control tokens."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {text: token for token, text in enumerate([*letters, *map("".join, merges)])}
+    own = Tokenizer(models.BPE(vocab=vocab, merges=list(merges)))
+    own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    own.decoder = decoders.ByteLevel()
+    names = ("<|im_start|>", "<|im_end|>")
+    own.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in names])
+    return own
+
+
+@pytest.fixture(scope="module")
+def small() -> Tokenizer:
+    """Its merges are those of tried texts, and one more: ``v`` and ``w``."""
+    return made(("\u010a", "\u010a"), ("\u010a", "a"), ("\u0120", "a"), ("v", "w"))
+
+
+def test_the_plain_proofs_of_the_small_tokenizer(small: Tokenizer) -> None:
+    """What the tests below refuse differs from these in the place that they are about."""
+    found = guard.template(small, FOR + RAW + END, roles=ROLES)
+    assert found.appending.outcome == "proved"
+    assert all(each.unchanged.outcome == "proved" for each in found.roles)
+    one = (
+        FOR + "<|im_start|>{{ m.role }}<|im_end|>{% if m.role == 'user' %}<|im_start|>{{ m.content | trim }}"
+    )
+    apart = guard.template(small, one + "<|im_end|>{% endif %}" + END, roles=ROLES).of_role("user").apart
+    assert apart.outcome == "proved"
+
+
+# A text, and what the next turn begins with, make the name of a control token.
+NAMES = {
+    "the role begins with its end": (FOR + "{{ m.role }}:{{ m.content }}" + END, (">", "user")),
+    "a literal is its end": (
+        FOR + "{% if not loop.first %}|im_end|>{% endif %}{{ m.role }}: {{ m.content }}" + END,
+        ROLES,
+    ),
+    "a literal is its end much later": (
+        FOR + "{% if loop.index0 > 5 %}|im_end|>{% endif %}<|im_start|>{{ m.role }}\n{{ m.content }}<" + END,
+        ROLES,
+    ),
+    "a literal is its begin": (
+        FOR + "{% if not loop.first %}{{ m.content }}{% else %}{{ m.role }}{% endif %}<" + END,
+        ROLES,
+    ),
+    "a text is its end": (FOR + "{{ m.content }}\n<|im_start" + END, ("user",)),
+    "an empty text stands in it": (FOR + "m_end|>x<|i{{ m.content }}" + END, ("user",)),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_control_token_over_the_end_of_a_turn(small: Tokenizer, name: str) -> None:
+    source, roles = NAMES[name]
+    assert guard.template(small, source, roles=roles).appending.outcome != "proved"
+
+
+def test_a_name_that_is_cut_by_another_token(small: Tokenizer) -> None:
+    """Where a control token ends a turn, what follows may be any part of a name."""
+    source = FOR + "|im_end|>{{ m.content }}<|im_end|>" + END
+    assert guard.template(small, source, roles=["user"]).appending.outcome == "proved"
+    trimmed = FOR + "|im_end|>{{ m.content | trim }}<|im_end|>\n" + END
+    assert guard.template(small, trimmed, roles=["user"]).appending.outcome == "proved"
+
+
+def test_a_text_that_ends_shortly_after_a_control_token() -> None:
+    """``>v`` is one token, so that ``v`` and ``w`` are not; after the control token they are."""
+    own = made((">", "v"), ("v", "w"))
+    source = (
+        FOR + "w{% if not m.content.endswith('|>v') %}.{% endif %}{{ m.content }}"
+        "{% if not m.content.endswith('|>v') %}.{% endif %}" + END
+    )
+    one, two = (encoded(own, rendered(source, *[("user", "<|im_end|>v")] * turns)) for turns in (1, 2))
+    assert two[: len(one)] != one
+    assert guard.template(own, source, roles=["user"]).appending.outcome != "proved"
+
+
+# Each writes other tokens of earlier turns from some length on, which is longer than those that are tried.
+CHANGED_LATER = {
+    "a message that a shorter conversation does not have": (
+        "{% set rest = messages[2:] %}"
+        + FOR
+        + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if loop.index0 == 2 and rest[1] is defined and "
+        "rest[1].content == 'zzz' %}!{% endif %}<|im_end|>\n" + END
+    ),
+    "the same by its index": (
+        FOR + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if loop.index0 == 2 and messages[3] is defined "
+        "and messages[3].content == 'zzz' %}!{% endif %}<|im_end|>\n" + END
+    ),
+    "an index that is counted from the end": (
+        FOR + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if loop.index0 > 1 and "
+        "messages[loop.index0 - 3].content == 'zzz' %}!{% endif %}<|im_end|>\n" + END
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED_LATER)
+def test_messages_that_come_later(small: Tokenizer, name: str) -> None:
+    assert guard.template(small, CHANGED_LATER[name], roles=ROLES).appending.outcome != "proved"
+
+
+# Each writes the text of the role user where no slot of that message stands.
+HANDED_ON = {
+    "a value that a gap leaves": (
+        "{% set ns = namespace(q='') %}"
+        + FOR
+        + "<|im_start|>{{ m.role }}<|im_end|>\n{% if m.role == 'user' %}{% set ns.q = m.content %}{% endif %}"
+        + END
+        + "{% if messages|length > 6 and messages[-1].role == 'assistant' %}v{{ ns.q }}{% endif %}"
+    ),
+    "an attribute of a message with the same name": (
+        "{% set ns = namespace(content='') %}"
+        + FOR
+        + "{% if not loop.last %}{% set ns.content = loop.nextitem.content %}{% endif %}"
+        + END
+        + FOR
+        + "<|im_start|>{{ m.role }}<|im_end|>\n"
+        + END
+        + "{% if messages|length > 6 %}v{{ ns.content }}{% endif %}"
+    ),
+    "a name that is also that of an item": (
+        "{% set ns = namespace(c='') %}"
+        + FOR
+        + "{% if not loop.last %}{% for t in [loop.nextitem.content] %}{% set ns.c = t %}{% endfor %}"
+        "{% endif %}{% set t = 1 %}"
+        + END
+        + FOR
+        + "<|im_start|>{{ m.role }}<|im_end|>\n"
+        + END
+        + "{% if messages|length > 6 %}v{{ ns.c }}{% endif %}"
+    ),
+    "a value of another namespace": (
+        "{% set ns = namespace(c='') %}{% set other = namespace(c='') %}"
+        + FOR
+        + "{% if m.role == 'user' %}{% set other.c = m.content %}{% endif %}"
+        "<|im_start|>{{ m.role }}<|im_end|>"
+        + END
+        + FOR
+        + "{% if m.role == 'tool' %}{% set ns.c = other.c %}{% endif %}"
+        + END
+        + "{% if messages|length > 6 %}v{{ ns.c }}{% endif %}"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HANDED_ON)
+def test_texts_that_are_handed_on(small: Tokenizer, name: str) -> None:
+    found = guard.template(small, HANDED_ON[name], roles=ROLES).of_role("user")
+    assert found.control.outcome != "proved"
+    assert found.apart.outcome != "proved"
+
+
+# Each trims its texts from some length on, on a path on which an unknown value meets an error of ours.
+NOT_REFUSED = {
+    "an attribute of an unknown value": (
+        "{% set st = namespace(n=0) %}{% set ns = namespace(a=st) %}"
+        + FOR
+        + "{% set s = ns.a %}{% set s.n = s.n + 1 %}{% if st.n == 7 %}"
+        + TRIM
+        + "{% else %}"
+        + RAW
+        + "{% endif %}{% set ns.a = st %}"
+        + END
+    ),
+    "an attribute with an underscore": (
+        "{% set ns = namespace(n=0) %}"
+        + FOR
+        + "{% if loop.index0 > 5 %}{% set ns._x = 1 %}"
+        + TRIM
+        + "{% else %}"
+        + RAW
+        + "{% endif %}"
+        + END
+    ),
+    "a conversation within a list": (
+        FOR
+        + "{% if messages|length > 6 and '' != [messages]|tojson %}"
+        + TRIM
+        + "{% else %}"
+        + RAW
+        + "{% endif %}"
+        + END
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_REFUSED)
+def test_errors_of_unknown_values_refuse_nothing(small: Tokenizer, name: str) -> None:
+    found = guard.template(small, NOT_REFUSED[name], roles=ROLES).of_role("user")
+    assert found.unchanged.outcome != "proved"
+
+
+# The texts ``v`` and ``w`` become one token, which no tried text shows.
+WRITTEN_AFTER = {
+    "a second loop": (
+        FOR
+        + "<|im_start|>{{ m.role }}<|im_end|>"
+        + END
+        + FOR
+        + "{% if m.role == 'user' %}<|im_start|>{{ m.content|trim }}{% else %}w{% endif %}"
+        + END
+    ),
+    "another role that is not settled": (
+        FOR + "{% if m.role == 'user' %}<|im_start|>{{ m.content|trim }}{% else %}"
+        "{{ 'w' * (m.content|length) }}{% endif %}" + END
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_AFTER)
+def test_what_other_messages_write_after_a_text(small: Tokenizer, name: str) -> None:
+    found = guard.template(small, WRITTEN_AFTER[name], roles=ROLES).of_role("user")
+    assert found.apart.outcome != "proved"
+
+
+def test_a_text_that_is_changed_only_where_a_question_holds(small: Tokenizer) -> None:
+    source = FOR + "{% if m.content.startswith('\n ') %}" + TRIM + "{% else %}" + RAW + "{% endif %}" + END
+    witness = guard.template(small, source, roles=["user"]).of_role("user").unchanged.witness
+    assert witness is not None
+    assert witness.text.decode() == rendered(source, ("user", "\n a \n"))
+
+
+def test_paths_of_no_conversation_may_be_endless(small: Tokenizer) -> None:
+    source = (
+        "{% macro f(k) %}{% if k < messages|length %}{{ f(k + 1) }}{% endif %}{% endmacro %}"
+        + FOR
+        + RAW
+        + END
+        + "{{ f(0) }}"
+    )
+    found = guard.template(small, source, roles=ROLES)
+    assert any("more than 50 deep" in each for each in found.unsettled)

@@ -5,7 +5,8 @@ texts.  Two things have to hold:
 
 1. the first rendering is a prefix of the second, pieces and slots alike;
 2. no token crosses the place where the first one ends: the tokens of the stretch around that place are those
-   of its two sides, whatever the slots on both sides are.
+   of its two sides, whatever the slots on both sides are, and no name of an added token begins before the
+   place and ends after it.
 
 Then the tokens of all turns but the last are a prefix of the tokens of all turns, and by induction, of those
 of each longer conversation.
@@ -21,6 +22,7 @@ token.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -29,7 +31,7 @@ from tokamata.errors import LimitExceeded
 from tokamata.guard.seams import joined_literals
 from tokamata.guard.slot_seams import RenderingStretch, SlotSeams
 from tokamata.guard.slot_texts import concatenated, is_possible
-from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source, sources_of
+from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source
 from tokamata.guard.templates.reading import Template
 from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.templates.unknowns import is_gap
@@ -39,6 +41,8 @@ from tokamata.guard.verdicts import Witness
 from tokamata.resources.limits import CancelToken, Limits
 
 __all__ = ["AppendedTurns"]
+
+_ANYTHING = Slot(Source("unknown", 0, "", ""))
 
 
 class AppendedTurns:
@@ -94,42 +98,39 @@ class AppendedTurns:
             return "another turn changes what was written before it"
         rest = joined_literals(second[len(first) :])
         left = self._side(first, -1)
-        tail = (
-            first[len(first) - len(joined_literals(first)[-1]) :]
-            if first and isinstance(first[-1], str)
-            else []
-        )
         gaps = [at for at, piece in enumerate(rest) if isinstance(piece, Slot) and is_gap(piece)]
         if gaps != [0] or any(isinstance(piece, Slot) for piece in rest[1:]):
             return "it is not known what a message is written after"
         for begin in begins:
             if begin is None:
                 return "a message is written outside of the loop over the messages"
-            if left is None:
-                continue
             start = (begin or "".join(rest[1:])) if isinstance(begin, str) else ""
             if not start and isinstance(begin, str):
                 continue  # nothing is written
-            if not self._seams.begins_with_token(start):
-                if not self._is_kept_before(left, start, after):
-                    return "a message does not begin with a control token"
+            if self._may_have_name_across(first, start, after):
+                return "the name of an added token may be written across the end of a turn"
+            if left is None or self._seams.begins_with_token(start):
                 continue
-            if self._has_name_across(tail, list(start)):
-                return "the name of an added token is written across the end of a turn"
+            if not self._is_kept_before(left, [*([start] if start else []), _ANYTHING]):
+                return "a message does not begin with a control token"
         return ""
 
-    def _is_kept_before(self, left: RenderingStretch, start: str, rendering: Rendering) -> bool:
-        """Whether no token crosses the end of a stretch where a literal text follows, and then any text."""
-        anything = Slot(Source("unknown", 0, "", ""))
+    def _is_kept_before(self, left: RenderingStretch, right: Sequence[Piece]) -> bool:
+        """Whether no token crosses the end of a stretch, whatever the slots on both sides are.
+
+        A slot may have the name of a control token.  Then the stretch begins or ends within the slot, with
+        any text, even if the whole text of the slot satisfies conditions.
+        """
+        slots = [at for at, piece in enumerate(left.pieces) if isinstance(piece, Slot)]
+        before = [_ANYTHING, *left.pieces[slots[-1] + 1 :]] if slots else left.pieces
+        start = list(itertools.takewhile(lambda piece: isinstance(piece, str), right))
+        after = start if len(start) == len(right) else [*start, _ANYTHING]
         try:
-            parts = [
-                concatenated(left.pieces, rendering.conditions),
-                concatenated([*([start] if start else []), anything], ()),
-            ]
+            parts = [concatenated(before, ()), concatenated(after, ())]
         except LimitExceeded:
             return False
-        befores = {left.before, _core.Before.CONTROL_TOKEN} if _has_unknown(left) else {left.before}
-        return all(self._seams.of_parts(parts, before)[0] for before in befores)
+        befores = {left.before, _core.Before.CONTROL_TOKEN} if slots else {left.before}
+        return all(self._seams.of_parts(parts, each)[0] for each in befores)
 
     def why_not(self, shapes: Sequence[Shape]) -> str | Witness:
         """Why the claim is not proved by conversations that suffice, or a witness; ``""`` if it is."""
@@ -151,8 +152,10 @@ class AppendedTurns:
         if second[: len(first)] != first:
             return "another turn changes what was written before it"
         rest = second[len(first) :]
-        if self._has_name_across(first, rest):
-            return "the name of an added token is written across the end of a turn"
+        following = joined_literals(rest)[:1]
+        start = following[0] if following and isinstance(following[0], str) else ""
+        if rest and self._may_have_name_across(first, start, after):
+            return "the name of an added token may be written across the end of a turn"
         left, right = self._side(first, -1), self._side(rest, 0)
         if left is None or right is None:
             return ""
@@ -162,20 +165,35 @@ class AppendedTurns:
             return f"the limit {error.limit} was met"
         verdict, texts = self._seams.of_parts(parts, left.before)
         if verdict.witness is None:
+            if verdict and (left.slots or right.slots) and not self._is_kept_before(left, right.pieces):
+                return "a text with a control token may end a turn, or begin one"
             return "" if verdict else verdict.reason
         witness = self._realized(shape, left, right, texts)
         return witness or f"no conversation was found with the text {verdict.witness.text!r:.80}"
 
-    def _has_name_across(self, first: list[Any], rest: list[Any]) -> bool:
-        """Whether the name of an added token begins before a place in the literals, and ends after it."""
-        left, right = joined_literals(first)[-1:], joined_literals(rest)[:1]
-        if not left or not right or not isinstance(left[0], str) or not isinstance(right[0], str):
-            return False
-        whole = left[0] + right[0]
-        return any(
-            whole.find(name, max(0, len(left[0]) - len(name) + 1), len(left[0]) + len(name) - 1) >= 0
+    def _may_have_name_across(self, first: list[Any], start: str, rendering: Rendering) -> bool:
+        """Whether the name of an added token may begin before a place, and end after it.
+
+        It is asked of texts as they are written, whatever control tokens are in them.
+
+        Args:
+            first: what stands before the place, one character at a time.
+            start: a literal text that follows; after it any text may stand.
+            rendering: where the slots of ``first`` are.
+        """
+        cuts = {
+            name[:at]
             for name in self._edges.added_names
-        )
+            for at in range(1, len(name))
+            if start.startswith(name[at:]) or name[at:].startswith(start)
+        }
+        if not cuts:
+            return False
+        try:
+            before = concatenated(_last(first, max(map(len, cuts))), rendering.conditions)
+        except LimitExceeded:
+            return True
+        return any(before.may_end_with(cut.encode()) for cut in sorted(cuts))
 
     def _side(self, items: list[Any], end: int) -> RenderingStretch | None:
         """The part of a stretch at one end of some pieces; ``None`` if a control token stands there."""
@@ -205,8 +223,16 @@ class AppendedTurns:
         return None if one is None or other is None else self._tried.rewritten(one, other)
 
 
-def _has_unknown(stretch: RenderingStretch) -> bool:
-    return any(source.origin == "unknown" for source in sources_of(stretch.slots))
+def _last(items: list[Any], length: int) -> list[Piece]:
+    """The last of some characters and slots, at least so many characters after each slot that is left out.
+
+    A slot may have the empty text, so that what stands before it counts.
+    """
+    at, together = len(items), 0
+    while at and together < length:
+        at -= 1
+        together = together + 1 if isinstance(items[at], str) else 0
+    return joined_literals(items[at:])
 
 
 def _characters(pieces: Iterable[Piece]) -> list[Any]:

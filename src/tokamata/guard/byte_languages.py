@@ -69,6 +69,16 @@ class ByteLanguage:
             if state is None:
                 return
 
+    def may_end_with(self, text: bytes) -> bool:
+        """Whether a word of the language may end with a text; every state is taken to be reached."""
+        for state in range(len(self.rows)):
+            at: int | None = state
+            for byte in text:
+                at = self.rows[at].get(self.classes[byte]) if at is not None else None
+            if at is not None and self.accepting[at]:
+                return True
+        return False
+
     def shortest(self) -> bytes:
         """A shortest word, not empty if the language has another one."""
         members = [

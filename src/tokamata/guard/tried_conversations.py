@@ -145,7 +145,8 @@ class Tried:
                 for form in forms:
                     if self._is_changed(shape, index, texts, form.replace("{}", core)):
                         simple = (each.replace("{}", core) for each in _CHANGED)
-                        text = next(each for each in simple if self._is_changed(shape, index, texts, each))
+                        found = (each for each in simple if self._is_changed(shape, index, texts, each))
+                        text = next(found, form.replace("{}", core))
                         whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :])) or ""
                         return self._change(shape, texts, index, text, whole)
         return None

@@ -95,6 +95,7 @@ class Run:
         namespaces: those that the template has made.
         written: what was put out, outside of blocks whose text is captured.
         begin: how much was written when the first loop that writes came to the message in the focus.
+        has_other_begin: whether another loop that writes came to it as well.
         gaps: how many loops have left out iterations.
         walks: what loops go through that have begun and have no item yet.
         phase: distinguishes two conversations that are rendered in one run, of which one is longer.
@@ -110,6 +111,7 @@ class Run:
         self.walks: list[Any] = []
         self.gaps = 0
         self.begin: int | None = None
+        self.has_other_begin = False
         self.phase = ""
         self.reads_from_the_end = False
         self.focus = -1

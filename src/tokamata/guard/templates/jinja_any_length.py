@@ -5,11 +5,14 @@ The environment is the one that follows unknown texts, with these differences:
 - an operation with an unknown value gives an unknown value, and a question about one has both answers;
 - a loop over the conversation runs its body for the message M alone; for the other messages, and in loops
   over unknown values, the body is left out: a *gap*, after which the attributes that it may set are unknown;
-- ``loop`` knows of M what its position tells, and whether it is the last.
+- ``loop`` knows of M what its position tells, and whether it is the last;
+- only ``raise_exception`` and an undefined value refuse a conversation.  Another error may be that of an
+  unknown value where the value itself raises none: what the template does is not settled.
 
 A gap is tainted, so that it may write the text of M, if the body reads more than the roles of other messages,
-or if a variable holds the text of M.  Whoever calls a macro within a gap may set any attribute that a macro
-sets.  What cannot be left out, such as a loop within a macro that writes something, is not followed.
+or if a variable holds the text of M.  An attribute that held this text before may hold it after the gap.
+Whoever calls a macro within a gap may set any attribute that a macro sets.  What cannot be left out, such as
+a loop within a macro that writes something, is not followed.
 """
 
 from __future__ import annotations
@@ -142,8 +145,9 @@ class _Walk:
                 RUN.get().written.append(self.gap())
             else:
                 run = RUN.get()
-                if run.begin is None and self._facts.writes:
-                    run.begin = len(run.written)
+                if self._facts.writes:
+                    run.has_other_begin = run.begin is not None
+                    run.begin = len(run.written) if run.begin is None else run.begin
                 yield item
 
     def gap(self) -> str | Text:
@@ -159,11 +163,15 @@ class _Walk:
             if not any(reaches(variables.get(one), run.focus) for one in read)
         }
         gap = run.number_of(("gap", run.gaps, facts, end, self._state()))
-        for number, namespace in enumerate(run.namespaces):
-            own = jinja2.utils.Namespace.__getattribute__(namespace, "_Namespace__attrs")
+        attributes = [
+            jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs") for each in run.namespaces
+        ]
+        # A value of another namespace may be assigned, and one that was there may be left.
+        reached = {name for own in attributes for name in own if reaches(own[name], run.focus)}
+        for number, (namespace, own) in enumerate(zip(run.namespaces, attributes, strict=True)):
             for name in facts.sets:
-                is_count = name in counts and not reaches(own.get(name), run.focus)
-                after = Unknown(run, ("after", gap, number, name), is_tainted and not is_count)
+                may_hold = name in reached or (is_tainted and name not in counts)
+                after = Unknown(run, ("after", gap, number, name), may_hold)
                 is_text = name in facts.extends and isinstance(own.get(name), (str, Text))
                 namespace[name] = joined(run, [own[name], after.written()]) if is_text else after
         if not facts.writes:

@@ -109,7 +109,7 @@ class _Namespace(jinja2.utils.Namespace):
 
 def _refuse_underscore(name: object) -> None:
     if isinstance(name, str) and name.startswith("_"):
-        raise jinja2.exceptions.SecurityError(f"a namespace stores no attribute {name!r}")
+        raise Unfollowed(f"a namespace with the attribute {name!r}")
 
 
 class _Dict:

@@ -159,13 +159,23 @@ def counts_of(blocks: Sequence[nodes.Node]) -> Iterator[tuple[str, tuple[str, ..
     """
     variables: dict[str, list[nodes.Node]] = {}
     attributes: dict[str, list[nodes.Node]] = {}
+    owners: dict[str, set[str]] = {}
     found: list[nodes.Assign | nodes.AssignBlock] = []
     for block in blocks:
         found += [*block.find_all(nodes.Assign), *block.find_all(nodes.AssignBlock)]
+    targets = {id(name) for each in found for name in [each.target, *each.target.find_all(nodes.Name)]}
+    # Loops, blocks and macros give names other values.
+    bound = {
+        name.name
+        for block in blocks
+        for name in block.find_all(nodes.Name)
+        if name.ctx != "load" and id(name) not in targets
+    }
     for assign in found:
         for target in [assign.target, *assign.target.find_all((nodes.Name, nodes.NSRef))]:
             if isinstance(target, nodes.NSRef):
                 attributes.setdefault(target.attr, []).append(assign)
+                owners.setdefault(target.attr, set()).add(target.name)
             elif isinstance(target, nodes.Name):
                 variables.setdefault(target.name, []).append(assign)
     for name, assigns in sorted(attributes.items()):
@@ -173,12 +183,12 @@ def counts_of(blocks: Sequence[nodes.Node]) -> Iterator[tuple[str, tuple[str, ..
         pending = [*assigns]
         while pending:
             node = pending.pop()
-            if isinstance(node, nodes.Name) and node.name in variables:
+            if isinstance(node, nodes.Name) and node.name in variables and node.name not in bound:
                 if node.name not in read:
                     read[node.name] = None
                     pending += variables[node.name]
                 continue
-            parts = _parts_of_number(node, name)
+            parts = _parts_of_number(node, name, owners[name] - bound - set(variables))
             if parts is None:
                 break
             pending += parts
@@ -186,7 +196,7 @@ def counts_of(blocks: Sequence[nodes.Node]) -> Iterator[tuple[str, tuple[str, ..
             yield name, tuple(sorted(read))
 
 
-def _parts_of_number(node: nodes.Node, name: str) -> list[nodes.Node] | None:
+def _parts_of_number(node: nodes.Node, name: str, owners: set[str]) -> list[nodes.Node] | None:
     """What a value is made of that is a number if they are; ``None`` if it may be something else."""
     if isinstance(node, nodes.Assign) and isinstance(node.target, (nodes.Name, nodes.NSRef)):
         return [node.node]
@@ -199,15 +209,24 @@ def _parts_of_number(node: nodes.Node, name: str) -> list[nodes.Node] | None:
     if isinstance(node, (nodes.Const, nodes.Compare, nodes.Test, nodes.Not)):
         return []
     is_length = isinstance(node, nodes.Filter) and node.name in ("length", "count")
-    return [] if is_length or (isinstance(node, nodes.Getattr) and _is_number(node, name)) else None
+    return [] if is_length or (isinstance(node, nodes.Getattr) and _is_number(node, name, owners)) else None
 
 
-def _is_number(node: nodes.Getattr, name: str) -> bool:
-    """Whether it is the attribute itself, or a number of the loop."""
+def _is_number(node: nodes.Getattr, name: str, owners: set[str]) -> bool:
+    """Whether it is the attribute itself, of a namespace in which it is assigned, or a number of the loop."""
+    if not isinstance(node.node, nodes.Name):
+        return False
     if node.attr == name:
-        return True
-    is_loop = isinstance(node.node, nodes.Name) and node.node.name == "loop"
-    return is_loop and node.attr in {"index", "index0", "revindex", "revindex0", "length", "first", "last"}
+        return node.node.name in owners
+    return node.node.name == "loop" and node.attr in {
+        "index",
+        "index0",
+        "revindex",
+        "revindex0",
+        "length",
+        "first",
+        "last",
+    }
 
 
 def only_extends(loop: nodes.For, name: str) -> bool:
@@ -246,9 +265,20 @@ def reads_end_of(loop: nodes.For, conversations: frozenset[str]) -> bool:
     """Whether the body of a loop may read other messages than the first two and those around its own."""
     allowed: set[int] = set()
     parts = [part for each in (*loop.body, *loop.else_) for part in [each, *each.find_all(nodes.Node)]]
+    # In a loop within it, ``loop`` is another one.
+    inner = {
+        id(part) for each in parts if isinstance(each, nodes.For) for part in each.find_all(nodes.Getitem)
+    }
+    own = {"messages", *([loop.iter.name] if isinstance(loop.iter, nodes.Name) else [])}
     for node in parts:
-        if isinstance(node, nodes.Getitem) and _is_near(node.arg):
+        if not (isinstance(node, nodes.Getitem) and isinstance(node.node, nodes.Name)):
+            continue
+        # The first messages of a part of the conversation are other ones.
+        if (_is_first(node.arg) and node.node.name == "messages") or (
+            _is_neighbour(node.arg) and node.node.name in own and id(node) not in inner
+        ):
             allowed.add(id(node.node))
+    for node in parts:
         if isinstance(node, (nodes.Getattr, nodes.Getitem)) and _member(node) in _OF_LOOP:
             allowed.add(id(node.node))
     return any(
@@ -260,10 +290,13 @@ def reads_end_of(loop: nodes.For, conversations: frozenset[str]) -> bool:
     )
 
 
-def _is_near(index: nodes.Node) -> bool:
-    """Whether it is the index of one of the first two messages, or of one next to that of a loop."""
-    if isinstance(index, nodes.Const):
-        return type(index.value) is int and 0 <= index.value <= 1
+def _is_first(index: nodes.Node) -> bool:
+    """Whether it is the index of one of the first two messages."""
+    return isinstance(index, nodes.Const) and type(index.value) is int and 0 <= index.value <= 1
+
+
+def _is_neighbour(index: nodes.Node) -> bool:
+    """Whether it is the index of a message next to that of a loop, or its own."""
     offset = 0
     if isinstance(index, (nodes.Add, nodes.Sub)) and isinstance(index.right, nodes.Const):
         if type(index.right.value) is not int:

@@ -15,8 +15,8 @@ from jinja2 import nodes
 from tokamata.errors import TemplateError, TokamataError
 from tokamata.guard.templates.decisions import OverBudget, Run, Unfollowed
 from tokamata.guard.templates.jinja_any_length import AnyLength
-from tokamata.guard.templates.jinja_environment import RUN, Environment
-from tokamata.guard.templates.pieces import Piece, Unsettled
+from tokamata.guard.templates.jinja_environment import RUN, Environment, TemplateRefuses
+from tokamata.guard.templates.pieces import Piece, Unsettled, sources_of
 from tokamata.guard.templates.texts import Raises, Text, joined
 
 __all__ = ["Compiled", "Outcome", "compiled"]
@@ -27,6 +27,8 @@ Outcome = tuple[tuple[Piece, ...], str | None, Unsettled | None]
 _FILE = "<chat template>"
 _MOST_SOURCE = 150_000  # code points; the longest of 786 public templates has 45,602
 _OTHERS = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+# What refuses a conversation of any length; whatever else is raised, its unknown values may be the cause.
+_REFUSALS = (TemplateRefuses, jinja2.UndefinedError)
 _ADVICE = "correct the template; it must render in transformers' apply_chat_template"
 
 
@@ -47,8 +49,9 @@ class Compiled:
         tree: its syntax tree.
     """
 
-    def __init__(self, template: jinja2.Template, tree: nodes.Template) -> None:
+    def __init__(self, template: jinja2.Template, tree: nodes.Template, any_length: bool) -> None:
         self.tree = tree
+        self._any_length = any_length
         self._template = template
         # The lines of the code, increasing, with those of the template.
         self._lines = [(code, own) for own, code in template.debug_info]
@@ -73,7 +76,8 @@ class Compiled:
         """
         token = RUN.set(run)
         parts: list[str | Text] = []
-        run.written, run.namespaces, run.walks, run.gaps, run.begin = parts, [], [], 0, None
+        run.written, run.namespaces, run.walks, run.gaps = parts, [], [], 0
+        run.begin, run.has_other_begin = None, False
         if run.trace is not None:
             run.trace.written = lambda: sum(1 for part in parts if not isinstance(part, str) or part)
         try:
@@ -85,9 +89,17 @@ class Compiled:
             unsettled = Unsettled(error.what, self._line_of(error.__traceback__))
             return _pieces(run, parts), None, unsettled
         except (Raises, jinja2.TemplateError) as error:
+            if self._any_length and not isinstance(error, _REFUSALS):
+                what = (
+                    f"{type(error).__name__}: {error}"  # the values of the conversation itself may not raise
+                )
+                return _pieces(run, parts), None, Unsettled(what[:200], self._line_of(error.__traceback__))
             return _pieces(run, parts), str(error) or type(error).__name__, None
         except (OverBudget, RecursionError, MemoryError) as error:
             what = error.what if isinstance(error, OverBudget) else f"it ends in a {type(error).__name__}"
+            asked = (source for each in run.conditions for source in sources_of(each.subject))
+            if any(source.origin == "unknown" for source in asked):  # it may be a path of no conversation
+                return (), None, Unsettled(what, self._line_of(error.__traceback__))
             raise _too_much(self._line_of(error.__traceback__), what) from None
         except TokamataError:  # a limit of the caller
             raise
@@ -158,4 +170,4 @@ def compiled(
         raise TemplateError(0, f"it cannot be compiled: {error}"[:300], _ADVICE) from None
     if change is not None:
         change(tree)
-    return Compiled(template, tree)
+    return Compiled(template, tree, any_length)

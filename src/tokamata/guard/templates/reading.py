@@ -105,7 +105,8 @@ class Around:
         content: the source of its content.
         renderings: what is written.
         begins: the first pieces that are written from the iteration for the message on; ``""`` stands for
-            nothing, ``None`` for a message that no iteration is for.
+            nothing, ``None`` where that is not known: no loop that writes has an iteration for the message,
+            or several have, or a rendering is not settled.
     """
 
     content: Source
@@ -114,7 +115,7 @@ class Around:
 
 
 def _first_piece(run: Run) -> Piece | None:
-    if run.begin is None:
+    if run.begin is None or run.has_other_begin:
         return None
     from tokamata.guard.templates.unknowns import is_gap
 
@@ -245,13 +246,15 @@ class Template:
 
             def outcomes(run: Run, before: int = before, begins: Any = begins) -> tuple[Outcome, ...]:
                 outcome = template.rendering(run, self._around(run, turn, before, None))
-                if outcome[1] is None:
+                if outcome[1] is None and outcome[2] is None:
                     begins[_first_piece(run)] = None
                 return (outcome,)
 
             renderings = map(numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 1))
             source = Source("message", before, turn.role, turn.text_field)
             every = tuple(dict.fromkeys(rendering for (rendering,) in renderings))
+            if any(rendering.unsettled is not None for rendering in every):
+                begins[None] = None
             found.append(Around(source, every, tuple(begins)))
         return tuple(found)
 

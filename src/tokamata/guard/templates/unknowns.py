@@ -257,6 +257,10 @@ class Messages:
     def item(self, index: int | Place) -> Any:
         """The message at an index; ``None`` if there is none."""
         if isinstance(index, Place):
+            if 2 + index.offset < 0:  # it may be counted from the end
+                self.run.reads_from_the_end = True
+                term = ("message by an index", index.offset, self.start, self.run.phase)
+                return Unknown(self.run, term, True)
             return self.neighbour(index.offset + self.start)
         self.run.reads_from_the_end |= index < 0
         if index == -1:
@@ -270,8 +274,8 @@ class Messages:
         at = index + self.start
         if self.before < 2:
             return self.neighbour(at - self.before)
-        # From 2 on it may be M itself.
-        return Unknown(self.run, ("message at", at), at >= 2)
+        # From 2 on it may be M itself; from 3 on a shorter conversation may not have it.
+        return Unknown(self.run, ("message at", at, self.run.phase if at > 2 else ""), at >= 2)
 
     def since(self, start: int) -> Messages:
         """The messages from an index on."""
