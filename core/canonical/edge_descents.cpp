@@ -51,6 +51,17 @@ std::vector<Descending> departures(const TokenTrie& trie, const TrieEdges& edges
 
 }  // namespace
 
+std::string_view text_of_added(const Tokenization& tokenization, std::size_t number) {
+  const std::string_view text = tokenization.added_text(number);
+  std::uint16_t place = CodePoints::kBetween;
+  for (const char byte : text) {
+    place = tokenization.rules().next_place(place, static_cast<std::uint8_t>(byte));
+    if (place == CodePoints::kDead) return {};
+    if (place & CodePoints::kComplete) place = CodePoints::kBetween;
+  }
+  return place == CodePoints::kBetween ? text : std::string_view();
+}
+
 TrieEdges::TrieEdges(const TokenTrie& trie) : parents_(trie.node_count(), 0) {
   const auto count = static_cast<std::uint32_t>(trie.node_count());
   for (std::uint32_t node = 0; node < count; ++node)
@@ -81,7 +92,7 @@ std::optional<NodeId> EdgeDescents::top(bool after_hidden_space) const {
 }
 
 std::string_view EdgeDescents::added_text(std::size_t number, bool after_hidden_space) const {
-  const std::string_view text = tokenization_.added_text(number);
+  const std::string_view text = text_of_added(tokenization_, number);
   return text.substr(after_hidden_space && text.starts_with(' ') ? 1 : 0);
 }
 

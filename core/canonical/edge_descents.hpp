@@ -54,6 +54,9 @@ void walk_tokens(Budget& budget, const TokenTrie& trie, NodeId top, const EdgeAu
   walk_tokens(budget, trie, {{top, from, !automaton.is_prefix(from)}}, automaton, skip, visit);
 }
 
+// What an added token adds to a text; nothing where its bytes are no UTF-8, as some that a byte-level decoder makes.
+std::string_view text_of_added(const Tokenization& tokenization, std::size_t number);
+
 constexpr auto kSkipNothing = [](NodeId, EdgeAutomaton::State) { return false; };
 
 // The edges of a trie, by their bytes.

@@ -98,7 +98,7 @@ class AddedInParts {
   AddedInParts(const Tokenization& tokenization, const EdgeAutomaton& parts, Budget& budget)
       : parts_(parts), budget_(budget) {
     std::vector<std::string_view> texts;
-    for (std::size_t i = 0; i < tokenization.added().size(); ++i) texts.push_back(tokenization.added_text(i));
+    for (std::size_t i = 0; i < tokenization.added().size(); ++i) texts.push_back(text_of_added(tokenization, i));
     texts_ = TokenTrie(texts);
   }
 
