@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 import tokamata as tk
 from tests.support.tokenizers.small_tokenizers import FUSE, LLAMA_2, added, document
@@ -167,8 +167,10 @@ def test_byte_tokens_before_a_deep_token(known: str) -> None:
 
 def test_an_added_token_that_is_decoded_to_no_text() -> None:
     """Byte-level decoders take ``\u00e9`` for the byte E9."""
-    letters = {letter: token for token, letter in enumerate(pre_tokenizers.ByteLevel.alphabet())}
-    own = document(letters, {"type": "ByteLevel"}, [added(256, "\u00e9b", special=False)], merges=[])
-    own["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
-    found = guard.boundary(Tokenizer.from_str(json.dumps(own)), "b")
-    assert found.crossed_left.outcome == "proved"
+    letters = {letter: token for token, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    own = Tokenizer(models.BPE(letters, []))
+    own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    own.decoder = decoders.ByteLevel()
+    own.add_tokens(["\u00e9b"])
+    assert own.decode(own.encode("\u00e9b").ids) == "\ufffdb"
+    assert guard.boundary(own, "b").crossed_left.outcome == "proved"
