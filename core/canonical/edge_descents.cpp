@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/byte_set.hpp"
+#include "common/sort_unique.hpp"
 
 namespace tokamata {
 
@@ -106,8 +107,7 @@ std::vector<EdgeDescents::Descent> EdgeDescents::leaving(const TokenTrie& trie, 
   if (automaton.is_free(from) && automaton.is_prefix(from))
     walk_tokens(budget, trie, departures(trie, edges, top, automaton, from), automaton, kSkipNothing, note);
   else walk_tokens(budget, trie, top, automaton, from, kSkipNothing, note);
-  std::ranges::sort(found);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  sort_unique(found);
   return found;
 }
 
@@ -136,8 +136,7 @@ std::vector<EdgeDescents::Descent> EdgeDescents::staying_added(const EdgeAutomat
       [&](std::uint32_t number, State state, bool has_left) {
         if (!has_left) found.push_back({number, state});
       });
-  std::ranges::sort(found);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  sort_unique(found);
   return found;
 }
 

@@ -86,9 +86,9 @@ class EdgePrefix {
     const auto known = begun_.find(place);
     return known == begun_.end() ? nullptr : &known->second;
   }
-  // Each of them, the cheapest first, until one is enough.
+  // Each of them, the cheapest first, until `is_enough` of one.
   template <class IsEnough>
-  void find_begun(const BegunAt& at, IsEnough&& is_enough) const {
+  void each_begun(const BegunAt& at, IsEnough&& is_enough) const {
     struct Head {
       Begun begun;
       std::uint32_t run, next;

@@ -93,7 +93,7 @@ class Texts {
     }
   }
 
-  // A state that every byte leads to from any text stands behind the texts that end with a byte: these are known.
+  // A state that every byte leads to from any text is reached by every text that ends with a byte: the prefix has these.
   void take_steps_of_every_byte() {
     std::vector<std::uint32_t> bytes(automaton_.count(), 0);
     for (const Step& step : steps_[0]) ++bytes[step.target];

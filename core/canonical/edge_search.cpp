@@ -280,7 +280,7 @@ class Search {
     const Touch touch(*freely);
     std::size_t tries = 0;
     std::shared_ptr<const Words> before;
-    prefix_.find_begun(begun, [&](const EdgePrefix::Begun& first) {
+    prefix_.each_begun(begun, [&](const EdgePrefix::Begun& first) {
       if (offers_.covers(best, touch, first.cost + length_of(token.value))) return true;
       if (++tries > kTries) {
         budget_.step();
@@ -294,26 +294,41 @@ class Search {
     });
   }
 
-  // Whether the tokens can follow each other.
-  bool follow_in_prefix(const EdgePrefix::Begun& first, std::span<const std::uint32_t> between,
+  // What the first token of a pre-token leaves if it may go on; nothing if it cannot be there.
+  struct Began {
+    TextState text;
+    Pieces::State pieces;
+  };
+  std::optional<Began> began(const EdgePrefix::Begun& first) const {
+    const EdgePrefix::Node& border = prefix_.nodes()[first.border];
+    const std::optional<Pieces::State> pieces = pieces_.begin({first.token});
+    TextState text = border.text;
+    if ((border.is_start() && tokenization_.is_never_first({first.token})) || !pieces || !pieces_.may_go_on(*pieces) ||
+        !tokenization_.read(text, {first.token}))
+      return std::nullopt;
+    return Began{text, *pieces};
+  }
+
+  // Offers a token that leaves the prefix after others of its pre-token, if they can follow each other.
+  void follow_in_prefix(const EdgePrefix::Begun& first, std::span<const std::uint32_t> between,
                         const Leaving& leaving) {
     const EdgePrefix::Node& border = prefix_.nodes()[first.border];
-    if (border.is_start() && tokenization_.is_never_first({first.token})) return false;
-    std::optional<Pieces::State> pieces = pieces_.begin({first.token});
-    TextState text = border.text;
-    if (!pieces || !pieces_.may_go_on(*pieces) || !tokenization_.read(text, {first.token})) return false;
+    const std::optional<Began> start = began(first);
+    if (!start) return;
+    std::optional<Pieces::State> pieces = start->pieces;
+    TextState text = start->text;
     TokenId last{first.token};
     for (const std::uint32_t token : between) {
       pieces = pieces_.follow(*pieces, last, {token});
-      if (!pieces || !tokenization_.read(text, {token})) return false;
+      if (!pieces || !tokenization_.read(text, {token})) return;
       last = {token};
     }
     pieces = pieces_.follow(*pieces, last, {leaving.token});
-    if (!pieces || !tokenization_.read(text, {leaving.token})) return false;
+    if (!pieces || !tokenization_.read(text, {leaving.token})) return;
     std::uint32_t cost = first.cost + length_of(leaving.token);
     for (const std::uint32_t token : between) cost += length_of(token);
     if (!offers_.add({Kind::Inside, place_of(leaving.state, text), *pieces, {leaving.token}}, Touch(text), cost))
-      return true;
+      return;
     std::uint32_t here = note_prefix(first.border);
     cost = border.cost;
     const auto go = [&](std::uint32_t token, bool is_hidden) {
@@ -324,7 +339,6 @@ class Search {
     go(first.token, reading_.hides_space && border.is_start());
     for (const std::uint32_t token : between) go(token, false);
     offer(inside(leaving.state, text, *pieces, leaving.token, cost, here, false));
-    return true;
   }
 
   std::uint32_t length_of(std::uint32_t token) const {
@@ -670,7 +684,8 @@ class Search {
     };
     std::uint32_t next = 0;
     const auto follow_all = [&](const EdgePrefix::Begun& first, const TextPlace& place) {
-      if (const std::optional<Chain> chain = begun_chain(first, place)) add(*chain);
+      if (const std::optional<Began> start = began(first))
+        add({place, start->text, start->pieces, {first.token}, kNoNode, first});
       for (; next < chains.size(); ++next) {
         const Chain chain = chains[next];  // a copy: the list grows
         if (chain.before != kNoNode && chain.place == deep.place) offer_chain(chains, next, deep.leaving);
@@ -690,20 +705,10 @@ class Search {
       const EdgePrefix::BegunAt* begun = prefix_.begun_at(place);
       bool is_enough = false;
       if (begun)
-        prefix_.find_begun(*begun,
+        prefix_.each_begun(*begun,
                            [&](const EdgePrefix::Begun& first) { return is_enough = follow_all(first, begun->place); });
       if (is_enough) return;
     }
-  }
-
-  std::optional<Chain> begun_chain(const EdgePrefix::Begun& first, const TextPlace& place) const {
-    const EdgePrefix::Node& border = prefix_.nodes()[first.border];
-    const std::optional<Pieces::State> pieces = pieces_.begin({first.token});
-    TextState text = border.text;
-    if ((border.is_start() && tokenization_.is_never_first({first.token})) || !pieces || !pieces_.may_go_on(*pieces) ||
-        !tokenization_.read(text, {first.token}))
-      return std::nullopt;
-    return Chain{place, text, *pieces, {first.token}, kNoNode, first};
   }
 
   void offer_chain(const std::vector<Chain>& chains, std::uint32_t number, const Leaving& leaving) {
