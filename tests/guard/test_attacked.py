@@ -93,6 +93,9 @@ def test_names_that_share_characters_with_other_added_tokens(special: str, other
     assert own.token_to_id(other) not in own.encode(text).ids
     with pytest.raises(tk.UnsupportedTokenizerError, match="may share characters"):
         guard.seams(own, ["a", tk.regex("b*")])
+    with pytest.raises(tk.TokenizerMismatchError):  # it reads no control tokens
+        guard.boundary(own, "<", control_tokens="read")
+    own.encode_special_tokens = False
     assert guard.boundary(own, "<", control_tokens="read").reproduced
 
 

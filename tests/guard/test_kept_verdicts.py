@@ -99,7 +99,7 @@ def test_004_version_and_flags_do_not_identify_a_tokenizer() -> None:
         running = tests.RunningTokenizer(backend)
         programs.add((running.program, backend.encode_special_tokens, backend.model.dropout))
         vocabulary = tk.Vocabulary.load(backend, stop=())
-        keys.add(tests._key(vocabulary, backend, running, running.facts()))
+        keys.add(tests._key(vocabulary, backend, running, running.facts(), b""))
     assert len(programs) == 1
     assert len(keys) == 2
     assert None not in keys
@@ -190,7 +190,7 @@ def test_a_renamed_file_is_not_believed(folder: Path, run: list[Any]) -> None:
     wrong.encode_special_tokens = True
     vocabulary = tk.Vocabulary.load(wrong, stop=())
     running = tests.RunningTokenizer(wrong)
-    key = tests._key(vocabulary, wrong, running, running.facts())
+    key = tests._key(vocabulary, wrong, running, running.facts(), b"")
     assert key is not None
     assert key != file.stem
     shutil.copy(file, folder / f"{key}.json")

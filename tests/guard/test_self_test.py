@@ -429,7 +429,7 @@ def test_a_change_stays_found(folder: Path) -> None:
     vocabulary = tk.Vocabulary.load(backend, stop=())
     tests.check_running(vocabulary, backend)
     assert len(list(folder.iterdir())) == 1
-    judge = tests._Judge(vocabulary, tests.keyed_tokenization(vocabulary)[0], RunningTokenizer(backend))
+    tables = tests.keyed_tokenization(vocabulary)[0]
     facts = RunningTokenizer(backend).facts()
     with pytest.MonkeyPatch.context() as patch:
         # A change that no text of the whole test shows, and that cannot be noticed.
@@ -439,6 +439,8 @@ def test_a_change_stays_found(folder: Path) -> None:
             return [5] if text == "only this one" else original(self, text)
 
         patch.setattr(RunningTokenizer, "encode", encode)
+        running = RunningTokenizer(backend)
+        judge = tests._Judge(vocabulary, tables, running.program, running.encode)
         assert judge.first_mismatch(["only this one"]) is not None
         with patch.context() as drawn:
             drawn.setattr(tests, "drawn_texts", lambda *_: iter(["only this one"]))

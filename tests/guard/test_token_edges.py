@@ -16,6 +16,7 @@ from tests.support.models.small_models import small_tokenizer
 from tokamata import guard
 from tokamata.guard import token_edges
 from tokamata.guard.token_edges import ControlTokens, TokenEdges
+from tokamata.tokenization.running import RunningTokenizer
 
 READINGS: tuple[ControlTokens, ...] = ("read", "text")
 
@@ -85,7 +86,8 @@ def test_a_changed_file_is_read_again(
     before, in_folder = guard.boundary(file, "ab"), guard.boundary(file.parent, "ab")
     assert before == in_folder
     other = backend()
-    other.pre_tokenizer = pre_tokenizers.Split("a", "isolated")
+    cuts = [pre_tokenizers.Split("a", "isolated"), other.pre_tokenizer]
+    other.pre_tokenizer = pre_tokenizers.Sequence(cuts)
     change(file, other.to_str())
     for source in (file, file.parent):
         after = guard.boundary(source, "ab")
@@ -134,3 +136,16 @@ def test_what_has_no_program(loaded: list[object]) -> None:
     assert "pass the tokenizer itself" in edges.why_not_running
     with pytest.raises(tk.UnsupportedTokenizerError):
         TokenEdges.of([b"a", b"b"])
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_live_tokenizer_is_tested_first(reading: ControlTokens) -> None:
+    """No proof about a program that writes other tokens than the tables say."""
+    name = "encode" if reading == "read" else "encode_text"
+    encode = getattr(RunningTokenizer, name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunningTokenizer, name, lambda self, text: encode(self, text)[:-1])
+        other = backend()
+        other.add_tokens(["not tested before"])
+        with pytest.raises(tk.TokenizerMismatchError):
+            guard.boundary(other, "ab", control_tokens=reading)

@@ -24,10 +24,9 @@ from tokamata.tokenization.canonical import (
     added_names,
     is_decided_by_neighbours,
     may_write,
-    text_tokenization_of,
-    tokenization_of,
 )
 from tokamata.tokenization.running import RunningTokenizer
+from tokamata.tokenization.self_test import tested_text_tokenization, tested_tokenization
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.sources import file_in_folder, read_source
 
@@ -136,6 +135,7 @@ class TokenEdges:
 
     Raises:
         UnsupportedTokenizerError: canonical tokenization does not support the tokenizer, and names the part.
+        TokenizerMismatchError: the tokenizer is a live one, and writes other tokens than our tables say.
         VocabularyError, MissingExtraError: the source cannot be read.
     """
 
@@ -146,7 +146,7 @@ class TokenEdges:
         if self.hides_space and any(name.startswith(" ") for name in self.added_names):
             what = "one begins with a space, and the tokenizer puts a space before each text"
             raise UnsupportedTokenizerError("added tokens", what)
-        make = tokenization_of if control_tokens == "read" else text_tokenization_of
+        make = tested_tokenization if control_tokens == "read" else tested_text_tokenization
         self.tokenization = make(self.vocabulary)
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
 

@@ -20,10 +20,11 @@ among 500,000 is found if a text has its tokens.  Later calls go on with other t
 (:func:`check_running`).
 
 When.  A vocabulary of a live tokenizer is tested when it is first compiled with ``tokenization="canonical"``,
-again when the tokenizer has changed, and :func:`tokamata.generate` tests the tokenizer that it is given.  A
-vocabulary from a file is not: nothing runs there beside the tables, and importing `tokenizers` takes as long
-as the test.  ``guard.self_test(path)`` tests a file.  ``tokenization="any"`` needs no tables and is never
-tested.
+again when the tokenizer has changed, and :func:`tokamata.generate` tests the tokenizer that it is given.  The
+guard tests a live tokenizer before it proves anything of it; where names of control tokens are ordinary text,
+it tests the program in this mode.  A vocabulary from a file is not tested: nothing runs there beside the
+tables, and importing `tokenizers` takes as long as the test.  ``guard.self_test(path)`` tests a file.
+``tokenization="any"`` needs no tables and is never tested.
 
 Cost: 0.13 s for 2,600 texts of 90,000 characters at 262,145 tokens, most of it the program's; 0.3 ms where a
 file on disk says that it was passed; 1 ms for a later call; less than 1 MB.  Texts that the program changes
@@ -55,13 +56,13 @@ from tokamata.resources.limits import Limits, core_limits
 from tokamata.tokenization import kept_verdicts
 from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.adversarial_texts import adversarial_texts, drawn_texts
-from tokamata.tokenization.canonical import keyed_tokenization
+from tokamata.tokenization.canonical import keyed_tokenization, text_tokenization_of
 from tokamata.tokenization.running import RunningTokenizer
 
 if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
-__all__ = ["SelfTest", "check_running", "self_test", "tested_tokenization"]
+__all__ = ["SelfTest", "check_running", "self_test", "tested_text_tokenization", "tested_tokenization"]
 
 _SEED = 7
 _DRAWN = 2000
@@ -70,6 +71,8 @@ _MOST_CHANGED = 256  # texts that the program changes and that are judged in ful
 _AT_ONCE = 32  # of these in one search for canonical tokens
 _PROBES = 8  # texts of later calls
 _REPEATS = 8  # of a text on which the two differ
+
+_Encode = Callable[[str], list[int]]
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,21 @@ def self_test(vocabulary: Vocabulary, running: RunningTokenizer, further: Iterab
     Raises:
         UnsupportedTokenizerError, MissingExtraError, VocabularyError: there are no tables of this tokenizer.
     """
-    tables, _ = keyed_tokenization(vocabulary)
+    return _judged(vocabulary, keyed_tokenization(vocabulary)[0], running, running.encode, further)
+
+
+def _judged(
+    vocabulary: Vocabulary,
+    tables: _core.Tokenization,
+    running: RunningTokenizer,
+    encode: _Encode,
+    further: Iterable[str] = (),
+) -> SelfTest:
+    """The test of tables against one mode of a program."""
     begin = time.perf_counter()
     before = running.facts()
     texts = adversarial_texts(vocabulary.tokens, _names(vocabulary), _SEED, _DRAWN)
-    judge = _Judge(vocabulary, tables, running)
+    judge = _Judge(vocabulary, tables, running.program, encode)
     mismatch = judge.first_mismatch([*texts, *further])
     if mismatch is None and running.facts() != before:
         reason = "it was changed while it was tested; test it when nothing changes it any more"
@@ -138,6 +151,32 @@ def tested_tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
     return tables
 
 
+def tested_text_tokenization(vocabulary: Vocabulary) -> _core.Tokenization:
+    """The same where names of control tokens are ordinary text; programs without this mode are not tested.
+
+    Raises as :func:`tested_tokenization` does, and as :func:`.canonical.text_tokenization_of`.
+    """
+    tables = text_tokenization_of(vocabulary)
+    source = vocabulary.pipeline
+    program = None if source is None else source.program()
+    if program is None or package_of(program) is None:
+        return tables
+    running = RunningTokenizer(program)
+    if running.encode_text("") is None:
+        return tables
+
+    def encode(text: str) -> list[int]:
+        return running.encode_text(text) or []
+
+    key = _key(vocabulary, program, running, running.facts(), b"text")
+    if key is None or kept_verdicts.load(key) is None:
+        outcome = _judged(vocabulary, tables, running, encode)
+        if outcome.mismatch is not None:
+            raise outcome.mismatch
+        _keep(key, outcome)
+    return tables
+
+
 def check_running(vocabulary: Vocabulary, program: object) -> None:
     """Tests that a live tokenizer writes the tokens of a vocabulary, when a call uses both.
 
@@ -154,7 +193,8 @@ def check_running(vocabulary: Vocabulary, program: object) -> None:
     known = _known.get(vocabulary)
     number = 1 if known is None else next(known.probes)  # none: another thread has just seen a mismatch
     texts = [text for text in drawn_texts(vocabulary.tokens, _SEED + number, _PROBES) if text]
-    judge = _Judge(vocabulary, keyed_tokenization(vocabulary)[0], RunningTokenizer(program))
+    running = RunningTokenizer(program)
+    judge = _Judge(vocabulary, keyed_tokenization(vocabulary)[0], running.program, running.encode)
     mismatch = judge.first_mismatch(texts)
     if mismatch is not None:
         _known.pop(vocabulary, None)
@@ -185,17 +225,22 @@ def _tested(vocabulary: Vocabulary, program: object) -> bool:
         return False
     telling = _telling.get(vocabulary)
     # What an earlier process has tested is not what has changed without being noticed.
-    key = _key(vocabulary, program, running, facts) if telling is None else None
+    key = _key(vocabulary, program, running, facts, b"") if telling is None else None
     if key is None or kept_verdicts.load(key) is None:
         outcome = self_test(vocabulary, running, () if telling is None else (telling,))
         if outcome.mismatch is not None:
             _known.pop(vocabulary, None)
             raise outcome.mismatch
-        if key is not None:
-            counts = {"texts": outcome.texts, "tokens": outcome.tokens, "changed": outcome.changed}
-            kept_verdicts.keep(key, counts)
+        _keep(key, outcome)
     _known[vocabulary] = _Known(_weak(program), facts, count(1))
     return True
+
+
+def _keep(key: str | None, outcome: SelfTest) -> None:
+    """Keeps on disk that a test was passed."""
+    if key is not None:
+        counts = {"texts": outcome.texts, "tokens": outcome.tokens, "changed": outcome.changed}
+        kept_verdicts.keep(key, counts)
 
 
 def _weak(program: object) -> Callable[[], object | None]:
@@ -205,7 +250,9 @@ def _weak(program: object) -> Callable[[], object | None]:
         return lambda: program
 
 
-def _key(vocabulary: Vocabulary, program: object, running: RunningTokenizer, facts: Hashable) -> str | None:
+def _key(
+    vocabulary: Vocabulary, program: object, running: RunningTokenizer, facts: Hashable, mode: bytes
+) -> str | None:
     """The name of the test on disk, a hash of all that its outcome depends on; ``None`` if not all is known.
 
     The tables of the tokenizer's own vocabulary are named after its whole definition.  Of another tokenizer
@@ -217,7 +264,7 @@ def _key(vocabulary: Vocabulary, program: object, running: RunningTokenizer, fac
     tables = keyed_tokenization(vocabulary)[1]
     stop = repr((vocabulary.stop, len(vocabulary)))
     parts = (tables, stop, running.program, type(program).__qualname__, repr(facts))
-    return kept_verdicts.key_of([b"%d" % _TEXTS_VERSION, *(part.encode() for part in parts)])
+    return kept_verdicts.key_of([b"%d" % _TEXTS_VERSION, *(part.encode() for part in parts), mode])
 
 
 def _names(vocabulary: Vocabulary) -> dict[int, str]:
@@ -233,8 +280,10 @@ class _Judge:
         changed: how many of the texts its tokens do not spell.
     """
 
-    def __init__(self, vocabulary: Vocabulary, tables: _core.Tokenization, running: RunningTokenizer) -> None:
-        self._vocabulary, self._tables, self._running = vocabulary, tables, running
+    def __init__(
+        self, vocabulary: Vocabulary, tables: _core.Tokenization, program: str, encode: _Encode
+    ) -> None:
+        self._vocabulary, self._tables, self._program, self._encode = vocabulary, tables, program, encode
         self._tokens = vocabulary.tokens
         self._first = vocabulary._start_tokens or vocabulary.tokens
         self.texts = self.tokens = self.changed = 0
@@ -245,7 +294,7 @@ class _Judge:
         for text in texts:
             self.texts += 1
             try:
-                theirs = self._running.encode(text)
+                theirs = self._encode(text)
             except VocabularyError as error:
                 return self._mismatch(text, None, str(error))
             self.tokens += len(theirs)
@@ -274,7 +323,7 @@ class _Judge:
             if spelled is None or text.encode() != spelled:
                 continue
             try:
-                again = self._running.encode(text)
+                again = self._encode(text)
             except VocabularyError as error:
                 return self._mismatch(text, None, str(error))
             if (again == theirs) != (self._tables.first_noncanonical(theirs) is None):
@@ -323,7 +372,7 @@ class _Judge:
     def _differing(self, text: str, theirs: list[int]) -> TokenizerMismatchError:
         """The error for a text for which the program writes tokens that are not those of the tables."""
         try:
-            again = [self._running.encode(text) for _ in range(_REPEATS)]
+            again = [self._encode(text) for _ in range(_REPEATS)]
         except VocabularyError as error:
             return self._mismatch(text, theirs, f"at one time it writes tokens, and at another: {error}")
         if other := next((each for each in again if each != theirs), None):
@@ -356,7 +405,7 @@ class _Judge:
         at = None if theirs is None else _first_difference(ours or [], theirs)
         own = None if ours is None else tuple(ours)
         return TokenizerMismatchError(
-            self._running.program, text, at, own, None if theirs is None else tuple(theirs), reason
+            self._program, text, at, own, None if theirs is None else tuple(theirs), reason
         )
 
 

@@ -35,6 +35,8 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     splits, normalizer = _splits(parts, normalizer, engine)
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
     model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
+    if not is_byte_level:
+        _check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
     added = added_tokens(file, tokens, normalizer)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
@@ -219,6 +221,25 @@ def _byte_pairs(
         unknown,
         model.flag("ignore_merges", False),
     )
+
+
+def _check_decoder(
+    vocab: dict[str, int], tokens: list[bytes | None], byte_tokens: dict[int, int], normalizer: Normalizer
+) -> None:
+    """Checks that the decoder undoes what the normalizer does, and nothing else.
+
+    A decoder that writes a space for ``▁`` where no normalizer writes ``▁`` for a space changes texts.
+    """
+    of_bytes = set(byte_tokens.values())
+    for text, token in vocab.items():
+        decoded = tokens[token] if token < len(tokens) else None
+        if decoded is None or token in of_bytes:
+            continue
+        written = text.replace(normalizer.spaces, " ") if normalizer.spaces else text
+        if decoded != written.encode("utf-8", "surrogatepass"):
+            raise refusal(
+                "decoder", f"it decodes {text!r:.40} to {decoded!r:.40}, which is written otherwise"
+            )
 
 
 def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, Any]:
