@@ -133,6 +133,10 @@ class Campaign:
         except (tk.UnsupportedTokenizerError, tk.VocabularyError):
             self.tally.unsupported[family] += 1
             return
+        except tk.TokenizerMismatchError as error:  # nobody has changed it
+            self.tally.faults["self-test"] += 1
+            print(f"FAULT {where}: {error}", flush=True)
+            return
         self.tally.tokenizers[family] += 1
         for trial in dict.fromkeys([read, text]):
             self.tally.texts += len(trial.written.ids)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -205,3 +207,61 @@ def test_a_decoder_and_the_first_space(part: str, is_added: bool, is_removed: bo
         with pytest.raises(tk.UnsupportedTokenizerError, match="space") as caught:
             written()
         assert caught.value.part == "decoder"
+
+
+def _changed(normalizer: Any, pre_tokenizer: Any, decoder: Any, added: Sequence[str] = ()) -> Any:
+    """A tokenizer of single characters and one merge, with other parts."""
+    from tokenizers import AddedToken, Tokenizer, models
+
+    names = {byte: f"<0x{byte:02X}>" for byte in range(256)}
+    vocab = {
+        piece: token for token, piece in enumerate(["<unk>", "\u2581", "a", "b", "\u2581a", *names.values()])
+    }
+    model = models.BPE(vocab, [("\u2581", "a")], unk_token="<unk>", byte_fallback=True)
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder = normalizer, pre_tokenizer, decoder
+    tokenizer.add_special_tokens([AddedToken(content, normalized=False) for content in added])
+    return tokenizer
+
+
+def test_a_decoder_that_writes_spaces_for_a_sign_that_nothing_writes() -> None:
+    """``▁`` is decoded to a space, but a space is written as its byte: no text is spelled with ``▁``."""
+    from tokenizers import decoders
+
+    parts = [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()]
+    tokenizer = _changed(None, None, decoders.Sequence(parts))
+    assert tokenizer.encode("a b").tokens == ["a", "<0x20>", "b"]
+    with pytest.raises(tk.UnsupportedTokenizerError, match="written otherwise") as caught:
+        tk.literal("a b").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "decoder"
+
+
+def test_an_added_token_with_a_space_where_each_text_gets_one() -> None:
+    """It is cut out before the space is put there, so the text does not begin with it."""
+    from tokenizers import decoders, pre_tokenizers
+
+    sign = pre_tokenizers.Metaspace(prepend_scheme="always", split=False)
+    back = [decoders.Metaspace(prepend_scheme="always"), decoders.ByteFallback(), decoders.Fuse()]
+    tokenizer = _changed(None, sign, decoders.Sequence(back), added=[" "])
+    assert tokenizer.encode("ab").tokens == ["\u2581a", "b"]
+    with pytest.raises(tk.UnsupportedTokenizerError, match="begins with a space") as caught:
+        tk.literal("ab").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "added tokens"
+
+
+@pytest.mark.parametrize("forms", [("NFKC", "NFC"), ("NFC", "NFKC"), ("NFC", "NFC")])
+def test_two_normal_forms(forms: tuple[str, str]) -> None:
+    """A text is canonical if none of them changes it."""
+    from tokenizers import decoders, normalizers
+
+    normalizer = normalizers.Sequence([getattr(normalizers, form)() for form in forms])
+    tokenizer = _changed(normalizer, None, decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()]))
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+    for text in ("a\xa0b", "\ufb01", "e\u0301", "\xe9", "\u2126"):
+        ids = tokenizer.encode(text).ids
+        if normalizer.normalize_str(text) == text:
+            compiled = tk.literal(text).compile(vocabulary, tokenization="canonical")
+            assert compiled.matcher().forced_tokens() == ids
+        else:
+            with pytest.raises(tk.NoncanonicalError):
+                tk.literal(text).compile(vocabulary, tokenization="canonical")

@@ -143,9 +143,6 @@ class TokenEdges:
         self._tokenizer = source if isinstance(source, _ReadTokenizer) else _ReadTokenizer(source)
         self.vocabulary = self._tokenizer.vocabulary
         self.control_tokens = control_tokens
-        if self.hides_space and any(name.startswith(" ") for name in self.added_names):
-            what = "one begins with a space, and the tokenizer puts a space before each text"
-            raise UnsupportedTokenizerError("added tokens", what)
         make = tested_tokenization if control_tokens == "read" else tested_text_tokenization
         self.tokenization = make(self.vocabulary)
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)

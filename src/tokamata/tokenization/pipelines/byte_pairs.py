@@ -58,7 +58,7 @@ def byte_pair_normalizer(file: Section) -> Normalizer:
 
 def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
     normalizers = engine.package.normalizers
-    form: Callable[[str], str] | None = None
+    forms: list[str] = []
     single: list[Any] = []
     spaces = prefix = ""
     for one in flattened(file, "normalizer", "normalizers"):
@@ -66,7 +66,7 @@ def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
         if kind in ("NFC", "NFKC"):
             if single:
                 raise refusal("normalizer", f"{kind} after {type(single[-1]).__name__}")
-            form = _form(kind)
+            forms.append(kind)
         elif kind == "Lowercase":
             single.append(normalizers.Lowercase())
         elif kind == "Replace" and _is_space(one.section("pattern")) and len(one.text("content")) == 1:
@@ -78,6 +78,8 @@ def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
     if prefix and prefix != (spaces or " "):
         raise refusal("normalizer", f"it prepends {prefix!r:.40}, which is not a space")
     keeps = normalizers.Sequence(single).normalize_str if single else None
+    # What NFKC leaves as it is, NFC does as well.
+    form = _form("NFKC" if "NFKC" in forms else "NFC") if forms else None
     return Normalizer(form, keeps, spaces, "always" if prefix else "none")
 
 

@@ -35,6 +35,9 @@ def added_tokens(
                 raise refusal("added tokens", f"{content!r:.40} is {name}")
         if normalizer.spaces and normalizer.spaces in content:
             continue  # the normalizer writes this character for a space, so it never occurs itself
+        if content.startswith(" ") and normalizer.prefix != "none":
+            what = f"{content!r:.40} begins with a space, and the tokenizer puts a space before each text"
+            raise refusal("added tokens", what)
         if entry.get("normalized") and normalizer.prefix == "always":
             raise refusal("added tokens", f"{content!r:.40} is matched after a prefix")
         found.append(AddedToken(token, content.encode()))
