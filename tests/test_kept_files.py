@@ -55,8 +55,11 @@ def test_a_file_is_written_as_a_whole(kind: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["name"]
 
 
-def test_what_was_not_used_for_longest_goes_first(kind: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_files, "_MOST_BYTES", 350)
+@pytest.mark.parametrize("bound", [("_MOST_BYTES", 350), ("_MOST_FILES", 3)])
+def test_what_was_not_used_for_longest_goes_first(
+    kind: Path, monkeypatch: pytest.MonkeyPatch, bound: tuple[str, int]
+) -> None:
+    monkeypatch.setattr(kept_files, *bound)
     files = [put(kind / f"of {age} days" / "file", 100, age) for age in range(1, 6)]
     kept_files.note_use(files[4])
     kept_files.trim()

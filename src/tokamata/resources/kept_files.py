@@ -5,7 +5,7 @@ programs, if ``TOKAMATA_CACHE`` names a shared folder.  So the files that are de
 subfolder of their own, and nothing outside of it is ever deleted::
 
     cache folder/models/                    converted models, never trimmed
-    cache folder/tokamata-derived/KIND/…    512 MiB at most; the least recently used files go first
+    cache folder/tokamata-derived/KIND/…    1,000 files of 512 MiB at most; the least recently used go first
 
 There are five kinds of derived files: tokens (``vocabulary/kept_tokens.py``), tables of tokenizers for
 canonical tokenization (``tokenization/kept_tables.py``), the self-tests that tokenizers have passed
@@ -31,6 +31,7 @@ from typing import IO
 from tokamata import version
 
 _MOST_BYTES = 1 << 29  # of all derived files
+_MOST_FILES = 1000  # each write looks at all of them, which then takes 20 ms
 _VARIABLE = "TOKAMATA_CACHE"
 _DERIVED = "tokamata-derived"  # the only folder that is trimmed; no other program uses this name
 _TRIMMED = "trimmed"  # an empty file in it, whose time is that of the last trim
@@ -127,9 +128,10 @@ def trim() -> None:
     import time
 
     now, left = time.time(), _MOST_BYTES
-    for path, used, size in sorted(_files(derived), key=lambda found: -found[1]):
+    files = sorted(_files(derived), key=lambda found: -found[1])
+    for number, (path, used, size) in enumerate(files):
         left -= size
-        if left < 0 or (path.suffix == _UNFINISHED and now - used > _ABANDONED_S):
+        if left < 0 or number >= _MOST_FILES or (path.suffix == _UNFINISHED and now - used > _ABANDONED_S):
             _remove(path)
 
 
