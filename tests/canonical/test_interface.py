@@ -265,3 +265,19 @@ def test_two_normal_forms(forms: tuple[str, str]) -> None:
         else:
             with pytest.raises(tk.NoncanonicalError):
                 tk.literal(text).compile(vocabulary, tokenization="canonical")
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "text"), [("NFC", "e\u0301", "\xe9"), ("Lowercase", "<S>", "<s>")]
+)
+def test_an_added_token_that_the_normalizer_changes(form: str, content: str, text: str) -> None:
+    """It is found in a text that its content does not spell."""
+    from tokenizers import AddedToken, decoders, normalizers
+
+    decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer = _changed(getattr(normalizers, form)(), None, decoder)
+    tokenizer.add_tokens([AddedToken(content, normalized=True)])
+    assert tokenizer.encode(text).ids == [tokenizer.get_vocab_size() - 1]
+    with pytest.raises(tk.UnsupportedTokenizerError, match="is normalized") as caught:
+        tk.literal(text).compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "added tokens"

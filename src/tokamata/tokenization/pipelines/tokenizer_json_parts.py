@@ -38,8 +38,13 @@ def added_tokens(
         if content.startswith(" ") and normalizer.prefix != "none":
             what = f"{content!r:.40} begins with a space, and the tokenizer puts a space before each text"
             raise refusal("added tokens", what)
-        if entry.get("normalized") and normalizer.prefix == "always":
-            raise refusal("added tokens", f"{content!r:.40} is matched after a prefix")
+        if entry.get("normalized"):
+            if normalizer.prefix == "always":
+                raise refusal("added tokens", f"{content!r:.40} is matched after a prefix")
+            for change in filter(None, (normalizer.form, normalizer.keeps)):
+                if change(content) != content:
+                    what = f"{content!r:.40} is normalized, and found in other texts"
+                    raise refusal("added tokens", what)
         found.append(AddedToken(token, content.encode()))
     return tuple(found)
 
