@@ -2,9 +2,10 @@
 
     tokenizer, alphabet = of_family("byte fallback", seed=7)  # at most four characters
 
-The families *added tokens* and *normal forms* are tokenizers of the others with parts that are rare there:
-added tokens that overlap with themselves and with each other, special or not; and a normal form, with
-characters that it composes, decomposes and reorders.
+The families *added tokens*, *normal forms* and *splits* are tokenizers of the others with parts that are rare
+there: added tokens that overlap with themselves and with each other, special or not; a normal form, with
+characters that it composes, decomposes and reorders; and other pre-tokenizers, which cut at literal texts, at
+digits and marks, or leave the text between out, with characters of several bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from tests.support.tokenizers.random_tokenizers import random_tokenizer
+from tests.support.tokenizers.random_tokenizers import REGEXES, random_tokenizer
 
 MOST_CHARACTERS = 4
 
@@ -84,6 +85,37 @@ def _with_normal_form(draw: random.Random) -> tuple[_Document, str]:
     return document, "".join(characters)[:MOST_CHARACTERS]
 
 
+_BEHAVIORS = ("Isolated", "Contiguous", "Removed", "MergedWithPrevious", "MergedWithNext")
+_WIDE = "\xe9\u4e2d\u0301\u0663\u3000\u2028\xbd\U0001f600"
+
+
+def _split(draw: random.Random, characters: str) -> _Document:
+    kind = draw.choice(["literal", "literal", "regex", "regex", "Digits", "Punctuation"])
+    behavior = draw.choice(_BEHAVIORS if draw.random() < 0.5 else _BEHAVIORS[:1])
+    if kind == "Digits":
+        return {"type": "Digits", "individual_digits": draw.random() < 0.5}
+    if kind == "Punctuation":
+        return {"type": "Punctuation", "behavior": behavior}
+    text = "".join(draw.choices(characters, k=draw.choice([1, 1, 1, 2, 3, 4, 5])))
+    pattern = {"String": text} if kind == "literal" else {"Regex": draw.choice(REGEXES)}
+    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": draw.random() < 0.2}
+
+
+def _with_other_splits(draw: random.Random) -> tuple[_Document, str]:
+    document, alphabet = _of_kind(draw.choice(["byte level", "ignore_merges", "byte fallback"]), draw)
+    characters = "".join(dict.fromkeys(draw.choice(_WIDE) + alphabet))
+    splits = [_split(draw, characters) for _ in range(draw.choice([1, 1, 2, 3]))]
+    old = document["pre_tokenizer"]
+    last = old["pretokenizers"][-1:] if old is not None and old["type"] == "Sequence" else [old]
+    if last[0] is not None and last[0]["type"] == "ByteLevel":
+        last[0]["add_prefix_space"] = draw.random() < 0.1
+    document["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [*splits, *(one for one in last if one is not None)],
+    }
+    return document, characters
+
+
 FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
     **{
         kind: lambda draw, kind=kind: _of_kind(kind, draw)  # type: ignore[misc]
@@ -91,6 +123,7 @@ FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
     },
     "added tokens": _with_added_tokens,
     "normal forms": _with_normal_form,
+    "splits": _with_other_splits,
 }
 
 
