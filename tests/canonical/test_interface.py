@@ -281,3 +281,19 @@ def test_an_added_token_that_the_normalizer_changes(form: str, content: str, tex
     with pytest.raises(tk.UnsupportedTokenizerError, match="is normalized") as caught:
         tk.literal(text).compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
     assert caught.value.part == "added tokens"
+
+
+@pytest.mark.parametrize("scheme", ["always", "first", "never"])
+def test_metaspace_after_a_split(scheme: str) -> None:
+    """The split sees spaces, not their sign; and pieces get a space of their own."""
+    from tokenizers import decoders, pre_tokenizers
+
+    sign = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False)
+    splits = pre_tokenizers.Sequence([pre_tokenizers.Split(" ", "isolated"), sign])
+    decoder = decoders.Sequence([decoders.Metaspace(prepend_scheme=scheme), decoders.ByteFallback()])
+    tokenizer = _changed(None, splits, decoder)
+    assert "\u2581a" in tokenizer.get_vocab()
+    assert tokenizer.encode(" a").tokens != ["\u2581a"]
+    with pytest.raises(tk.UnsupportedTokenizerError, match="after a split") as caught:
+        tk.literal(" a").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "pre-tokenizer"

@@ -120,6 +120,8 @@ def _splits(
             marks = engine.runs_of(engine.package.pre_tokenizers.Punctuation("contiguous"))
             splits.append(_behaved("[mark]", part.text("behavior", "Isolated"), {"[mark]": marks}))
         elif kind == "Metaspace":
+            if splits:  # they see spaces, and each piece gets one more
+                raise refusal("pre-tokenizer", "Metaspace after a split")
             normalizer = _metaspace(part, normalizer)
             if part.flag("split", True):
                 mark = part.character("replacement")
