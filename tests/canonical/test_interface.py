@@ -297,3 +297,16 @@ def test_metaspace_after_a_split(scheme: str) -> None:
     with pytest.raises(tk.UnsupportedTokenizerError, match="after a split") as caught:
         tk.literal(" a").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
     assert caught.value.part == "pre-tokenizer"
+
+
+def test_a_split_that_leaves_out_every_text() -> None:
+    """It keeps what it matches alone, but sees no spaces, since the normalizer has replaced them."""
+    from tokenizers import decoders, normalizers, pre_tokenizers
+
+    split = pre_tokenizers.Split("a b", "removed", invert=True)
+    back = [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()]
+    tokenizer = _changed(normalizers.Replace(" ", "\u2581"), split, decoders.Sequence(back))
+    assert tokenizer.encode("a b").ids == []
+    with pytest.raises(tk.UnsupportedTokenizerError, match="leaves out") as caught:
+        tk.literal("a b").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "pre-tokenizer"

@@ -194,6 +194,8 @@ def _guesses(
         automaton = matching(program, members, symbols)
         if not automaton.never_matches:
             cuts.append(Cut(automaton, split.keeps_gaps))
+        elif not split.keeps_gaps:
+            raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
     found = hypotheses(cuts, symbols)
     starts = list(found.starts)
     tables = {"text_starts": starts, "control_starts": starts, "added_starts": starts}
