@@ -310,3 +310,49 @@ def test_a_split_that_leaves_out_every_text() -> None:
     with pytest.raises(tk.UnsupportedTokenizerError, match="leaves out") as caught:
         tk.literal("a b").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
     assert caught.value.part == "pre-tokenizer"
+
+
+@pytest.mark.parametrize(("first", "later"), [(" ", " e"), ("e", " e"), ("ex", " e")])
+def test_added_tokens_that_are_found_in_two_passes(first: str, later: str) -> None:
+    """Those that are normalized are found in what the others leave, wherever they stand."""
+    from tokenizers import AddedToken, decoders
+
+    tokenizer = _changed(None, None, decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()]))
+    tokenizer.add_tokens([AddedToken(first, normalized=False), AddedToken(later, normalized=True)])
+    assert tokenizer.token_to_id(first) in tokenizer.encode(" ex").ids
+    with pytest.raises(tk.UnsupportedTokenizerError, match="found later") as caught:
+        tk.literal("a").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "added tokens"
+
+
+def test_an_added_token_that_is_decoded_otherwise() -> None:
+    """The decoder of byte-level tokenizers takes the letter for a byte."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    letters = {letter: token for token, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    tokenizer = Tokenizer(models.BPE(letters, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_tokens(["\xe9"])
+    assert tokenizer.encode("\xe9").ids == [letters["\xe9"]]
+    assert tokenizer.decode([letters["\xe9"]]) == "\ufffd"
+    with pytest.raises(tk.UnsupportedTokenizerError, match="is decoded to") as caught:
+        tk.literal("a").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "added tokens"
+
+
+def test_a_split_that_may_leave_out_the_first_space() -> None:
+    from tokenizers import decoders, normalizers, pre_tokenizers
+
+    sign = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    back = [
+        decoders.Replace("\u2581", " "),
+        decoders.ByteFallback(),
+        decoders.Fuse(),
+        decoders.Strip(" ", 1, 0),
+    ]
+    tokenizer = _changed(sign, pre_tokenizers.Split("a", "removed", invert=True), decoders.Sequence(back))
+    assert tokenizer.encode("a").tokens == ["a"]
+    with pytest.raises(tk.UnsupportedTokenizerError, match="leave out the space") as caught:
+        tk.literal("a").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+    assert caught.value.part == "pre-tokenizer"

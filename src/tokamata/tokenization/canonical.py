@@ -17,7 +17,12 @@ from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.pipelines import ranks
-from tokamata.tokenization.pipelines.pipeline import Normalizer, Pipeline, contradictions_refused
+from tokamata.tokenization.pipelines.pipeline import (
+    Normalizer,
+    Pipeline,
+    contradictions_refused,
+    first_shared,
+)
 from tokamata.tokenization.pipelines.sentence_piece_model import read_model
 from tokamata.tokenization.pipelines.tokenizer_json import (
     normalizer_from_tokenizer_json,
@@ -85,28 +90,13 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
     names = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if not keeps]
-    if shared := _first_shared(names, texts):
+    if shared := first_shared(names, texts):
         name, text = (each.decode("utf-8", "replace") for each in shared)
         what = f"{text!r:.40} may share characters with the name {name!r:.40}, which is ordinary text here"
         raise UnsupportedTokenizerError("added tokens", what)
     tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
     with contradictions_refused():
         return _core.Tokenization(vocabulary.core, {**tables, "added_tokens": tokens, "added_texts": texts})
-
-
-def _first_shared(names: list[bytes], texts: list[bytes]) -> tuple[bytes, bytes] | None:
-    """A name and a text that is found within it, or begins within it, where the leftmost is taken first."""
-    whole = set(texts) - {b""}
-    begun = {text[:size]: text for text in whole for size in range(1, len(text))}
-    for name in names:
-        for start in range(len(name)):
-            found = next(
-                (name[start:end] for end in range(start + 1, len(name) + 1) if name[start:end] in whole), None
-            )
-            found = found or (begun.get(name[start:]) if start else None)
-            if found is not None:
-                return name, found
-    return None
 
 
 def added_names(vocabulary: Vocabulary) -> dict[str, int]:

@@ -33,6 +33,8 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     normalizer = _normalizer(file, engine)
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
     splits, normalizer = _splits(parts, normalizer, engine)
+    if normalizer.prefix != "none" and not all(split.keeps_gaps for split in splits):
+        raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
     model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
     if not is_byte_level:

@@ -156,3 +156,21 @@ def contradictions_refused() -> Iterator[None]:
         yield
     except ValueError as error:
         raise VocabularyError(f"the tokenizer contradicts itself ({error}); download it again") from None
+
+
+def first_shared(names: list[bytes], texts: list[bytes]) -> tuple[bytes, bytes] | None:
+    """A name, and a text that is found within it or begins within it.
+
+    Where programs find the two kinds one after the other, it is not the leftmost of such a pair that counts.
+    """
+    whole = set(texts) - {b""}
+    begun = {text[:size]: text for text in whole for size in range(1, len(text))}
+    for name in names:
+        for start in range(len(name)):
+            found = next(
+                (name[start:end] for end in range(start + 1, len(name) + 1) if name[start:end] in whole), None
+            )
+            found = found or (begun.get(name[start:]) if start else None)
+            if found is not None:
+                return name, found
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer
+from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, first_shared
 from tokamata.vocabulary.sections import Section
 
 __all__ = ["added_tokens", "kind_of", "refusal", "vocab_of"]
@@ -25,7 +25,7 @@ def added_tokens(
     document: Section, tokens: list[bytes | None], normalizer: Normalizer
 ) -> tuple[AddedToken, ...]:
     """The added tokens of a file that can occur in a text."""
-    found = []
+    found, normalized = [], set()
     for entry in document.fields.get("added_tokens") or ():
         content, token = entry["content"], entry["id"]
         if not content or token >= len(tokens):
@@ -45,8 +45,24 @@ def added_tokens(
                 if change(content) != content:
                     what = f"{content!r:.40} is normalized, and found in other texts"
                     raise refusal("added tokens", what)
+            normalized.add(content.encode())
+        decoded = tokens[token]
+        # What is decoded to no text is in none, unless the model writes the same token.
+        if decoded not in (None, content.encode()) and (
+            _is_text(decoded) or token in vocab_of(document.section("model")).values()
+        ):
+            raise refusal("added tokens", f"{content!r:.40} is decoded to {decoded!r:.40}")
         found.append(AddedToken(token, content.encode()))
+    others = [one.text for one in found if one.text not in normalized]
+    if shared := first_shared(sorted(normalized), others):
+        later, first = (each.decode() for each in shared)
+        what = f"{first!r:.40} may share characters with {later!r:.40}, which is normalized, so found later"
+        raise refusal("added tokens", what)
     return tuple(found)
+
+
+def _is_text(decoded: bytes | None) -> bool:
+    return decoded is not None and decoded.decode("utf-8", "replace").encode() == decoded
 
 
 def refusal(part: str, reason: str) -> UnsupportedTokenizerError:
