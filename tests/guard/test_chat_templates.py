@@ -471,3 +471,14 @@ def test_paths_of_no_conversation_may_be_endless(small: Tokenizer) -> None:
     )
     found = guard.template(small, source, roles=ROLES)
     assert any("more than 50 deep" in each for each in found.unsettled)
+
+
+@pytest.mark.parametrize("holds", ["add_generation_prompt", "not add_generation_prompt", "true"])
+def test_a_count_that_depends_on_the_generation_prompt(small: Tokenizer, holds: str) -> None:
+    """The ninth message is trimmed, in conversations with such a prompt alone."""
+    source = (
+        "{% set ns = namespace(n=0) %}{% for m in messages %}"
+        "{% if " + holds + " %}{% set ns.n = ns.n + 1 %}{% endif %}"
+        "<e>{% if ns.n == 9 %}{{ m.content | trim }}{% else %}{{ m.content }}{% endif %}<e>{% endfor %}"
+    )
+    assert not guard.template(small, source, roles=["user"]).of_role("user").unchanged

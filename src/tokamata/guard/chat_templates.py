@@ -199,7 +199,7 @@ class _Judge:
         self._outside = self._template.why_outside()  # of what can be proved
         self._tried = Tried(self._template, self._edges, roles, limits, cancel)
         self._seams = SlotSeams(self._edges, limits, cancel)
-        self._found: Conversations | str | None = None
+        self._found: dict[bool, Conversations | str] = {}
         self._renderings: list[tuple[Shape, Rendering]] | None = None
         self._around: dict[str, _Cases] = {}
         self._begins: dict[Piece | None, None] = {}
@@ -254,15 +254,18 @@ class _Judge:
 
     def _cases_of_shapes(self, role: str) -> _Cases:
         """Conversations that suffice for all lengths, with those messages of a role."""
-        found = self._conversations()
-        if isinstance(found, str):
-            return _Cases((), found)
+        prompts = (False, True) if self._template.reads_generation_prompt else (False,)
+        found = [self._conversations(prompt) for prompt in prompts]
+        if why_not := next((each for each in found if isinstance(each, str)), ""):
+            return _Cases((), why_not)
         if self._renderings is None:
             try:
-                self._renderings = list(self._rendered(found))
+                self._renderings = [
+                    each for one in found if isinstance(one, Conversations) for each in self._rendered(one)
+                ]
             except LimitExceeded as error:
-                self._found = f"the limit {error.limit} was met"
-                return _Cases((), self._found)
+                self._found[False] = why_not = f"the limit {error.limit} was met"
+                return _Cases((), why_not)
         return _Cases(
             [
                 _Case(
@@ -279,25 +282,23 @@ class _Judge:
             "",
         )
 
-    def _conversations(self) -> Conversations | str:
-        """Shapes that suffice for all lengths, or why there are none."""
-        if self._found is None and self._outside:
-            self._found = self._outside
-        if self._found is None:
+    def _conversations(self, prompt: bool) -> Conversations | str:
+        """Shapes that suffice for all lengths, with a generation prompt or without; or why there are none."""
+        if self._outside:
+            return self._outside
+        if prompt not in self._found:
+            turns = [self._tried.turn(role) for role in self._roles]
             try:
                 found = self._template.conversations(
-                    [self._tried.turn(role) for role in self._roles], limits=self._limits, cancel=self._cancel
+                    turns, add_generation_prompt=prompt, limits=self._limits, cancel=self._cancel
                 )
-                self._found = found if found.unsettled is None else str(found.unsettled)
+                self._found[prompt] = found if found.unsettled is None else str(found.unsettled)
             except LimitExceeded as error:
-                self._found = f"the limit {error.limit} was met"
-        return self._found
+                self._found[prompt] = f"the limit {error.limit} was met"
+        return self._found[prompt]
 
     def _rendered(self, found: Conversations) -> Iterator[tuple[Shape, Rendering]]:
-        for shape in [
-            *found.shapes,
-            *(Shape(shape.turns, add_generation_prompt=True) for shape in found.shapes),
-        ]:
+        for shape in found.shapes:
             for rendering in found.template.renderings(shape, limits=self._limits, cancel=self._cancel):
                 if rendering.refused is None and is_possible(rendering.conditions):
                     yield shape, rendering
@@ -411,7 +412,7 @@ class _Judge:
         why = self._why_not_last()
         if not why:
             return Verdict(claim, "proved", reason="by induction over the turns")
-        found = self._conversations()
+        found = self._conversations(prompt=False)
         if isinstance(found, str):
             return Verdict(claim, "not settled", reason=why)
         turns = self._turns(found.template)

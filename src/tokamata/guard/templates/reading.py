@@ -147,6 +147,13 @@ class Template:
         return compiled(self.source, any_length=True)
 
     @property
+    def reads_generation_prompt(self) -> bool:
+        """Whether it may write something else with a generation prompt."""
+        from jinja2 import nodes
+
+        return any(one.name == "add_generation_prompt" for one in self._compiled.tree.find_all(nodes.Name))
+
+    @property
     def variables(self) -> frozenset[str]:
         """The names of variables that the caller may pass."""
         from jinja2.meta import find_undeclared_variables
@@ -318,6 +325,7 @@ class Template:
         turns: Sequence[Turn],
         *,
         first: Sequence[Turn] = (),
+        add_generation_prompt: bool = False,
         tools: int | tuple[Mapping[str, Any], ...] = 0,
         variables: Mapping[str, Any] | None = None,
         limits: Limits | None = None,
@@ -331,8 +339,7 @@ class Template:
             turns: the kinds of turns, such as ``[Turn("user"), Turn("assistant")]``; a conversation is any
                 sequence of them.
             first: kinds of turns that may also stand at the beginning, such as ``[Turn("system")]``.
-            tools: as in a :class:`Shape`.
-            variables: likewise.
+            add_generation_prompt, tools, variables: as in a :class:`Shape`, the same for all conversations.
             limits: its ``seconds`` bound the search.
             cancel: stops the search.
 
@@ -344,7 +351,7 @@ class Template:
         from tokamata.guard.templates.jinja_widening import widen
 
         watch = Watch(limits, cancel)
-        empty = Shape((Turn(""),), tools, variables=variables or {})
+        empty = Shape((Turn(""),), tools, add_generation_prompt, variables or {})
         try:
             shapes = self._represented(turns, first, empty, watch)
         except Outside as error:
