@@ -72,29 +72,33 @@ class EdgeMachine:
 
     def within(self, language: ByteLanguage) -> EdgeMachine:
         """The same, for texts of a language."""
-        pairs = sorted(set(zip(self.classes, language.classes, strict=True)))
-        numbers = {pair: number for number, pair in enumerate(pairs)}
-        both = zip(self.classes, language.classes, strict=True)
+        both = list(zip(self.classes, language.classes, strict=True))
+        numbers = {pair: number for number, pair in enumerate(sorted(set(both)))}
         product = EdgeMachine(tuple(numbers[pair] for pair in both))
+        joint: dict[int, list[tuple[int, int]]] = {}  # by the class of the language: own classes, and names
+        for (first, second), name in numbers.items():
+            joint.setdefault(second, []).append((first, name))
         known: dict[tuple[int, int], int] = {}
         pending: list[tuple[int, int]] = []
 
         def state_of(own: int, other: int) -> int:
-            if (own, other) not in known:
+            state = known.get((own, other))
+            if state is None:
                 accepts = self.accepting[own] and language.accepting[other]
-                known[own, other] = product.add([], self.wide[own], accepts)
+                state = known[own, other] = product.add([], self.wide[own], accepts)
                 pending.append((own, other))
-            return known[own, other]
+            return state
 
         state_of(0, 0)
         while pending:
             own, other = pending.pop()
             here = known[own, other]
             product.edges[here] = [state_of(after, other) for after in self.edges[own]]
-            for (first, second), name in numbers.items():
-                if second in language.rows[other]:
-                    for target in self.moves[own].get(first, ()):
-                        product.move(here, name, state_of(target, language.rows[other][second]))
+            moves, row = self.moves[own], product.moves[here]
+            for second, target in language.rows[other].items():
+                for first, name in joint[second]:
+                    if first in moves:
+                        row[name] = [state_of(each, target) for each in moves[first]]
         return product
 
     def automaton(self) -> _core.EdgeAutomaton:
@@ -104,9 +108,11 @@ class EdgeMachine:
         targets: list[int] = []
         edge_targets: list[int] = []
         for state, (row, edges) in enumerate(zip(self.moves, self.edges, strict=True)):
-            for name in range(self._count):
-                targets += (target for target in row.get(name, ()) if is_live[state] and is_live[target])
+            for name in range(self._count if is_live[state] else 0):
+                if name in row:
+                    targets += [target for target in row[name] if is_live[target]]
                 offsets.append(len(targets))
+            offsets += [len(targets)] * (0 if is_live[state] else self._count)
             edge_targets += edges
             edge_offsets.append(len(edge_targets))
         numbers = {
