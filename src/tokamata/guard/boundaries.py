@@ -109,6 +109,7 @@ def boundary(
     Raises:
         ArgumentError: the boundary is or accepts the empty text, or an argument has another type.
         UnsupportedTokenizerError: the tokenizer has a part that canonical tokenization does not support.
+        TokenizerMismatchError: a live tokenizer writes other tokens than its definition says.
         AlgebraError, NotRegularError: a constraint is not regular.
         LimitExceeded: the states of ``b`` or ``within`` exceed a limit.
         Cancelled: ``cancel`` was cancelled.

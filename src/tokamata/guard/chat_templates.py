@@ -134,6 +134,7 @@ def template(
         TemplateError: there is no template, or it does not parse.
         ArgumentError: an argument has another type.
         UnsupportedTokenizerError: the tokenizer has a part that canonical tokenization does not support.
+        TokenizerMismatchError: a live tokenizer writes other tokens than its definition says.
         MissingExtraError: jinja2 is not installed.
         Cancelled: ``cancel`` was cancelled.
     """

@@ -103,6 +103,7 @@ def seams(
     Raises:
         ArgumentError: a part is neither a text nor a constraint.
         UnsupportedTokenizerError: the tokenizer has a part that canonical tokenization does not support.
+        TokenizerMismatchError: a live tokenizer writes other tokens than its definition says.
         AlgebraError, NotRegularError: a constraint is not regular.
         LimitExceeded: the states of a slot exceed a limit.
         Cancelled: ``cancel`` was cancelled.
