@@ -59,7 +59,13 @@ BYTE_LEVEL = file(
     decoder={"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
 )
 NORMAL_FORM = {**BYTE_LEVEL, "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}]}}
-DIGITS = {**BYTE_LEVEL, "pre_tokenizer": {"type": "Digits", "individual_digits": True}}
+DIGITS = {
+    **BYTE_LEVEL,
+    "pre_tokenizer": {
+        "type": "Sequence",
+        "pretokenizers": [{"type": "Digits", "individual_digits": True}, BYTE_LEVEL["pre_tokenizer"]],
+    },
+}
 WITH_SPACES = file(
     {
         "type": "BPE",

@@ -14,7 +14,7 @@ import numpy as np
 
 import tokamata._core as _core
 from tokamata.tokenization.pipelines.atoms import atoms_of_texts
-from tokamata.tokenization.pipelines.pipeline import BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
@@ -40,6 +40,7 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     if not is_byte_level:
         _check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
     added = added_tokens(file, tokens, normalizer)
+    _check_added(added, tokens, model)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
 
@@ -246,6 +247,22 @@ def _check_decoder(
             raise refusal(
                 "decoder", f"it decodes {text!r:.40} to {decoded!r:.40}, which is written otherwise"
             )
+
+
+def _check_added(added: tuple[AddedToken, ...], tokens: list[bytes | None], model: BytePairs) -> None:
+    """Checks that added tokens are decoded to their texts.
+
+    What is decoded to no text is in none, unless the model writes the same token.
+    """
+    for one in added:
+        decoded = tokens[one.token]
+        if decoded in (None, one.text) or (not model.in_model[one.token] and not _is_utf8(decoded)):
+            continue
+        raise refusal("added tokens", f"{one.text.decode()!r:.40} is decoded to {decoded!r:.40}")
+
+
+def _is_utf8(text: bytes | None) -> bool:
+    return text is not None and text.decode("utf-8", "replace").encode() == text
 
 
 def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, Any]:

@@ -46,12 +46,6 @@ def added_tokens(
                     what = f"{content!r:.40} is normalized, and found in other texts"
                     raise refusal("added tokens", what)
             normalized.add(content.encode())
-        decoded = tokens[token]
-        # What is decoded to no text is in none, unless the model writes the same token.
-        if decoded not in (None, content.encode()) and (
-            _is_text(decoded) or token in vocab_of(document.section("model")).values()
-        ):
-            raise refusal("added tokens", f"{content!r:.40} is decoded to {decoded!r:.40}")
         found.append(AddedToken(token, content.encode()))
     others = [one.text for one in found if one.text not in normalized]
     if shared := first_shared(sorted(normalized), others):
@@ -59,10 +53,6 @@ def added_tokens(
         what = f"{first!r:.40} may share characters with {later!r:.40}, which is normalized, so found later"
         raise refusal("added tokens", what)
     return tuple(found)
-
-
-def _is_text(decoded: bytes | None) -> bool:
-    return decoded is not None and decoded.decode("utf-8", "replace").encode() == decoded
 
 
 def refusal(part: str, reason: str) -> UnsupportedTokenizerError:
