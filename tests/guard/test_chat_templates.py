@@ -575,3 +575,30 @@ def test_what_is_remembered_of_many_messages(small: Tokenizer, name: str) -> Non
         for at in range(length)
     )
     assert guard.template(small, source, roles=["user"]).of_role("user").unchanged.outcome == "not settled"
+
+
+# Each trims a text where others before it are ``x``, which was asked of another message.
+ANSWERED = {
+    "of one of the first": (
+        "{% set ns = namespace(d=0, s=0) %}" + FOR + _raw_but("ns.d == 3") + _DELAYED.replace("7", "3")
+        + "{% if ns.s == 2 and ns.d == 0 and loop.previtem.content != 'x' %}{% set ns.d = 1 %}{% endif %}"
+        "{% if ns.s == 0 %}{% set ns.s = 1 %}"
+        "{% if m.content == 'x' and loop.nextitem and loop.nextitem.content == 'x' %}"
+        "{% set ns.s = 2 %}{% endif %}{% endif %}" + END,
+        ["x", "x", *"aaaaa", " b "],
+    ),
+    "of one that is kept": (
+        "{% set ns = namespace(c=0, d=0, p='', q='', r='') %}" + FOR + _raw_but("ns.d == 3") + _DELAYED
+        + "{% if ns.c < 5 and m.content == 'x' %}{{ raise_exception('') }}{% endif %}"
+        "{% if ns.c == 5 and ns.d == 0 and ns.r == 'x' %}{% set ns.d = 1 %}{% endif %}" + _COUNTED
+        + "{% set ns.r = ns.q %}{% set ns.q = ns.p %}{% set ns.p = m.content %}" + END,
+        [*"aaaaa", "x", *"aaaaa", " b "],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_answers_about_other_messages(small: Tokenizer, name: str) -> None:
+    source, texts = ANSWERED[name]
+    assert " b " not in rendered(source, *(("user", text) for text in texts))
+    assert guard.template(small, source, roles=["user"]).of_role("user").unchanged.outcome == "not settled"
