@@ -482,3 +482,123 @@ def test_a_count_that_depends_on_the_generation_prompt(small: Tokenizer, holds: 
         "<e>{% if ns.n == 9 %}{{ m.content | trim }}{% else %}{{ m.content }}{% endif %}<e>{% endfor %}"
     )
     assert not guard.template(small, source, roles=["user"]).of_role("user").unchanged
+
+
+def _raw_but(holds: str, message: str = "m") -> str:
+    """Writes the text of a message, trimmed if something holds."""
+    source = "<|im_start|>{% if HOLDS %}{{ m.content | trim }}{% else %}{{ m.content }}{% endif %}<|im_end|>"
+    return source.replace("m.content", f"{message}.content").replace("HOLDS", holds)
+
+
+_DELAYED = "{% if ns.d > 0 and ns.d < 7 %}{% set ns.d = ns.d + 1 %}{% endif %}"
+_COUNTED = "{% if ns.c < 5 %}{% set ns.c = ns.c + 1 %}{% endif %}"
+
+
+def _in_three_steps(first: str, tests: tuple[str, str], second: str, third: str) -> str:
+    """From the sixth message on, a value becomes another one twice before the template notes it."""
+    return (
+        "{% set ns = namespace(c=0, d=0, u=" + first + ") %}" + FOR + _raw_but("ns.d == 3") + _DELAYED
+        + "{% if ns.c == 5 and ns.d == 0 %}"
+        "{% if " + tests[1] + " %}{% set ns.d = 1 %}{% elif " + tests[0] + " %}{% set ns.u = " + third
+        + " %}{% else %}{% set ns.u = " + second + " %}{% endif %}{% endif %}" + _COUNTED + END
+    )  # fmt: skip
+
+
+# Each trims a text in long conversations alone, by what two states of the template differ in.
+REMEMBERED = {
+    "a loop over fields": "{% set ns = namespace(n=0) %}{% for a, b in messages %}{% set ns.n = ns.n + 1 %}"
+    + _raw_but("ns.n == 9", "messages[loop.index0]")
+    + END,
+    "the conversation in a namespace": "{% set ns = namespace(m=0) %}{% set ns.m = messages %}"
+    "{% for m in ns.m %}" + _raw_but("loop.index == 9") + END,
+    "the loop around a macro": FOR
+    + "{% macro f() %}{{ loop.index }}{% endmacro %}"
+    + _raw_but("f() == '9'")
+    + END,
+    "the loop around the test of another": FOR + "<|im_start|>{% for x in [1] if loop.index == 9 %}"
+    "{{ m.content | trim }}{% else %}{{ m.content }}{% endfor %}<|im_end|>" + END,
+    "the loop around the else of another": FOR
+    + "{% for x in [] %}{% else %}"
+    + _raw_but("loop.index == 9")
+    + END
+    + END,
+    "a list of messages that grows": "{% set ns = namespace(l=[]) %}"
+    + FOR
+    + "{% set ns.l = ns.l + [m] %}"
+    + _raw_but("ns.l | length == 9")
+    + END,
+    "equal keys": _in_three_steps(
+        "{1: 0}", ("ns.u | string == '{True: 0}'", "ns.u | string == '{1.0: 0}'"), "{true: 0}", "{1.0: 0}"
+    ),
+    "equal zeros": _in_three_steps(
+        "[0.0, 0.0]",
+        ("ns.u | string == '[-0.0, 0.0]'", "ns.u | string == '[-0.0, -0.0]'"),
+        "[-0.0, 0.0]",
+        "[-0.0, -0.0]",
+    ),
+    "macros of one name": "{% macro f() %}a{% endmacro %}{% set f0 = f %}{% macro f() %}b{% endmacro %}"
+    "{% set f1 = f %}{% macro f() %}c{% endmacro %}{% set f2 = f %}"
+    + _in_three_steps("f0", ("ns.u() == 'b'", "ns.u() == 'c'"), "f1", "f2"),
+    "one of the first messages": "{% set ns = namespace(d=0, p=none) %}"
+    + FOR
+    + _raw_but("ns.d == 3")
+    + _DELAYED
+    + "{% if ns.p and ns.d == 0 and ns.p is not sameas m and ns.p is not sameas loop.previtem %}"
+    "{% set ns.d = 1 %}{% endif %}{% if not ns.p %}{% set ns.p = loop.nextitem %}{% endif %}" + END,
+    "a loop that is chosen by the whole": "{% set ns = namespace(c=0, d=0) %}"
+    "{% if messages[-1].content == 'x' %}" + FOR + _raw_but("false") + _COUNTED + END + "{% else %}" + FOR
+    + _raw_but("ns.d == 3")
+    + _DELAYED
+    + "{% if loop.index0 > 1 %}{% if ns.c == 5 and ns.d == 0 %}{% set ns.d = 1 %}{% endif %}"
+    + _COUNTED
+    + "{% endif %}"
+    + END
+    + "{% endif %}",
+    "a macro that is called by a member": "{% set ns = namespace(n=0, f=none) %}"
+    "{% macro f() %}{% set ns.n = ns.n + 1 %}{% endmacro %}"
+    + FOR
+    + "{% set ns.f = f %}{% set x = ns.f() %}"
+    + END
+    + FOR
+    + _raw_but("ns.n == 9")
+    + END,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REMEMBERED)
+def test_what_is_remembered_of_many_messages(small: Tokenizer, name: str) -> None:
+    source = REMEMBERED[name]
+    lengths = range(1, 13)
+    assert any(
+        f" a{at} " not in rendered(source, *(("user", f" a{number} ") for number in range(length)))
+        for length in lengths
+        for at in range(length)
+    )
+    assert guard.template(small, source, roles=["user"]).of_role("user").unchanged.outcome == "not settled"
+
+
+# Each trims a text where others before it are ``x``, which was asked of another message.
+ANSWERED = {
+    "of one of the first": (
+        "{% set ns = namespace(d=0, s=0) %}" + FOR + _raw_but("ns.d == 3") + _DELAYED.replace("7", "3")
+        + "{% if ns.s == 2 and ns.d == 0 and loop.previtem.content != 'x' %}{% set ns.d = 1 %}{% endif %}"
+        "{% if ns.s == 0 %}{% set ns.s = 1 %}"
+        "{% if m.content == 'x' and loop.nextitem and loop.nextitem.content == 'x' %}"
+        "{% set ns.s = 2 %}{% endif %}{% endif %}" + END,
+        ["x", "x", *"aaaaa", " b "],
+    ),
+    "of one that is kept": (
+        "{% set ns = namespace(c=0, d=0, p='', q='', r='') %}" + FOR + _raw_but("ns.d == 3") + _DELAYED
+        + "{% if ns.c < 5 and m.content == 'x' %}{{ raise_exception('') }}{% endif %}"
+        "{% if ns.c == 5 and ns.d == 0 and ns.r == 'x' %}{% set ns.d = 1 %}{% endif %}" + _COUNTED
+        + "{% set ns.r = ns.q %}{% set ns.q = ns.p %}{% set ns.p = m.content %}" + END,
+        [*"aaaaa", "x", *"aaaaa", " b "],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_answers_about_other_messages(small: Tokenizer, name: str) -> None:
+    source, texts = ANSWERED[name]
+    assert " b " not in rendered(source, *(("user", text) for text in texts))
+    assert guard.template(small, source, roles=["user"]).of_role("user").unchanged.outcome == "not settled"

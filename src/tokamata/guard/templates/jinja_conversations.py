@@ -12,8 +12,11 @@ suffice?
 
 Then what it writes for message i is a function of its *configuration*: the kinds of the first messages and of
 those around i; the parity and the saturated value of i; the variables of the top level, with the namespaces
-that they hold, at the head of iteration i; and the answers about texts of those messages.  Variables that a
-loop sets end with the iteration, and templates cannot change lists or dictionaries, so nothing else lasts.
+that they hold, at the head of iteration i; the answers about texts of those messages and of the messages in
+these variables; and what was left open before the loop, which may choose another one.  Variables that a loop
+sets end with the iteration, and templates cannot change lists or dictionaries, so nothing else lasts.  Two
+values are the same here only if no template can tell them apart: ``1`` is not ``True``, and the first message
+is another one than the message of the iteration.
 The configuration of the next message is a function of that of message i and of the kind of the message after
 the next.
 
@@ -156,8 +159,11 @@ class _Reader:
         """Checks a part; ``loop`` is the kind of the innermost loop: ``"messages"``, ``"other"`` or none."""
         if isinstance(node, nodes.For):
             self._visit_for(node, loop)
-        elif isinstance(node, nodes.Assign) and loop and self._is_conversation(node.node):
-            raise Outside("a part of the conversation in a variable of a loop", node.lineno, node)
+        elif isinstance(node, nodes.Assign) and self._is_conversation(node.node):
+            if loop or not isinstance(node.target, nodes.Name):
+                where = "variable of a loop" if loop else "namespace"
+                raise Outside(f"a part of the conversation in a {where}", node.lineno, node)
+            self._visit_parts(node, loop)
         elif self._is_conversation(node):
             self._visit_value(node, loop)
         elif isinstance(node, nodes.Getitem) and self._is_conversation(node.node):
@@ -178,7 +184,7 @@ class _Reader:
             if name == "previtem":
                 self.reads.back = max(self.reads.back, 1)
             elif name == "first":
-                self.reads.most = max(self.reads.most, 2)
+                self.reads.most = max(self.reads.most, 2 + self._shift)
             elif name not in _FREE:
                 raise Outside(
                     f"loop.{name} other than in a comparison with a small number", node.lineno, node
@@ -191,7 +197,7 @@ class _Reader:
             for name in node.find_all(nodes.Name):
                 if name.name in self._names and name.ctx == "load":
                     raise Outside("a macro that reads the conversation", name.lineno, name)
-            self._visit_parts(node, "other")
+            self._visit_parts(node, loop or "other")  # ``loop`` is that of the loop around it
         elif isinstance(node, _CAPTURES) and not loop:
             self._visit_parts(node, "other")
         elif isinstance(node, nodes.Test) and self._is_conversation(node.node):
@@ -267,13 +273,18 @@ class _Reader:
     def _visit_for(self, node: nodes.For, loop: str) -> None:
         if not self._is_conversation(node.iter):
             self._visit(node.iter, loop)
-            for part in [*node.body, *node.else_, *([node.test] if node.test else [])]:
+            for part in node.body:
                 self._visit(part, "other")
+            # In these, ``loop`` is that of the loop around it.
+            for part in [*node.else_, *([node.test] if node.test else [])]:
+                self._visit(part, loop or "other")
             return
         if loop:
             raise Outside("a loop over the conversation within another loop or a block", node.lineno, node)
         if node.test is not None or node.recursive:
             raise Outside("a loop over some messages of the conversation", node.lineno, node)
+        if not isinstance(node.target, nodes.Name):
+            raise Outside("a loop over the fields of messages", node.lineno, node)
         self._visit_value(node.iter, loop)
         self._loop_name = node.iter.name if isinstance(node.iter, nodes.Name) else ""
         for part in node.body:
@@ -286,27 +297,55 @@ def _is_loop(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Name) and node.name == "loop" and node.ctx == "load"
 
 
-def described(trace: Trace, variables: dict[str, Any], index: int) -> Any:
-    """What the variables of the top level hold at the head of an iteration, with distances for messages."""
+def described(trace: Trace, variables: dict[str, Any], index: int, back: int) -> Any:
+    """What the variables of the top level hold at the head of an iteration, with distances for messages.
+
+    Args:
+        trace: of the run.
+        variables: the variables.
+        index: of the message.
+        back: how many messages before it an iteration reads.
+    """
     seen: dict[int, int] = {}
     return tuple(
-        (name, _described(value, trace, index, seen, 0)) for name, value in sorted(variables.items())
+        (name, _described(value, trace, (index, back), seen, 0)) for name, value in sorted(variables.items())
     )
 
 
-def described_answers(conditions: list[Condition], index: int, reads: Reads) -> Any:
-    """The answers about the messages around one, and about what all iterations read, as :func:`described`."""
-    first = max(reads.head, 2)
-    return frozenset(
-        (
-            condition.kind,
-            tuple(_described_pieces(condition.subject, index)),
-            _described_argument(condition.argument, index),
-            condition.holds,
-        )
-        for condition in conditions
-        if any(_is_near(source, index, first, reads.back) for source in sources_of(condition.subject))
-    )
+def described_answers(conditions: list[Condition], index: int, reads: Reads, state: Any = ()) -> Any:
+    """The answers about the messages around one and in a state, and about what all iterations read.
+
+    Raises:
+        Outside: an answer relates a text that is read later to one that is not.
+    """
+    first, held = max(reads.head, 2), {index - back for back in _held(state)}
+    around = index, reads.back
+    found = []
+    for condition in conditions:
+        argument = condition.argument if isinstance(condition.argument, tuple) else ()
+        sources = [*sources_of(condition.subject), *sources_of(argument)]
+        near = {source.index in held or _is_near(source, index, first, reads.back) for source in sources}
+        if len(near) > 1:
+            raise Outside("an answer about the texts of two messages", condition.line)
+        if True in near:
+            found.append(
+                (
+                    condition.kind,
+                    tuple(_described_pieces(condition.subject, around)),
+                    _described_argument(condition.argument, around),
+                    condition.holds,
+                )
+            )
+    return frozenset(found)
+
+
+def _held(state: Any) -> Iterator[int]:
+    """How far back the messages are that a described state holds."""
+    if isinstance(state, tuple):
+        if len(state) == 2 and state[0] == "back" and type(state[1]) is int:
+            yield state[1]
+        for part in state:
+            yield from _held(part)
 
 
 def _is_near(source: Source, index: int, first: int, back: int) -> bool:
@@ -352,67 +391,81 @@ def configuration(shape: Shape, run: Run, reads: Reads, neighbours: int) -> Any:
             turns[max(index - reads.back, 0) : index + 2],
             index % 2 if reads.parity else 0,
             min(index, reads.most),
+            reads.back and min(at, reads.back),  # so many have an iteration before it
             state,
-            described_answers(run.conditions[:asked] if is_calm else run.conditions, index, reads),
+            described_answers(run.conditions[:asked] if is_calm else run.conditions, index, reads, state),
         )
 
-    around = (turns[: reads.head], min(length, reads.most), turns[-1])
+    # What is left open before the loop may choose another loop, or where it begins.
+    asked = heads[0][3] if heads else len(run.conditions)
+    chosen = tuple(each.holds for each in run.conditions[:asked] if _is_open(each))
+    around = (turns[: reads.head], min(length, reads.most), turns[-1], chosen, tuple(indices[:1]))
     if not count:
         return around, described_answers(run.conditions, length - 1, reads)
     return around, is_calm, length - indices[-1], of(count - 1), tuple(map(of, before))
 
 
-def _described_argument(argument: Any, index: int) -> Any:
+def _is_open(condition: Condition) -> bool:
+    return any(source.origin == "unknown" for source in sources_of(condition.subject))
+
+
+def _described_argument(argument: Any, around: tuple[int, int]) -> Any:
     if isinstance(argument, tuple) and any(isinstance(piece, Slot) for piece in argument):
-        return tuple(_described_pieces(argument, index))
+        return tuple(_described_pieces(argument, around))
     return argument
 
 
-def _described(value: Any, trace: Trace, index: int, seen: dict[int, int], depth: int) -> Any:
+def _described(value: Any, trace: Trace, around: tuple[int, int], seen: dict[int, int], depth: int) -> Any:
     if depth > 20:
         raise Outside("a namespace with deeply nested values", 0)
-    if value is None or isinstance(value, (str, int, float)):
+    if value is None or isinstance(value, (str, int)):
         return type(value).__name__, value
+    if isinstance(value, float):
+        return "float", repr(value)  # 0.0 equals -0.0
     if isinstance(value, Text):
-        return ("text", value.is_html, *_described_pieces(value.pieces, index))
+        return ("text", value.is_html, *_described_pieces(value.pieces, around))
     if isinstance(value, JsonObject):
-        return ("json", *_described_pieces((value.slot,), index))
+        return ("json", *_described_pieces((value.slot,), around))
     if id(value) in trace.indices:
-        return ("message", *_distance(trace.indices[id(value)], index))
-    if isinstance(value, list) and value and all(id(one) in trace.indices for one in value):
-        # Its length is that of the conversation: templates take only parts that go to the end.
-        return ("messages", *_distance(trace.indices[id(value[0])], index))
-    if isinstance(value, jinja2.runtime.Macro):
-        return ("macro", value.name)
+        return ("message", *_distance(trace.indices[id(value)], *around))
+    if depth == 0 and isinstance(value, list) and value and all(id(one) in trace.indices for one in value):
+        # It is the same for all iterations: a part that goes to the end, or made of the first messages.
+        return ("messages", *_distance(trace.indices[id(value[0])], *around))
+    if depth == 0 and isinstance(value, jinja2.runtime.Macro):
+        return ("macro", value.name)  # the same for all iterations
     if isinstance(value, (list, tuple)):
-        return (type(value).__name__, *(_described(one, trace, index, seen, depth + 1) for one in value))
+        return (type(value).__name__, *(_described(one, trace, around, seen, depth + 1) for one in value))
     if isinstance(value, dict):
         return (
             "dict",
-            *((key, _described(one, trace, index, seen, depth + 1)) for key, one in value.items()),
+            *(
+                tuple(_described(one, trace, around, seen, depth + 1) for one in item)
+                for item in value.items()
+            ),
         )
     if isinstance(value, jinja2.Undefined):
-        return ("undefined",)
+        return "undefined", value._undefined_exception.__name__  # some raise an error where others do not
     if isinstance(value, jinja2.utils.Namespace):
         if id(value) in seen:  # two variables may hold the same
             return ("namespace", seen[id(value)])
         seen[id(value)] = len(seen)
         attributes = jinja2.utils.Namespace.__getattribute__(value, "_Namespace__attrs")
-        return ("namespace", _described(attributes, trace, index, seen, depth + 1))
+        return ("namespace", _described(attributes, trace, around, seen, depth + 1))
     raise Outside(f"a namespace that holds a {type(value).__name__}", 0)
 
 
-def _described_pieces(pieces: tuple[Any, ...], index: int) -> Iterator[Any]:
+def _described_pieces(pieces: tuple[Any, ...], around: tuple[int, int]) -> Iterator[Any]:
     for piece in pieces:
         if not isinstance(piece, Slot):
             yield piece
         elif isinstance(piece.source, Source):
             source = piece.source
-            where = _distance(source.index, index) if source.origin == "message" else (source.index,)
+            where = _distance(source.index, *around) if source.origin == "message" else (source.index,)
             yield (source.origin, where, source.role, source.field, piece.steps)
         else:
-            yield ("concatenation", tuple(_described_pieces(piece.source, index)), piece.steps)
+            yield ("concatenation", tuple(_described_pieces(piece.source, around)), piece.steps)
 
 
-def _distance(of: int, index: int) -> tuple[str, int]:
-    return ("first", of) if of < 2 else ("back", index - of)
+def _distance(of: int, index: int, back: int) -> tuple[Any, ...]:
+    """Where a message is, seen from another one; one of the first may be near, or farther than it reads."""
+    return ("first", of, min(index - of, back + 1)) if of < 2 else ("back", index - of)

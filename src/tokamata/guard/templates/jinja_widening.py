@@ -50,6 +50,8 @@ class _Widener:
         self._tree = tree
         self._parents: dict[int, tuple[nodes.Node, str]] = {}
         self._changes = 0
+        blocks = [*tree.find_all(nodes.Macro), *tree.find_all(nodes.CallBlock)]
+        self._is_set_by_calls = any(next(each.find_all(nodes.NSRef), None) for each in blocks)
 
     def widen(self) -> None:
         self._find_parents()
@@ -123,7 +125,7 @@ class _Widener:
         return isinstance(parent, nodes.Not)
 
     def _put(self, node: nodes.Node, parent: nodes.Node, name: str, new: nodes.Node | None) -> None:
-        if _may_assign(node):
+        if self._is_set_by_calls and _calls(node):
             raise Outside("a call that may change a namespace", node.lineno or 0)
         self._changes += 1
         if self._changes > _MOST_CHANGES:
@@ -205,10 +207,10 @@ def _is_silent(loop: nodes.For) -> bool:
     return all(_is_refusal(part) for output in loop.find_all(nodes.Output) for part in output.nodes)
 
 
-def _may_assign(node: nodes.Node) -> bool:
-    """Whether it calls a macro, which may set attributes of namespaces around it."""
+def _calls(node: nodes.Node) -> bool:
+    """Whether it may call a macro, by its name or as a value."""
     calls = [*node.find_all(nodes.Call), *([node] if isinstance(node, nodes.Call) else [])]
-    return any(isinstance(call.node, nodes.Name) and call.node.name not in _PURE for call in calls)
+    return any(not isinstance(call.node, nodes.Name) or call.node.name not in _PURE for call in calls)
 
 
 def _is_refusal(node: nodes.Node) -> bool:

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tokamata.errors import ArgumentError, LimitExceeded, MissingExtraError, shown_argument
@@ -402,7 +403,7 @@ class Template:
                 if len(shapes) > MOST_SHAPES or len(sequence) > MOST_TURNS:
                     raise Outside("namespaces whose values go on to change", 0)
                 keys = set()
-                for run, refused in self._traced(shape, watch, described):
+                for run, refused in self._traced(shape, watch, partial(described, back=reads.back)):
                     runs += 1
                     if runs > MOST_RUNS:
                         raise Outside("too many combinations of turns and answers", 0)
