@@ -24,8 +24,8 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
     pipeline_from_tokenizer_json,
     program_of_normalizer,
 )
-from tokamata.tokenization.pretokenizers.classes import Engine, HuggingFaceEngine, TiktokenEngine
-from tokamata.tokenization.tables import Tables, make_tables
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
+from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 
@@ -41,12 +41,14 @@ class _Made(NamedTuple):
         key: the name of its tables, which stay on disk alone: they have ten megabytes.
         added: see :func:`added_names`.
         is_decided_by_neighbours: see there.
+        mark: see :func:`word_mark`.
     """
 
     tokenization: _core.Tokenization
     key: str
     added: dict[str, int]
     is_decided_by_neighbours: bool
+    mark: bytes
 
 
 _lock = Lock()
@@ -81,6 +83,13 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     Raises as :func:`tokenization_of` does; and UnsupportedTokenizerError if another added token may share
     characters with the name of a control token: programs find the name first, and leave it as text.
     """
+    tables = _text_tables_of(vocabulary)
+    with contradictions_refused():
+        return _core.Tokenization(vocabulary.core, tables)
+
+
+def _text_tables_of(vocabulary: Vocabulary) -> Tables:
+    """The tables where names of control tokens are ordinary text."""
     tables = _tables_of(vocabulary)
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
@@ -89,9 +98,58 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
         name, text = (each.decode("utf-8", "replace") for each in shared)
         what = f"{text!r:.40} may share characters with the name {name!r:.40}, which is ordinary text here"
         raise UnsupportedTokenizerError("added tokens", what)
+    if "roles" in tables:
+        _check_looked_up(vocabulary, tables)
     tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
+    return {**tables, "added_tokens": tokens, "added_texts": texts}
+
+
+def _check_looked_up(vocabulary: Vocabulary, tables: Tables) -> None:
+    """Refuses control tokens whose names may begin a word: a model of words looks them up as ordinary ones."""
+    classes = np.repeat(tables["range_classes"], np.diff(tables["range_firsts"], append=CODE_POINTS))
+    symbols, targets = tables["class_symbols"], tables["targets"].reshape(-1, tables["symbols"])
+    for token, name in zip(tables["added_tokens"].tolist(), tables["added_texts"], strict=True):
+        if vocabulary.tokens[token] is not None:
+            continue
+        guess = int(tables["control_starts"][0])
+        for character in " " + name.decode():
+            cls = classes[ord(character)]
+            guess = DEAD_GUESS if cls == DEAD_CLASS else int(targets[guess, symbols[cls]])
+            if guess == DEAD_GUESS:
+                break
+        else:
+            what = f"the name {name.decode()!r:.40} is ordinary text here, and the model finds it in words"
+            raise UnsupportedTokenizerError("added tokens", what)
+
+
+def word_mark(vocabulary: Vocabulary) -> bytes:
+    """The mark of tokens that continue words, if a word can begin with it; otherwise ``b""``.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    return _made_of(vocabulary).mark
+
+
+def tokenization_after_mark(vocabulary: Vocabulary, names_are_text: bool) -> _core.Tokenization:
+    """The tokenizer for what follows a mark at the start of a text.
+
+    No space may follow it, nor an added token, nor the end.  It is not kept here.
+
+    Raises as :func:`tokenization_of` and :func:`text_tokenization_of` do.
+    """
+    tables = _text_tables_of(vocabulary) if names_are_text else _tables_of(vocabulary)
+    targets = tables["targets"].reshape(-1, tables["symbols"])
+    after_mark = targets[tables["text_starts"][0]].copy()
+    space = np.flatnonzero(tables["range_firsts"] <= 0x20)[-1]
+    after_mark[tables["class_symbols"][tables["range_classes"][space]]] = DEAD_GUESS
+    changed = {
+        "targets": np.vstack([targets, after_mark]).reshape(-1),
+        "end_offsets": np.append(tables["end_offsets"], tables["end_offsets"][-1:]),
+        "may_end": np.append(tables["may_end"], np.zeros(1, dtype=np.uint8)),
+        "text_starts": np.array([len(targets)], dtype=np.uint16),
+    }
     with contradictions_refused():
-        return _core.Tokenization(vocabulary.core, {**tables, "added_tokens": tokens, "added_texts": texts})
+        return _core.Tokenization(vocabulary.core, {**tables, **changed})
 
 
 def _first_shared(names: list[bytes], texts: list[bytes]) -> tuple[bytes, bytes] | None:
@@ -187,7 +245,7 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
     added = {text.decode(): token for text, token in named if text}
     is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
-    return _Made(tokenization, key, added, is_decided)
+    return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")))
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

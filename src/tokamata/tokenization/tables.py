@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizers.classes import Flags
     from tokamata.vocabulary import Vocabulary
 
-_DEAD_CLASS = 0xFFFF
-_DEAD_GUESS = 0xFFFF
+DEAD_CLASS = 0xFFFF  # of code points in no text
+DEAD_GUESS = 0xFFFF
 
 Tables = dict[str, Any]
 
@@ -161,7 +161,7 @@ def _class_tables(
     kinds, symbols = np.unique(signatures, axis=0, return_inverse=True)
     tables = {
         "range_firsts": firsts.astype(np.uint32),
-        "range_classes": np.where(is_live[classes], renumbered[classes], _DEAD_CLASS).astype(np.uint16),
+        "range_classes": np.where(is_live[classes], renumbered[classes], DEAD_CLASS).astype(np.uint16),
         "class_symbols": symbols.reshape(-1).astype(np.uint16),
         "class_starters": starter[kept].astype(np.uint16),
         "class_seconds": second[kept].astype(np.uint16),
@@ -227,7 +227,7 @@ def _hypotheses_tables(
     offsets = np.cumsum([0, *map(len, ends)])
     table = np.array(targets, dtype=np.int64).reshape(-1)
     return {
-        "targets": np.where(table == DEAD, _DEAD_GUESS, table).astype(np.uint16),
+        "targets": np.where(table == DEAD, DEAD_GUESS, table).astype(np.uint16),
         "end_offsets": offsets.astype(np.uint32),
         "ends": np.array([end for row in ends for end in row], dtype=np.uint16),
         "may_end": np.array(may_end, dtype=np.uint8),
