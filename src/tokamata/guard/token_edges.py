@@ -21,10 +21,12 @@ from tokamata.resources.limits import CancelToken, Limits, core_limits
 from tokamata.resources.locks import Lock, kept_property
 from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.canonical import (
+    WordLetters,
     added_names,
     is_decided_by_neighbours,
     may_write,
     tokenization_after_mark,
+    word_letters,
     word_mark,
 )
 from tokamata.tokenization.running import RunningTokenizer
@@ -180,6 +182,11 @@ class TokenEdges:
         The tokenizer puts it there, or it stands for the border before a word.
         """
         return self._tokenizer.hides_space
+
+    @kept_property
+    def letters(self) -> WordLetters | None:
+        """The letters of words; ``None`` if the model is not one of words."""
+        return word_letters(self.vocabulary)
 
     @property
     def is_decided_by_neighbours(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
@@ -42,6 +43,7 @@ class _Made(NamedTuple):
         added: see :func:`added_names`.
         is_decided_by_neighbours: see there.
         mark: see :func:`word_mark`.
+        has_words: whether the model is one of words.
     """
 
     tokenization: _core.Tokenization
@@ -49,6 +51,7 @@ class _Made(NamedTuple):
     added: dict[str, int]
     is_decided_by_neighbours: bool
     mark: bytes
+    has_words: bool
 
 
 _lock = Lock()
@@ -105,8 +108,8 @@ def _text_tables_of(vocabulary: Vocabulary) -> Tables:
 
 
 def _check_looked_up(vocabulary: Vocabulary, tables: Tables) -> None:
-    """Refuses control tokens whose names may begin a word: a model of words looks them up as ordinary ones."""
-    classes = np.repeat(tables["range_classes"], np.diff(tables["range_firsts"], append=CODE_POINTS))
+    """Refuses control tokens whose names may begin a word: a model of words looks them up as others."""
+    classes = _class_of_each(tables)
     symbols, targets = tables["class_symbols"], tables["targets"].reshape(-1, tables["symbols"])
     for token, name in zip(tables["added_tokens"].tolist(), tables["added_texts"], strict=True):
         if vocabulary.tokens[token] is not None:
@@ -120,6 +123,47 @@ def _check_looked_up(vocabulary: Vocabulary, tables: Tables) -> None:
         else:
             what = f"the name {name.decode()!r:.40} is ordinary text here, and the model finds it in words"
             raise UnsupportedTokenizerError("added tokens", what)
+
+
+def _class_of_each(tables: Tables) -> npt.NDArray[np.uint16]:
+    """The class of each code point."""
+    classes: npt.NDArray[np.uint16] = tables["range_classes"]
+    return np.repeat(classes, np.diff(tables["range_firsts"], append=CODE_POINTS))
+
+
+class WordLetters(NamedTuple):
+    """What is known of the borders between words.
+
+    Attributes:
+        kinds: the code points that words consist of, by kind: two neighbours of one kind are in one word, and
+            others are not.
+        apart: the code points that are in no word with a neighbour, whatever text stands before and after.
+    """
+
+    kinds: tuple[tuple[int, ...], ...]
+    apart: frozenset[int]
+
+
+def word_letters(vocabulary: Vocabulary) -> WordLetters | None:
+    """The letters of words; ``None`` if the model is not one of words.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    if not _made_of(vocabulary).has_words:
+        return None
+    tables = _tables_of(vocabulary)
+    classes = _class_of_each(tables)
+    live = np.flatnonzero(classes != DEAD_CLASS)
+    own = classes[live]
+    symbols = tables["class_symbols"][own]
+    is_alone = tables["symbol_alone"][symbols] != 0
+    kinds = np.where(is_alone, 0, tables["symbol_kinds"][symbols])
+    # A normal form may join a sign with a mark that follows, and nothing with white space.
+    if tables["composes"].any() or tables["class_combining"].any():
+        is_alone &= False
+    apart = frozenset(live[is_alone].tolist()) | frozenset(tables["separators"].tolist())
+    names = np.unique(kinds[kinds != 0])
+    return WordLetters(tuple(tuple(live[kinds == name].tolist()) for name in names), apart)
 
 
 def word_mark(vocabulary: Vocabulary) -> bytes:
@@ -186,14 +230,14 @@ def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
 def may_write(vocabulary: Vocabulary, token: int) -> bool:
     """Whether the model itself may write the token of an added token, where its name is ordinary text.
 
-    It may if merges make the token, if a whole pre-token becomes it, or if it is the token of unknown
-    characters.  ``True`` for models of words, which are not examined.
+    It may if merges make the token, if a whole pre-token becomes it or begins with it, or if it is the token
+    of unknown characters or words.
 
     Raises as :func:`tokenization_of` does.
     """
     tables = _tables_of(vocabulary)
     if "roles" in tables:
-        return True
+        return token in tables["looked_up"]
     if not tables["in_model"][token]:
         return False
     return bool(tables["ignore_merges"]) or token in tables["tour"] or _is_unknown(vocabulary, token)
@@ -245,7 +289,7 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
     added = {text.decode(): token for text, token in named if text}
     is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
-    return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")))
+    return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")), "roles" in tables)
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

@@ -318,6 +318,11 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
         **_hypotheses_tables(found.targets, found.ends, found.may_end),
         **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
         "added_are_apart": True,
+        # For the seams between texts; the engine does not read them.
+        "symbol_kinds": kinds[:, 0].astype(np.uint16),
+        "symbol_alone": kinds[:, 1].astype(np.uint8),
+        "separators": np.array(list(map(ord, model.separators)), dtype=np.uint32),
+        "looked_up": np.array(model.looked_up, dtype=np.uint32),
     }
 
 

@@ -106,6 +106,9 @@ class WordPieces:
         alone: which code points are words of their own.
         begins, continues: which code points a word with tokens may begin with, and continue with.
         lexicon: decides which of these words have tokens; ``None`` if all have.
+        separators: white space that is in no word, whatever stands around it.
+        looked_up: added tokens that the model may write by itself: it finds their names at the beginning of
+            words, or writes them for words without tokens.
     """
 
     mark: str
@@ -116,6 +119,8 @@ class WordPieces:
     begins: Flags
     continues: Flags
     lexicon: Lexicon | None = None
+    separators: str = " "
+    looked_up: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

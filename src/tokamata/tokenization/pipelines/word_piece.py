@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,15 @@ def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeli
     letters = _Letters(_spelled(texts.values(), mark), normalize, pre_tokenize)
     words = _words(model, texts, letters, len(tokens))
     added = added_tokens(document, tokens, Normalizer())
+    spaces = filter(str.isspace, map(chr, range(CODE_POINTS)))
+    separators = "".join(each for each in spaces if pre_tokenize(normalize(f"a{each}a")) == ["a", "a"])
+    names = {entry.token: entry.text.decode() for entry in added}
+    looked_up = [
+        token
+        for token, name in names.items()
+        if name == model.unknown or (name in model.vocab and len(pre_tokenize(name)) == 1)
+    ]
+    words = replace(words, separators=separators, looked_up=tuple(looked_up))
     _check_added(document, added, normalize, mark, letters.is_part(mark))
     _check_unknown(model, added, normalize, pre_tokenize)
     form = _form(flattened(document, "normalizer", "normalizers"), letters, engine)
@@ -284,7 +294,7 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
     )
     written = mark if letters.is_part(mark) else ""
     kinds = np.zeros(CODE_POINTS, dtype=np.uint16)
-    flags = {}
+    flags: dict[str, Any] = {}
     for letter, kind in letters.kinds.items():
         kinds[ord(letter)] = kind
     for name, chosen in (("alone", letters.alone), ("begins", firsts), ("continues", later)):
