@@ -129,9 +129,10 @@ class WordSeams:
                 if before is not None and after is not None:
                     yield self._parts({left: before, right: after})
         for start, end in self._names_across(left, right):
-            ends = first.shortest_with(start, at_start=False), second.shortest_with(end, at_start=True)
-            if ends[0] is not None and ends[1] is not None:
-                yield self._parts({left: ends[0], right: ends[1]})
+            before = first.shortest_with(start, at_start=False)
+            after = second.shortest_with(end, at_start=True)
+            if before is not None and after is not None:
+                yield self._parts({left: before, right: after})
         yield self._parts({left: first.shortest(), right: second.shortest()})
 
     def _parts(self, chosen: dict[int, bytes]) -> tuple[bytes, ...]:

@@ -158,8 +158,10 @@ def word_letters(vocabulary: Vocabulary) -> WordLetters | None:
     symbols = tables["class_symbols"][own]
     is_alone = tables["symbol_alone"][symbols] != 0
     kinds = np.where(is_alone, 0, tables["symbol_kinds"][symbols])
-    # A normal form may join a sign with a mark that follows, and nothing with white space.
-    if tables["composes"].any() or tables["class_combining"].any():
+    # A normal form may join a sign with a mark that follows, but nothing with white space.  And only white
+    # space is in no name of an added token, whatever letters the name is made of.
+    has_form = tables["composes"].any() or tables["class_combining"].any()
+    if has_form or tables["has_late_names"]:
         is_alone &= False
     apart = frozenset(live[is_alone].tolist()) | frozenset(tables["separators"].tolist())
     names = np.unique(kinds[kinds != 0])

@@ -311,7 +311,9 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
     ]
     mark = [int(mark_index[ord(character)]) for character in model.mark]
     mark_kind = int(model.kinds[ord(model.mark[0])]) if model.mark else 0
-    found = word_hypotheses(symbols, WordDefinition(model.most, mark, mark_kind, model.lexicon))
+    found = word_hypotheses(
+        symbols, WordDefinition(model.most, mark, mark_kind, model.lexicon, model.after_mark)
+    )
     text, added = ([start] for start in found.starts)
     return {
         **tables,
@@ -322,6 +324,7 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
         "symbol_kinds": kinds[:, 0].astype(np.uint16),
         "symbol_alone": kinds[:, 1].astype(np.uint8),
         "separators": np.array(list(map(ord, model.separators)), dtype=np.uint32),
+        "has_late_names": model.has_late_names,
         "looked_up": np.array(model.looked_up, dtype=np.uint32),
     }
 

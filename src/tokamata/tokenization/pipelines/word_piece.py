@@ -91,7 +91,12 @@ def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeli
         for token, name in names.items()
         if name == model.unknown or (name in model.vocab and len(pre_tokenize(name)) == 1)
     ]
-    words = replace(words, separators=separators, looked_up=tuple(looked_up))
+    words = replace(
+        words,
+        separators=separators,
+        has_late_names=any(entry.get("normalized") for entry in document.fields.get("added_tokens") or ()),
+        looked_up=tuple(looked_up),
+    )
     _check_added(document, added, normalize, mark, letters.is_part(mark))
     _check_unknown(model, added, normalize, pre_tokenize)
     form = _form(flattened(document, "normalizer", "normalizers"), letters, engine)
@@ -300,13 +305,16 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
     for name, chosen in (("alone", letters.alone), ("begins", firsts), ("continues", later)):
         flags[name] = np.zeros(CODE_POINTS, dtype=bool)
         flags[name][[ord(letter) for letter in chosen]] = True
-    lexicon = _lexicon(texts, roles, mark, written) if gets_stuck else None
-    return WordPieces(written, roles, most, kinds, **flags, lexicon=lexicon)
+    lexicon, after_mark = _lexicons(texts, roles, mark, written) if gets_stuck else (None, None)
+    return WordPieces(written, roles, most, kinds, **flags, lexicon=lexicon, after_mark=after_mark)
 
 
-def _lexicon(texts: dict[int, str], roles: npt.NDArray[np.uint8], mark: str, written: str) -> Lexicon:
+def _lexicons(
+    texts: dict[int, str], roles: npt.NDArray[np.uint8], mark: str, written: str
+) -> tuple[Lexicon, Lexicon | None]:
+    """That of words, and that of what follows a mark at the start of a text, if it may stand there."""
     rest = {token: text[len(mark) :].encode() for token, text in texts.items() if roles[token] == _CONTINUES}
     first = {token: text.encode() for token, text in texts.items() if roles[token] == _BEGINS}
     if written:
         first.update((token, texts[token].encode()) for token in rest)
-    return Lexicon(first, rest)
+    return Lexicon(first, rest, rest), Lexicon(rest, rest, ()) if written else None
