@@ -50,7 +50,7 @@ def letters(alphabet: str) -> list[str]:
     return [*alphabet, *("##" + letter for letter in alphabet)]
 
 
-PLAIN = words(*letters("playsunthei"), ".", "play", "un", "the", "##ing", "##play", "##pl")
+PLAIN = words(*letters("playsuntheig"), ".", "play", "un", "the", "##ing", "##play", "##pl")
 
 
 def ids_of(own: Tokenizer, text: str, names_are_text: bool = True) -> list[int]:
@@ -113,18 +113,25 @@ def judged(own: Tokenizer, alphabet: str, boundaries: list[str], longest: int = 
 
 def test_a_token_that_continues_words_may_stand_first() -> None:
     """Where the pre-tokenizer leaves ``##s`` whole, the model looks it up, and the decoder keeps its mark."""
-    own = words("a", "b", "##s", "##a", "##sa", "a#", "#", cut=pre_tokenizers.WhitespaceSplit())
+    own = words(*letters("as#"), "##sa", "a#", cut=pre_tokenizers.WhitespaceSplit())
     assert ids_of(own, "##s a") == [own.token_to_id("##s"), own.token_to_id("a")]
     found = guard.boundary(own, "##s")
     assert found.reproduced.reason == "such as b'##s'"
-    assert found.crossed_left.outcome == "proved"
+    assert found.crossed_left.witness is not None
+    assert found.crossed_left.witness.pieces == (b"a#", b"#", b"s")
     assert found.crossed_right.witness is not None
     assert found.crossed_right.witness.pieces == (b"##sa",)
     within = guard.boundary(own, "s", within=tk.regex("##s a"))
     assert within.crossed_left.witness is not None
     assert within.crossed_left.witness.pieces == (b"##s", b" a")
-    boundaries = ["##s", "#", "##", "s", "s a", "#s", "sa", "a##"]
+    boundaries = ["##s", "#", "##", "s", "s a", "#s", "sa", "a##", "###"]
     assert judged(own, "as# ", boundaries) > 20
+
+
+def test_what_follows_a_mark_has_tokens_too() -> None:
+    """``##ba`` has none, since none begins with ``##ba`` or is ``##b``."""
+    own = words("a", "b", "##a", "##ab", "##bb", "b#", "##c", cut=pre_tokenizers.WhitespaceSplit())
+    assert judged(own, "ab#", ["##a", "##b", "#a", "b", "##"], longest=6) > 5
 
 
 def test_after_a_mark_only_the_rest_of_its_token_follows() -> None:
