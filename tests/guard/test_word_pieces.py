@@ -344,7 +344,7 @@ def test_first_and_last_characters_of_a_language() -> None:
         for text in all_texts(LETTERS, 2, 1):
             for at_start in (True, False):
                 meets = str.startswith if at_start else str.endswith
-                found = language.shortest_with(text.encode(), at_start)
+                found = language.shortest_with([text.encode()], at_start)
                 sizes = [len(member.encode()) for member in members if meets(member, text)]
                 assert (None if found is None else len(found)) == min(sizes, default=None)
                 assert found is None or (

@@ -71,8 +71,7 @@ class ByteLanguage:
 
     def may_end_with(self, text: bytes) -> bool:
         """Whether a word of the language may end with a text; every state is taken to be reached."""
-        ends = (self._read(state, text) for state in range(len(self.rows)))
-        return any(end is not None and self.accepting[end] for end in ends)
+        return any(self._accepts(self._read(state, text)) for state in range(len(self.rows)))
 
     def may_begin_with(self, text: bytes) -> bool:
         """Whether a word of the language begins with a text."""
@@ -108,20 +107,26 @@ class ByteLanguage:
             at = self.rows[at].get(self.classes[byte]) if at is not None else None
         return at
 
-    def shortest_with(self, text: bytes, at_start: bool) -> bytes | None:
-        """A shortest word that begins or ends with a text; ``None`` if there is none."""
-        if at_start:
-            state = self._read(0, text)
-            if state is None or self.accepting[state]:
-                return None if state is None else text
-            words = [word for end, word in self._reached(state).items() if self.accepting[end]]
-            return text + min(words, key=lambda word: (len(word), word))
-        words = []
-        for state, word in {**self._reached(0), 0: b""}.items():
-            end = self._read(state, text)
-            if end is not None and self.accepting[end]:
-                words.append(word + text)
-        return min(words, key=lambda word: (len(word), word), default=None)
+    def shortest_with(self, texts: Iterable[bytes], at_start: bool) -> bytes | None:
+        """A shortest word that begins or ends with the first of some texts of which there is one."""
+        reached = {} if at_start else {**self._reached(0), 0: b""}
+        for text in texts:
+            if at_start:
+                state = self._read(0, text)
+                if state is None:
+                    continue
+                after = {**self._reached(state), state: b""}
+                words = [text + word for end, word in after.items() if self.accepting[end]]
+            else:
+                words = [
+                    word + text for state, word in reached.items() if self._accepts(self._read(state, text))
+                ]
+            if words:
+                return min(words, key=lambda word: (len(word), word))
+        return None
+
+    def _accepts(self, state: int | None) -> bool:
+        return state is not None and self.accepting[state]
 
     def has_only(self, points: Collection[int], at_start: bool) -> bool:
         """Whether each word but the empty one begins or ends with one of some code points.

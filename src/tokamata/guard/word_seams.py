@@ -24,7 +24,7 @@ Cost: the states of the parts times the signs that are in no word; a few millise
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import tokamata._core as _core
 from tokamata.guard.byte_languages import ByteLanguage
@@ -36,11 +36,8 @@ from tokamata.tokenization.canonical import WordLetters
 __all__ = ["WordSeams"]
 
 _MOST_LETTERS = 96  # of each kind that are tried
+_MOST_STEPS = 2_000_000
 _ODD = ("", "\x0b", "\x00", "\u0301")  # many normalizers remove these
-
-
-def _first(found: Iterable[bytes | None]) -> bytes | None:
-    return next((each for each in found if each is not None), None)
 
 
 class WordSeams:
@@ -102,7 +99,13 @@ class WordSeams:
         is_cut = self._languages[left].has_only(apart, at_start=False) or self._languages[right].has_only(
             apart, at_start=True
         )
-        return is_cut and not any(True for _ in self._names_across(left, right))
+        if not is_cut or self._are_too_many(left):
+            return False
+        return not any(True for _ in self._names_across(left, right))
+
+    def _are_too_many(self, left: int) -> bool:
+        """Whether it takes too long to try each added token at the end of a part."""
+        return sum(map(len, self._edges.cut_names)) * len(self._languages[left].rows) > _MOST_STEPS
 
     def _names_across(self, left: int, right: int) -> Iterator[tuple[bytes, bytes]]:
         """The begins and ends of added tokens that may lie across the texts between two parts."""
@@ -121,16 +124,18 @@ class WordSeams:
     def _candidates(self, left: int, right: int) -> Iterator[tuple[bytes, ...]]:
         """Texts of the parts in which a word may go on over a seam, or an added token lies across it."""
         first, second = self._languages[left], self._languages[right]
+        most = min(_MOST_LETTERS, max(4, _MOST_STEPS // (10 * len(first.rows))))
         for kind, odd in itertools.product(self._letters.kinds, _ODD):
-            letters = [chr(letter) for letter in kind[:_MOST_LETTERS]]
+            letters = [chr(letter) for letter in kind[:most]]
             for ends, begins in ((odd, ""), ("", odd)) if odd else (("", ""),):
-                before = _first(first.shortest_with(f"{a}{ends}".encode(), at_start=False) for a in letters)
-                after = _first(second.shortest_with(f"{begins}{b}".encode(), at_start=True) for b in letters)
+                before = first.shortest_with((f"{a}{ends}".encode() for a in letters), at_start=False)
+                after = second.shortest_with((f"{begins}{b}".encode() for b in letters), at_start=True)
                 if before is not None and after is not None:
                     yield self._parts({left: before, right: after})
-        for start, end in self._names_across(left, right):
-            before = first.shortest_with(start, at_start=False)
-            after = second.shortest_with(end, at_start=True)
+        across = [] if self._are_too_many(left) else itertools.islice(self._names_across(left, right), 16)
+        for start, end in across:
+            before = first.shortest_with([start], at_start=False)
+            after = second.shortest_with([end], at_start=True)
             if before is not None and after is not None:
                 yield self._parts({left: before, right: after})
         yield self._parts({left: first.shortest(), right: second.shortest()})
