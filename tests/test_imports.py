@@ -75,7 +75,8 @@ INNER_ROOMS = {
     "guard": [
         *("verdicts", "probe_texts", "manifests", "manifest"),
         *("guarded_spans", "self_test", "rewritings", "preimages", "normalization"),
-        *("byte_languages", "edge_machines", "token_edges", "boundaries", "seams", "encoding"),
+        *("byte_languages", "edge_machines", "token_edges", "boundaries", "word_seams"),
+        *("seams", "encoding"),
         *("templates", "template_sources", "slot_texts", "slot_seams", "tried_conversations"),
         *("appended_turns", "chat_templates"),
     ],

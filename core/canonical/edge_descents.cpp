@@ -53,10 +53,12 @@ std::vector<Descending> departures(const TokenTrie& trie, const TrieEdges& edges
 }  // namespace
 
 std::string_view text_of_added(const Tokenization& tokenization, std::size_t number) {
+  // Its letters need not be those that other tokens have.
+  static const CodePoints all(std::vector<ClassRange>{{0, 0}, {0xD800, CodePoints::kDead}, {0xE000, 0}});
   const std::string_view text = tokenization.added_text(number);
   std::uint16_t place = CodePoints::kBetween;
   for (const char byte : text) {
-    place = tokenization.rules().next_place(place, static_cast<std::uint8_t>(byte));
+    place = all.next(place, static_cast<std::uint8_t>(byte));
     if (place == CodePoints::kDead) return {};
     if (place & CodePoints::kComplete) place = CodePoints::kBetween;
   }

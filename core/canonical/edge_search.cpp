@@ -241,13 +241,13 @@ class Search {
     const EdgePrefix::Node& node = prefix_.nodes()[number];
     std::uint32_t here = kNoNode;
     const auto from = [&] { return here == kNoNode ? here = note_prefix(number) : here; };
+    const bool is_hidden = reading_.hides_space && node.is_start();  // the node after the hidden space has the bytes
     for (const auto& [byte, target] : text_exits(node.state)) {
       TextState after = node.text;
-      if (rules_.read(after, byte))
+      if (!is_hidden && rules_.read(after, byte))
         offer({Kind::Text, target, after, Pieces::kSettled, {}, node.cost + 1, from(), piece(byte), kNoNode});
     }
     if (node.text.place != CodePoints::kBetween || !rules_.may_end(node.text)) return;
-    const bool is_hidden = reading_.hides_space && node.is_start();
     if (!follows_added_.is_new(node.state, node.text.open, is_hidden)) return;
     for (const auto& [added, state] : added_after(node.state, is_hidden))
       add_added(added, state, node.text.open, is_hidden, node.cost, from);

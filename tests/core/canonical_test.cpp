@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "canonical/byte_pair_pieces.hpp"
 #include "canonical/canonical_automaton.hpp"
 #include "canonical/edge_search.hpp"
+#include "canonical/longest_match_pieces.hpp"
 #include "canonical/seam_search.hpp"
 #include "expression/expression.hpp"
 #include "matching/matcher.hpp"
@@ -397,6 +400,104 @@ TEST(canonical_tokens_that_cross_a_border) {
       if (shortest[side] < 100) CHECK(found && found->size() <= shortest[side]);
       if (found) CHECK_EQUAL(found->size() > 5 || found->size() == shortest[side], true);
     }
+  }
+}
+
+// Words of `a` and `b` with a space before each, which is hidden at the start of a text, and an added token `c`, a
+// letter that no other token has.
+struct SmallWords {
+  explicit SmallWords(unsigned seed) : texts{" c", " a", " b", "a", "b"}, roles{Role::None} {
+    std::mt19937 draw(seed);
+    for (unsigned i = 0; i < draw() % 6; ++i) {
+      std::string text(draw() % 2, ' ');
+      for (unsigned length = 2 + draw() % 2; length > 0; --length) text += static_cast<char>('a' + draw() % 2);
+      if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+    }
+    for (std::size_t i = 1; i < texts.size(); ++i) roles.push_back(texts[i][0] == ' ' ? Role::Begins : Role::Continues);
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    const auto vocabulary =
+        std::make_shared<const Vocabulary>(views, Tokens{}, static_cast<std::uint32_t>(views.size()));
+    tokenization = std::make_shared<const Tokenization>(vocabulary, rules(),
+                                                        std::make_unique<LongestMatchPieces>(*vocabulary, roles, ""),
+                                                        Tokens{0}, Tokens{}, Tokens{});
+  }
+  // Hypotheses: at the start of a text, at a border, after a space, in a word.
+  static TextRulesTables rules() {
+    TextRulesTables tables;
+    tables.ranges = {
+        {0, CodePoints::kDead}, {' ', 0}, {' ' + 1, CodePoints::kDead}, {'a', 1}, {'c', CodePoints::kDead}};
+    tables.classes = {{0, 0, 0, 0, false}, {1, 0, 0, 0, false}};
+    tables.symbols = 2;
+    constexpr std::uint16_t none = TextRules::kDeadGuess;
+    tables.targets = {2, none, 2, none, none, 3, none, 3};
+    tables.end_offsets = {0, 0, 0, 0, 1};
+    tables.ends = {1};
+    tables.may_end = {1, 1, 0, 1};
+    tables.text_starts = {0};
+    tables.added_starts = tables.control_starts = {1};
+    tables.composes = {0};
+    tables.added = {"c"};
+    tables.added_are_apart = true;
+    return tables;
+  }
+  // Nothing where the tokens are decoded to another text.
+  std::optional<Tokens> encode(const std::string& text) const {
+    Tokens tokens;
+    std::string decoded;
+    bool is_begun = false;
+    for (std::size_t at = 0; at < text.size();) {
+      if (text[at] == ' ') {
+        is_begun = false;
+        ++at;
+        continue;
+      }
+      std::size_t best = 0, length = 0;
+      for (std::size_t token = 0; token < texts.size(); ++token) {
+        const std::string piece = texts[token].substr(texts[token][0] == ' ' ? 1 : 0);
+        const bool fits = piece == "c" || (roles[token] == Role::Continues) == is_begun;
+        if (fits && piece.size() > length && text.compare(at, piece.size(), piece) == 0)
+          best = token, length = piece.size();
+      }
+      is_begun = text[at] != 'c';
+      at += length;
+      tokens.push_back(static_cast<std::uint32_t>(best));
+      decoded += texts[best];
+    }
+    return decoded == (text.empty() ? "" : " " + text) ? std::optional(tokens) : std::nullopt;
+  }
+
+  using Role = LongestMatchPieces::Role;
+  std::vector<std::string> texts;
+  std::vector<Role> roles;
+  std::shared_ptr<const Tokenization> tokenization;
+};
+
+// The same question about the left border, where the space before a word belongs to its token.
+TEST(canonical_tokens_of_words_that_cross_a_border) {
+  EdgeStates left;
+  left.tables.classes[' '] = left.tables.classes['c'];
+  left.add({{{0, 1}, {0, 1}, {0, 1}}}, {0}, true, false);
+  left.add({{{2}, {}, {}}}, {}, false, false);
+  left.add({{{2}, {2}, {2}}}, {2}, true, true);
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const SmallWords small(seed);
+    const EdgeSearch search(small.tokenization, true);
+    Budget budget(Limits{}, nullptr, 0);
+    std::vector<std::string> texts{""};
+    std::size_t shortest = 100;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::string text = texts[i];
+      for (const char letter : std::string("ab c"))
+        if (text.size() < 5) texts.push_back(text + letter);
+      const std::optional<Tokens> tokens = small.encode(text);
+      if (!text.empty()) CHECK(search.tokens_of(text, Before::Nothing, 100'000, budget) == tokens);
+      std::size_t hidden = 1;
+      for (const std::uint32_t token : tokens.value_or(Tokens{}))
+        if (small.texts[token].substr(std::exchange(hidden, 0)).find('a', 1) != std::string::npos)
+          shortest = std::min(shortest, text.size());
+    }
+    const auto found = search.shortest(left.automaton(), Before::Nothing, 100'000, budget);
+    CHECK_EQUAL(found && found->size() == shortest, shortest < 100);
   }
 }
 

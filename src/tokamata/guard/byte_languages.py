@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,28 +71,97 @@ class ByteLanguage:
 
     def may_end_with(self, text: bytes) -> bool:
         """Whether a word of the language may end with a text; every state is taken to be reached."""
-        for state in range(len(self.rows)):
-            at: int | None = state
-            for byte in text:
-                at = self.rows[at].get(self.classes[byte]) if at is not None else None
-            if at is not None and self.accepting[at]:
-                return True
-        return False
+        return any(self._accepts(self._read(state, text)) for state in range(len(self.rows)))
+
+    def may_begin_with(self, text: bytes) -> bool:
+        """Whether a word of the language begins with a text."""
+        return self._read(0, text) is not None
 
     def shortest(self) -> bytes:
         """A shortest word, not empty if the language has another one."""
-        members = [
-            bytes([byte for byte in range(256) if self.classes[byte] == name][:1]) for name in range(257)
-        ]
+        words = [word for state, word in self._reached(0).items() if self.accepting[state]]
+        return min(words, key=lambda word: (len(word), word), default=b"")
+
+    def _reached(self, start: int) -> dict[int, bytes]:
+        """A shortest text, not empty, that leads from a state to each that one leads to."""
+        members = self._members()
         reached: dict[int, bytes] = {}
-        pending = [(0, b"")]
+        pending = [(start, b"")]
         for state, text in pending:  # grows
             for name, target in sorted(self.rows[state].items()):
                 if target not in reached and members[name]:
-                    reached[target] = text + members[name]
+                    reached[target] = text + members[name][:1]
                     pending.append((target, reached[target]))
-        words = [word for state, word in reached.items() if self.accepting[state]]
-        return min(words, key=lambda word: (len(word), word), default=b"")
+        return reached
+
+    def _members(self) -> list[bytes]:
+        """The bytes of each class."""
+        members = [bytearray() for _ in range(257)]
+        for byte, name in enumerate(self.classes):
+            members[name].append(byte)
+        return list(map(bytes, members))
+
+    def _read(self, state: int, text: bytes) -> int | None:
+        at: int | None = state
+        for byte in text:
+            at = self.rows[at].get(self.classes[byte]) if at is not None else None
+        return at
+
+    def shortest_with(self, texts: Iterable[bytes], at_start: bool) -> bytes | None:
+        """A shortest word that begins or ends with the first of some texts of which there is one."""
+        reached = {} if at_start else {**self._reached(0), 0: b""}
+        for text in texts:
+            if at_start:
+                state = self._read(0, text)
+                if state is None:
+                    continue
+                after = {**self._reached(state), state: b""}
+                words = [text + word for end, word in after.items() if self.accepting[end]]
+            else:
+                words = [
+                    word + text for state, word in reached.items() if self._accepts(self._read(state, text))
+                ]
+            if words:
+                return min(words, key=lambda word: (len(word), word))
+        return None
+
+    def _accepts(self, state: int | None) -> bool:
+        return state is not None and self.accepting[state]
+
+    def has_only(self, points: Collection[int], at_start: bool) -> bool:
+        """Whether each word but the empty one begins or ends with one of some code points.
+
+        Words that are not UTF-8 do not count.
+        """
+        tries: dict[int, Any] = {}
+        for point in points:
+            node = tries
+            for byte in chr(point).encode():
+                node = node.setdefault(byte, {})
+        members = self._members()
+        known: dict[tuple[int, int, int], bool] = {}
+
+        def is_another(state: int, node: dict[int, Any] | None, rest: int) -> bool:
+            """Whether a code point that is not given goes on with so many bytes."""
+            if rest == 0:
+                return node is None and (at_start or self.accepting[state])
+            key = state, id(node), rest
+            if key not in known:
+                known[key] = any(
+                    is_another(target, None if node is None else node.get(byte), rest - 1)
+                    for name, target in self.rows[state].items()
+                    for byte in members[name]
+                    if 0x80 <= byte < 0xC0
+                )
+            return known[key]
+
+        for state in range(1 if at_start else len(self.rows)):
+            for name, target in self.rows[state].items():
+                for byte in members[name]:
+                    rest = 0 if byte < 0x80 else 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+                    if not 0x80 <= byte < 0xC0 and is_another(target, tries.get(byte), rest):
+                        return False
+        return True
 
     def after(self, text: bytes) -> ByteLanguage:
         """The words of this language after a text."""

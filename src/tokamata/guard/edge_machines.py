@@ -101,6 +101,36 @@ class EdgeMachine:
                         row[name] = [state_of(each, target) for each in moves[first]]
         return product
 
+    def after(self, text: bytes) -> EdgeMachine:
+        """The rests of the texts that begin with this one, without a token edge within it or after it.
+
+        States that had no token edge before stay so: they are searched as texts.
+        """
+        states = {after for start in self.starts for after in self.edges[start]}
+        for byte in text:
+            name = self.classes[byte]
+            states = {target for state in states for target in self.moves[state].get(name, ())}
+        rest = EdgeMachine(self.classes)
+        rest.moves, rest.edges = list(self.moves), list(self.edges)
+        rest.wide, rest.accepting = list(self.wide), list(self.accepting)
+        kept = states & self._prefix()
+        rest.starts = sorted(kept)
+        if others := sorted(states - kept):
+            rest.starts.append(rest.add(edges=others))
+        return rest
+
+    def _prefix(self) -> set[int]:
+        """The states of any text before the edges that matter; see ``core/canonical/edge_automaton.hpp``."""
+        found: set[int] = set()
+        pending = list(self.starts)
+        while pending:
+            state = pending.pop()
+            if not self.wide[state] or self.accepting[state] or state in found:
+                continue
+            found.add(state)
+            pending += (target for some in self.moves[state].values() for target in some)
+        return found
+
     def automaton(self) -> _core.EdgeAutomaton:
         """The engine's form, without transitions between states that are on no path to acceptance."""
         is_live = self._live()

@@ -17,7 +17,7 @@ How.  Two readings of a stretch are compared, of the whole and of the parts one 
 normalizer leaves the whole as it is.  If a pre-token goes on over a seam, two more questions decide:
 whether a token crosses the seam (``edge_search.hpp``), and, where a whole pre-token may become a token that
 merges do not make, whether that happens; the latter is not settled here.  What is found is a candidate,
-whose tokens are compared.
+whose tokens are compared.  A model of words has a simpler question (:mod:`tokamata.guard.word_seams`).
 
 Cost: some tens to hundreds of milliseconds for a stretch; nothing where a slot is alone between control
 tokens.
@@ -36,6 +36,7 @@ from tokamata.guard.byte_languages import ByteLanguage
 from tokamata.guard.edge_machines import apart, joined
 from tokamata.guard.token_edges import TokenEdges, not_settled
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
+from tokamata.guard.word_seams import WordSeams
 from tokamata.resources.limits import CancelToken, Limits, core_limits
 
 __all__ = ["Seams", "Stretch", "joined_literals", "seams", "stretch_verdict"]
@@ -204,6 +205,12 @@ class _Judge:
 
     def _judged(self) -> Verdict:
         languages = self._languages
+        if self._edges.letters is not None:
+            words = WordSeams(
+                self._edges, self._edges.letters, languages, self._before, self._limits, self._cancel
+            )
+            verdict, self.witness_parts = words.verdict(_CLAIM)
+            return verdict
         if self._edges.hides_space:
             if len(languages) > 1:
                 return self._hidden_space()

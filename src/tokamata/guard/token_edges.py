@@ -21,9 +21,13 @@ from tokamata.resources.limits import CancelToken, Limits, core_limits
 from tokamata.resources.locks import Lock, kept_property
 from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.canonical import (
+    WordLetters,
     added_names,
     is_decided_by_neighbours,
     may_write,
+    tokenization_after_mark,
+    word_letters,
+    word_mark,
 )
 from tokamata.tokenization.running import RunningTokenizer
 from tokamata.tokenization.self_test import tested_text_tokenization, tested_tokenization
@@ -44,7 +48,7 @@ class _ReadTokenizer:
     Attributes:
         source: where it is from.
         vocabulary: its tokens.
-        hides_space: whether it puts a space before a text, which its decoder takes away.
+        hides_space: whether the first token of a text has a space that the decoder takes away.
         edges: its token edges, by the reading of control tokens.
     """
 
@@ -146,6 +150,7 @@ class TokenEdges:
         make = tested_tokenization if control_tokens == "read" else tested_text_tokenization
         self.tokenization = make(self.vocabulary)
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
+        self._mark = word_mark(self.vocabulary)
 
     @classmethod
     def of(cls, source: object, control_tokens: ControlTokens = "read") -> TokenEdges:
@@ -169,8 +174,16 @@ class TokenEdges:
 
     @property
     def hides_space(self) -> bool:
-        """Whether the tokenizer puts a space before a text, which its decoder takes away."""
+        """Whether the first token of a text has a space that the decoder takes away.
+
+        The tokenizer puts it there, or it stands for the border before a word.
+        """
         return self._tokenizer.hides_space
+
+    @kept_property
+    def letters(self) -> WordLetters | None:
+        """The letters of words; ``None`` if the model is not one of words."""
+        return word_letters(self.vocabulary)
 
     @property
     def is_decided_by_neighbours(self) -> bool:
@@ -228,7 +241,22 @@ class TokenEdges:
         Raises:
             LimitExceeded, Cancelled: before an answer was found.
         """
-        return self._search.shortest(machine.automaton(), before, core_limits(limits), cancel, shown)
+        bounds = core_limits(limits)
+        found = self._search.shortest(machine.automaton(), before, bounds, cancel, shown)
+        if not self._mark or before != _core.Before.NOTHING:
+            return found
+        rest = self._after_mark.shortest(machine.after(self._mark).automaton(), before, bounds, cancel, shown)
+        texts = [text for text in (found, None if rest is None else self._mark + rest) if text is not None]
+        return min(texts, key=len, default=None)
+
+    @kept_property
+    def _after_mark(self) -> _core.EdgeSearch:
+        """Searches for the rest of a text that begins with the mark of a token that continues words.
+
+        Such a token may stand first in a text, where the decoder keeps its mark.
+        """
+        tokenization = tokenization_after_mark(self.vocabulary, self.control_tokens == "text")
+        return _core.EdgeSearch(tokenization, False)
 
     def tokens_of(
         self,
@@ -239,8 +267,12 @@ class TokenEdges:
     ) -> list[int] | None:
         """What the tokenizer writes for a text, by our tables; ``None`` if it does not reproduce the text."""
         hidden = b" " if self.hides_space and before != _core.Before.NOTHING else b""
-        shown = text.decode("utf-8", "replace")
-        return self._search.tokens_of(hidden + text, before, core_limits(limits), cancel, shown)
+        shown, bounds = text.decode("utf-8", "replace"), core_limits(limits)
+        tokens = self._search.tokens_of(hidden + text, before, bounds, cancel, shown)
+        is_marked = bool(self._mark) and before == _core.Before.NOTHING and text.startswith(self._mark)
+        if tokens is not None or not is_marked:
+            return tokens
+        return self._after_mark.tokens_of(text.removeprefix(self._mark), before, bounds, cancel, shown)
 
     def witness(
         self, text: bytes, position: int, says: str, limits: Limits, cancel: CancelToken | None
@@ -283,6 +315,8 @@ def not_settled(claim: str, error: LimitExceeded) -> Verdict:
 def _has_hidden_space(vocabulary: Vocabulary) -> bool:
     """Whether the first token of each text has a space that the decoder takes away.
 
+    Tokens that continue words have a mark at the start of a text alone; see ``TokenEdges._after_mark``.
+
     Raises:
         UnsupportedTokenizerError: the decoder changes the first token in another way.
     """
@@ -290,14 +324,18 @@ def _has_hidden_space(vocabulary: Vocabulary) -> bool:
     if first is None:
         return False
     hides = False
+    mark = b""
     for token, (text, at_start) in enumerate(zip(vocabulary.tokens, first, strict=True)):
         if text is None or at_start is None or text == at_start:
             continue
-        if text[:1] != b" ":
+        if text[:1] == b" ":
+            hides = hides or at_start == text[1:]
+            continue
+        mark = mark or at_start.removesuffix(text)
+        if at_start != mark + text:
             raise UnsupportedTokenizerError(
                 "decoder",
                 f"token {token} is decoded to {at_start!r:.80} at the start of a text, and to {text!r:.80} "
                 "elsewhere",
             )
-        hides = hides or at_start == text[1:]
     return hides

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
@@ -29,8 +30,8 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
     pipeline_from_tokenizer_json,
     program_of_normalizer,
 )
-from tokamata.tokenization.pretokenizers.classes import Engine, HuggingFaceEngine, TiktokenEngine
-from tokamata.tokenization.tables import Tables, make_tables
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
+from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 
@@ -46,12 +47,16 @@ class _Made(NamedTuple):
         key: the name of its tables, which stay on disk alone: they have ten megabytes.
         added: see :func:`added_names`.
         is_decided_by_neighbours: see there.
+        mark: see :func:`word_mark`.
+        has_words: whether the model is one of words.
     """
 
     tokenization: _core.Tokenization
     key: str
     added: dict[str, int]
     is_decided_by_neighbours: bool
+    mark: bytes
+    has_words: bool
 
 
 _lock = Lock()
@@ -86,6 +91,13 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
     Raises as :func:`tokenization_of` does; and UnsupportedTokenizerError if another added token may share
     characters with the name of a control token: programs find the name first, and leave it as text.
     """
+    tables = _text_tables_of(vocabulary)
+    with contradictions_refused():
+        return _core.Tokenization(vocabulary.core, tables)
+
+
+def _text_tables_of(vocabulary: Vocabulary) -> Tables:
+    """The tables where names of control tokens are ordinary text."""
     tables = _tables_of(vocabulary)
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
@@ -94,9 +106,101 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
         name, text = (each.decode("utf-8", "replace") for each in shared)
         what = f"{text!r:.40} may share characters with the name {name!r:.40}, which is ordinary text here"
         raise UnsupportedTokenizerError("added tokens", what)
+    if "roles" in tables:
+        _check_looked_up(vocabulary, tables)
     tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
+    return {**tables, "added_tokens": tokens, "added_texts": texts}
+
+
+def _check_looked_up(vocabulary: Vocabulary, tables: Tables) -> None:
+    """Refuses control tokens whose names may begin a word: a model of words looks them up as others."""
+    classes = _class_of_each(tables)
+    symbols, targets = tables["class_symbols"], tables["targets"].reshape(-1, tables["symbols"])
+    for token, name in zip(tables["added_tokens"].tolist(), tables["added_texts"], strict=True):
+        if vocabulary.tokens[token] is not None:
+            continue
+        guess = int(tables["control_starts"][0])
+        for character in " " + name.decode():
+            cls = classes[ord(character)]
+            guess = DEAD_GUESS if cls == DEAD_CLASS else int(targets[guess, symbols[cls]])
+            if guess == DEAD_GUESS:
+                break
+        else:
+            what = f"the name {name.decode()!r:.40} is ordinary text here, and the model finds it in words"
+            raise UnsupportedTokenizerError("added tokens", what)
+
+
+def _class_of_each(tables: Tables) -> npt.NDArray[np.uint16]:
+    """The class of each code point."""
+    classes: npt.NDArray[np.uint16] = tables["range_classes"]
+    return np.repeat(classes, np.diff(tables["range_firsts"], append=CODE_POINTS))
+
+
+class WordLetters(NamedTuple):
+    """What is known of the borders between words.
+
+    Attributes:
+        kinds: the code points that words consist of, by kind: two neighbours of one kind are in one word, and
+            others are not.
+        apart: the code points that are in no word with a neighbour, whatever text stands before and after.
+    """
+
+    kinds: tuple[tuple[int, ...], ...]
+    apart: frozenset[int]
+
+
+def word_letters(vocabulary: Vocabulary) -> WordLetters | None:
+    """The letters of words; ``None`` if the model is not one of words.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    if not _made_of(vocabulary).has_words:
+        return None
+    tables = _tables_of(vocabulary)
+    classes = _class_of_each(tables)
+    live = np.flatnonzero(classes != DEAD_CLASS)
+    own = classes[live]
+    symbols = tables["class_symbols"][own]
+    is_alone = tables["symbol_alone"][symbols] != 0
+    kinds = np.where(is_alone, 0, tables["symbol_kinds"][symbols])
+    # A normal form may join a sign with a mark that follows, but nothing with white space.  And only white
+    # space is in no name of an added token, whatever letters the name is made of.
+    has_form = tables["composes"].any() or tables["class_combining"].any()
+    if has_form or tables["has_late_names"]:
+        is_alone &= False
+    apart = frozenset(live[is_alone].tolist()) | frozenset(tables["separators"].tolist())
+    names = np.unique(kinds[kinds != 0])
+    return WordLetters(tuple(tuple(live[kinds == name].tolist()) for name in names), apart)
+
+
+def word_mark(vocabulary: Vocabulary) -> bytes:
+    """The mark of tokens that continue words, if a word can begin with it; otherwise ``b""``.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    return _made_of(vocabulary).mark
+
+
+def tokenization_after_mark(vocabulary: Vocabulary, names_are_text: bool) -> _core.Tokenization:
+    """The tokenizer for what follows a mark at the start of a text.
+
+    No space may follow it, nor an added token, nor the end.  It is not kept here.
+
+    Raises as :func:`tokenization_of` and :func:`text_tokenization_of` do.
+    """
+    tables = _text_tables_of(vocabulary) if names_are_text else _tables_of(vocabulary)
+    targets = tables["targets"].reshape(-1, tables["symbols"])
+    after_mark = targets[tables["text_starts"][0]].copy()
+    space = np.flatnonzero(tables["range_firsts"] <= 0x20)[-1]
+    after_mark[tables["class_symbols"][tables["range_classes"][space]]] = DEAD_GUESS
+    changed = {
+        "targets": np.vstack([targets, after_mark]).reshape(-1),
+        "end_offsets": np.append(tables["end_offsets"], tables["end_offsets"][-1:]),
+        "may_end": np.append(tables["may_end"], np.zeros(1, dtype=np.uint8)),
+        "text_starts": np.array([len(targets)], dtype=np.uint16),
+    }
     with contradictions_refused():
-        return _core.Tokenization(vocabulary.core, {**tables, "added_tokens": tokens, "added_texts": texts})
+        return _core.Tokenization(vocabulary.core, {**tables, **changed})
 
 
 def added_names(vocabulary: Vocabulary) -> dict[str, int]:
@@ -118,14 +222,14 @@ def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
 def may_write(vocabulary: Vocabulary, token: int) -> bool:
     """Whether the model itself may write the token of an added token, where its name is ordinary text.
 
-    It may if merges make the token, if a whole pre-token becomes it, or if it is the token of unknown
-    characters.  ``True`` for models of words, which are not examined.
+    It may if merges make the token, if a whole pre-token becomes it or begins with it, or if it is the token
+    of unknown characters or words.
 
     Raises as :func:`tokenization_of` does.
     """
     tables = _tables_of(vocabulary)
     if "roles" in tables:
-        return True
+        return token in tables["looked_up"]
     if not tables["in_model"][token]:
         return False
     return bool(tables["ignore_merges"]) or token in tables["tour"] or _is_unknown(vocabulary, token)
@@ -177,7 +281,7 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
     added = {text.decode(): token for text, token in named if text}
     is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
-    return _Made(tokenization, key, added, is_decided)
+    return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")), "roles" in tables)
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

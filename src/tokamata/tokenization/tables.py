@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizers.classes import Flags
     from tokamata.vocabulary import Vocabulary
 
-_DEAD_CLASS = 0xFFFF
-_DEAD_GUESS = 0xFFFF
+DEAD_CLASS = 0xFFFF  # of code points in no text
+DEAD_GUESS = 0xFFFF
 
 Tables = dict[str, Any]
 
@@ -161,7 +161,7 @@ def _class_tables(
     kinds, symbols = np.unique(signatures, axis=0, return_inverse=True)
     tables = {
         "range_firsts": firsts.astype(np.uint32),
-        "range_classes": np.where(is_live[classes], renumbered[classes], _DEAD_CLASS).astype(np.uint16),
+        "range_classes": np.where(is_live[classes], renumbered[classes], DEAD_CLASS).astype(np.uint16),
         "class_symbols": symbols.reshape(-1).astype(np.uint16),
         "class_starters": starter[kept].astype(np.uint16),
         "class_seconds": second[kept].astype(np.uint16),
@@ -229,7 +229,7 @@ def _hypotheses_tables(
     offsets = np.cumsum([0, *map(len, ends)])
     table = np.array(targets, dtype=np.int64).reshape(-1)
     return {
-        "targets": np.where(table == DEAD, _DEAD_GUESS, table).astype(np.uint16),
+        "targets": np.where(table == DEAD, DEAD_GUESS, table).astype(np.uint16),
         "end_offsets": offsets.astype(np.uint32),
         "ends": np.array([end for row in ends for end in row], dtype=np.uint16),
         "may_end": np.array(may_end, dtype=np.uint8),
@@ -313,13 +313,21 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
     ]
     mark = [int(mark_index[ord(character)]) for character in model.mark]
     mark_kind = int(model.kinds[ord(model.mark[0])]) if model.mark else 0
-    found = word_hypotheses(symbols, WordDefinition(model.most, mark, mark_kind, model.lexicon))
+    found = word_hypotheses(
+        symbols, WordDefinition(model.most, mark, mark_kind, model.lexicon, model.after_mark)
+    )
     text, added = ([start] for start in found.starts)
     return {
         **tables,
         **_hypotheses_tables(found.targets, found.ends, found.may_end),
         **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
         "added_are_apart": True,
+        # For the seams between texts; the engine does not read them.
+        "symbol_kinds": kinds[:, 0].astype(np.uint16),
+        "symbol_alone": kinds[:, 1].astype(np.uint8),
+        "separators": np.array(list(map(ord, model.separators)), dtype=np.uint32),
+        "has_late_names": model.has_late_names,
+        "looked_up": np.array(model.looked_up, dtype=np.uint32),
     }
 
 

@@ -106,6 +106,12 @@ class WordPieces:
         alone: which code points are words of their own.
         begins, continues: which code points a word with tokens may begin with, and continue with.
         lexicon: decides which of these words have tokens; ``None`` if all have.
+        after_mark: the same for what follows a mark at the start of a text.
+        separators: white space that is in no word, whatever stands around it.
+        has_late_names: whether some added tokens are cut out of the normalized text: their letters may come
+            from others.
+        looked_up: added tokens that the model may write by itself: it finds their names at the beginning of
+            words, or writes them for words without tokens.
     """
 
     mark: str
@@ -116,6 +122,10 @@ class WordPieces:
     begins: Flags
     continues: Flags
     lexicon: Lexicon | None = None
+    after_mark: Lexicon | None = None
+    separators: str = " "
+    has_late_names: bool = False
+    looked_up: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

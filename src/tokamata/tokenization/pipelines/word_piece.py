@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,20 @@ def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeli
     letters = _Letters(_spelled(texts.values(), mark), normalize, pre_tokenize)
     words = _words(model, texts, letters, len(tokens))
     added = added_tokens(document, tokens, Normalizer())
+    spaces = filter(str.isspace, map(chr, range(CODE_POINTS)))
+    separators = "".join(each for each in spaces if pre_tokenize(normalize(f"a{each}a")) == ["a", "a"])
+    names = {entry.token: entry.text.decode() for entry in added}
+    looked_up = [
+        token
+        for token, name in names.items()
+        if name == model.unknown or (name in model.vocab and len(pre_tokenize(name)) == 1)
+    ]
+    words = replace(
+        words,
+        separators=separators,
+        has_late_names=any(entry.get("normalized") for entry in document.fields.get("added_tokens") or ()),
+        looked_up=tuple(looked_up),
+    )
     _check_added(document, added, normalize, mark, letters.is_part(mark))
     _check_unknown(model, added, normalize, pre_tokenize)
     form = _form(flattened(document, "normalizer", "normalizers"), letters, engine)
@@ -284,19 +299,22 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
     )
     written = mark if letters.is_part(mark) else ""
     kinds = np.zeros(CODE_POINTS, dtype=np.uint16)
-    flags = {}
+    flags: dict[str, Any] = {}
     for letter, kind in letters.kinds.items():
         kinds[ord(letter)] = kind
     for name, chosen in (("alone", letters.alone), ("begins", firsts), ("continues", later)):
         flags[name] = np.zeros(CODE_POINTS, dtype=bool)
         flags[name][[ord(letter) for letter in chosen]] = True
-    lexicon = _lexicon(texts, roles, mark, written) if gets_stuck else None
-    return WordPieces(written, roles, most, kinds, **flags, lexicon=lexicon)
+    lexicon, after_mark = _lexicons(texts, roles, mark, written) if gets_stuck else (None, None)
+    return WordPieces(written, roles, most, kinds, **flags, lexicon=lexicon, after_mark=after_mark)
 
 
-def _lexicon(texts: dict[int, str], roles: npt.NDArray[np.uint8], mark: str, written: str) -> Lexicon:
+def _lexicons(
+    texts: dict[int, str], roles: npt.NDArray[np.uint8], mark: str, written: str
+) -> tuple[Lexicon, Lexicon | None]:
+    """That of words, and that of what follows a mark at the start of a text, if it may stand there."""
     rest = {token: text[len(mark) :].encode() for token, text in texts.items() if roles[token] == _CONTINUES}
     first = {token: text.encode() for token, text in texts.items() if roles[token] == _BEGINS}
     if written:
         first.update((token, texts[token].encode()) for token in rest)
-    return Lexicon(first, rest)
+    return Lexicon(first, rest, rest), Lexicon(rest, rest, ()) if written else None

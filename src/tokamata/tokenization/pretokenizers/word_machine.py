@@ -17,7 +17,8 @@ text has no space, but its token is read as if it had one.
 Mark: the model looks up the beginning of a word literally.  If ``##ing`` can be a word, it becomes the token
 of that name, which decodes to ``ing``, joined to the word before.  It is canonical only as the first token of
 a text, where the decoder keeps the mark; that token is read as ``ing``, and distinguished from the others by
-having no space.  Elsewhere a word that begins with the mark may not continue after it.
+having no space.  All tokens of that word continue one (``after_mark``).  Elsewhere a word that begins with
+the mark may not continue after it.
 
 Words without tokens: usually every code point of a token is a token by itself, so longest match never gets
 stuck.  Otherwise, states also have the node of the failure trie (``failure_trie.py``) that the word has
@@ -28,7 +29,7 @@ Cost: the longest word times the kinds, 104 states for BERT; times the nodes of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tokamata.errors import UnsupportedTokenizerError
@@ -65,11 +66,14 @@ class Lexicon:
         first: the tokens that words begin with, by id, as the model looks them up: including those with a
             mark, if words can begin with it.
         rest: the tokens that continue words, by id, without their marks.
+        never_first: tokens that begin no word that is decoded to itself.
     """
 
-    def __init__(self, first: Mapping[int, bytes], rest: Mapping[int, bytes]) -> None:
+    def __init__(
+        self, first: Mapping[int, bytes], rest: Mapping[int, bytes], never_first: Collection[int]
+    ) -> None:
         self._trie = failure_trie(first, rest)
-        self._marked = frozenset(rest)
+        self._never_first = frozenset(never_first)
         self._begun = {self._trie.start}
         pending = [self._trie.start]
         while pending:
@@ -98,7 +102,7 @@ class Lexicon:
 
     def _settled(self, node: int) -> int | None:
         # A word whose first token has a mark is decoded without it.
-        if node in self._begun and not self._marked.isdisjoint(self._trie.pops[node][:1]):
+        if node in self._begun and not self._never_first.isdisjoint(self._trie.pops[node][:1]):
             return None
         return self._trie.link[node]
 
@@ -125,12 +129,18 @@ class WordDefinition:
         mark: the mark of continuations, each code point by its ``mark_index``; empty if no word can have it.
         mark_kind: the kind of its code points.
         lexicon: decides which words have tokens; ``None`` if the code points alone do.
+        after_mark: the same for what follows the mark, where the first token continues words.
     """
 
     most: int
     mark: Sequence[int]
     mark_kind: int
     lexicon: Lexicon | None = None
+    after_mark: Lexicon | None = None
+
+    def lexicon_of(self, state: _State) -> Lexicon | None:
+        """The one whose node a state has."""
+        return self.after_mark if state.name == "rest" else self.lexicon
 
 
 def word_hypotheses(symbols: Sequence[Symbol], words: WordDefinition) -> Hypotheses:
@@ -156,9 +166,8 @@ def word_hypotheses(symbols: Sequence[Symbol], words: WordDefinition) -> Hypothe
                 numbers[after] = len(order)
                 order.append(after)
             row.append(DEAD if after is None else numbers[after])
-        is_whole = state != _SPACE and (
-            state.node is None or words.lexicon is None or words.lexicon.may_end(state.node)
-        )
+        lexicon = words.lexicon_of(state)
+        is_whole = state != _SPACE and (state.node is None or lexicon is None or lexicon.may_end(state.node))
         targets.append(tuple(row))
         ends.append((1,) if is_whole and state not in (_START, _BORDER) else ())
         may_end.append(is_whole)
@@ -174,7 +183,12 @@ def _read(words: WordDefinition, state: _State, symbol: Symbol) -> _State | None
         # The rest of a first token, whose mark the decoder keeps.
         size = len(words.mark) + 1
         fits = size > 1 and symbol.continues and symbol.kind == words.mark_kind and size <= words.most
-        return _State("word", symbol.kind, size) if fits and state == _START else None
+        if not fits or state != _START:
+            return None
+        if words.after_mark is None:
+            return _State("rest", symbol.kind, size)
+        node = words.after_mark.read(words.after_mark.start, symbol.text)
+        return None if node is None else _State("rest", symbol.kind, size, node)
     if state == _SPACE:
         return _begun(words, symbol)
     if symbol.kind != state.kind or not symbol.continues or state.size == words.most:
@@ -183,12 +197,14 @@ def _read(words: WordDefinition, state: _State, symbol: Symbol) -> _State | None
     if is_mark and state.size == len(words.mark):
         return None
     node = None
-    if state.node is not None and words.lexicon is not None:
-        node = words.lexicon.read(state.node, symbol.text)
+    lexicon = words.lexicon_of(state)
+    if state.node is not None and lexicon is not None:
+        node = lexicon.read(state.node, symbol.text)
         if node is None:
             return None
-    goes_on = is_mark and symbol.mark_index == words.mark[state.size]
-    return _State("mark" if goes_on else "word", state.kind, state.size + 1, node)
+    if is_mark and symbol.mark_index != words.mark[state.size]:
+        return _State("word", state.kind, state.size + 1, node)
+    return _State(state.name, state.kind, state.size + 1, node)
 
 
 def _begun(words: WordDefinition, symbol: Symbol) -> _State | None:
