@@ -380,7 +380,9 @@ class _Judge:
                     why = why or verdict.reason
             return why
 
-        return self._proved(claim, role, "no seam around them changes a token", ask)
+        found = self._proved(claim, role, "no seam around them changes a token", ask)
+        witness = self._tried.joined_further(role) if found.outcome == "not settled" else None
+        return found if witness is None else Verdict(claim, "witness", witness)
 
     def _unchanged(self, role: str) -> Verdict:
         claim = f"each text of the role {role} stands in the rendering as it is"

@@ -39,6 +39,7 @@ from tokamata.guard.templates.jinja_loops import (
     reads_end_of,
     reads_of_blocks,
     reads_others_of,
+    set_first,
 )
 from tokamata.guard.templates.pieces import Slot, Source
 from tokamata.guard.templates.texts import Method, Text, joined
@@ -84,7 +85,7 @@ class _Code(FollowingCode):
         names = frozenset(each.attr for each in node.find_all(nodes.NSRef))
         reads_others = reads_others_of(node, self._conversations) or (has_calls and self._do_macros_read)
         # What other iterations may write of variables that the context does not have.
-        read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"}
+        read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"} - set_first(node)
         local = [name for name in sorted(read) if frame.symbols.find_ref(name) is not None]
         self._loops += 1
         facts = Facts(
@@ -93,7 +94,7 @@ class _Code(FollowingCode):
             tuple(sorted(name for name in names - self._set_by_macros if only_extends(node, name))),
             tuple(counts_of([node, *(self._macros if has_calls else ())])),
             tuple(local),
-            *reads_of_blocks([node, *(self._macros if has_calls else ())]),
+            *reads_of_blocks(node, self._macros if has_calls else ()),
             may_write(node),
             frame.buffer is not None or bool(node.test) or bool(node.recursive),
             reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),

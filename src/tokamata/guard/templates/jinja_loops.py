@@ -13,7 +13,7 @@ from jinja2 import nodes
 
 __all__ = [
     *("Block", "Facts", "conversations_of", "counts_of", "may_write", "mentions", "only_extends"),
-    *("reads_end_of", "reads_of_blocks", "reads_others_of"),
+    *("reads_end_of", "reads_of_blocks", "reads_others_of", "set_first"),
 ]
 
 Block = nodes.For | nodes.Macro | nodes.CallBlock
@@ -130,16 +130,27 @@ def reads_others_of(block: Block, conversations: frozenset[str]) -> bool:
 
 
 def reads_of_blocks(
-    blocks: Sequence[nodes.Node],
+    loop: nodes.For, macros: Sequence[Block]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]:
-    """The variables that some blocks read, those of which more than members is read, and names of members."""
+    """What a loop and macros read of variables around them.
+
+    Returns:
+        The variables, those of which more than members is read, and names of members.
+    """
     names: set[str] = set()
     whole: set[str] = set()
     members: set[str] | None = set()
-    parts = [part for block in blocks for part in block.find_all(nodes.Node)]
+    parts = [part for block in (loop, *macros) for part in block.find_all(nodes.Node)]
+    not_around = {
+        id(name)
+        for block in (loop, *macros)
+        for own in [set_first(block)]
+        for name in block.find_all(nodes.Name)
+        if name.name in own
+    }
     owners = {id(part.node) for part in parts if isinstance(part, (nodes.Getattr, nodes.Getitem))}
     for part in parts:
-        if isinstance(part, nodes.Name) and part.ctx == "load":
+        if isinstance(part, nodes.Name) and part.ctx == "load" and id(part) not in not_around:
             names.add(part.name)
             if id(part) not in owners:
                 whole.add(part.name)
@@ -150,6 +161,36 @@ def reads_of_blocks(
             elif isinstance(part, nodes.Getitem) and not isinstance(part.arg, (nodes.Slice, nodes.Const)):
                 members = None
     return tuple(sorted(names)), tuple(sorted(whole)), None if members is None else tuple(sorted(members))
+
+
+def set_first(block: Block) -> frozenset[str]:
+    """Variables that each iteration of a loop, or call of a macro, sets before it reads them.
+
+    What they were before is not seen there.  They are the parameters of a macro, and variables that a
+    statement of the body itself sets, which no condition can leave out, if neither this statement nor one
+    before it reads them.  What begins a loop, what is done where it has no items, and defaults of parameters
+    stand outside.
+    """
+    if isinstance(block, nodes.For):
+        own: set[str] = set()
+        outside: list[nodes.Node | None] = [block.iter, block.test, *block.else_]
+    else:
+        own = {each.name for each in block.args}
+        outside = [*block.defaults, block.call if isinstance(block, nodes.CallBlock) else None]
+    read = {name for part in outside for name in _loaded(part)}
+    for statement in block.body:
+        read |= _loaded(statement) - own
+        if isinstance(statement, nodes.Assign) and isinstance(statement.target, nodes.Name):
+            own.add(statement.target.name)
+    return frozenset(own - read)
+
+
+def _loaded(node: nodes.Node | None) -> set[str]:
+    """Names of the variables that are read within a part of a template."""
+    if node is None:
+        return set()
+    names = [*node.find_all(nodes.Name), *([node] if isinstance(node, nodes.Name) else [])]
+    return {name.name for name in names if name.ctx == "load"}
 
 
 def counts_of(blocks: Sequence[nodes.Node]) -> Iterator[tuple[str, tuple[str, ...]]]:
