@@ -237,7 +237,9 @@ class _Loop:
         if name == "nextitem":
             item = messages.neighbour(1)
             return self._environment.undefined("there is no next item") if item is None else item
-        if name in ("length", "revindex", "revindex0"):
+        if name == "length":
+            return messages.length()
+        if name in ("revindex", "revindex0"):
             return Unknown(run, ("loop", name, run.phase), False)
         if name in ("depth", "depth0"):
             return int(name == "depth")
@@ -326,7 +328,7 @@ class AnyLength(Environment):
         run.tick()
         if isinstance(left, Place) and type(right) is int and operator in "+-":
             return left.moved(right if operator == "+" else -right)
-        if operator == "+" and any(isinstance(one, Text) for one in (left, right)):
+        if operator == "+" and any(isinstance(one, (str, Text)) for one in (left, right)):
             # The sum is a text, or it is refused.
             return joined(run, [self.written(left), self.written(right)])
         return derived(run, ("binary", operator), left, right)
@@ -427,7 +429,7 @@ def _filter(name: str, function: Callable[..., Any]) -> Any:
             if name == "last" and not given:
                 return context.environment.getitem(value, -1)
             if name in ("length", "count"):
-                return Unknown(run, ("length", value.term), False)
+                return value.length()
         if _is_unknown(value) or any(map(_is_unknown, given)):
             run.tick()
             found = derived(run, ("filter", name, tuple(kwargs)), value, *given)

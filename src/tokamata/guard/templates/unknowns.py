@@ -36,6 +36,7 @@ from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 __all__ = [
     "GAP",
     "TAINTED_GAP",
+    "Count",
     "Gap",
     "Messages",
     "Place",
@@ -130,6 +131,33 @@ class Place(Unknown):
             if other < least:
                 return name in ("gt", "ge")
             if other == least and name in ("lt", "ge"):
+                return name == "ge"
+        return super()._compared(name, other)
+
+    __hash__ = Symbolic.__hash__
+
+
+class Count(Unknown):
+    """A number of which a least value is known, such as how many messages a conversation has.
+
+    Attributes:
+        least: the least value that it may have, 0 or more.
+    """
+
+    __slots__ = ("least",)
+
+    def __init__(self, run: Run, term: Hashable, least: int) -> None:
+        super().__init__(run, term, False)
+        self.least = least
+
+    def __bool__(self) -> bool:
+        return self._compared("gt", 0)
+
+    def _compared(self, name: str, other: object) -> bool:
+        if type(other) is int:
+            if other < self.least:
+                return name in ("gt", "ge")
+            if other == self.least and name in ("lt", "ge"):
                 return name == "ge"
         return super()._compared(name, other)
 
@@ -232,6 +260,10 @@ class Messages:
     def has_message(self) -> bool:
         """Whether M is among them."""
         return self.start <= self.before
+
+    def length(self) -> Count:
+        """How many they are."""
+        return Count(self.run, ("length", self.term), max(0, self.before + 1 - self.start))
 
     def items(self) -> Iterator[dict[str, Any] | Gap]:
         """M, and the gaps around it."""
