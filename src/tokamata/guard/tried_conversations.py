@@ -61,6 +61,8 @@ _CHANGED = (
 )
 _CORES = ("a", "qx", "zj7", "\u2603")
 _SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
+# The same with white space that hardly stands in a template, with none but white space, and with two thoughts.
+_SEARCHED_LAST = ("\n\n\n\t {} \t\n\n\n", "\t \t", "{}</think>{}</think>{}")
 # Texts that tokens join with what stands around them.
 _JOINED = ("\n", "a", " ", "\n\n", " a", "a\n", "a ", "1", "s", ">", "<", "'s", "\n\n\n", "  ", "\t")
 # Texts of which templates that know thoughts write a part, and what that part may be.
@@ -135,7 +137,11 @@ class Tried:
 
     def changed(self, role: str) -> Witness | None:
         """A conversation in which a text of a role does not stand as it is."""
-        for forms, most in ((_SEARCHED, len(self.shapes)), (_CHANGED, 8)):
+        for forms, most in (
+            (_SEARCHED, len(self.shapes)),
+            (_CHANGED, 8),
+            (_SEARCHED_LAST, len(self.shapes)),
+        ):
             tried = 0
             for shape, index, texts in self._with_role(role):
                 marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))

@@ -5,6 +5,7 @@ The environment is the one that follows unknown texts, with these differences:
 - an operation with an unknown value gives an unknown value, and a question about one has both answers;
 - a loop over the conversation runs its body for the message M alone; for the other messages, and in loops
   over unknown values, the body is left out: a *gap*, after which the attributes that it may set are unknown;
+- a loop over some messages asks whether M is one of them, and a gap stands for those of the others;
 - ``loop`` knows of M what its position tells, and whether it is the last;
 - only ``raise_exception`` and an undefined value refuse a conversation.  Another error may be that of an
   unknown value where the value itself raises none: what the template does is not settled.
@@ -96,7 +97,7 @@ class _Code(FollowingCode):
             tuple(local),
             *reads_of_blocks(node, self._macros if has_calls else ()),
             may_write(node),
-            frame.buffer is not None or bool(node.test) or bool(node.recursive),
+            frame.buffer is not None or bool(node.recursive) or _counts_some(node),
             reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),
             bool(node.else_),
             reads_end_of(node, self._conversations) or (has_calls and self._do_macros_mention),
@@ -122,6 +123,12 @@ class _Code(FollowingCode):
     def write(self, x: str) -> None:
         # The name of the class that jinja2's own code makes for a loop.
         super().write(x.replace("LoopContext(", "environment.loop_of("))
+
+
+def _counts_some(loop: nodes.For) -> bool:
+    """Whether a loop over some of the items asks which of these an item is, or whether there are any."""
+    names = loop.find_all(nodes.Name)
+    return loop.test is not None and (bool(loop.else_) or any(name.name == "loop" for name in names))
 
 
 class _Walk:
@@ -266,7 +273,7 @@ class AnyLength(Environment):
         if facts.has_else and not (isinstance(items, Messages) and items.has_message()):
             raise Unfollowed("the else of a loop over unknown values")
         if isinstance(items, Messages) and facts.is_inner:
-            raise Unfollowed("a loop over some messages, or within a block")
+            raise Unfollowed("a loop that counts some messages, or is within a block")
         walk = _Walk(items, context, facts, local)
         run.walks.append(walk)
         return walk.gap() if isinstance(items, Unknown) else ""

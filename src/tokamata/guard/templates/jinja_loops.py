@@ -32,7 +32,8 @@ class Facts(NamedTuple):
         whole: those of which it reads more than members.
         members: names of members that it reads of any value; ``None`` if these are not known.
         writes: whether it may put something out.
-        is_inner: whether that is captured by a block, or the loop goes through some of the items.
+        is_inner: whether that is captured by a block, or the loop is recursive, or goes through some of the
+            items and asks for their number among these.
         reads_others: whether its body may read more of other messages than their roles.
         has_else: whether something is done where there are no items.
         reads_end: whether its body may read how a conversation goes on after the next message.
@@ -106,6 +107,11 @@ def _may_be_list(node: nodes.Node, names: set[str]) -> bool:
     return any(_may_be_list(each, names) for each in node.iter_child_nodes())
 
 
+def _parts_of(blocks: Sequence[nodes.Node | None]) -> list[nodes.Node]:
+    """The blocks that there are, and all that is within them."""
+    return [part for each in blocks if each is not None for part in [each, *each.find_all(nodes.Node)]]
+
+
 def mentions(node: nodes.Node, names: frozenset[str]) -> bool:
     return any(name.name in names for name in node.find_all(nodes.Name))
 
@@ -113,7 +119,7 @@ def mentions(node: nodes.Node, names: frozenset[str]) -> bool:
 def reads_others_of(block: Block, conversations: frozenset[str]) -> bool:
     """Whether the body of a loop or a macro reads more of other messages than their roles."""
     allowed: set[int] = set()
-    parts = [part for each in block.body for part in [each, *each.find_all(nodes.Node)]]
+    parts = _parts_of([*block.body, getattr(block, "test", None)])
     for node in parts:
         for asked in _asked(node):
             allowed |= {id(each) for each in _chain(asked)}
@@ -305,7 +311,7 @@ _OF_LOOP = {"index", "index0", "first", "last", "previtem", "nextitem", "depth",
 def reads_end_of(loop: nodes.For, conversations: frozenset[str]) -> bool:
     """Whether the body of a loop may read other messages than the first two and those around its own."""
     allowed: set[int] = set()
-    parts = [part for each in (*loop.body, *loop.else_) for part in [each, *each.find_all(nodes.Node)]]
+    parts = _parts_of([*loop.body, *loop.else_, loop.test])
     # In a loop within it, ``loop`` is another one.
     inner = {
         id(part) for each in parts if isinstance(each, nodes.For) for part in each.find_all(nodes.Getitem)
