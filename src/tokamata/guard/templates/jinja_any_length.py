@@ -194,8 +194,9 @@ class _Walk:
             jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs")
             for each in RUN.get().namespaces
         ]
+        read = {name: value for name, value in self._context.vars.items() if name in self._facts.reads}
         items = ("messages", self.items.start) if isinstance(self.items, Messages) else self.items.term
-        return _described([self._context.vars, kept, self._local]), items
+        return _described([read, kept, self._local]), items
 
     def _holds_message(self) -> bool:
         """Whether a text of M can be reached from what the iterations read."""
