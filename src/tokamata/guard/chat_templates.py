@@ -375,6 +375,9 @@ class _Judge:
                 if verdict.witness is not None:
                     if self._tried.has_stretch(role, stretch, parts):
                         return Verdict(claim, "witness", verdict.witness, verdict.reason)
+                    # Other slots, such as the date, may be what is joined with what stands around them.
+                    if not self._seams.why_not_between(stretch, own, case.rendering.conditions, False):
+                        continue
                     return f"no conversation was found with the text {verdict.witness.text!r:.80}"
                 if not verdict:
                     why = why or verdict.reason
