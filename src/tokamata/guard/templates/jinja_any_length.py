@@ -37,10 +37,11 @@ from tokamata.guard.templates.jinja_loops import (
     may_write,
     mentions,
     only_extends,
+    read_before_set,
     reads_end_of,
     reads_of_blocks,
     reads_others_of,
-    set_first,
+    sets_of,
 )
 from tokamata.guard.templates.pieces import Slot, Source
 from tokamata.guard.templates.texts import Method, Text, joined
@@ -69,7 +70,7 @@ class _Code(FollowingCode):
         self._conversations = conversations_of(node)
         own: list[Block] = [*node.find_all(nodes.Macro), *node.find_all(nodes.CallBlock)]
         self._macros = own
-        self._set_by_macros = frozenset(each.attr for one in own for each in one.find_all(nodes.NSRef))
+        self._set_by_macros = frozenset(name for one in own for name in sets_of(one))
         self._do_macros_mention = any(mentions(one, self._conversations) for one in own)
         self._do_macros_read = any(reads_others_of(one, self._conversations) for one in own)
         super().visit_Template(node, frame)
@@ -83,11 +84,10 @@ class _Code(FollowingCode):
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
         calls = [each.node for each in node.find_all(nodes.Call)]
         has_calls = bool(calls) or any(True for _ in node.find_all(nodes.CallBlock))
-        names = frozenset(each.attr for each in node.find_all(nodes.NSRef))
+        names = sets_of(node)
         reads_others = reads_others_of(node, self._conversations) or (has_calls and self._do_macros_read)
         # What other iterations may write of variables that the context does not have.
-        read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"} - set_first(node)
-        local = [name for name in sorted(read) if frame.symbols.find_ref(name) is not None]
+        local = [name for name in sorted(read_before_set(node)) if frame.symbols.find_ref(name) is not None]
         self._loops += 1
         facts = Facts(
             self._loops,
@@ -115,10 +115,12 @@ class _Code(FollowingCode):
             None,
         )
         self.visit(nodes.Output([begun.set_lineno(node.lineno)]).set_lineno(node.lineno), frame)
+        items = node.iter
         node.iter = nodes.Call(nodes.EnvironmentAttribute("walked"), [], [], None, None).set_lineno(
             node.lineno
         )
         super().visit_For(node, frame)
+        node.iter = items
 
     def write(self, x: str) -> None:
         # The name of the class that jinja2's own code makes for a loop.

@@ -13,7 +13,7 @@ from jinja2 import nodes
 
 __all__ = [
     *("Block", "Facts", "conversations_of", "counts_of", "may_write", "mentions", "only_extends"),
-    *("reads_end_of", "reads_of_blocks", "reads_others_of", "set_first"),
+    *("read_before_set", "reads_end_of", "reads_of_blocks", "reads_others_of", "sets_of"),
 ]
 
 Block = nodes.For | nodes.Macro | nodes.CallBlock
@@ -24,7 +24,7 @@ class Facts(NamedTuple):
 
     Attributes:
         number: of the loop in its template.
-        sets: attributes of namespaces that its body may set.
+        sets: attributes of namespaces from outside that its body may set.
         extends: those of them to which it only appends a text.
         counts: those of them that it sets to numbers and answers alone, unless some variables have others.
         local: names of other variables than those of the top level that it reads.
@@ -143,21 +143,22 @@ def reads_of_blocks(
     Returns:
         The variables, those of which more than members is read, and names of members.
     """
-    names: set[str] = set()
+    names_read: set[str] = set()
     whole: set[str] = set()
     members: set[str] | None = set()
-    parts = [part for block in (loop, *macros) for part in block.find_all(nodes.Node)]
-    not_around = {
+    blocks = (loop, *macros)
+    parts = [part for block in blocks for part in block.find_all(nodes.Node)]
+    seen = {
         id(name)
-        for block in (loop, *macros)
-        for own in [set_first(block)]
+        for block in blocks
+        for names in [read_before_set(block)]
         for name in block.find_all(nodes.Name)
-        if name.name in own
+        if name.name in names
     }
     owners = {id(part.node) for part in parts if isinstance(part, (nodes.Getattr, nodes.Getitem))}
     for part in parts:
-        if isinstance(part, nodes.Name) and part.ctx == "load" and id(part) not in not_around:
-            names.add(part.name)
+        if isinstance(part, nodes.Name) and part.ctx == "load" and id(part) in seen:
+            names_read.add(part.name)
             if id(part) not in owners:
                 whole.add(part.name)
         elif isinstance(part, (nodes.Getattr, nodes.Getitem)) and members is not None:
@@ -166,16 +167,16 @@ def reads_of_blocks(
                 members.add(member)
             elif isinstance(part, nodes.Getitem) and not isinstance(part.arg, (nodes.Slice, nodes.Const)):
                 members = None
-    return tuple(sorted(names)), tuple(sorted(whole)), None if members is None else tuple(sorted(members))
+    return tuple(sorted(names_read)), tuple(sorted(whole)), None if members is None else tuple(sorted(members))
 
 
-def set_first(block: Block) -> frozenset[str]:
-    """Variables that each iteration of a loop, or call of a macro, sets before it reads them.
+def read_before_set(block: Block) -> frozenset[str]:
+    """Variables of which an iteration of a loop, or a call of a macro, may see what they were before.
 
-    What they were before is not seen there.  They are the parameters of a macro, and variables that a
-    statement of the body itself sets, which no condition can leave out, if neither this statement nor one
-    before it reads them.  What begins a loop, what is done where it has no items, and defaults of parameters
-    stand outside.
+    It sees no more of a variable that it has set, and a macro nothing of one with the name of a parameter.
+    What is set where a condition holds is set for what follows there, and for nothing after it.  What begins
+    a loop, what is done where it has no items, and defaults of parameters stand outside.  Namespaces of which
+    an attribute is set count as read.
     """
     if isinstance(block, nodes.For):
         own: set[str] = set()
@@ -183,20 +184,39 @@ def set_first(block: Block) -> frozenset[str]:
     else:
         own = {each.name for each in block.args}
         outside = [*block.defaults, block.call if isinstance(block, nodes.CallBlock) else None]
-    read = {name for part in outside for name in _loaded(part)}
-    for statement in block.body:
-        read |= _loaded(statement) - own
-        if isinstance(statement, nodes.Assign) and isinstance(statement.target, nodes.Name):
-            own.add(statement.target.name)
-    return frozenset(own - read)
+    return frozenset(_loaded(outside) | _loaded_before_set(block.body, own))
 
 
-def _loaded(node: nodes.Node | None) -> set[str]:
-    """Names of the variables that are read within a part of a template."""
-    if node is None:
-        return set()
-    names = [*node.find_all(nodes.Name), *([node] if isinstance(node, nodes.Name) else [])]
-    return {name.name for name in names if name.ctx == "load"}
+def _loaded_before_set(statements: Sequence[nodes.Node], own: set[str]) -> set[str]:
+    """Variables that statements read, but those that are set, of which there are more afterwards."""
+    read: set[str] = set()
+    for each in statements:
+        if isinstance(each, nodes.If):
+            read |= _loaded([each.test]) - own
+            for branch in (each.body, each.elif_, each.else_):
+                read |= _loaded_before_set(branch, set(own))
+        else:
+            read |= _loaded([each]) - own
+        if isinstance(each, nodes.Assign) and isinstance(each.target, nodes.Name):
+            own.add(each.target.name)
+    return read
+
+
+def _loaded(blocks: Sequence[nodes.Node | None]) -> set[str]:
+    """Names of the variables that are read within some parts of a template."""
+    parts = _parts_of(blocks)
+    names = {part.name for part in parts if isinstance(part, nodes.Name) and part.ctx == "load"}
+    return names | {part.name for part in parts if isinstance(part, nodes.NSRef)}
+
+
+def sets_of(block: Block) -> frozenset[str]:
+    """Attributes of namespaces from outside that a loop or a macro may set.
+
+    A namespace that the block itself makes first is in no variable from outside: others have no way to it
+    (:mod:`.jinja_subset`).
+    """
+    outside = read_before_set(block)
+    return frozenset(each.attr for each in block.find_all(nodes.NSRef) if each.name in outside)
 
 
 def counts_of(blocks: Sequence[nodes.Node]) -> Iterator[tuple[str, tuple[str, ...]]]:
