@@ -61,7 +61,7 @@ _CHANGED = (
 )
 _CORES = ("a", "qx", "zj7", "\u2603")
 _SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
-# The same with white space that hardly stands in a template, with none but white space, and with two thoughts.
+# More white space than templates have, none but white space, and an end of thoughts within thoughts.
 _SEARCHED_LAST = ("\n\n\n\t {} \t\n\n\n", "\t \t", "{}</think>{}</think>{}")
 # Texts that tokens join with what stands around them.
 _JOINED = ("\n", "a", " ", "\n\n", " a", "a\n", "a ", "1", "s", ">", "<", "'s", "\n\n\n", "  ", "\t")

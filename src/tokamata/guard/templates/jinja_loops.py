@@ -167,7 +167,8 @@ def reads_of_blocks(
                 members.add(member)
             elif isinstance(part, nodes.Getitem) and not isinstance(part.arg, (nodes.Slice, nodes.Const)):
                 members = None
-    return tuple(sorted(names_read)), tuple(sorted(whole)), None if members is None else tuple(sorted(members))
+    known = None if members is None else tuple(sorted(members))
+    return tuple(sorted(names_read)), tuple(sorted(whole)), known
 
 
 def read_before_set(block: Block) -> frozenset[str]:

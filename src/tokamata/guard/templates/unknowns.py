@@ -302,7 +302,11 @@ class Messages:
                 else Unknown(self.run, ("last message", self.run.phase), False)
             )
         if index < 0:
-            return Unknown(self.run, ("message from the end", index, self.run.phase), True)
+            # It is M or another one, and M itself is not the last.
+            term = ("message from the end", index, self.run.phase)
+            if self.has_message() and not self.is_last() and self.run.unknown(("it is M", *term)):
+                return self.message
+            return Unknown(self.run, term, False)
         at = index + self.start
         if self.before < 2:
             return self.neighbour(at - self.before)
