@@ -164,6 +164,21 @@ HANDED_ON = {
         "{% if messages[1:] | length %}rest{% endif %}{% for m in messages %}[{{ m.content }}"
         "{% if 2 <= loop.length %}{{ loop.length }}{% endif %}]{% endfor %}"
     ),
+    "parts of roles": (
+        "{% set ns = namespace(of='') %}{% for m in messages %}{% set ns.of = ns.of + m.role + ',' %}"
+        "{% endfor %}{% for one in ns.of.rstrip(',').split(',') %}<{{ one }}>{% endfor %}"
+        "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+    ),
+    "parts of texts": (
+        "{% set ns = namespace(of='') %}{% for m in messages %}{% set ns.of = ns.of + m.content + ',' %}"
+        "{% endfor %}{% for one in ns.of.rstrip(',').split(',') %}<{{ one }}>{% endfor %}"
+        "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+    ),
+    "another role": (
+        "<{{ messages | selectattr('role', 'eq', 'system') | map(attribute='content') | first "
+        "| default('none') }}>{% for m in messages | rejectattr('role', 'equalto', 'user') | list %}"
+        "{{ m.role }}{% endfor %}"
+    ),
     "a prefix of the first message": (
         "{% set first = messages[0].role + ': ' %}{% if messages[0].role == 'system' %}"
         "{% set first = messages[0].content + ': ' %}{% endif %}"
@@ -216,12 +231,22 @@ def test_what_other_messages_may_write_is_tainted(name: str) -> None:
     [
         *("the last question", "a macro that counts", "a namespace that collects"),
         *("a variable that is set first", "a variable of a branch", "a parameter", "some messages"),
-        *("messages from the end", "the number of messages"),
+        *("messages from the end", "the number of messages", "parts of roles", "another role"),
     ],
 )
 def test_what_cannot_have_the_text_is_not_tainted(name: str) -> None:
     found = renderings_of(HANDED_ON[name], "user")
     assert not any(is_tainted(slot) for one in found for slot in one.slots)
+
+
+def test_what_is_chosen_by_its_role_may_have_the_text() -> None:
+    found = renderings_of(HANDED_ON["another role"], "system")
+    assert any(is_tainted(slot) for one in found for slot in one.slots)
+
+
+def test_parts_of_a_text_are_not_followed() -> None:
+    found = renderings_of(HANDED_ON["parts of texts"], "user")
+    assert any(one.unsettled is not None for one in found)
 
 
 @pytest.mark.parametrize("name", ["some messages, counted", "some messages, or none"])

@@ -44,7 +44,7 @@ from tokamata.guard.templates.jinja_loops import (
     sets_of,
 )
 from tokamata.guard.templates.pieces import Slot, Source
-from tokamata.guard.templates.texts import Method, Text, joined
+from tokamata.guard.templates.texts import Method, Parts, Text, joined
 from tokamata.guard.templates.unknowns import (
     GAP,
     TAINTED_GAP,
@@ -270,6 +270,10 @@ class AnyLength(Environment):
     def begun(self, context: Any, items: Any, known: tuple[Any, ...], *local: Any) -> Any:
         """A loop begins; returns what its gap writes if it goes through an unknown value."""
         run, facts = RUN.get(), Facts(*known)
+        if isinstance(items, Parts) and not reaches(items.text, None):
+            # How many parts a text has of which nothing is known is not known either.
+            term = ("parts", term_of(items.text), items.method, items.separator, items.most)
+            items = Unknown(run, term, False)
         if not isinstance(items, (Messages, Unknown)):
             run.walks.append(items)
             return ""
@@ -418,6 +422,7 @@ def _described(value: Any) -> Hashable:
     return term_of(value)
 
 
+_EQUAL = ("eq", "equalto", "==")
 _SHORT = {"lteq": "le", "gteq": "ge"}
 _MIRRORED = {"eq": "eq", "lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq"}
 
@@ -440,6 +445,10 @@ def _filter(name: str, function: Callable[..., Any]) -> Any:
                 return context.environment.getitem(value, -1)
             if name in ("length", "count"):
                 return value.length()
+            if name in ("selectattr", "rejectattr") and len(given) == 3 and not kwargs:
+                asked, test, role = given
+                if asked == "role" and test in _EQUAL and type(role) is str:
+                    return value.with_role(role, name == "selectattr")
         if _is_unknown(value) or any(map(_is_unknown, given)):
             run.tick()
             found = derived(run, ("filter", name, tuple(kwargs)), value, *given)
@@ -460,7 +469,7 @@ def _test(name: str, function: Callable[..., Any]) -> Any:
             run.tick()
             if name == "undefined":
                 return not run.unknown(("test", "defined", term_of(value)))
-            if name in ("eq", "equalto", "==", "in") and len(args) == 1:
+            if name in (*_EQUAL, "in") and len(args) == 1:
                 return environment.compared("in" if name == "in" else "eq", value, args[0])
             return run.unknown(("test", name, term_of(value), *map(term_of, args)))
         return function(environment, value, *args)

@@ -36,10 +36,10 @@ from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
 __all__ = [
     "GAP",
     "TAINTED_GAP",
-    "Count",
     "Gap",
     "Messages",
     "Place",
+    "Size",
     "Unknown",
     "derived",
     "is_gap",
@@ -137,7 +137,7 @@ class Place(Unknown):
     __hash__ = Symbolic.__hash__
 
 
-class Count(Unknown):
+class Size(Unknown):
     """A number of which a least value is known, such as how many messages a conversation has.
 
     Attributes:
@@ -261,9 +261,14 @@ class Messages:
         """Whether M is among them."""
         return self.start <= self.before
 
-    def length(self) -> Count:
+    def length(self) -> Size:
         """How many they are."""
-        return Count(self.run, ("length", self.term), max(0, self.before + 1 - self.start))
+        return Size(self.run, ("length", self.term), max(0, self.before + 1 - self.start))
+
+    def with_role(self, role: str, is_chosen: bool) -> Unknown:
+        """Those whose role is a text, or those whose role is another one."""
+        may_hold = self.has_message() and (self.message.get("role") == role) is is_chosen
+        return Unknown(self.run, ("with role", role, is_chosen, self.term), may_hold)
 
     def items(self) -> Iterator[dict[str, Any] | Gap]:
         """M, and the gaps around it."""
@@ -303,10 +308,10 @@ class Messages:
             )
         if index < 0:
             # It is M or another one, and M itself is not the last.
-            term = ("message from the end", index, self.run.phase)
-            if self.has_message() and not self.is_last() and self.run.unknown(("it is M", *term)):
+            named = ("message from the end", index, self.run.phase)
+            if self.has_message() and not self.is_last() and self.run.unknown(("it is M", *named)):
                 return self.message
-            return Unknown(self.run, term, False)
+            return Unknown(self.run, named, False)
         at = index + self.start
         if self.before < 2:
             return self.neighbour(at - self.before)
