@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tokamata.guard.slot_seams import RenderingStretch
 from tokamata.guard.templates.pieces import Source
@@ -28,7 +29,7 @@ from tokamata.resources.limits import CancelToken, Limits
 from tokamata.resources.locks import kept_property
 from tokamata.tokenization.running import RunningTokenizer
 
-__all__ = ["Tried"]
+__all__ = ["CORE", "Tried"]
 
 # By their first letters: system, user, assistant, tool.  Those that most templates admit come first.
 _CONVERSATIONS = (
@@ -59,10 +60,12 @@ _CHANGED = (
     *(" {}\n", "{}</think>{}", "<think>{}</think>{}", "<think>\n{}\n</think>\n\n{}", "{}"),
     *('{}"', "{}<", "{}\n{}", "{}é"),
 )
-_CORES = ("a", "qx", "zj7", "\u2603")
+CORE = "\u2603"
+_CORES = ("a", "qx", "zj7", CORE)
 _SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
 # More white space than templates have, none but white space, and an end of thoughts within thoughts.
 _SEARCHED_LAST = ("\n\n\n\t {} \t\n\n\n", "\t \t", "{}</think>{}</think>{}")
+_MOST_GIVEN = 8
 # Texts that tokens join with what stands around them.
 _JOINED = ("\n", "a", " ", "\n\n", " a", "a\n", "a ", "1", "s", ">", "<", "'s", "\n\n\n", "  ", "\t")
 # Texts of which templates that know thoughts write a part, and what that part may be.
@@ -106,7 +109,7 @@ class Tried:
     ) -> None:
         self._template, self._edges, self._limits, self._cancel = template, edges, limits, cancel
         self._roles = tuple(dict.fromkeys(roles))
-        self._texts: dict[tuple[tuple[Turn, ...], tuple[str, ...]], str | None] = {}
+        self._texts: dict[tuple[tuple[Turn, ...], bool, tuple[str, ...]], str | None] = {}
         self._seams: dict[tuple[tuple[str, ...], bool], Witness | None] = {}
         self.content: str | tuple[str, ...] = "text"
         self.shapes = list(_shapes(roles, self.content))
@@ -161,6 +164,17 @@ class Tried:
                         simple = (each.replace("{}", core) for each in _CHANGED)
                         found = (each for each in simple if self._is_changed(shape, index, texts, each))
                         text = next(found, form.replace("{}", core))
+                        whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :])) or ""
+                        return self._change(shape, texts, index, text, whole)
+        return None
+
+    def changed_by(self, role: str, given: Sequence[str]) -> Witness | None:
+        """The same with given texts, in conversations that the model is to go on with, too."""
+        for prompt in (False, True):
+            shapes = [replace(shape, add_generation_prompt=prompt) for shape in self.shapes]
+            for text in given[:_MOST_GIVEN]:
+                for shape, index, texts in self._with_role(role, shapes):
+                    if self._is_changed(shape, index, texts, text):
                         whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :])) or ""
                         return self._change(shape, texts, index, text, whole)
         return None
@@ -300,7 +314,7 @@ class Tried:
 
     def text(self, shape: Shape, texts: tuple[str, ...]) -> str | None:
         """What the template writes for texts of all turns; ``None`` if it refuses them."""
-        key = shape.turns, texts
+        key = shape.turns, shape.add_generation_prompt, texts
         if key not in self._texts:
             values = {
                 Source("message", index, turn.role, turn.text_field): text
