@@ -10,6 +10,9 @@ user, an assistant and a user with the text ``"</think>a"`` shows it.
 How.  The template itself is run on the texts (:meth:`Template.text`), and the tokenizer's own program encodes
 what it writes.  Where there is no program, the texts are compared, and the witness is not replayed.
 
+What neither these refute nor a proof settles is tried further: in all conversations of three turns, and with
+texts that have what the conditions of a rendering ask for, or of which the template writes a part.
+
 Cost: about a millisecond for a conversation.
 """
 
@@ -66,6 +69,7 @@ _SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
 # More white space than templates have, none but white space, and an end of thoughts within thoughts.
 _SEARCHED_LAST = ("\n\n\n\t {} \t\n\n\n", "\t \t", "{}</think>{}</think>{}")
 _MOST_GIVEN = 8
+_MOST_RARER = 4**3
 # Texts that tokens join with what stands around them.
 _JOINED = ("\n", "a", " ", "\n\n", " a", "a\n", "a ", "1", "s", ">", "<", "'s", "\n\n\n", "  ", "\t")
 # Texts of which templates that know thoughts write a part, and what that part may be.
@@ -337,7 +341,7 @@ class Tried:
         """All conversations of three turns that are not tried for each claim."""
         turns = [self.turn(role) for role in self._roles]
         every = (Shape(three) for three in itertools.product(turns, repeat=3))
-        return [shape for shape in every if shape not in self.shapes]
+        return [shape for shape in itertools.islice(every, _MOST_RARER) if shape not in self.shapes]
 
     def _with_role(
         self, role: str, shapes: Sequence[Shape] | None = None

@@ -5,15 +5,18 @@ The environment is the one that follows unknown texts, with these differences:
 - an operation with an unknown value gives an unknown value, and a question about one has both answers;
 - a loop over the conversation runs its body for the message M alone; for the other messages, and in loops
   over unknown values, the body is left out: a *gap*, after which the attributes that it may set are unknown;
-- a loop over some messages asks whether M is one of them, and a gap stands for those of the others;
+- a loop over some messages asks whether M is one of them, and a gap stands for those of the others; which
+  iterations there are is left open by a gap in any case;
 - ``loop`` knows of M what its position tells, and whether it is the last;
 - only ``raise_exception`` and an undefined value refuse a conversation.  Another error may be that of an
   unknown value where the value itself raises none: what the template does is not settled.
 
 A gap is tainted, so that it may write the text of M, if the body reads more than the roles of other messages,
-or if a variable holds the text of M.  An attribute that held this text before may hold it after the gap.
-Whoever calls a macro within a gap may set any attribute that a macro sets.  What cannot be left out, such as
-a loop within a macro that writes something, is not followed.
+or if a variable holds the text of M that the body may read.  A variable that an iteration sets before it
+reads it is none of these (:func:`.jinja_loops.read_before_set`).  An attribute that held this text before may
+hold it after the gap.  Whoever calls a macro within a gap may set any attribute that a macro sets of a
+namespace that it has not made itself.  What cannot be left out, such as a loop within a macro that writes
+something, is not followed.
 """
 
 from __future__ import annotations
@@ -447,7 +450,8 @@ def _filter(name: str, function: Callable[..., Any]) -> Any:
                 return value.length()
             if name in ("selectattr", "rejectattr") and len(given) == 3 and not kwargs:
                 asked, test, role = given
-                if asked == "role" and test in _EQUAL and type(role) is str:
+                are_known = all(type(each) is str for each in given)
+                if are_known and asked == "role" and test in _EQUAL:
                     return value.with_role(role, name == "selectattr")
         if _is_unknown(value) or any(map(_is_unknown, given)):
             run.tick()

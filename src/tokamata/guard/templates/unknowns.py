@@ -15,9 +15,10 @@ cannot be changed.  So each rendering of each conversation is one of the renderi
 its unknown slots and gaps.  The reverse is not true: only proofs can be drawn from them.
 
 **What is unknown may hold the text of M.**  A value is *tainted* if it may: items of a filtered or reversed
-conversation, a message by an unknown index, and what a gap writes if its iterations can reach M.  The next
-iteration reads M by ``loop.previtem``; M's text may be in a variable.  Whoever proves that nothing else than
-the slots of M has its text has to refuse renderings with tainted slots.
+conversation, but not of the messages of another role than that of M; a message by an unknown index; and what
+a gap writes if its iterations can reach M.  A message from the end is M or another one, which are two paths.
+The next iteration reads M by ``loop.previtem``; M's text may be in a variable.  Whoever proves that nothing
+else than the slots of M has its text has to refuse renderings with tainted slots.
 
 **Example.**  ``{% for m in messages %}{% if loop.index0 > ns.last %}{{ m.content }}{% endif %}{% endfor %}``:
 after a gap, ``ns.last`` is unknown, so that there is a rendering with the content and one without.
