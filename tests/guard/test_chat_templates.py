@@ -602,3 +602,81 @@ def test_answers_about_other_messages(small: Tokenizer, name: str) -> None:
     source, texts = ANSWERED[name]
     assert " b " not in rendered(source, *(("user", text) for text in texts))
     assert guard.template(small, source, roles=["user"]).of_role("user").unchanged.outcome == "not settled"
+
+
+def turns_of(shown: str) -> str:
+    return f"{{% for m in messages %}}<|im_start|>{{{{ m.role }}}}\n{shown}<|im_end|>\n{{% endfor %}}"
+
+
+def test_a_part_of_an_answer_that_is_joined(qwen: Tokenizer) -> None:
+    """The text after the thoughts begins with white space, and the whole text does not."""
+    source = turns_of("{{ (m.content | trim).split('</think>')[-1].lstrip('\\n') }}")
+    witness = guard.template(qwen, source, roles=["assistant"]).of_role("assistant").apart.witness
+    assert witness is not None
+    assert witness.replayed
+    assert witness.text.decode() in rendered(source, ("assistant", "a</think>\t\na"))
+    trimmed = source.replace("lstrip('\\n')", "strip()")
+    assert guard.template(qwen, trimmed, roles=["assistant"]).of_role("assistant").apart.outcome == "proved"
+
+
+def test_a_rarer_conversation_in_which_a_text_is_joined(qwen: Tokenizer) -> None:
+    """Only the second tool goes on where a user has ended."""
+    source = (
+        "{% set ns = namespace(n=0) %}{% for m in messages %}{% if m.role == 'user' %}<|im_start|>"
+        "{{ m.content | trim }}{% else %}{% if ns.n %}{{ NEXT }}{% else %}<|im_end|>{% endif %}"
+        "{% set ns.n = ns.n + 1 %}x<|im_end|>{% endif %}{% endfor %}"
+    )
+    joins = source.replace("NEXT", "'\\n'")
+    witness = guard.template(qwen, joins, roles=["user", "tool"]).of_role("user").apart.witness
+    assert witness is not None
+    assert witness.replayed
+    text = rendered(joins, ("tool", "a"), ("user", ">"), ("tool", "a"))
+    assert witness.text.decode() in text
+    kept = source.replace("NEXT", "'<|im_end|>'")
+    assert guard.template(qwen, kept, roles=["user", "tool"]).of_role("user").apart.witness is None
+
+
+def test_a_date_beside_a_text() -> None:
+    """An empty date would let the space before it be joined with what follows, which is no one's text."""
+    source = turns_of("Today: {{ strftime_now('%d') }}\n{{ m.content | trim }}")
+    found = guard.template(made(("\u0120", "\u010a")), source, roles=["user"])
+    assert found.of_role("user").apart.outcome == "proved"
+    joins = made(("\u0120", "\u010a"), ("\u010a", "v"))
+    assert guard.template(joins, source, roles=["user"]).of_role("user").apart.outcome != "proved"
+    beside = source.replace("\n{{", "{{")
+    digits = made(("\u0120", "\u010a"), ("1", "1"))
+    assert guard.template(digits, beside, roles=["user"]).of_role("user").apart.outcome != "proved"
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        ("{% if m.content.strip() %}{{ m.content }}{% else %}?{% endif %}", "\t \t"),
+        ("{{ '\\n' + m.content.lstrip('\\n') }}", "\n\n\n\t a \t\n\n\n"),
+        ("{% if '<chart>' in m.content %}A chart.{% else %}{{ m.content }}{% endif %}", "<chart>"),
+        (
+            "{% if add_generation_prompt and '<chart>' in m.content %}A chart.{% else %}{{ m.content }}"
+            "{% endif %}",
+            "<chart>",
+        ),
+    ],
+)
+def test_texts_that_are_rarely_changed(shown: str, text: str, qwen: Tokenizer) -> None:
+    witness = guard.template(qwen, turns_of(shown), roles=["user"]).of_role("user").unchanged.witness
+    assert witness is not None
+    assert witness.replayed
+    assert repr(text)[1:-1] in witness.says
+    assert text not in witness.text.decode()
+
+
+def test_a_text_that_a_macro_writes_again(qwen: Tokenizer) -> None:
+    """What a macro reads in a loop of its own counts as read by whoever calls it."""
+    source = (
+        "{% set ns = namespace(own=[]) %}{% macro show() %}{% for one in ns.own %}{{ one }}a{% endfor %}"
+        "{% endmacro %}{% for m in messages %}<|im_start|>{{ m.content | trim }}<|im_end|>"
+        "{% if m.role == 'user' %}{% set ns.own = [m.content] %}{% elif loop.index > 9 %}{{ show() }}"
+        "{% endif %}{% endfor %}"
+    )
+    assert guard.template(qwen, source, roles=ROLES).of_role("user").apart.outcome != "proved"
+    kept = source.replace("[m.content]", "[m.role]")
+    assert guard.template(qwen, kept, roles=ROLES).of_role("user").apart.outcome == "proved"

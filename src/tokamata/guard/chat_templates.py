@@ -44,7 +44,7 @@ from tokamata.guard.templates.reading import Conversations, Template, read_templ
 from tokamata.guard.templates.shapes import Shape
 from tokamata.guard.templates.unknowns import is_tainted
 from tokamata.guard.token_edges import TokenEdges
-from tokamata.guard.tried_conversations import Tried
+from tokamata.guard.tried_conversations import CORE, Tried
 from tokamata.guard.verdicts import Outcome, Verdict, Witness, worst
 from tokamata.resources.limits import CancelToken, Limits
 
@@ -377,12 +377,17 @@ class _Judge:
                 if verdict.witness is not None:
                     if self._tried.has_stretch(role, stretch, parts):
                         return Verdict(claim, "witness", verdict.witness, verdict.reason)
+                    # Other slots, such as the date, may be what is joined with what stands around them.
+                    if not self._seams.why_not_between(stretch, own, case.rendering.conditions, False):
+                        continue
                     return f"no conversation was found with the text {verdict.witness.text!r:.80}"
                 if not verdict:
                     why = why or verdict.reason
             return why
 
-        return self._proved(claim, role, "no seam around them changes a token", ask)
+        found = self._proved(claim, role, "no seam around them changes a token", ask)
+        witness = self._tried.joined_further(role) if found.outcome == "not settled" else None
+        return found if witness is None else Verdict(claim, "witness", witness)
 
     def _unchanged(self, role: str) -> Verdict:
         claim = f"each text of the role {role} stands in the rendering as it is"
@@ -401,7 +406,14 @@ class _Judge:
             witness = self._tried.changed(role)
             if witness is not None:
                 return Verdict(claim, "witness", witness)
-        return self._proved(claim, role, "each of its slots is the text itself", ask)
+        found = self._proved(claim, role, "each of its slots is the text itself", ask)
+        if found.outcome == "not settled":
+            failing = (case for case in around.cases if ask(case))
+            texts = (_fitting(each, case.rendering) for case in failing for each in case.contents)
+            witness = self._tried.changed_by(role, list(dict.fromkeys(texts)))
+            if witness is not None:
+                return Verdict(claim, "witness", witness)
+        return found
 
     # ---- appended turns -----------------------------------------------------------------------------
 
@@ -444,6 +456,21 @@ class _Judge:
 
     def _turns(self, template: Template) -> AppendedTurns:
         return AppendedTurns(template, self._edges, self._seams, self._tried, self._limits, self._cancel)
+
+
+def _fitting(content: Source, rendering: Rendering) -> str:
+    """A text that may satisfy what the conditions of a rendering say that a text has."""
+    parts = {"starts with": "", "contains": "", "ends with": ""}
+    for condition in rendering.conditions:
+        if not (condition.holds and isinstance(condition.argument, str)):
+            continue
+        if content not in sources_of(condition.subject):
+            continue
+        if condition.kind == "equals":
+            return condition.argument
+        if condition.kind in parts:
+            parts[condition.kind] += condition.argument
+    return f"{parts['starts with']}{parts['contains']}{CORE}{parts['ends with']}"
 
 
 def _is_written(content: Source, rendering: Rendering) -> bool:

@@ -10,12 +10,17 @@ user, an assistant and a user with the text ``"</think>a"`` shows it.
 How.  The template itself is run on the texts (:meth:`Template.text`), and the tokenizer's own program encodes
 what it writes.  Where there is no program, the texts are compared, and the witness is not replayed.
 
+What neither these refute nor a proof settles is tried further: in all conversations of three turns, and with
+texts that have what the conditions of a rendering ask for, or of which the template writes a part.
+
 Cost: about a millisecond for a conversation.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tokamata.guard.slot_seams import RenderingStretch
 from tokamata.guard.templates.pieces import Source
@@ -24,9 +29,10 @@ from tokamata.guard.templates.shapes import Shape, Turn
 from tokamata.guard.token_edges import TokenEdges
 from tokamata.guard.verdicts import Witness
 from tokamata.resources.limits import CancelToken, Limits
+from tokamata.resources.locks import kept_property
 from tokamata.tokenization.running import RunningTokenizer
 
-__all__ = ["Tried"]
+__all__ = ["CORE", "Tried"]
 
 # By their first letters: system, user, assistant, tool.  Those that most templates admit come first.
 _CONVERSATIONS = (
@@ -57,10 +63,19 @@ _CHANGED = (
     *(" {}\n", "{}</think>{}", "<think>{}</think>{}", "<think>\n{}\n</think>\n\n{}", "{}"),
     *('{}"', "{}<", "{}\n{}", "{}é"),
 )
-_CORES = ("a", "qx", "zj7", "\u2603")
+CORE = "\u2603"
+_CORES = ("a", "qx", "zj7", CORE)
 _SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
+# More white space than templates have, none but white space, and an end of thoughts within thoughts.
+_SEARCHED_LAST = ("\n\n\n\t {} \t\n\n\n", "\t \t", "{}</think>{}</think>{}")
+_MOST_GIVEN = 8
+_MOST_RARER = 4**3
 # Texts that tokens join with what stands around them.
 _JOINED = ("\n", "a", " ", "\n\n", " a", "a\n", "a ", "1", "s", ">", "<", "'s", "\n\n\n", "  ", "\t")
+# Texts of which templates that know thoughts write a part, and what that part may be.
+_THOUGHTS_END = "</think>"
+_WITH_THOUGHTS = ("a</think>{}", "{}</think>a", "<think>{}</think>a")
+_JOINED_WITHIN = ("", "\t\na", *_JOINED)
 # Texts of all turns, for what another turn changes.
 _APPENDED = (
     *(
@@ -97,7 +112,9 @@ class Tried:
         cancel: CancelToken | None,
     ) -> None:
         self._template, self._edges, self._limits, self._cancel = template, edges, limits, cancel
-        self._texts: dict[tuple[tuple[Turn, ...], tuple[str, ...]], str | None] = {}
+        self._roles = tuple(dict.fromkeys(roles))
+        self._texts: dict[tuple[tuple[Turn, ...], bool, tuple[str, ...]], str | None] = {}
+        self._seams: dict[tuple[tuple[str, ...], bool], Witness | None] = {}
         self.content: str | tuple[str, ...] = "text"
         self.shapes = list(_shapes(roles, self.content))
         if not self._is_written():
@@ -127,7 +144,11 @@ class Tried:
 
     def changed(self, role: str) -> Witness | None:
         """A conversation in which a text of a role does not stand as it is."""
-        for forms, most in ((_SEARCHED, len(self.shapes)), (_CHANGED, 8)):
+        for forms, most in (
+            (_SEARCHED, len(self.shapes)),
+            (_CHANGED, 8),
+            (_SEARCHED_LAST, len(self.shapes)),
+        ):
             tried = 0
             for shape, index, texts in self._with_role(role):
                 marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))
@@ -151,17 +172,47 @@ class Tried:
                         return self._change(shape, texts, index, text, whole)
         return None
 
+    def changed_by(self, role: str, given: Sequence[str]) -> Witness | None:
+        """The same with given texts, in conversations that the model is to go on with, too."""
+        for prompt in (False, True):
+            shapes = [replace(shape, add_generation_prompt=prompt) for shape in self.shapes]
+            for text in given[:_MOST_GIVEN]:
+                for shape, index, texts in self._with_role(role, shapes):
+                    if self._is_changed(shape, index, texts, text):
+                        whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :])) or ""
+                        return self._change(shape, texts, index, text, whole)
+        return None
+
     def _is_changed(self, shape: Shape, index: int, texts: tuple[str, ...], text: str) -> bool:
         whole = self.text(shape, (*texts[:index], text, *texts[index + 1 :]))
         return whole is not None and text not in whole
 
     def joined(self, role: str) -> Witness | None:
         """A conversation whose tokens are not those of a text of a role and of what stands around it."""
-        running = self._edges.running
-        if running is None:
+        return self._joined_as(role, "{}", _JOINED)
+
+    def joined_further(self, role: str) -> Witness | None:
+        """The same for conversations that are rarer, and texts of which the template writes a part."""
+        witness = self._joined_as(role, "{}", _JOINED, self._rarer)
+        if witness is not None or _THOUGHTS_END not in self._template.source:
+            return witness
+        found = (self._joined_as(role, form, _JOINED_WITHIN) for form in _WITH_THOUGHTS)
+        return next((witness for witness in found if witness is not None), None)
+
+    def _joined_as(
+        self, role: str, form: str, joined: Sequence[str], shapes: Sequence[Shape] | None = None
+    ) -> Witness | None:
+        """The same for contents of a form, of which the template writes the text in it, once and as it is."""
+        if self._edges.running is None:
             return None
-        for shape, index, texts in self._with_role(role):
-            marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))
+        for shape, index, texts in self._with_role(role, shapes):
+
+            def content(
+                text: str, shape: Shape = shape, index: int = index, texts: tuple[str, ...] = texts
+            ) -> str | None:
+                return self.text(shape, (*texts[:index], form.replace("{}", text), *texts[index + 1 :]))
+
+            marked = content(_CORES[-1])
             if marked is None or marked.count(_CORES[-1]) != 1:
                 continue
             before, _, after = marked.partition(_CORES[-1])
@@ -172,15 +223,21 @@ class Tried:
             end = right[0][0] if right and not right[0][1] else ""
             if not ends and not follows:
                 continue
-            for text in _JOINED:
-                if self.text(shape, (*texts[:index], text, *texts[index + 1 :])) == before + text + after:
-                    witness = self._seam(running, (start, text, end), follows)
-                    if witness is not None:
-                        return witness
+            for text in joined:
+                witness = self._seam((start, text, end), follows)
+                if witness is not None and content(text) == before + text + after:
+                    return witness
         return None
 
-    def _seam(self, running: RunningTokenizer, parts: tuple[str, ...], follows: bool) -> Witness | None:
+    def _seam(self, parts: tuple[str, ...], follows: bool) -> Witness | None:
         """The witness that a stretch is, if its tokens are not those of its parts."""
+        key = parts, follows
+        if key not in self._seams:
+            assert self._edges.running is not None
+            self._seams[key] = self._seam_of(self._edges.running, parts, follows)
+        return self._seams[key]
+
+    def _seam_of(self, running: RunningTokenizer, parts: tuple[str, ...], follows: bool) -> Witness | None:
         stretch = "".join(parts)
         each = [running.encode_text(part) for part in parts if part]
         whole = running.encode_text(stretch)
@@ -261,7 +318,7 @@ class Tried:
 
     def text(self, shape: Shape, texts: tuple[str, ...]) -> str | None:
         """What the template writes for texts of all turns; ``None`` if it refuses them."""
-        key = shape.turns, texts
+        key = shape.turns, shape.add_generation_prompt, texts
         if key not in self._texts:
             values = {
                 Source("message", index, turn.role, turn.text_field): text
@@ -279,9 +336,18 @@ class Tried:
         written = (self.text(shape, (_CORES[-1],) * len(shape.turns)) for shape in self.shapes)
         return any(text is not None and _CORES[-1] in text for text in written)
 
-    def _with_role(self, role: str) -> Iterator[tuple[Shape, int, tuple[str, ...]]]:
+    @kept_property
+    def _rarer(self) -> list[Shape]:
+        """All conversations of three turns that are not tried for each claim."""
+        turns = [self.turn(role) for role in self._roles]
+        every = (Shape(three) for three in itertools.product(turns, repeat=3))
+        return [shape for shape in itertools.islice(every, _MOST_RARER) if shape not in self.shapes]
+
+    def _with_role(
+        self, role: str, shapes: Sequence[Shape] | None = None
+    ) -> Iterator[tuple[Shape, int, tuple[str, ...]]]:
         """Conversations with a role, the index of a turn of it, and plain texts."""
-        for shape in self.shapes:
+        for shape in self.shapes if shapes is None else shapes:
             for index, turn in enumerate(shape.turns):
                 if turn.role == role:
                     yield shape, index, (_PLAIN,) * len(shape.turns)

@@ -31,6 +31,11 @@ OUTSIDE = {
     "lists": FOR + "{% if [m.content] == [loop.previtem.content] %}b{% endif %}" + RAW + END,
     "a comparison": "{% if messages[1:] == [] %}b{% endif %}" + FOR + RAW + END,
     "another name": "{% macro raise_exception(x) %}!{% endmacro %}" + FOR + RAW + END,
+    "another namespace": "{% macro f(namespace) %}{% set ns = namespace(n=0) %}{% endmacro %}"
+    + FOR
+    + RAW
+    + END,
+    "a namespace that is set": "{% set namespace = 'a' %}" + FOR + RAW + END,
     "jinja's own": FOR + "{% if 'LoopContext(' | length == 12 %}a{% endif %}" + RAW + END,
     "random": FOR + "{{ m.content | random }}" + RAW + END,
     "state": "{% set c = cycler('a', 'b') %}" + FOR + "{{ c.next() }}" + RAW + END,
@@ -45,6 +50,7 @@ INSIDE = {
     + FOR
     + RAW
     + END,
+    "a parameter": "{% macro f(namespace='a') %}{{ namespace }}{% endmacro %}" + FOR + RAW + END,
     "roles": FOR + "{% if m.role in ['user', 'tool'] %}a{% endif %}" + RAW + END,
 }
 

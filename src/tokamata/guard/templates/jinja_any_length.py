@@ -5,14 +5,18 @@ The environment is the one that follows unknown texts, with these differences:
 - an operation with an unknown value gives an unknown value, and a question about one has both answers;
 - a loop over the conversation runs its body for the message M alone; for the other messages, and in loops
   over unknown values, the body is left out: a *gap*, after which the attributes that it may set are unknown;
+- a loop over some messages asks whether M is one of them, and a gap stands for those of the others; which
+  iterations there are is left open by a gap in any case;
 - ``loop`` knows of M what its position tells, and whether it is the last;
 - only ``raise_exception`` and an undefined value refuse a conversation.  Another error may be that of an
   unknown value where the value itself raises none: what the template does is not settled.
 
 A gap is tainted, so that it may write the text of M, if the body reads more than the roles of other messages,
-or if a variable holds the text of M.  An attribute that held this text before may hold it after the gap.
-Whoever calls a macro within a gap may set any attribute that a macro sets.  What cannot be left out, such as
-a loop within a macro that writes something, is not followed.
+or if a variable holds the text of M that the body may read.  A variable that an iteration sets before it
+reads it is none of these (:func:`.jinja_loops.read_before_set`).  An attribute that held this text before may
+hold it after the gap.  Whoever calls a macro within a gap may set any attribute that a macro sets of a
+namespace that it has not made itself.  What cannot be left out, such as a loop within a macro that writes
+something, is not followed.
 """
 
 from __future__ import annotations
@@ -36,12 +40,14 @@ from tokamata.guard.templates.jinja_loops import (
     may_write,
     mentions,
     only_extends,
+    read_before_set,
     reads_end_of,
     reads_of_blocks,
     reads_others_of,
+    sets_of,
 )
 from tokamata.guard.templates.pieces import Slot, Source
-from tokamata.guard.templates.texts import Method, Text, joined
+from tokamata.guard.templates.texts import Method, Parts, Text, joined
 from tokamata.guard.templates.unknowns import (
     GAP,
     TAINTED_GAP,
@@ -67,7 +73,7 @@ class _Code(FollowingCode):
         self._conversations = conversations_of(node)
         own: list[Block] = [*node.find_all(nodes.Macro), *node.find_all(nodes.CallBlock)]
         self._macros = own
-        self._set_by_macros = frozenset(each.attr for one in own for each in one.find_all(nodes.NSRef))
+        self._set_by_macros = frozenset(name for one in own for name in sets_of(one))
         self._do_macros_mention = any(mentions(one, self._conversations) for one in own)
         self._do_macros_read = any(reads_others_of(one, self._conversations) for one in own)
         super().visit_Template(node, frame)
@@ -81,11 +87,10 @@ class _Code(FollowingCode):
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
         calls = [each.node for each in node.find_all(nodes.Call)]
         has_calls = bool(calls) or any(True for _ in node.find_all(nodes.CallBlock))
-        names = frozenset(each.attr for each in node.find_all(nodes.NSRef))
+        names = sets_of(node)
         reads_others = reads_others_of(node, self._conversations) or (has_calls and self._do_macros_read)
         # What other iterations may write of variables that the context does not have.
-        read = {each.name for each in node.find_all(nodes.Name) if each.ctx == "load"}
-        local = [name for name in sorted(read) if frame.symbols.find_ref(name) is not None]
+        local = [name for name in sorted(read_before_set(node)) if frame.symbols.find_ref(name) is not None]
         self._loops += 1
         facts = Facts(
             self._loops,
@@ -93,9 +98,9 @@ class _Code(FollowingCode):
             tuple(sorted(name for name in names - self._set_by_macros if only_extends(node, name))),
             tuple(counts_of([node, *(self._macros if has_calls else ())])),
             tuple(local),
-            *reads_of_blocks([node, *(self._macros if has_calls else ())]),
+            *reads_of_blocks(node, self._macros if has_calls else ()),
             may_write(node),
-            frame.buffer is not None or bool(node.test) or bool(node.recursive),
+            frame.buffer is not None or bool(node.recursive) or _counts_some(node),
             reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),
             bool(node.else_),
             reads_end_of(node, self._conversations) or (has_calls and self._do_macros_mention),
@@ -113,14 +118,22 @@ class _Code(FollowingCode):
             None,
         )
         self.visit(nodes.Output([begun.set_lineno(node.lineno)]).set_lineno(node.lineno), frame)
+        items = node.iter
         node.iter = nodes.Call(nodes.EnvironmentAttribute("walked"), [], [], None, None).set_lineno(
             node.lineno
         )
         super().visit_For(node, frame)
+        node.iter = items
 
     def write(self, x: str) -> None:
         # The name of the class that jinja2's own code makes for a loop.
         super().write(x.replace("LoopContext(", "environment.loop_of("))
+
+
+def _counts_some(loop: nodes.For) -> bool:
+    """Whether a loop over some of the items asks which of these an item is, or whether there are any."""
+    names = loop.find_all(nodes.Name)
+    return loop.test is not None and (bool(loop.else_) or any(name.name == "loop" for name in names))
 
 
 class _Walk:
@@ -186,8 +199,9 @@ class _Walk:
             jinja2.utils.Namespace.__getattribute__(each, "_Namespace__attrs")
             for each in RUN.get().namespaces
         ]
+        read = {name: value for name, value in self._context.vars.items() if name in self._facts.reads}
         items = ("messages", self.items.start) if isinstance(self.items, Messages) else self.items.term
-        return _described([self._context.vars, kept, self._local]), items
+        return _described([read, kept, self._local]), items
 
     def _holds_message(self) -> bool:
         """Whether a text of M can be reached from what the iterations read."""
@@ -236,7 +250,9 @@ class _Loop:
         if name == "nextitem":
             item = messages.neighbour(1)
             return self._environment.undefined("there is no next item") if item is None else item
-        if name in ("length", "revindex", "revindex0"):
+        if name == "length":
+            return messages.length()
+        if name in ("revindex", "revindex0"):
             return Unknown(run, ("loop", name, run.phase), False)
         if name in ("depth", "depth0"):
             return int(name == "depth")
@@ -257,13 +273,17 @@ class AnyLength(Environment):
     def begun(self, context: Any, items: Any, known: tuple[Any, ...], *local: Any) -> Any:
         """A loop begins; returns what its gap writes if it goes through an unknown value."""
         run, facts = RUN.get(), Facts(*known)
+        if isinstance(items, Parts) and not reaches(items.text, None):
+            # How many parts a text has of which nothing is known is not known either.
+            term = ("parts", term_of(items.text), items.method, items.separator, items.most)
+            items = Unknown(run, term, False)
         if not isinstance(items, (Messages, Unknown)):
             run.walks.append(items)
             return ""
         if facts.has_else and not (isinstance(items, Messages) and items.has_message()):
             raise Unfollowed("the else of a loop over unknown values")
         if isinstance(items, Messages) and facts.is_inner:
-            raise Unfollowed("a loop over some messages, or within a block")
+            raise Unfollowed("a loop that counts some messages, or is within a block")
         walk = _Walk(items, context, facts, local)
         run.walks.append(walk)
         return walk.gap() if isinstance(items, Unknown) else ""
@@ -325,7 +345,7 @@ class AnyLength(Environment):
         run.tick()
         if isinstance(left, Place) and type(right) is int and operator in "+-":
             return left.moved(right if operator == "+" else -right)
-        if operator == "+" and any(isinstance(one, Text) for one in (left, right)):
+        if operator == "+" and any(isinstance(one, (str, Text)) for one in (left, right)):
             # The sum is a text, or it is refused.
             return joined(run, [self.written(left), self.written(right)])
         return derived(run, ("binary", operator), left, right)
@@ -405,6 +425,7 @@ def _described(value: Any) -> Hashable:
     return term_of(value)
 
 
+_EQUAL = ("eq", "equalto", "==")
 _SHORT = {"lteq": "le", "gteq": "ge"}
 _MIRRORED = {"eq": "eq", "lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq"}
 
@@ -426,7 +447,12 @@ def _filter(name: str, function: Callable[..., Any]) -> Any:
             if name == "last" and not given:
                 return context.environment.getitem(value, -1)
             if name in ("length", "count"):
-                return Unknown(run, ("length", value.term), False)
+                return value.length()
+            if name in ("selectattr", "rejectattr") and len(given) == 3 and not kwargs:
+                asked, test, role = given
+                are_known = all(type(each) is str for each in given)
+                if are_known and asked == "role" and test in _EQUAL:
+                    return value.with_role(role, name == "selectattr")
         if _is_unknown(value) or any(map(_is_unknown, given)):
             run.tick()
             found = derived(run, ("filter", name, tuple(kwargs)), value, *given)
@@ -447,7 +473,7 @@ def _test(name: str, function: Callable[..., Any]) -> Any:
             run.tick()
             if name == "undefined":
                 return not run.unknown(("test", "defined", term_of(value)))
-            if name in ("eq", "equalto", "==", "in") and len(args) == 1:
+            if name in (*_EQUAL, "in") and len(args) == 1:
                 return environment.compared("in" if name == "in" else "eq", value, args[0])
             return run.unknown(("test", name, term_of(value), *map(term_of, args)))
         return function(environment, value, *args)

@@ -193,7 +193,11 @@ class FollowingCode(CodeGenerator):
             super().visit_Tuple(node, frame)
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
-        """A loop: ``environment.looped``, and ``environment.entered`` for each item."""
+        """A loop: ``environment.looped``, and ``environment.entered`` for each item.
+
+        The tree is as it was afterwards: macros are asked later what they read.
+        """
+        items, body = node.iter, node.body
         looped = nodes.EnvironmentAttribute("looped")
         node.iter = nodes.Call(looped, [node.iter], [], None, None).set_lineno(node.lineno)
         if isinstance(node.target, nodes.Name):
@@ -201,8 +205,9 @@ class FollowingCode(CodeGenerator):
             entered = nodes.Call(
                 nodes.EnvironmentAttribute("entered"), [nodes.ContextReference(), item], [], None, None
             )
-            node.body.insert(0, nodes.ExprStmt(entered).set_lineno(node.lineno))
+            node.body = [nodes.ExprStmt(entered).set_lineno(node.lineno), *body]
         super().visit_For(node, frame)
+        node.iter, node.body = items, body
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
         if isinstance(node, nodes.TemplateData):

@@ -13,7 +13,7 @@ from jinja2 import nodes
 
 __all__ = [
     *("Block", "Facts", "conversations_of", "counts_of", "may_write", "mentions", "only_extends"),
-    *("reads_end_of", "reads_of_blocks", "reads_others_of"),
+    *("read_before_set", "reads_end_of", "reads_of_blocks", "reads_others_of", "sets_of"),
 ]
 
 Block = nodes.For | nodes.Macro | nodes.CallBlock
@@ -24,7 +24,7 @@ class Facts(NamedTuple):
 
     Attributes:
         number: of the loop in its template.
-        sets: attributes of namespaces that its body may set.
+        sets: attributes of namespaces from outside that its body may set.
         extends: those of them to which it only appends a text.
         counts: those of them that it sets to numbers and answers alone, unless some variables have others.
         local: names of other variables than those of the top level that it reads.
@@ -32,7 +32,8 @@ class Facts(NamedTuple):
         whole: those of which it reads more than members.
         members: names of members that it reads of any value; ``None`` if these are not known.
         writes: whether it may put something out.
-        is_inner: whether that is captured by a block, or the loop goes through some of the items.
+        is_inner: whether that is captured by a block, or the loop is recursive, or goes through some of the
+            items and asks for their number among these.
         reads_others: whether its body may read more of other messages than their roles.
         has_else: whether something is done where there are no items.
         reads_end: whether its body may read how a conversation goes on after the next message.
@@ -106,6 +107,11 @@ def _may_be_list(node: nodes.Node, names: set[str]) -> bool:
     return any(_may_be_list(each, names) for each in node.iter_child_nodes())
 
 
+def _parts_of(blocks: Sequence[nodes.Node | None]) -> list[nodes.Node]:
+    """The blocks that there are, and all that is within them."""
+    return [part for each in blocks if each is not None for part in [each, *each.find_all(nodes.Node)]]
+
+
 def mentions(node: nodes.Node, names: frozenset[str]) -> bool:
     return any(name.name in names for name in node.find_all(nodes.Name))
 
@@ -113,7 +119,7 @@ def mentions(node: nodes.Node, names: frozenset[str]) -> bool:
 def reads_others_of(block: Block, conversations: frozenset[str]) -> bool:
     """Whether the body of a loop or a macro reads more of other messages than their roles."""
     allowed: set[int] = set()
-    parts = [part for each in block.body for part in [each, *each.find_all(nodes.Node)]]
+    parts = _parts_of([*block.body, getattr(block, "test", None)])
     for node in parts:
         for asked in _asked(node):
             allowed |= {id(each) for each in _chain(asked)}
@@ -130,17 +136,29 @@ def reads_others_of(block: Block, conversations: frozenset[str]) -> bool:
 
 
 def reads_of_blocks(
-    blocks: Sequence[nodes.Node],
+    loop: nodes.For, macros: Sequence[Block]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]:
-    """The variables that some blocks read, those of which more than members is read, and names of members."""
-    names: set[str] = set()
+    """What a loop and macros read of variables around them.
+
+    Returns:
+        The variables, those of which more than members is read, and names of members.
+    """
+    names_read: set[str] = set()
     whole: set[str] = set()
     members: set[str] | None = set()
+    blocks = (loop, *macros)
     parts = [part for block in blocks for part in block.find_all(nodes.Node)]
+    seen = {
+        id(name)
+        for block in blocks
+        for names in [read_before_set(block)]
+        for name in block.find_all(nodes.Name)
+        if name.name in names
+    }
     owners = {id(part.node) for part in parts if isinstance(part, (nodes.Getattr, nodes.Getitem))}
     for part in parts:
-        if isinstance(part, nodes.Name) and part.ctx == "load":
-            names.add(part.name)
+        if isinstance(part, nodes.Name) and part.ctx == "load" and id(part) in seen:
+            names_read.add(part.name)
             if id(part) not in owners:
                 whole.add(part.name)
         elif isinstance(part, (nodes.Getattr, nodes.Getitem)) and members is not None:
@@ -149,7 +167,57 @@ def reads_of_blocks(
                 members.add(member)
             elif isinstance(part, nodes.Getitem) and not isinstance(part.arg, (nodes.Slice, nodes.Const)):
                 members = None
-    return tuple(sorted(names)), tuple(sorted(whole)), None if members is None else tuple(sorted(members))
+    known = None if members is None else tuple(sorted(members))
+    return tuple(sorted(names_read)), tuple(sorted(whole)), known
+
+
+def read_before_set(block: Block) -> frozenset[str]:
+    """Variables of which an iteration of a loop, or a call of a macro, may see what they were before.
+
+    It sees no more of a variable that it has set, and a macro nothing of one with the name of a parameter.
+    What is set where a condition holds is set for what follows there, and for nothing after it.  What begins
+    a loop, what is done where it has no items, and defaults of parameters stand outside.  Namespaces of which
+    an attribute is set count as read.
+    """
+    if isinstance(block, nodes.For):
+        own: set[str] = set()
+        outside: list[nodes.Node | None] = [block.iter, block.test, *block.else_]
+    else:
+        own = {each.name for each in block.args}
+        outside = [*block.defaults, block.call if isinstance(block, nodes.CallBlock) else None]
+    return frozenset(_loaded(outside) | _loaded_before_set(block.body, own))
+
+
+def _loaded_before_set(statements: Sequence[nodes.Node], own: set[str]) -> set[str]:
+    """Variables that statements read, but those that are set, of which there are more afterwards."""
+    read: set[str] = set()
+    for each in statements:
+        if isinstance(each, nodes.If):
+            read |= _loaded([each.test]) - own
+            for branch in (each.body, each.elif_, each.else_):
+                read |= _loaded_before_set(branch, set(own))
+        else:
+            read |= _loaded([each]) - own
+        if isinstance(each, nodes.Assign) and isinstance(each.target, nodes.Name):
+            own.add(each.target.name)
+    return read
+
+
+def _loaded(blocks: Sequence[nodes.Node | None]) -> set[str]:
+    """Names of the variables that are read within some parts of a template."""
+    parts = _parts_of(blocks)
+    names = {part.name for part in parts if isinstance(part, nodes.Name) and part.ctx == "load"}
+    return names | {part.name for part in parts if isinstance(part, nodes.NSRef)}
+
+
+def sets_of(block: Block) -> frozenset[str]:
+    """Attributes of namespaces from outside that a loop or a macro may set.
+
+    A namespace that the block itself makes first is in no variable from outside: others have no way to it
+    (:mod:`.jinja_subset`).
+    """
+    outside = read_before_set(block)
+    return frozenset(each.attr for each in block.find_all(nodes.NSRef) if each.name in outside)
 
 
 def counts_of(blocks: Sequence[nodes.Node]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -264,7 +332,7 @@ _OF_LOOP = {"index", "index0", "first", "last", "previtem", "nextitem", "depth",
 def reads_end_of(loop: nodes.For, conversations: frozenset[str]) -> bool:
     """Whether the body of a loop may read other messages than the first two and those around its own."""
     allowed: set[int] = set()
-    parts = [part for each in (*loop.body, *loop.else_) for part in [each, *each.find_all(nodes.Node)]]
+    parts = _parts_of([*loop.body, *loop.else_, loop.test])
     # In a loop within it, ``loop`` is another one.
     inner = {
         id(part) for each in parts if isinstance(each, nodes.For) for part in each.find_all(nodes.Getitem)

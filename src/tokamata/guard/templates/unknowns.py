@@ -15,9 +15,10 @@ cannot be changed.  So each rendering of each conversation is one of the renderi
 its unknown slots and gaps.  The reverse is not true: only proofs can be drawn from them.
 
 **What is unknown may hold the text of M.**  A value is *tainted* if it may: items of a filtered or reversed
-conversation, a message by an unknown index, and what a gap writes if its iterations can reach M.  The next
-iteration reads M by ``loop.previtem``; M's text may be in a variable.  Whoever proves that nothing else than
-the slots of M has its text has to refuse renderings with tainted slots.
+conversation, but not of the messages of another role than that of M; a message by an unknown index; and what
+a gap writes if its iterations can reach M.  A message from the end is M or another one, which are two paths.
+The next iteration reads M by ``loop.previtem``; M's text may be in a variable.  Whoever proves that nothing
+else than the slots of M has its text has to refuse renderings with tainted slots.
 
 **Example.**  ``{% for m in messages %}{% if loop.index0 > ns.last %}{{ m.content }}{% endif %}{% endfor %}``:
 after a gap, ``ns.last`` is unknown, so that there is a rendering with the content and one without.
@@ -39,6 +40,7 @@ __all__ = [
     "Gap",
     "Messages",
     "Place",
+    "Size",
     "Unknown",
     "derived",
     "is_gap",
@@ -130,6 +132,33 @@ class Place(Unknown):
             if other < least:
                 return name in ("gt", "ge")
             if other == least and name in ("lt", "ge"):
+                return name == "ge"
+        return super()._compared(name, other)
+
+    __hash__ = Symbolic.__hash__
+
+
+class Size(Unknown):
+    """A number of which a least value is known, such as how many messages a conversation has.
+
+    Attributes:
+        least: the least value that it may have, 0 or more.
+    """
+
+    __slots__ = ("least",)
+
+    def __init__(self, run: Run, term: Hashable, least: int) -> None:
+        super().__init__(run, term, False)
+        self.least = least
+
+    def __bool__(self) -> bool:
+        return self._compared("gt", 0)
+
+    def _compared(self, name: str, other: object) -> bool:
+        if type(other) is int:
+            if other < self.least:
+                return name in ("gt", "ge")
+            if other == self.least and name in ("lt", "ge"):
                 return name == "ge"
         return super()._compared(name, other)
 
@@ -233,6 +262,15 @@ class Messages:
         """Whether M is among them."""
         return self.start <= self.before
 
+    def length(self) -> Size:
+        """How many they are."""
+        return Size(self.run, ("length", self.term), max(0, self.before + 1 - self.start))
+
+    def with_role(self, role: str, is_chosen: bool) -> Unknown:
+        """Those whose role is a text, or those whose role is another one."""
+        may_hold = self.has_message() and (self.message.get("role") == role) is is_chosen
+        return Unknown(self.run, ("with role", role, is_chosen, self.term), may_hold)
+
     def items(self) -> Iterator[dict[str, Any] | Gap]:
         """M, and the gaps around it."""
         if self.before > min(self.start, 1):  # of two or more, some are left if two are left out
@@ -270,7 +308,11 @@ class Messages:
                 else Unknown(self.run, ("last message", self.run.phase), False)
             )
         if index < 0:
-            return Unknown(self.run, ("message from the end", index, self.run.phase), True)
+            # It is M or another one, and M itself is not the last.
+            named = ("message from the end", index, self.run.phase)
+            if self.has_message() and not self.is_last() and self.run.unknown(("it is M", *named)):
+                return self.message
+            return Unknown(self.run, named, False)
         at = index + self.start
         if self.before < 2:
             return self.neighbour(at - self.before)
