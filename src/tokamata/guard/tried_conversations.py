@@ -98,6 +98,10 @@ class Tried:
     ) -> None:
         self._template, self._edges, self._limits, self._cancel = template, edges, limits, cancel
         self._texts: dict[tuple[tuple[Turn, ...], tuple[str, ...]], str | None] = {}
+        # What the program writes for a text, read as a whole and without control tokens.  Most conversations
+        # have the same texts around a turn.
+        self._read_ids: dict[str, list[int]] = {}
+        self._text_ids: dict[str, list[int] | None] = {}
         self.content: str | tuple[str, ...] = "text"
         self.shapes = list(_shapes(roles, self.content))
         if not self._is_written():
@@ -173,24 +177,25 @@ class Tried:
             if not ends and not follows:
                 continue
             for text in _JOINED:
+                # The seam is asked first, since it is the same in most conversations.
+                witness = self._seam(running, (start, text, end), follows)
+                if witness is None:
+                    continue
                 if self.text(shape, (*texts[:index], text, *texts[index + 1 :])) == before + text + after:
-                    witness = self._seam(running, (start, text, end), follows)
-                    if witness is not None:
-                        return witness
+                    return witness
         return None
 
     def _seam(self, running: RunningTokenizer, parts: tuple[str, ...], follows: bool) -> Witness | None:
         """The witness that a stretch is, if its tokens are not those of its parts."""
         stretch = "".join(parts)
-        each = [running.encode_text(part) for part in parts if part]
-        whole = running.encode_text(stretch)
+        whole, *each = self._encoded_texts(running, [stretch, *(part for part in parts if part)])
         if follows and self._edges.hides_space and whole is not None:
             # A space before the text is hidden at the start of a text alone.
             control = min(self._edges.control_names, key=len)
             whole = (
                 None
                 if any(one for _, one in self._pieces(stretch))
-                else running.encode(control + stretch)[1:]
+                else self._encoded(running, control + stretch)[1:]
             )
         if whole is None or any(one is None for one in each):
             return None
@@ -201,6 +206,19 @@ class Tried:
         pieces = self._edges.pieces_of(whole, not follows)
         at = next((at for at, (a, b) in enumerate(zip(whole, [*apart, -1], strict=False)) if a != b), 0)
         return Witness(stretch.encode(), tuple(whole), pieces, sum(map(len, pieces[:at])), says, True)
+
+    def _encoded(self, running: RunningTokenizer, text: str) -> list[int]:
+        if text not in self._read_ids:
+            self._read_ids[text] = running.encode(text)
+        return self._read_ids[text]
+
+    def _encoded_texts(self, running: RunningTokenizer, texts: list[str]) -> list[list[int] | None]:
+        """The ids of each text, in which names of control tokens are ordinary text."""
+        unknown = [text for text in dict.fromkeys(texts) if text not in self._text_ids]
+        if unknown:  # in one call, which looks once whether the tokenizer has changed
+            found = running.encode_text_many(unknown) or [None] * len(unknown)
+            self._text_ids.update(zip(unknown, found, strict=True))
+        return [self._text_ids[text] for text in texts]
 
     def _pieces(self, text: str) -> list[tuple[str, bool]]:
         return list(self._edges.split_controls(text))
@@ -252,7 +270,7 @@ class Tried:
         place = len(one[:position].encode())
         if running is None:
             return None if other.startswith(one) else Witness(one.encode(), (), (), place, says)
-        tokens, longer = running.encode(one), running.encode(other)
+        tokens, longer = self._encoded(running, one), self._encoded(running, other)
         if longer[: len(tokens)] == tokens:
             return None
         return Witness(one.encode(), tuple(tokens), self._edges.pieces_of(tokens), place, says, True)
@@ -300,8 +318,8 @@ class Tried:
         says = f"the text {text!r} becomes the control token {name!r}"
         if running is None:
             return Witness(whole.encode(), (), (), position, says)
-        ids = running.encode(whole)
-        if ids.count(token) <= running.encode(base).count(token):
+        ids = self._encoded(running, whole)
+        if ids.count(token) <= self._encoded(running, base).count(token):
             return None
         return Witness(whole.encode(), tuple(ids), self._edges.pieces_of(ids), position, says, True)
 
