@@ -160,13 +160,17 @@ class AppendedTurns:
         left, right = self._side(first, -1), self._side(rest, 0)
         if left is None or right is None:
             return ""
+        has_slots = bool(left.slots or right.slots)
+        # With any texts in the slots, which is asked first since few such questions differ.
+        if has_slots and self._is_kept_before(left, right.pieces):
+            return ""
         try:
             parts = [concatenated(side.pieces, after.conditions) for side in (left, right)]
         except LimitExceeded as error:
             return f"the limit {error.limit} was met"
         verdict, texts = self._seams.of_parts(parts, left.before)
         if verdict.witness is None:
-            if verdict and (left.slots or right.slots) and not self._is_kept_before(left, right.pieces):
+            if verdict and has_slots:
                 return "a text with a control token may end a turn, or begin one"
             return "" if verdict else verdict.reason
         witness = self._realized(shape, left, right, texts)
