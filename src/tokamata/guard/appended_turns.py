@@ -196,7 +196,7 @@ class AppendedTurns:
         return any(before.may_end_with(cut.encode()) for cut in sorted(cuts))
 
     def _cuts_before(self, start: str) -> frozenset[str]:
-        """The beginnings of names of added tokens that may go on with a literal text and any text after it."""
+        """The beginnings of added names that a literal text, with any text after it, may go on with."""
         if start not in self._cuts:  # Gemma 3 has 6,000 names, and few texts follow
             self._cuts[start] = frozenset(
                 name[:at]

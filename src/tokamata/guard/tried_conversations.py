@@ -58,6 +58,7 @@ _CHANGED = (
     *('{}"', "{}<", "{}\n{}", "{}é"),
 )
 _CORES = ("a", "qx", "zj7", "\u2603")
+_FEW = 6  # conversations
 _SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
 # Texts that tokens join with what stands around them.
 _JOINED = ("\n", "a", " ", "\n\n", " a", "a\n", "a ", "1", "s", ">", "<", "'s", "\n\n\n", "  ", "\t")
@@ -129,13 +130,25 @@ class Tried:
                         return witness
         return None
 
-    def changed(self, role: str) -> Witness | None:
-        """A conversation in which a text of a role does not stand as it is."""
-        for forms, most in ((_SEARCHED, len(self.shapes)), (_CHANGED, 8)):
+    def admits(self, role: str) -> bool:
+        """Whether the template writes a conversation with a role."""
+        return any(self.text(shape, texts) is not None for shape, _, texts in self._with_role(role))
+
+    def changed(self, role: str, *, is_quick: bool = False) -> Witness | None:
+        """A conversation in which a text of a role does not stand as it is.
+
+        Args:
+            role: the role.
+            is_quick: whether to try the first few conversations alone.
+        """
+        searches = ((_SEARCHED, _FEW),) if is_quick else ((_SEARCHED, len(self.shapes)), (_CHANGED, 8))
+        for forms, most in searches:
             tried = 0
             for shape, index, texts in self._with_role(role):
+                if tried == most:
+                    break
                 marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))
-                if marked is None or tried == most:
+                if marked is None:
                     continue
                 tried += 1
                 core = next(
