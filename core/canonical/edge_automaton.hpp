@@ -39,6 +39,8 @@ class EdgeAutomaton {
   static EdgeAutomaton of_text(std::string_view text);
 
   State count() const { return static_cast<State>(tables_.accepting.size()); }
+  // Bytes of one class lead from each state to the same states.
+  std::uint8_t class_of(std::uint8_t byte) const { return tables_.classes[byte]; }
   std::span<const State> after_byte(State state, std::uint8_t byte) const {
     const std::size_t row = std::size_t{state} * tables_.class_count + tables_.classes[byte];
     return std::span(tables_.targets).subspan(tables_.offsets[row], tables_.offsets[row + 1] - tables_.offsets[row]);

@@ -219,9 +219,13 @@ class BorderSearch {
   void read_added(std::uint32_t number, const Node& node) {
     if (!may_end(node, node.apart) || !may_end(node, node.whole)) return;
     if (!added_from_.emplace(node.state, node.is_different, node.is_joined).second) return;
-    for (const auto& [added, state] : added_.after(node.state))
-      for (const std::uint16_t apart : tokenization_.starts_after(added))
-        for (const std::uint16_t whole : tokenization_.starts_after(added)) {
+    // Most of them leave the same; Gemma 3 has 6,000.
+    std::set<std::pair<State, const std::uint16_t*>> known;
+    for (const auto& [added, state] : added_.after(node.state)) {
+      const auto starts = tokenization_.starts_after(added);
+      if (!known.emplace(state, starts.data()).second) continue;
+      for (const std::uint16_t apart : starts)
+        for (const std::uint16_t whole : starts) {
           Node after = node;
           after.state = state;
           after.apart = apart;
@@ -230,23 +234,39 @@ class BorderSearch {
           after.may_join = false;
           nodes_.offer(after, {.from = number, .by = kNothing + 1 + added});
         }
+    }
+  }
+
+  // The least byte of each group that hypotheses and parts read alike in a place, in order.
+  const std::vector<std::uint8_t>& bytes_in(std::uint16_t place) {
+    const auto [known, is_new] = bytes_.try_emplace(place);
+    if (!is_new) return known->second;
+    std::set<std::tuple<bool, std::uint16_t, std::uint8_t>> groups;
+    for (unsigned number = 0; number < 256; ++number) {
+      const auto byte = static_cast<std::uint8_t>(number);
+      const std::uint16_t reached = rules_.next_place(place, byte);
+      if (reached == CodePoints::kDead) continue;
+      const bool is_whole = (reached & CodePoints::kComplete) != 0;
+      const std::uint16_t by =
+          is_whole ? rules_.symbol_of(reached & static_cast<std::uint16_t>(~CodePoints::kComplete)) : reached;
+      if (groups.emplace(is_whole, by, parts_.class_of(byte)).second) known->second.push_back(byte);
+    }
+    return known->second;
   }
 
   void read_bytes(std::uint32_t number, const Node& node) {
     Node last = node;
     last.state = kNoStep;
-    for (unsigned byte = 0; byte < 256; ++byte) {
+    for (const std::uint8_t byte : bytes_in(node.place)) {
       TextState apart{.guess = node.apart, .place = node.place}, whole{.guess = node.whole, .place = node.place};
-      if (!rules_.read_guess(apart, static_cast<std::uint8_t>(byte)) ||
-          !rules_.read_guess(whole, static_cast<std::uint8_t>(byte)))
-        continue;
+      if (!rules_.read_guess(apart, byte) || !rules_.read_guess(whole, byte)) continue;
       Node after = node;
       after.at_border = after.may_join = false;
       after.is_joined = node.is_joined || node.may_join;
       after.apart = apart.guess;
       after.whole = whole.guess;
       after.place = apart.place;
-      for (const State state : parts_.after_byte(node.state, static_cast<std::uint8_t>(byte))) {
+      for (const State state : parts_.after_byte(node.state, byte)) {
         after.state = state;
         if (after == last) continue;  // as after most letters
         last = after;
@@ -260,6 +280,7 @@ class BorderSearch {
   const EdgeAutomaton& parts_;
   Before before_;
   AddedInParts added_;
+  std::unordered_map<std::uint16_t, std::vector<std::uint8_t>> bytes_;  // by place
   Shortest<Node> nodes_;
   std::set<std::tuple<State, bool, bool>> added_from_;
 };
@@ -327,10 +348,29 @@ class StabilitySearch {
     bool has_form = false;  // what is read first after it may be a mark, or compose
   };
 
+  // Where no match is under way: the bytes with which one begins, and of the others the least of each group that the
+  // normal form and the parts read alike.
+  const ByteSet& bytes_in(std::uint16_t place) {
+    const auto [known, is_new] = bytes_.try_emplace(place);
+    if (!is_new) return known->second;
+    std::set<std::tuple<bool, std::uint16_t, std::uint8_t>> groups;
+    for (unsigned number = 0; number < 256; ++number) {
+      const auto byte = static_cast<std::uint8_t>(number);
+      const std::uint16_t reached = rules_.next_place(place, byte);
+      if (reached == CodePoints::kDead) continue;
+      const bool is_whole = (reached & CodePoints::kComplete) != 0;
+      const std::uint16_t by = is_whole && !rules_.has_normal_form() ? 0 : reached;
+      if (rules_.added().may_begin(byte) || groups.emplace(is_whole, by, parts_.class_of(byte)).second)
+        known->second.add(byte);
+    }
+    return known->second;
+  }
+
   // Other bytes than those with which a match goes on lead to what they lead to where none is under way.
-  ByteSet bytes_after(std::uint32_t number, const Node& node) const {
+  ByteSet bytes_after(std::uint32_t number, const Node& node) {
     constexpr ByteSet all = ByteSet::range(0x00, 0xFF);
-    if (node.apart.open == AddedTokens::kNothing && node.whole.open == AddedTokens::kNothing) return all;
+    if (node.apart.open == AddedTokens::kNothing && node.whole.open == AddedTokens::kNothing)
+      return bytes_in(node.apart.place);
     Node without = node;
     without.apart.open = without.whole.open = AddedTokens::kNothing;
     if (!nodes_.has_shorter(without, number)) return all;
@@ -348,6 +388,14 @@ class StabilitySearch {
           first[state].has_text = true;
           first[state].has_form |= !rules_.steady().contains(static_cast<std::uint8_t>(byte));
         }
+    // A part is mostly a literal text, whose states stand in its order: backwards, few rounds suffice.
+    std::vector<std::vector<State>> after(parts_.count());
+    for (State state = 0; state < parts_.count(); ++state) {
+      for (unsigned byte = 0; byte < 256; ++byte)
+        for (const State target : parts_.after_byte(state, static_cast<std::uint8_t>(byte)))
+          if (after[state].empty() || after[state].back() != target) after[state].push_back(target);
+      sort_unique(after[state]);
+    }
     bool is_changed = true;
     const auto raise = [&](Ahead& own, const Ahead& by) {
       is_changed = is_changed || (by.has_text && !own.has_text) || (by.has_form && !own.has_form);
@@ -355,15 +403,13 @@ class StabilitySearch {
       own.has_form |= by.has_form;
     };
     while (std::exchange(is_changed, false))
-      for (State state = 0; state < parts_.count(); ++state) {
+      for (State state = parts_.count(); state-- > 0;) {
         for (const State target : parts_.after_edge(state)) {
           raise(first[state], first[target]);
           raise(ahead[state], first[target]);
           raise(ahead[state], {ahead[target].has_text, false});  // there are more seams
         }
-        for (unsigned byte = 0; byte < 256; ++byte)
-          for (const State target : parts_.after_byte(state, static_cast<std::uint8_t>(byte)))
-            raise(ahead[state], ahead[target]);
+        for (const State target : after[state]) raise(ahead[state], ahead[target]);
       }
     return ahead;
   }
@@ -405,7 +451,8 @@ class StabilitySearch {
   const EdgeAutomaton& parts_;
   AddedInParts added_;
   Shortest<Node> nodes_;
-  std::vector<Ahead> ahead_;  // by state
+  std::vector<Ahead> ahead_;                           // by state
+  std::unordered_map<std::uint16_t, ByteSet> bytes_;  // by place
   std::set<std::tuple<State, AddedTokens::Open, AddedTokens::Open, bool>> added_from_;
 };
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -134,7 +134,11 @@ class SlotSeams:
         return any(before is not None for _, before in itertools.islice(self._split(text), 1))
 
     def why_not_between(
-        self, stretch: RenderingStretch, own: Collection[Slot], conditions: Sequence[Condition], is_cut: bool
+        self,
+        stretch: RenderingStretch,
+        own: Collection[Slot],
+        conditions: Sequence[Condition],
+        is_cut: Callable[[], bool],
     ) -> str:
         """Why it is not proved that a slot can be encoded apart, whatever unknown slots have; or ``""``.
 
@@ -145,7 +149,7 @@ class SlotSeams:
             stretch: the stretch.
             own: the slots of the text.
             conditions: of the rendering.
-            is_cut: whether what other messages write begins with a token, or is empty.
+            is_cut: says whether what other messages write begins with a token, or is empty.
         """
         why = "no control token stands between the text and those of other turns"
         at = [number for number, piece in enumerate(stretch.pieces) if piece in own]
@@ -154,7 +158,7 @@ class SlotSeams:
         left, right = stretch.pieces[: at[0]], stretch.pieces[at[0] + 1 :]
         gap = next((number for number, piece in enumerate(right) if _is_gap(piece)), None)
         rights = [right]
-        if is_cut and gap is not None:
+        if gap is not None and is_cut():
             rights = [right[:gap], tuple(piece for piece in right if not _is_gap(piece))]
         has_unknown = any(isinstance(piece, Slot) and _is_unknown(piece) for piece in left)
         for each in rights:

@@ -27,14 +27,14 @@ def texts_of(slot: Slot, conditions: Sequence[Condition]) -> ByteLanguage:
     Raises:
         LimitExceeded: the language has too many states.
     """
-    return _language(*_numbered(slot, conditions))
+    return _language(*_numbered((slot,), conditions))
 
 
 def is_possible(conditions: Sequence[Condition]) -> bool:
     """Whether texts may have the conditions of a rendering, each source by itself; if unsure, they may."""
     subjects = {source for condition in conditions for source in sources_of(condition.subject)}
     return all(
-        _has_texts(*_numbered(Slot(source), conditions)) for source in subjects if source.kind == "text"
+        _has_texts(*_numbered((Slot(source),), conditions)) for source in subjects if source.kind == "text"
     )
 
 
@@ -44,6 +44,11 @@ def concatenated(pieces: Sequence[Piece], conditions: Sequence[Condition]) -> By
     Raises:
         LimitExceeded: the language has too many states.
     """
+    return _whole(*_numbered(tuple(pieces), conditions))
+
+
+@functools.lru_cache(_MOST_KEPT)
+def _whole(pieces: tuple[Piece, ...], conditions: tuple[Condition, ...]) -> ByteLanguage:
     whole: Constraint[Any] = literal("")
     for piece in pieces:
         whole = whole + (literal(piece) if isinstance(piece, str) else slot_language(piece, conditions).texts)
@@ -51,21 +56,23 @@ def concatenated(pieces: Sequence[Piece], conditions: Sequence[Condition]) -> By
 
 
 @functools.lru_cache(_MOST_KEPT)
-def _language(slot: Slot, conditions: tuple[Condition, ...]) -> ByteLanguage:
+def _language(slots: tuple[Slot], conditions: tuple[Condition, ...]) -> ByteLanguage:
+    (slot,) = slots
     return ByteLanguage.of("template", slot_language(slot, conditions).texts, _LIMITS)
 
 
 @functools.lru_cache(_MOST_KEPT)
-def _has_texts(slot: Slot, conditions: tuple[Condition, ...]) -> bool:
+def _has_texts(slots: tuple[Slot], conditions: tuple[Condition, ...]) -> bool:
+    (slot,) = slots
     try:
         return not slot_language(slot, conditions).texts.is_empty()
     except TokamataError:
         return True
 
 
-def _numbered(slot: Slot, conditions: Sequence[Condition]) -> tuple[Slot, tuple[Condition, ...]]:
-    """A slot and the conditions about its sources, with sources named by their order alone."""
-    own = set(sources_of((slot,)))
+def _numbered(pieces: Sequence[Piece], conditions: Sequence[Condition]) -> tuple[Any, tuple[Condition, ...]]:
+    """Pieces and the conditions about their sources, with sources named by their order alone."""
+    own = set(sources_of(tuple(pieces)))
     about = [each for each in conditions if not own.isdisjoint(_sources_in(each))]
     names: dict[Source, Source] = {}
 
@@ -79,9 +86,7 @@ def _numbered(slot: Slot, conditions: Sequence[Condition]) -> tuple[Slot, tuple[
             return Slot(source, piece.steps)
         return Slot(tuple(map(named, piece.source)), piece.steps)
 
-    shown = named(slot)
-    assert isinstance(shown, Slot)
-    return shown, tuple(
+    return tuple(map(named, pieces)), tuple(
         replace(
             each,
             subject=tuple(map(named, each.subject)),

@@ -65,6 +65,7 @@ _CHANGED = (
 )
 CORE = "\u2603"
 _CORES = ("a", "qx", "zj7", CORE)
+_FEW = 6  # conversations
 _SEARCHED = ("\n {} \n", "<think>\n{}\n</think>\n\n{}", "{}")
 # More white space than templates have, none but white space, and an end of thoughts within thoughts.
 _SEARCHED_LAST = ("\n\n\n\t {} \t\n\n\n", "\t \t", "{}</think>{}</think>{}")
@@ -115,6 +116,10 @@ class Tried:
         self._roles = tuple(dict.fromkeys(roles))
         self._texts: dict[tuple[tuple[Turn, ...], bool, tuple[str, ...]], str | None] = {}
         self._seams: dict[tuple[tuple[str, ...], bool], Witness | None] = {}
+        # What the program writes for a text, read as a whole and without control tokens.  Most conversations
+        # have the same texts around a turn.
+        self._read_ids: dict[str, list[int]] = {}
+        self._text_ids: dict[str, list[int] | None] = {}
         self.content: str | tuple[str, ...] = "text"
         self.shapes = list(_shapes(roles, self.content))
         if not self._is_written():
@@ -142,17 +147,26 @@ class Tried:
                         return witness
         return None
 
-    def changed(self, role: str) -> Witness | None:
-        """A conversation in which a text of a role does not stand as it is."""
-        for forms, most in (
-            (_SEARCHED, len(self.shapes)),
-            (_CHANGED, 8),
-            (_SEARCHED_LAST, len(self.shapes)),
-        ):
+    def admits(self, role: str) -> bool:
+        """Whether the template writes a conversation with a role."""
+        return any(self.text(shape, texts) is not None for shape, _, texts in self._with_role(role))
+
+    def changed(self, role: str, *, is_quick: bool = False) -> Witness | None:
+        """A conversation in which a text of a role does not stand as it is.
+
+        Args:
+            role: the role.
+            is_quick: whether to try the first few conversations alone.
+        """
+        every = len(self.shapes)
+        all_searches = ((_SEARCHED, every), (_CHANGED, 8), (_SEARCHED_LAST, every))
+        for forms, most in ((_SEARCHED, _FEW),) if is_quick else all_searches:
             tried = 0
             for shape, index, texts in self._with_role(role):
+                if tried == most:
+                    break
                 marked = self.text(shape, (*texts[:index], _CORES[-1], *texts[index + 1 :]))
-                if marked is None or tried == most:
+                if marked is None:
                     continue
                 tried += 1
                 core = next(
@@ -224,6 +238,7 @@ class Tried:
             if not ends and not follows:
                 continue
             for text in joined:
+                # The seam is asked first, since it is the same in most conversations.
                 witness = self._seam((start, text, end), follows)
                 if witness is not None and content(text) == before + text + after:
                     return witness
@@ -239,15 +254,14 @@ class Tried:
 
     def _seam_of(self, running: RunningTokenizer, parts: tuple[str, ...], follows: bool) -> Witness | None:
         stretch = "".join(parts)
-        each = [running.encode_text(part) for part in parts if part]
-        whole = running.encode_text(stretch)
+        whole, *each = self._encoded_texts(running, [stretch, *(part for part in parts if part)])
         if follows and self._edges.hides_space and whole is not None:
             # A space before the text is hidden at the start of a text alone.
             control = min(self._edges.control_names, key=len)
             whole = (
                 None
                 if any(one for _, one in self._pieces(stretch))
-                else running.encode(control + stretch)[1:]
+                else self._encoded(running, control + stretch)[1:]
             )
         if whole is None or any(one is None for one in each):
             return None
@@ -258,6 +272,20 @@ class Tried:
         pieces = self._edges.pieces_of(whole, not follows)
         at = next((at for at, (a, b) in enumerate(zip(whole, [*apart, -1], strict=False)) if a != b), 0)
         return Witness(stretch.encode(), tuple(whole), pieces, sum(map(len, pieces[:at])), says, True)
+
+    def _encoded(self, running: RunningTokenizer, text: str) -> list[int]:
+        if text not in self._read_ids:
+            self._read_ids[text] = running.encode(text)
+        return self._read_ids[text]
+
+    def _encoded_texts(self, running: RunningTokenizer, texts: list[str]) -> list[list[int] | None]:
+        """The ids of each text, in which names of control tokens are ordinary text."""
+        unknown = [text for text in dict.fromkeys(texts) if text not in self._text_ids]
+        if unknown:  # in one call, which looks once whether the tokenizer has changed
+            none: list[list[int] | None] = [None] * len(unknown)
+            found = running.encode_text_many(unknown) or none
+            self._text_ids.update(zip(unknown, found, strict=True))
+        return [self._text_ids[text] for text in texts]
 
     def _pieces(self, text: str) -> list[tuple[str, bool]]:
         return list(self._edges.split_controls(text))
@@ -309,7 +337,7 @@ class Tried:
         place = len(one[:position].encode())
         if running is None:
             return None if other.startswith(one) else Witness(one.encode(), (), (), place, says)
-        tokens, longer = running.encode(one), running.encode(other)
+        tokens, longer = self._encoded(running, one), self._encoded(running, other)
         if longer[: len(tokens)] == tokens:
             return None
         return Witness(one.encode(), tuple(tokens), self._edges.pieces_of(tokens), place, says, True)
@@ -366,8 +394,8 @@ class Tried:
         says = f"the text {text!r} becomes the control token {name!r}"
         if running is None:
             return Witness(whole.encode(), (), (), position, says)
-        ids = running.encode(whole)
-        if ids.count(token) <= running.encode(base).count(token):
+        ids = self._encoded(running, whole)
+        if ids.count(token) <= self._encoded(running, base).count(token):
             return None
         return Witness(whole.encode(), tuple(ids), self._edges.pieces_of(ids), position, says, True)
 

@@ -172,10 +172,11 @@ class Run:
         answer = self.known(kind, subject, argument)
         if answer is not None:
             return answer
-        kind, subject, argument = _simplified(kind, subject, argument)
-        answer = self.known(kind, subject, argument)
-        if answer is not None:
-            return answer
+        if kind == "contains":
+            kind, subject, argument = _simplified(kind, subject, argument)
+            answer = self.known(kind, subject, argument)
+            if answer is not None:
+                return answer
         subject = self._with_constants(subject)
         asked = len(self.conditions)
         if asked == MOST_QUESTIONS:
@@ -227,8 +228,10 @@ class Run:
 
     def _implied(self, kind: str, subject: tuple[Piece, ...], argument: Any) -> bool | None:
         """The answer about one slot that follows from others about it."""
+        if not isinstance(argument, str):
+            return None
         for (known, about, fact), answer in self._answers.items():
-            if about != subject or not isinstance(fact, str) or not isinstance(argument, str):
+            if not isinstance(fact, str) or about != subject:
                 continue
             if answer:
                 if kind == "equals" and not _agrees(known, fact, argument):

@@ -408,6 +408,12 @@ class AnyLength(Environment):
 
 def _described(value: Any) -> Hashable:
     """A term for a value; what reads the conversation through a variable is counted by the loop's facts."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return kind.__name__, value
+    # By its class: whether an object is an instance of another class, a namespace answers in Python.
+    if issubclass(kind, jinja2.utils.Namespace):
+        return "namespace", next(at for at, one in enumerate(RUN.get().namespaces) if one is value)
     if isinstance(value, Messages):
         return "messages", value.start
     if isinstance(value, (jinja2.runtime.Macro, _Loop)):
@@ -416,8 +422,6 @@ def _described(value: Any) -> Hashable:
         return ("undefined",)
     if isinstance(value, (types.FunctionType, type)):
         return "function", id(value)  # the environment's, which last
-    if isinstance(value, jinja2.utils.Namespace):
-        return "namespace", next(at for at, one in enumerate(RUN.get().namespaces) if one is value)
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *map(_described, value))
     if isinstance(value, dict):
@@ -426,6 +430,7 @@ def _described(value: Any) -> Hashable:
 
 
 _EQUAL = ("eq", "equalto", "==")
+_SCALARS = frozenset([str, int, float, bool, type(None)])
 _SHORT = {"lteq": "le", "gteq": "ge"}
 _MIRRORED = {"eq": "eq", "lt": "gt", "gt": "lt", "lteq": "gteq", "gteq": "lteq"}
 

@@ -70,6 +70,8 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "in": lambda left, right: left in right,
     "notin": lambda left, right: left not in right,
 }
+_OF_DICT = frozenset(dir(dict))
+_KNOWN = frozenset([str, int, float, bool, list, tuple, dict])  # not None, which may stand for nothing
 _PLAIN = (str, int, float, bool, type(None), list, tuple, dict, range)
 
 
@@ -378,6 +380,14 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
     def getattr(self, obj: Any, attribute: str) -> Any:
         """``value.name``."""
         RUN.get().tick()
+        kind = type(obj)
+        # What jinja2 does with messages and namespaces, without its questions about other objects.
+        if kind is dict and attribute not in _OF_DICT:
+            return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
+        if kind is _Namespace:
+            found = jinja2.utils.Namespace.__getattribute__(obj, "_Namespace__attrs").get(attribute)
+            if type(found) in _KNOWN or isinstance(found, Symbolic):
+                return found
         if isinstance(obj, Symbolic):
             return self._attribute(obj, attribute)
         if isinstance(obj, str) and attribute in ("format", "format_map"):

@@ -36,20 +36,28 @@ _PURE = {"raise_exception", "range", "namespace", "dict", "strftime_now"}
 _BEYOND = "a value that depends on the whole conversation"
 
 
-def widen(tree: nodes.Template) -> None:
-    """Changes a template so that the theorem holds for it.
+def widen(tree: nodes.Template) -> bool:
+    """Changes a template so that the theorem holds for it; whether anything had to be changed.
 
     Raises:
         Outside: it cannot be widened.
     """
-    _Widener(tree).widen()
+    widener = _Widener(tree)
+    widener.widen()
+    return widener.changes > 0
 
 
 class _Widener:
+    """Changes one template.
+
+    Attributes:
+        changes: how many parts were left out or left open.
+    """
+
     def __init__(self, tree: nodes.Template) -> None:
         self._tree = tree
         self._parents: dict[int, tuple[nodes.Node, str]] = {}
-        self._changes = 0
+        self.changes = 0
         blocks = [*tree.find_all(nodes.Macro), *tree.find_all(nodes.CallBlock)]
         self._is_set_by_calls = any(next(each.find_all(nodes.NSRef), None) for each in blocks)
 
@@ -127,8 +135,8 @@ class _Widener:
     def _put(self, node: nodes.Node, parent: nodes.Node, name: str, new: nodes.Node | None) -> None:
         if self._is_set_by_calls and _calls(node):
             raise Outside("a call that may change a namespace", node.lineno or 0)
-        self._changes += 1
-        if self._changes > _MOST_CHANGES:
+        self.changes += 1
+        if self.changes > _MOST_CHANGES:
             raise Outside("too many questions about the whole conversation", node.lineno or 0)
         value = getattr(parent, name)
         if isinstance(value, list):

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = ["Around", "Conversations", "Template", "read_template"]
 
 MOST_PATHS = 1024  # for one shape; for plain conversations of 6 turns, 4 of 786 public templates have more
+# Around a message in one position; of those that 537 pairs have fewer of, the most are 720.
+MOST_AROUND = 768
 MOST_SHAPES = 2000  # of one search for conversations
 MOST_RUNS = 4000  # likewise
 MOST_TURNS = 12
@@ -240,7 +242,8 @@ class Template:
         true.  The other turns are messages of any kind, with or without a generation prompt.
 
         Returns:
-            One for each position of the message.
+            One for each position of the message; up to one that has more than ``MOST_AROUND`` paths, which is
+            not settled, and so are the others.
 
         Raises:
             TemplateError, LimitExceeded, Cancelled: as :meth:`renderings`.
@@ -258,12 +261,17 @@ class Template:
                     begins[_first_piece(run)] = None
                 return (outcome,)
 
-            renderings = map(numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 1))
+            watch = Watch(limits, cancel)
+            paths = self._explored(outcomes, template.line, watch, 1, MOST_AROUND)
+            has_all = len(paths) <= MOST_AROUND
+            renderings = map(numbered, paths if has_all else paths[-1:])
             source = Source("message", before, turn.role, turn.text_field)
             every = tuple(dict.fromkeys(rendering for (rendering,) in renderings))
             if any(rendering.unsettled is not None for rendering in every):
                 begins[None] = None
             found.append(Around(source, every, tuple(begins)))
+            if not has_all:
+                break
         return tuple(found)
 
     def appended(
@@ -329,6 +337,7 @@ class Template:
         add_generation_prompt: bool = False,
         tools: int | tuple[Mapping[str, Any], ...] = 0,
         variables: Mapping[str, Any] | None = None,
+        most_runs: int = MOST_RUNS,
         limits: Limits | None = None,
         cancel: CancelToken | None = None,
     ) -> Conversations:
@@ -341,6 +350,7 @@ class Template:
                 sequence of them.
             first: kinds of turns that may also stand at the beginning, such as ``[Turn("system")]``.
             add_generation_prompt, tools, variables: as in a :class:`Shape`, the same for all conversations.
+            most_runs: how often the template is run in one search, of which there are two.
             limits: its ``seconds`` bound the search.
             cancel: stops the search.
 
@@ -351,31 +361,35 @@ class Template:
         from tokamata.guard.templates.jinja_runs import compiled
         from tokamata.guard.templates.jinja_widening import widen
 
+        def widen_it(tree: Any) -> None:
+            if not widen(tree):  # the search would go as before
+                raise Outside(unsettled.what, unsettled.line)
+
         watch = Watch(limits, cancel)
         empty = Shape((Turn(""),), tools, add_generation_prompt, variables or {})
         try:
-            shapes = self._represented(turns, first, empty, watch)
+            shapes = self._represented(turns, first, empty, most_runs, watch)
         except Outside as error:
             unsettled = Unsettled(error.what, error.line)
         else:
             return Conversations(tuple(shapes), self, None)
         try:
-            widened = Template(self.source, self.special_tokens, compiled(self.source, widen))
-            shapes = widened._represented(turns, first, empty, watch)
+            widened = Template(self.source, self.special_tokens, compiled(self.source, widen_it))
+            shapes = widened._represented(turns, first, empty, most_runs, watch)
         except (Outside, LimitExceeded):
             return Conversations((), self, unsettled)
         return Conversations(tuple(shapes), widened, None)
 
     def _represented(
-        self, turns: Sequence[Turn], first: Sequence[Turn], empty: Shape, watch: Watch
+        self, turns: Sequence[Turn], first: Sequence[Turn], empty: Shape, most_runs: int, watch: Watch
     ) -> list[Shape]:
         """The shapes that suffice for this template, if the theorem is about it."""
         from tokamata.guard.templates.jinja_conversations import reads_of
 
         reads = reads_of(self._compiled.tree)
-        found = self._representatives(turns, first, empty, reads, 1, watch)
+        found = self._representatives(turns, first, empty, reads, 1, most_runs, watch)
         if found is None:
-            found = self._representatives(turns, first, empty, reads, 2, watch)
+            found = self._representatives(turns, first, empty, reads, 2, most_runs, watch)
         assert found is not None
         return found
 
@@ -386,6 +400,7 @@ class Template:
         empty: Shape,
         reads: Reads,
         neighbours: int,
+        most_runs: int,
         watch: Watch,
     ) -> list[Shape] | None:
         """The search; ``None`` if messages write nothing and one neighbour is therefore too few."""
@@ -405,7 +420,7 @@ class Template:
                 keys = set()
                 for run, refused in self._traced(shape, watch, partial(described, back=reads.back)):
                     runs += 1
-                    if runs > MOST_RUNS:
+                    if runs > most_runs:
                         raise Outside("too many combinations of turns and answers", 0)
                     if neighbours == 1 and is_silent(run):
                         return None
@@ -455,12 +470,16 @@ class Template:
 
     @staticmethod
     def _explored(
-        outcomes: Callable[[Run], tuple[Outcome, ...]], line: Callable[[], int], watch: Watch, count: int
+        outcomes: Callable[[Run], tuple[Outcome, ...]],
+        line: Callable[[], int],
+        watch: Watch,
+        count: int,
+        most: int = MOST_PATHS,
     ) -> list[tuple[Rendering, ...]]:
-        """So many renderings on each path of a run."""
+        """So many renderings on each path of a run; of more paths than ``most`` the last is not settled."""
         pending: list[tuple[bool, ...]] = [()]
         paths: list[_Path] = []
-        while pending and len(paths) < MOST_PATHS:
+        while pending and len(paths) < most:
             script = pending.pop()
             watch.check()
             run = Run(script, watch, line)
@@ -480,7 +499,7 @@ class Template:
             for conditions, written in paths
         ]
         if pending:
-            unsettled = Unsettled(f"more than {MOST_PATHS:,} combinations of answers", 0)
+            unsettled = Unsettled(f"more than {most:,} combinations of answers", 0)
             found.append((Rendering((), (), None, unsettled),) * count)
         return found
 

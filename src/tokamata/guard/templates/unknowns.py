@@ -196,9 +196,13 @@ def derived(run: Run, name: Hashable, *values: object) -> Unknown:
 
 def reaches(value: object, index: int | None) -> bool:
     """Whether a value holds a text of a message, or of any message if the index is ``None``."""
+    if type(value) in _WITHOUT_TEXTS:
+        return False
     pending, seen = [value], set()
     while pending:
         one = pending.pop()
+        if type(one) in _WITHOUT_TEXTS:
+            continue
         if isinstance(one, (Text, JsonObject)):
             slots = one.pieces if isinstance(one, Text) else (one.slot,)
             if any(_is_of(slot, index) for slot in slots):
@@ -210,6 +214,9 @@ def reaches(value: object, index: int | None) -> bool:
             seen.add(id(one))
             pending += one.values() if isinstance(one, dict) else one
     return False
+
+
+_WITHOUT_TEXTS = frozenset([str, int, float, bool, type(None)])  # the types of most values
 
 
 def _is_of(piece: object, index: int | None) -> bool:
