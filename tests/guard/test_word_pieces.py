@@ -128,6 +128,11 @@ def test_a_token_that_continues_words_may_stand_first() -> None:
     assert judged(own, "as# ", boundaries) > 20
 
 
+def test_a_vocabulary_without_tokens_that_begin_words() -> None:
+    own = words("##a", "###", "##.", cut=pre_tokenizers.WhitespaceSplit())
+    assert judged(own, "a#. ", ["a", ".", "##", "aa#", "#a"]) > 8
+
+
 def test_what_follows_a_mark_has_tokens_too() -> None:
     """``##ba`` has none, since none begins with ``##ba`` or is ``##b``."""
     own = words("a", "b", "##a", "##ab", "##bb", "b#", "##c", cut=pre_tokenizers.WhitespaceSplit())
