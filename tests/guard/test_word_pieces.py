@@ -187,7 +187,7 @@ def test_whether_a_model_writes_control_tokens_by_itself() -> None:
     assert guard.boundary(PLAIN, "[SEP]").from_text.outcome == "witness"
 
 
-@pytest.mark.parametrize("seed", [3, 1_000_003, 2_000_024, 2_000_031])
+@pytest.mark.parametrize("seed", [3, 2_000_024, 2_000_031])
 def test_small_tokenizers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_boundaries, "LONGEST", 4)
     campaign = fuzz_boundaries.Campaign(tally := fuzz_boundaries.Tally(), boundaries=5, templates=4)

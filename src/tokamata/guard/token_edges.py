@@ -318,7 +318,7 @@ def not_settled(claim: str, error: LimitExceeded) -> Verdict:
 def _has_hidden_space(vocabulary: Vocabulary) -> bool:
     """Whether the first token of each text has a space that the decoder takes away.
 
-    Tokens that continue words have a mark at the start of a text alone; see ``TokenEdges._after_mark``.  Others
+    Tokens that continue words have a mark at the start of a text alone (``TokenEdges._after_mark``).  Others
     begin with a space, even if there are none.
 
     Raises:
