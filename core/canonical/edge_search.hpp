@@ -39,8 +39,8 @@ namespace tokamata {
 
 class EdgeSearch {
  public:
-  // `has_hidden_space`: the tokenizer puts a space before a text, which its decoder takes away, so that it is no part
-  // of the text.
+  // `has_hidden_space`: the tokenizer puts a space before a text, or has tokens of words with one, and its decoder takes
+  // away the first one, so that it is no part of the text.
   EdgeSearch(std::shared_ptr<const Tokenization> tokenization, bool has_hidden_space);
   ~EdgeSearch();
   EdgeSearch(const EdgeSearch&) = delete;

@@ -73,10 +73,6 @@ class ByteLanguage:
         """Whether a word of the language may end with a text; every state is taken to be reached."""
         return any(self._accepts(self._read(state, text)) for state in range(len(self.rows)))
 
-    def may_begin_with(self, text: bytes) -> bool:
-        """Whether a word of the language begins with a text."""
-        return self._read(0, text) is not None
-
     def shortest(self) -> bytes:
         """A shortest word, not empty if the language has another one."""
         words = [word for state, word in self._reached(0).items() if self.accepting[state]]

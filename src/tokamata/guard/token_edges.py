@@ -315,7 +315,8 @@ def not_settled(claim: str, error: LimitExceeded) -> Verdict:
 def _has_hidden_space(vocabulary: Vocabulary) -> bool:
     """Whether the first token of each text has a space that the decoder takes away.
 
-    Tokens that continue words have a mark at the start of a text alone; see ``TokenEdges._after_mark``.
+    Tokens that continue words have a mark at the start of a text alone (``TokenEdges._after_mark``).  Others
+    begin with a space, even if there are none.
 
     Raises:
         UnsupportedTokenizerError: the decoder changes the first token in another way.
@@ -338,4 +339,4 @@ def _has_hidden_space(vocabulary: Vocabulary) -> bool:
                 f"token {token} is decoded to {at_start!r:.80} at the start of a text, and to {text!r:.80} "
                 "elsewhere",
             )
-    return hides
+    return hides or bool(mark)

@@ -62,6 +62,7 @@ class WordSeams:
     ) -> None:
         self._edges, self._letters, self._languages, self._before = edges, letters, languages, before
         self._limits, self._cancel = limits, cancel
+        self._not_spelled: set[tuple[int, bytes]] = set()
 
     def verdict(self, claim: str) -> tuple[Verdict, tuple[bytes, ...]]:
         """Whether the tokens of the whole are those of the parts; for a witness, the texts of the parts.
@@ -101,25 +102,37 @@ class WordSeams:
         )
         if not is_cut or self._are_too_many(left):
             return False
-        return not any(True for _ in self._names_across(left, right))
+        return not any(True for _ in self._names_from(left))
 
     def _are_too_many(self, left: int) -> bool:
         """Whether it takes too long to try each added token at the end of a part."""
         return sum(map(len, self._edges.cut_names)) * len(self._languages[left].rows) > _MOST_STEPS
 
-    def _names_across(self, left: int, right: int) -> Iterator[tuple[bytes, bytes]]:
-        """The begins and ends of added tokens that may lie across the texts between two parts."""
+    def _names_from(self, left: int) -> Iterator[dict[int, bytes]]:
+        """Texts of parts in which an added token may begin in this one and end in a later one."""
         for name in self._edges.cut_names:
             text = name.encode()
             for start in range(1, len(text)):
                 if not self._languages[left].may_end_with(text[:start]):
                     continue
-                ends = {start}
-                for language in self._languages[left + 1 : right]:
-                    ends = {end for each in ends for end in language.ends(text, each)}
-                for end in sorted(ends - {len(text)}):
-                    if self._languages[right].may_begin_with(text[end:]):
-                        yield text[:start], text[end:]
+                rest = self._spelled_from(left + 1, text[start:])
+                before = self._languages[left].shortest_with([text[:start]], at_start=False)
+                if rest is not None:
+                    yield {left: before or b"", **rest}
+
+    def _spelled_from(self, number: int, text: bytes) -> dict[int, bytes] | None:
+        """Texts of the parts from one on that begin with a text; ``None`` if there are none."""
+        if number == len(self._languages) or (number, text) in self._not_spelled:
+            return None
+        language = self._languages[number]
+        if (own := language.shortest_with([text], at_start=True)) is not None:
+            return {number: own}
+        for end in language.ends(text, 0):
+            rest = self._spelled_from(number + 1, text[end:])
+            if rest is not None:
+                return {number: text[:end], **rest}
+        self._not_spelled.add((number, text))
+        return None
 
     def _candidates(self, left: int, right: int) -> Iterator[tuple[bytes, ...]]:
         """Texts of the parts in which a word may go on over a seam, or an added token lies across it."""
@@ -132,12 +145,8 @@ class WordSeams:
                 after = second.shortest_with((f"{begins}{b}".encode() for b in letters), at_start=True)
                 if before is not None and after is not None:
                     yield self._parts({left: before, right: after})
-        across = [] if self._are_too_many(left) else itertools.islice(self._names_across(left, right), 16)
-        for start, end in across:
-            before = first.shortest_with([start], at_start=False)
-            after = second.shortest_with([end], at_start=True)
-            if before is not None and after is not None:
-                yield self._parts({left: before, right: after})
+        for chosen in () if self._are_too_many(left) else itertools.islice(self._names_from(left), 16):
+            yield self._parts(chosen)
         yield self._parts({left: first.shortest(), right: second.shortest()})
 
     def _parts(self, chosen: dict[int, bytes]) -> tuple[bytes, ...]:
