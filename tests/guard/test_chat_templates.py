@@ -602,3 +602,18 @@ def test_answers_about_other_messages(small: Tokenizer, name: str) -> None:
     source, texts = ANSWERED[name]
     assert " b " not in rendered(source, *(("user", text) for text in texts))
     assert guard.template(small, source, roles=["user"]).of_role("user").unchanged.outcome == "not settled"
+
+
+def test_several_messages_that_write_nothing_in_a_row(small: Tokenizer) -> None:
+    """The letters of the first and of the last become one token, if two empty texts stand between them."""
+    source = (
+        "{% set ns = namespace(n=0) %}" + FOR + "{% if m.role == 'v' %}<|im_start|>v{% set ns.n = 0 %}"
+        "{% elif m.role == 'text' %}{{ m.content if m.content == '' else raise_exception('') }}"
+        "{% if ns.n < 2 %}{% set ns.n = ns.n + 1 %}{% endif %}"
+        "{% else %}{% if ns.n == 2 %}w{% endif %}<|im_end|>{% set ns.n = 0 %}{% endif %}" + END
+    )
+    roles = ["w", "text", "v"]
+    text = rendered(source, ("v", ""), ("text", ""), ("text", ""), ("w", ""))
+    assert len(encoded(small, text)) == 3
+    found = guard.template(small, source, roles=roles, limits=tk.Limits(states=300_000, seconds=60.0))
+    assert found.of_role("text").apart.outcome == "not settled"
