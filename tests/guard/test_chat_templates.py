@@ -680,3 +680,54 @@ def test_a_text_that_a_macro_writes_again(qwen: Tokenizer) -> None:
     assert guard.template(qwen, source, roles=ROLES).of_role("user").apart.outcome != "proved"
     kept = source.replace("[m.content]", "[m.role]")
     assert guard.template(qwen, kept, roles=ROLES).of_role("user").apart.outcome == "proved"
+
+
+def test_several_messages_that_write_nothing_in_a_row(small: Tokenizer) -> None:
+    """The letters of the first and of the last become one token, if two empty texts stand between them."""
+    source = (
+        "{% set ns = namespace(n=0) %}" + FOR + "{% if m.role == 'v' %}<|im_start|>v{% set ns.n = 0 %}"
+        "{% elif m.role == 'text' %}{{ m.content if m.content == '' else raise_exception('') }}"
+        "{% if ns.n < 2 %}{% set ns.n = ns.n + 1 %}{% endif %}"
+        "{% else %}{% if ns.n == 2 %}w{% endif %}<|im_end|>{% set ns.n = 0 %}{% endif %}" + END
+    )
+    roles = ["w", "text", "v"]
+    text = rendered(source, ("v", ""), ("text", ""), ("text", ""), ("w", ""))
+    assert len(encoded(small, text)) == 3
+    found = guard.template(small, source, roles=roles, limits=tk.Limits(states=300_000, seconds=60.0))
+    assert found.of_role("text").apart.outcome == "not settled"
+
+
+@pytest.mark.parametrize("number", ["'a'", "none", "1.5", "true"])
+def test_an_index_less_something_else(small: Tokenizer, number: str) -> None:
+    source = FOR + "{{ messages[loop.index0 - " + number + "].content }}" + END
+    assert guard.template(small, source, roles=["user"]).appending.outcome != "proved"
+
+
+# A message that is kept, and its role, long after it.
+KEPT = {
+    "the first": (
+        "{% if not ns.p %}{% set ns.p = m %}{% endif %}",
+        "",
+        ["assistant", *["user"] * 10],
+    ),
+    "the one three before": (
+        "{% set ns.r = ns.q %}{% set ns.q = ns.o %}{% set ns.o = ns.p %}{% set ns.p = m %}",
+        "{% if ns.c < 5 and m.role == 'assistant' %}{{ raise_exception('') }}{% endif %}",
+        [*["user"] * 6, "assistant", *["user"] * 6],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_role_of_a_message_that_is_kept(small: Tokenizer, name: str) -> None:
+    kept, refused, roles = KEPT[name]
+    variable = "ns.p" if name == "the first" else "ns.r"
+    source = (
+        "{% set ns = namespace(c=0, d=0, p={}, o={}, q={}, r={}) %}" + FOR + _raw_but("ns.d == 2") + refused
+        + "{% if ns.d == 1 %}{% set ns.d = 2 %}{% endif %}"
+        "{% if ns.c == 5 and ns.d == 0 and " + variable + ".role == 'assistant' %}"
+        "{% set ns.d = 1 %}{% endif %}"
+        + _COUNTED + kept + END
+    )  # fmt: skip
+    assert " b " not in rendered(source, *((role, " b ") for role in roles))[-14:]
+    assert guard.template(small, source, roles=ROLES).of_role("user").unchanged.outcome == "not settled"

@@ -29,6 +29,7 @@ Whatever the template does that is not followed is named, and what depends on it
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -397,6 +398,8 @@ class _Judge:
                     return f"no conversation was found with the text {verdict.witness.text!r:.80}"
                 if not verdict:
                     why = why or verdict.reason
+                elif _has_texts_side_by_side(stretch.pieces):
+                    why = why or "texts of two messages stand side by side"
             return why
 
         found = self._proved(claim, role, "no seam around them changes a token", ask)
@@ -489,6 +492,23 @@ def _fitting(content: Source, rendering: Rendering) -> str:
         if condition.kind in parts:
             parts[condition.kind] += condition.argument
     return f"{parts['starts with']}{parts['contains']}{CORE}{parts['ends with']}"
+
+
+def _has_texts_side_by_side(pieces: Sequence[Piece]) -> bool:
+    """Whether two messages may write nothing in a row, and longer conversations more of them.
+
+    What is written around a message is represented, up to the next one that writes something.
+    """
+    return any(
+        isinstance(one, Slot)
+        and isinstance(other, Slot)
+        and {*_messages_of(one)}.isdisjoint(_messages_of(other))
+        for one, other in itertools.pairwise(pieces)
+    )
+
+
+def _messages_of(slot: Slot) -> Iterator[int]:
+    return (source.index for source in sources_of((slot,)) if source.origin == "message")
 
 
 def _is_written(content: Source, rendering: Rendering) -> bool:

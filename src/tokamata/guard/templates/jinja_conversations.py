@@ -239,10 +239,14 @@ class _Reader:
         if self._index(index, 0 if is_all else self._shift) is not None:
             return
         offset = 0
-        if isinstance(index, (nodes.Add, nodes.Sub)) and isinstance(index.right, nodes.Const):
+        if (
+            isinstance(index, (nodes.Add, nodes.Sub))
+            and isinstance(index.right, nodes.Const)
+            and type(index.right.value) is int
+        ):
             offset = index.right.value if isinstance(index, nodes.Add) else -index.right.value
             index = index.left
-        if self._is_index(index, loop) and type(offset) is int:
+        if self._is_index(index, loop):
             assert isinstance(index, nodes.Getattr)
             offset += index.attr == "index"
             is_same = isinstance(node.node, nodes.Name) and node.node.name == self._loop_name
@@ -426,8 +430,9 @@ def _described(value: Any, trace: Trace, around: tuple[int, int], seen: dict[int
         return ("text", value.is_html, *_described_pieces(value.pieces, around))
     if isinstance(value, JsonObject):
         return ("json", *_described_pieces((value.slot,), around))
-    if id(value) in trace.indices:
-        return ("message", *_distance(trace.indices[id(value)], *around))
+    if id(value) in trace.indices:  # its kind need not be that of a message around this one
+        where = _distance(trace.indices[id(value)], *around)
+        return "message", where, _described(dict(value), trace, around, seen, depth + 1)
     if depth == 0 and isinstance(value, list) and value and all(id(one) in trace.indices for one in value):
         # It is the same for all iterations: a part that goes to the end, or made of the first messages.
         return ("messages", *_distance(trace.indices[id(value[0])], *around))
