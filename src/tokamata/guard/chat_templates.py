@@ -319,13 +319,16 @@ class _Judge:
 
     # ---- claims about a role ------------------------------------------------------------------------
 
-    def _proved(self, claim: str, role: str, reason: str, ask: Callable[[_Case], Verdict | str]) -> Verdict:
+    def _proved(
+        self, claim: str, role: str, reason: str, ask: Callable[[_Case, str], Verdict | str]
+    ) -> Verdict:
         """The verdict about a claim that no tried conversation refutes.
 
         Args:
             claim, role: the claim.
             reason: how it is proved if each case has it.
-            ask: for a case, ``""`` if it has what is claimed, why that is not known, or a witness.
+            ask: for a case, and why the cases before it leave no proof: ``""`` if it has what is claimed, why
+                that is not known, or a witness.
         """
         why_not = ""
         for cases_of in (self._cases_around, self._cases_of_shapes):
@@ -336,7 +339,7 @@ class _Judge:
                     self._unsettled[str(case.rendering.unsettled)] = None
                     why = why or str(case.rendering.unsettled)
                     continue
-                answer = ask(case)
+                answer = ask(case, why)
                 if isinstance(answer, Verdict):
                     return answer
                 why = why or answer
@@ -356,7 +359,7 @@ class _Judge:
         if witness is not None:
             return Verdict(claim, "witness", witness)
 
-        def ask(case: _Case) -> str:
+        def ask(case: _Case, _: str) -> str:
             for slot in case.slots():
                 if is_tainted(slot):
                     return "the text may be within what was not followed"
@@ -375,15 +378,18 @@ class _Judge:
         if witness is not None:
             return Verdict(claim, "witness", witness)
 
-        def ask(case: _Case) -> Verdict | str:
+        def ask(case: _Case, known: str) -> Verdict | str:
             own = set(case.slots())
             why = "the text may be within what was not followed" if any(map(is_tainted, own)) else ""
             for stretch in self._seams.stretches(case.rendering.pieces):
                 if own.isdisjoint(stretch.slots):
                     continue
                 if any(one.origin == "unknown" for one in sources_of(stretch.slots)):
-                    why = why or self._seams.why_not_between(
-                        stretch, own, case.rendering.conditions, self._is_cut
+                    # It shows no witness, so that nothing is gained where there is no proof.
+                    why = (
+                        why
+                        or known
+                        or self._seams.why_not_between(stretch, own, case.rendering.conditions, self._is_cut)
                     )
                     continue
                 verdict, parts = self._seams.verdict(stretch, case.rendering.conditions)
@@ -391,7 +397,7 @@ class _Judge:
                     if self._tried.has_stretch(role, stretch, parts):
                         return Verdict(claim, "witness", verdict.witness, verdict.reason)
                     # Other slots, such as the date, may be what is joined with what stands around them.
-                    if not self._seams.why_not_between(
+                    if not known and not self._seams.why_not_between(
                         stretch, own, case.rendering.conditions, lambda: False
                     ):
                         continue
@@ -409,7 +415,7 @@ class _Judge:
     def _unchanged(self, role: str) -> Verdict:
         claim = f"each text of the role {role} stands in the rendering as it is"
 
-        def ask(case: _Case) -> str:
+        def ask(case: _Case, _: str = "") -> str:
             for content in case.contents:
                 own = [slot for slot in case.rendering.slots if slot.source == content]
                 if not any(slot.effect == "identity" for slot in own) and not _is_written(
