@@ -451,7 +451,7 @@ class StabilitySearch {
   const EdgeAutomaton& parts_;
   AddedInParts added_;
   Shortest<Node> nodes_;
-  std::vector<Ahead> ahead_;                           // by state
+  std::vector<Ahead> ahead_;                          // by state
   std::unordered_map<std::uint16_t, ByteSet> bytes_;  // by place
   std::set<std::tuple<State, AddedTokens::Open, AddedTokens::Open, bool>> added_from_;
 };

@@ -282,9 +282,10 @@ class Tried:
         """The ids of each text, in which names of control tokens are ordinary text."""
         unknown = [text for text in dict.fromkeys(texts) if text not in self._text_ids]
         if unknown:  # in one call, which looks once whether the tokenizer has changed
-            none: list[list[int] | None] = [None] * len(unknown)
-            found = running.encode_text_many(unknown) or none
-            self._text_ids.update(zip(unknown, found, strict=True))
+            found = running.encode_text_many(unknown)
+            self._text_ids.update(
+                dict.fromkeys(unknown) if found is None else zip(unknown, found, strict=True)
+            )
         return [self._text_ids[text] for text in texts]
 
     def _pieces(self, text: str) -> list[tuple[str, bool]]:

@@ -77,13 +77,15 @@ class _Widener:
                 self._replace(error.node, error)
 
     def _find_parents(self) -> None:
-        self._parents = {
-            id(part): (node, name)
-            for node in [self._tree, *self._tree.find_all(nodes.Node)]
-            for name, value in node.iter_fields()
-            for part in (value if isinstance(value, list) else [value])
-            if isinstance(part, nodes.Node)
-        }
+        self._parents = {}
+        pending: list[nodes.Node] = [self._tree]
+        while pending:  # find_all of jinja2 is recursive, and takes three times as long
+            node = pending.pop()
+            for name, value in node.iter_fields():
+                for part in value if isinstance(value, list) else [value]:
+                    if isinstance(part, nodes.Node):
+                        self._parents[id(part)] = (node, name)
+                        pending.append(part)
 
     def _around(self, node: nodes.Node) -> Iterator[tuple[nodes.Node, nodes.Node, str]]:
         """A node and those around it, each with its parent and the field in which it stands."""

@@ -305,10 +305,9 @@ class Template:
                     found.append(template.rendering(run, self._around(run, turn, before, is_last)))
                 return tuple(found)
 
-            for one, other in map(
-                numbered, self._explored(outcomes, template.line, Watch(limits, cancel), 2)
-            ):
-                pairs.append((one, other))
+            watch = Watch(limits, cancel)
+            paths = self._explored(outcomes, template.line, watch, 2, MOST_PATHS)
+            pairs += ((one, other) for one, other in map(numbered, paths))
         return tuple(dict.fromkeys(pairs)), not any(run.reads_from_the_end for run in runs)
 
     def _around(self, run: Run, turn: Turn, before: int, is_last: bool | None) -> dict[str, Any]:
@@ -466,7 +465,7 @@ class Template:
         def outcomes(run: Run) -> tuple[Outcome, ...]:
             return tuple(self._compiled.rendering(run, self._inputs(run, shape)) for shape in shapes)
 
-        return self._explored(outcomes, self._compiled.line, watch, len(shapes))
+        return self._explored(outcomes, self._compiled.line, watch, len(shapes), MOST_PATHS)
 
     @staticmethod
     def _explored(
@@ -474,7 +473,7 @@ class Template:
         line: Callable[[], int],
         watch: Watch,
         count: int,
-        most: int = MOST_PATHS,
+        most: int,
     ) -> list[tuple[Rendering, ...]]:
         """So many renderings on each path of a run; of more paths than ``most`` the last is not settled."""
         pending: list[tuple[bool, ...]] = [()]
