@@ -731,3 +731,26 @@ def test_the_role_of_a_message_that_is_kept(small: Tokenizer, name: str) -> None
     )  # fmt: skip
     assert " b " not in rendered(source, *((role, " b ") for role in roles))[-14:]
     assert guard.template(small, source, roles=ROLES).of_role("user").unchanged.outcome == "not settled"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("'a'.strip | string", "'%s' % 'a'.strip", "'{}'.format('a'.strip)", "'{0.strip}'.format('a')"),
+        *("['a'.strip] ~ ''", "['a'.strip] | string", "'a'.strip | upper", "'%s' | format('a'.strip)"),
+    ],
+)
+def test_addresses_in_memory_are_no_text_of_a_template(small: Tokenizer, text: str) -> None:
+    """They are others in each process, so that a text may be trimmed in the next one."""
+    source = (
+        FOR
+        + "{% set t = "
+        + text
+        + " %}{% if '0x1' in t %}"
+        + TRIM
+        + "{% else %}"
+        + RAW
+        + "{% endif %}"
+        + END
+    )
+    assert not guard.template(small, source, roles=["user"]).of_role("user").unchanged

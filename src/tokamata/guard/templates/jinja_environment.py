@@ -271,7 +271,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
             raise Unfollowed(f"the text of a {type(value).__name__}")
         if isinstance(value, int):
             run.admit(value.bit_length(), "a number", MOST_NUMBER)
-        if any(True for _ in symbols_in(value, run)):
+        if isinstance(value, (list, tuple, dict)):
             return joined(run, _represented(value))
         try:
             text = str(value)

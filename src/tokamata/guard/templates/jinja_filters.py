@@ -302,6 +302,44 @@ FOLLOWED_FILTERS: dict[str, Callable[..., Any]] = {
     "indent": _indent,
 }
 
+_WITH_TEXTS = (str, int, float, type(None), range, jinja2.Undefined, Symbolic)
+
+
+def refuse_objects(run: Run, values: Any) -> None:
+    """Refuses values whose texts are addresses in memory, such as methods, within containers as well.
+
+    Raises:
+        Unfollowed: there is one.
+    """
+    pending = [values]
+    while pending:
+        run.tick()
+        one = pending.pop()
+        if isinstance(one, (list, tuple)):
+            pending.extend(one)
+        elif isinstance(one, dict):
+            pending += [*one, *one.values()]
+        elif not isinstance(one, _WITH_TEXTS):
+            raise Unfollowed(f"the text of a {type(one).__name__}")
+
+
+def _of_texts(followed: Callable[..., Any] | None) -> Callable[..., Any]:
+    """A filter that makes a text of any value."""
+
+    def applied(run: Run, context: Any, value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        refuse_objects(run, [value, *args, *kwargs.values()])
+        return NotImplemented if followed is None else followed(run, context, value, args, kwargs)
+
+    return applied
+
+
+FOLLOWED_FILTERS.update(
+    {
+        name: _of_texts(FOLLOWED_FILTERS.get(name))
+        for name in [*(name for name, kind in KNOWN_FILTERS.items() if kind == "values"), "format"]
+    }
+)
+
 _TRUE_OF: dict[type, set[str]] = {
     Text: {"defined", "string", "iterable", "sequence"},
     JsonObject: {"defined", "mapping", "iterable", "sequence"},

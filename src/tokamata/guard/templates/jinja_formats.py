@@ -66,6 +66,11 @@ def formatted(
         raise Raises(error) from error
     if any(spec and "{" in spec for _, _, spec, _ in fields):
         raise Unfollowed("a format with a width among its values")
+    if any(
+        name is not None and not name.isidentifier() and not name.isdecimal() and name
+        for _, name, *_ in fields
+    ):
+        raise Unfollowed("a format that reads a member of a value")
     if not is_unknown:
         _bound(run, text, len(fields), values)
         try:
@@ -119,4 +124,6 @@ def _bound(run: Run, text: str, count: int, values: Any) -> None:
             pending.extend(one.values())
         elif isinstance(one, str):
             size += len(one)
+        elif not (one is None or isinstance(one, (int, float, range, jinja2.Undefined))):
+            raise Unfollowed(f"the formatting of a {type(one).__name__}")  # an address in memory
     run.admit(len(text) + count * size)
