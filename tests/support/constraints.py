@@ -213,5 +213,5 @@ OPERATORS = ("+", "|", "&", "-", "~", "captured", "optional", "repeat", "separat
 
 def up_to(alphabet: str, size: int) -> tk.Constraint[str]:
     """The texts of at most so many characters of an alphabet."""
-    members = "".join(f"\\u{ord(character):04x}" for character in alphabet)
+    members = "".join(map(re.escape, alphabet))
     return tk.regex(f"(?s:[{members}]{{0,{size}}})")
