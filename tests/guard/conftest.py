@@ -6,6 +6,16 @@ import pytest
 from tokenizers import Tokenizer
 
 from tests.support.tokenizers.real_tokenizers import REAL
+from tokamata.tokenization import self_test
+
+_OF_THE_SELF_TEST = ("test_self_test", "test_kept_verdicts", "test_manifest")
+
+
+@pytest.fixture(autouse=True)
+def few_texts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small tokenizers are tested first, with a tenth of the texts: there are hundreds of them here."""
+    if not request.module.__name__.endswith(_OF_THE_SELF_TEST):
+        monkeypatch.setattr(self_test, "_DRAWN", 200)
 
 
 @pytest.fixture(scope="session")

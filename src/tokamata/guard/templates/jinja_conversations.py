@@ -79,6 +79,9 @@ class Outside(Exception):
         self.line = line
         self.node = node
 
+    def __str__(self) -> str:
+        return self.what
+
 
 @dataclass
 class Reads:
