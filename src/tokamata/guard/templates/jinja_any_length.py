@@ -15,7 +15,8 @@ A gap is tainted, so that it may write the text of M, if the body reads more tha
 or if a variable holds the text of M that the body may read.  A variable that an iteration sets before it
 reads it is none of these (:func:`.jinja_loops.read_before_set`).  An attribute that held this text before may
 hold it after the gap.  Whoever calls a macro within a gap may set any attribute that a macro sets of a
-namespace that it has not made itself.  What cannot be left out, such as a loop within a macro that writes
+namespace that it has not made itself.  A sum with what may be ``Markup`` is not followed, since that escapes
+the text beside it.  What cannot be left out, such as a loop within a macro that writes
 something, is not followed.
 """
 
