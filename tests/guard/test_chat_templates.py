@@ -328,6 +328,29 @@ CHANGED_LATER = {
         FOR + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if loop.index0 == 2 and messages[3] is defined "
         "and messages[3].content == 'zzz' %}!{% endif %}<|im_end|>\n" + END
     ),
+    "a part of the conversation by its name": (
+        "{% set all = messages %}{% if not all[1] %}{{ raise_exception('') }}{% endif %}"
+        "{% set messages = messages[2:] %}{% for m in all %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+        "{% if loop.first and messages[1] is defined and messages[1].content == 'zzz' %}!{% endif %}"
+        "<|im_end|>\n" + END
+    ),
+    "an index in another list": (
+        "{% set ns = namespace(x=0) %}{% if not messages[1] %}{{ raise_exception('') }}{% endif %}"
+        "{% if messages[0].role == 'user' %}{% for letter in messages[0].role %}"
+        "{% if messages[loop.index0 + 1] is defined and messages[loop.index0 + 1].content == 'zzz' %}"
+        "{% set ns.x = 1 %}{% endif %}{% endfor %}{% endif %}"
+        + FOR
+        + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if ns.x %}!{% endif %}<|im_end|>\n"
+        + END
+    ),
+    "zeros that are equal": (
+        "{% set ns = namespace(z=0.0, x='') %}{% if not messages[1] %}{{ raise_exception('') }}{% endif %}"
+        "{% if messages|length > 6 %}{% set ns.z = -0.0 %}{% endif %}"
+        "{% for part in messages[0].role.split('e') %}{% set ns.x = ns.z|string %}{% endfor %}"
+        + FOR
+        + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if ns.x == '-0.0' %}!{% endif %}<|im_end|>\n"
+        + END
+    ),
     "an index that is counted from the end": (
         FOR + "<|im_start|>{{ m.role }}\n{{ m.content }}{% if loop.index0 > 1 and "
         "messages[loop.index0 - 3].content == 'zzz' %}!{% endif %}<|im_end|>\n" + END
@@ -429,6 +452,94 @@ NOT_REFUSED = {
 def test_errors_of_unknown_values_refuse_nothing(small: Tokenizer, name: str) -> None:
     found = guard.template(small, NOT_REFUSED[name], roles=ROLES).of_role("user")
     assert found.unchanged.outcome != "proved"
+
+
+ROLE = "<|im_start|>{{ m.role }}<|im_end|>"
+_NINTH = "{% if loop.index0 > 6 %}v{{ TEXT }}{% endif %}"
+
+# Each writes the text of the first message beside a letter, from the eighth message on.
+HELD = {
+    "the default of a parameter": "{% macro show(d=messages[0].content) %}{{ d }}{% endmacro %}"
+    + FOR + ROLE + _NINTH.replace("TEXT", "show()") + END,
+    "parts of a text": "{% set p = messages[0].content.split(',') %}"
+    + FOR + ROLE + _NINTH.replace("TEXT", "p[0]") + END,
+    "a method of a text": "{% set p = messages[0].content.lstrip %}"
+    + FOR + ROLE + _NINTH.replace("TEXT", "p()") + END,
+    "the values of a dictionary": "{% set p = {'a': messages[0].content}.values() %}"
+    + FOR + ROLE + _NINTH.replace("TEXT", "p | first") + END,
+    "a part by an unknown index": FOR + ROLE + END
+    + "{% if messages|length > 7 %}v{{ messages[0].content.split(',')[messages|length - 8] }}{% endif %}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_texts_that_other_values_hold(small: Tokenizer, name: str) -> None:
+    source = HELD[name]
+    text = rendered(source, ("user", "w"), *[("user", "")] * 7)
+    assert "vw" in text
+    found = guard.template(small, source, roles=ROLES).of_role("user")
+    assert found.control.outcome != "proved"
+    assert found.apart.outcome != "proved"
+
+
+def _trims(holds: str) -> str:
+    return (
+        "<|im_start|>{% if "
+        + holds
+        + " %}{{ m.content | trim }}{% else %}{{ m.content }}{% endif %}<|im_end|>"
+    )
+
+
+# Each changes a text, in conversations that are not tried.
+CHANGED_RARELY = {
+    "a namespace by another name": (
+        "{% set make = namespace %}{% set ns = make(n=0) %}"
+        + FOR + "{% set s = ns %}{% set s.n = s.n + 1 %}" + _trims("ns.n == 9") + END,
+        ["< "] * 9,
+    ),
+    "a namespace by another name, in a macro": (
+        "{% set make = namespace %}{% set ns = make(n=0) %}"
+        "{% macro f(a) %}{% set s = a %}{% set s.n = s.n + 1 %}{% endmacro %}"
+        + FOR + "{{ f(ns) }}" + _trims("ns.n == 9") + END,
+        ["< "] * 9,
+    ),
+    "a macro that is kept": (
+        "{% set ns = namespace(n=0, f=none) %}{% macro f() %}{% set ns.n = 1 %}{% endmacro %}"
+        + FOR + "{% set ns.n = 0 %}{% if ns.f %}{% set x = ns.f() %}{% endif %}" + _trims("ns.n == 1")
+        + "{% if loop.index0 > 5 %}{% set ns.f = f %}{% endif %}" + END,
+        ["< "] * 9,
+    ),
+    "a part of a conversation that is empty": (
+        "{% set rest = messages[2:] %}" + FOR
+        + _trims("loop.first and not rest and messages[1] is defined and messages[1].content == 'q'") + END,
+        ["< ", "q"],
+    ),
+    "the last message of such a part": (
+        "{% set rest = messages[2:] %}" + FOR
+        + _trims(
+            "loop.first and messages[1] is defined and messages[-1] is defined and rest[-1] is not defined "
+            "and messages[1].content == 'q'"
+        ) + END,
+        ["< ", "q"],
+    ),
+    "a text after one that is marked": (
+        FOR + "<|im_start|>{% if loop.index0 > 6 %}{{ (messages[0].role | safe) + m.content }}"
+        "{% else %}{{ m.content }}{% endif %}<|im_end|>" + END,
+        ["< "] * 9,
+    ),
+    "a text before one that is escaped": (
+        FOR + "<|im_start|>{% if loop.index0 > 6 %}{{ m.content + (messages[0].role | e) }}"
+        "{% else %}{{ m.content }}{% endif %}<|im_end|>" + END,
+        ["< "] * 9,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGED_RARELY)
+def test_texts_that_are_changed_in_rare_conversations(small: Tokenizer, name: str) -> None:
+    source, texts = CHANGED_RARELY[name]
+    assert rendered(source, *(("user", text) for text in texts)).count("< ") < texts.count("< ")
+    assert guard.template(small, source, roles=ROLES).of_role("user").unchanged.outcome != "proved"
 
 
 # The texts ``v`` and ``w`` become one token, which no tried text shows.

@@ -37,10 +37,19 @@ OUTSIDE = {
     + END,
     "a namespace that is set": "{% set namespace = 'a' %}" + FOR + RAW + END,
     "jinja's own": FOR + "{% if 'LoopContext(' | length == 12 %}a{% endif %}" + RAW + END,
+    "a macro as a value": "{% macro f() %}{% endmacro %}{% set ns = namespace(f=f) %}" + FOR + RAW + END,
+    "a macro as an argument": "{% macro f(g) %}{{ g() }}{% endmacro %}" + FOR + RAW + "{{ f(f) }}" + END,
+    "what calls a macro": "{% macro f() %}{% set x = caller %}{{ x() }}{% endmacro %}" + FOR + RAW + END,
+    "what makes namespaces": "{% set make = namespace %}{% set ns = make(n=0) %}" + FOR + RAW + END,
+    "a default of what makes them": "{% macro f(namespace=namespace) %}{% endmacro %}" + FOR + RAW + END,
     "random": FOR + "{{ m.content | random }}" + RAW + END,
     "state": "{% set c = cycler('a', 'b') %}" + FOR + "{{ c.next() }}" + RAW + END,
 }
 INSIDE = {
+    "whether there is a caller": "{% macro f() %}{% if caller is defined %}a{% endif %}{% endmacro %}"
+    + FOR
+    + RAW
+    + END,
     "plain": FOR + RAW + END,
     "a namespace": "{% set ns = namespace(n=0) %}" + FOR + LATER + RAW + END,
     "a slice": "{% set rest = messages[1:] %}{% for m in rest %}" + RAW + END,

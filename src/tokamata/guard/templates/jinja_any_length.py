@@ -15,7 +15,8 @@ A gap is tainted, so that it may write the text of M, if the body reads more tha
 or if a variable holds the text of M that the body may read.  A variable that an iteration sets before it
 reads it is none of these (:func:`.jinja_loops.read_before_set`).  An attribute that held this text before may
 hold it after the gap.  Whoever calls a macro within a gap may set any attribute that a macro sets of a
-namespace that it has not made itself.  What cannot be left out, such as a loop within a macro that writes
+namespace that it has not made itself.  A sum with what may be ``Markup`` is not followed, since that escapes
+the text beside it.  What cannot be left out, such as a loop within a macro that writes
 something, is not followed.
 """
 
@@ -37,6 +38,8 @@ from tokamata.guard.templates.jinja_loops import (
     Facts,
     conversations_of,
     counts_of,
+    inner_macros_of,
+    makes_html,
     may_write,
     mentions,
     only_extends,
@@ -56,6 +59,7 @@ from tokamata.guard.templates.unknowns import (
     Place,
     Unknown,
     derived,
+    may_be_html,
     reaches,
     term_of,
 )
@@ -74,20 +78,20 @@ class _Code(FollowingCode):
         own: list[Block] = [*node.find_all(nodes.Macro), *node.find_all(nodes.CallBlock)]
         self._macros = own
         self._set_by_macros = frozenset(name for one in own for name in sets_of(one))
-        self._do_macros_mention = any(mentions(one, self._conversations) for one in own)
-        self._do_macros_read = any(reads_others_of(one, self._conversations) for one in own)
-        super().visit_Template(node, frame)
-
-    def visit_Macro(self, node: nodes.Macro, frame: Frame) -> None:
         # Variables around a macro that is not of the top level are not seen where it is called.
-        self._do_macros_read = self._do_macros_read or not frame.toplevel
-        self._do_macros_mention = self._do_macros_mention or not frame.toplevel
-        super().visit_Macro(node, frame)
+        self._has_inner = inner_macros_of(node)
+        self._do_macros_mention = self._has_inner or any(mentions(one, self._conversations) for one in own)
+        self._do_macros_read = self._has_inner or any(
+            reads_others_of(one, self._conversations) for one in own
+        )
+        names = [each for each in node.find_all(nodes.Name) if each.name == "messages"]
+        self._is_whole = all(each.ctx == "load" for each in names)
+        super().visit_Template(node, frame)
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:
         calls = [each.node for each in node.find_all(nodes.Call)]
         has_calls = bool(calls) or any(True for _ in node.find_all(nodes.CallBlock))
-        names = sets_of(node)
+        names, macros = sets_of(node), self._macros if has_calls else []
         reads_others = reads_others_of(node, self._conversations) or (has_calls and self._do_macros_read)
         # What other iterations may write of variables that the context does not have.
         local = [name for name in sorted(read_before_set(node)) if frame.symbols.find_ref(name) is not None]
@@ -96,14 +100,16 @@ class _Code(FollowingCode):
             self._loops,
             tuple(sorted(names | self._set_by_macros if has_calls else names)),
             tuple(sorted(name for name in names - self._set_by_macros if only_extends(node, name))),
-            tuple(counts_of([node, *(self._macros if has_calls else ())])),
+            () if has_calls and self._has_inner else tuple(counts_of([node, *macros])),
             tuple(local),
-            *reads_of_blocks(node, self._macros if has_calls else ()),
+            *reads_of_blocks(node, macros),
             may_write(node),
             frame.buffer is not None or bool(node.recursive) or _counts_some(node),
             reads_others or any(isinstance(one, nodes.Name) and one.name == "caller" for one in calls),
             bool(node.else_),
-            reads_end_of(node, self._conversations) or (has_calls and self._do_macros_mention),
+            reads_end_of(node, self._conversations, self._is_whole)
+            or (has_calls and self._do_macros_mention),
+            makes_html([node, *macros]),
         )
         begun = nodes.Call(
             nodes.EnvironmentAttribute("begun"),
@@ -169,11 +175,12 @@ class _Walk:
         is_tainted = facts.reads_others or self._holds_message()
         run.gaps += 1
         end = run.phase if facts.reads_end else ""
-        variables = {**self._context.vars, **dict(zip(facts.local, self._local, strict=True))}
+        # A macro may read a variable of the top level with the name of another one.
+        variables = (self._context.vars, dict(zip(facts.local, self._local, strict=True)))
         counts = {
             name
             for name, read in facts.counts
-            if not any(reaches(variables.get(one), run.focus) for one in read)
+            if not any(reaches(own.get(one), run.focus) for own in variables for one in read)
         }
         gap = run.number_of(("gap", run.gaps, facts, end, self._state()))
         attributes = [
@@ -184,8 +191,9 @@ class _Walk:
         for number, (namespace, own) in enumerate(zip(run.namespaces, attributes, strict=True)):
             for name in facts.sets:
                 may_hold = name in reached or (is_tainted and name not in counts)
-                after = Unknown(run, ("after", gap, number, name), may_hold)
-                is_text = name in facts.extends and isinstance(own.get(name), (str, Text))
+                is_html = facts.makes_html and name not in counts
+                after = Unknown(run, ("after", gap, number, name), may_hold, is_html)
+                is_text = name in facts.extends and not is_html and isinstance(own.get(name), (str, Text))
                 namespace[name] = joined(run, [own[name], after.written()]) if is_text else after
         if not facts.writes:
             return ""
@@ -346,6 +354,8 @@ class AnyLength(Environment):
         if isinstance(left, Place) and type(right) is int and operator in "+-":
             return left.moved(right if operator == "+" else -right)
         if operator == "+" and any(isinstance(one, (str, Text)) for one in (left, right)):
+            if may_be_html(left) or may_be_html(right):
+                raise Unfollowed("a text that |safe has marked, and an unknown value")
             # The sum is a text, or it is refused.
             return joined(run, [self.written(left), self.written(right)])
         return derived(run, ("binary", operator), left, right)
@@ -390,7 +400,7 @@ class AnyLength(Environment):
             *(value for name, value in kwargs.items() if name not in ("_loop_vars", "_block_vars")),
         ]
         if isinstance(__obj, Unknown):
-            return derived(RUN.get(), "call", __obj, *given)
+            return derived(RUN.get(), ("call", tuple(kwargs)), __obj, *given)
         if any(map(_is_unknown, given)):
             if (
                 isinstance(__obj, (types.BuiltinMethodType, Method))
@@ -398,7 +408,8 @@ class AnyLength(Environment):
                 or __obj is __self.globals["strftime_now"]
             ):
                 owner = getattr(__obj, "__self__", getattr(__obj, "text", None))
-                return derived(RUN.get(), ("call", getattr(__obj, "__name__", "")), owner, *given)
+                name = getattr(__obj, "name", getattr(__obj, "__name__", ""))
+                return derived(RUN.get(), ("call", name, tuple(kwargs)), owner, *given)
             if any(isinstance(value, Messages) for value in given):
                 raise Unfollowed("the conversation as an argument")
         if isinstance(__obj, type) and __obj.__name__.lower() in _STATEFUL:
@@ -410,7 +421,7 @@ def _described(value: Any) -> Hashable:
     """A term for a value; what reads the conversation through a variable is counted by the loop's facts."""
     kind = type(value)
     if kind in _SCALARS:
-        return kind.__name__, value
+        return term_of(value)
     # By its class: whether an object is an instance of another class, a namespace answers in Python.
     if issubclass(kind, jinja2.utils.Namespace):
         return "namespace", next(at for at, one in enumerate(RUN.get().namespaces) if one is value)
@@ -425,7 +436,7 @@ def _described(value: Any) -> Hashable:
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *map(_described, value))
     if isinstance(value, dict):
-        return ("dict", *((key, _described(item)) for key, item in value.items()))
+        return ("dict", *((term_of(key), _described(item)) for key, item in value.items()))
     return term_of(value)
 
 

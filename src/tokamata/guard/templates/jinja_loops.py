@@ -11,8 +11,11 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
+from tokamata.guard.templates.texts import HTML_FILTERS
+
 __all__ = [
-    *("Block", "Facts", "conversations_of", "counts_of", "may_write", "mentions", "only_extends"),
+    *("Block", "Facts", "conversations_of", "counts_of", "inner_macros_of", "makes_html"),
+    *("may_write", "mentions", "only_extends"),
     *("read_before_set", "reads_end_of", "reads_of_blocks", "reads_others_of", "sets_of"),
 ]
 
@@ -37,6 +40,7 @@ class Facts(NamedTuple):
         reads_others: whether its body may read more of other messages than their roles.
         has_else: whether something is done where there are no items.
         reads_end: whether its body may read how a conversation goes on after the next message.
+        makes_html: whether it may make ``Markup``, which escapes what is added to it.
     """
 
     number: int
@@ -52,6 +56,32 @@ class Facts(NamedTuple):
     reads_others: bool
     has_else: bool
     reads_end: bool
+    makes_html: bool
+
+
+def makes_html(blocks: Sequence[nodes.Node]) -> bool:
+    """Whether blocks use a filter that makes ``Markup``."""
+    return any(each.name in HTML_FILTERS for block in blocks for each in block.find_all(nodes.Filter))
+
+
+def inner_macros_of(tree: nodes.Template) -> bool:
+    """Whether a macro, or a block that is handed to one, stands where variables are not of the top level."""
+    pending: list[nodes.Node] = [tree]
+    at_top: set[int] = set()
+    while pending:
+        each = pending.pop()
+        for child in each.iter_child_nodes():
+            if isinstance(child, nodes.If):
+                pending.append(child)
+            elif isinstance(child, (nodes.Macro, nodes.CallBlock)):
+                at_top.add(id(child))
+    blocks = [*tree.find_all(nodes.Macro), *tree.find_all(nodes.CallBlock)]
+    return any(
+        id(each) not in at_top
+        # What an extension calls writes at once.
+        and not (isinstance(each, nodes.CallBlock) and isinstance(each.call.node, nodes.ExtensionAttribute))
+        for each in blocks
+    )
 
 
 def may_write(loop: nodes.For) -> bool:
@@ -119,7 +149,8 @@ def mentions(node: nodes.Node, names: frozenset[str]) -> bool:
 def reads_others_of(block: Block, conversations: frozenset[str]) -> bool:
     """Whether the body of a loop or a macro reads more of other messages than their roles."""
     allowed: set[int] = set()
-    parts = _parts_of([*block.body, getattr(block, "test", None)])
+    defaults = [] if isinstance(block, nodes.For) else block.defaults
+    parts = _parts_of([*block.body, *defaults, getattr(block, "test", None)])
     for node in parts:
         for asked in _asked(node):
             allowed |= {id(each) for each in _chain(asked)}
@@ -329,20 +360,32 @@ def only_extends(loop: nodes.For, name: str) -> bool:
 _OF_LOOP = {"index", "index0", "first", "last", "previtem", "nextitem", "depth", "depth0"}
 
 
-def reads_end_of(loop: nodes.For, conversations: frozenset[str]) -> bool:
-    """Whether the body of a loop may read other messages than the first two and those around its own."""
+def reads_end_of(loop: nodes.For, conversations: frozenset[str], is_whole: bool) -> bool:
+    """Whether the body of a loop may read other messages than the first two and those around its own.
+
+    Args:
+        loop: the loop.
+        conversations: the variables that may hold messages.
+        is_whole: whether ``messages`` is the whole conversation everywhere, not a part of it.
+    """
     allowed: set[int] = set()
     parts = _parts_of([*loop.body, *loop.else_, loop.test])
     # In a loop within it, ``loop`` is another one.
     inner = {
         id(part) for each in parts if isinstance(each, nodes.For) for part in each.find_all(nodes.Getitem)
     }
-    own = {"messages", *([loop.iter.name] if isinstance(loop.iter, nodes.Name) else [])}
+    # The index of an item of another list says nothing of a message.
+    items = loop.iter
+    if isinstance(items, nodes.Getitem) and _is_rest(items.arg):
+        items = items.node
+    is_over = isinstance(items, nodes.Name) and items.name in conversations
+    own: set[str] = {"messages"} if is_over and is_whole else set()
+    own |= {loop.iter.name} if is_over and isinstance(loop.iter, nodes.Name) else set()
     for node in parts:
         if not (isinstance(node, nodes.Getitem) and isinstance(node.node, nodes.Name)):
             continue
         # The first messages of a part of the conversation are other ones.
-        if (_is_first(node.arg) and node.node.name == "messages") or (
+        if (_is_first(node.arg) and node.node.name == "messages" and is_whole) or (
             _is_neighbour(node.arg) and node.node.name in own and id(node) not in inner
         ):
             allowed.add(id(node.node))
@@ -356,6 +399,11 @@ def reads_end_of(loop: nodes.For, conversations: frozenset[str]) -> bool:
         and id(node) not in allowed
         for node in parts
     )
+
+
+def _is_rest(index: nodes.Node) -> bool:
+    """Whether it is a slice from one item on."""
+    return isinstance(index, nodes.Slice) and index.stop is None and index.step is None
 
 
 def _is_first(index: nodes.Node) -> bool:

@@ -8,7 +8,8 @@ in ways that these bounds do not see.
 **Method.**  A template with such a way is left out: nothing is proved of it.  It may still have witnesses.
 
 **Example.**  ``{% set skip = loop | first %}`` takes the next message out of the loop; ``[messages]`` hands
-the conversation on under another name; a list that holds a namespace changes with it.
+the conversation on under another name; a list that holds a namespace changes with it; a macro that is kept as
+a value is called where no call of it stands.
 
 Cost: one walk over the syntax tree.  Rejected: following these ways, too; of 786 public templates 21 have
 any.
@@ -53,6 +54,7 @@ class _Ways:
     def __init__(self, tree: nodes.Template) -> None:
         self._tree = tree
         self._conversations = conversations_of(tree)
+        self._macros = {"caller", *(each.name for each in tree.find_all(nodes.Macro))}
         self._namespaces = {
             each.target.name
             for each in tree.find_all(nodes.Assign)
@@ -100,6 +102,11 @@ class _Ways:
             return "a loop that is read as a value"
         if node.name in self._namespaces and member is None:
             return "a namespace that is read as a value"
+        is_called = isinstance(parent, nodes.Call) and parent.node is node
+        if node.name in self._macros and not is_called and not isinstance(parent, nodes.Test):
+            return "a macro that is read as a value"
+        if node.name == "namespace" and not is_called and not _is_of_parameter(node, above):
+            return "what makes namespaces, read as a value"
         if node.name in self._conversations and self._is_handed_on(node, above):
             return "the conversation under another name"
         return ""
@@ -153,6 +160,14 @@ def _is_plain_parameter(node: nodes.Name, parent: nodes.Node) -> bool:
         and any(node is each for each in parent.args)
         and not any(map(_is_namespace, parent.find_all(nodes.Call)))
     )
+
+
+def _is_of_parameter(node: nodes.Name, above: tuple[nodes.Node, ...]) -> bool:
+    """Whether a name is read in the body of a macro with a parameter of this name."""
+    for each in above:
+        if isinstance(each, nodes.Macro) and any(one.name == node.name for one in each.args):
+            return not any(node is part for one in each.defaults for part in [one, *one.find_all(nodes.Name)])
+    return False
 
 
 def _last_value(node: nodes.Node, conversations: frozenset[str]) -> bool:

@@ -19,9 +19,13 @@ from tokamata.guard.templates.pieces import Piece, Slot
 from tokamata.guard.templates.steps import STRIPS, Step
 
 __all__ = [
-    *("Count", "JsonObject", "Method", "Parts", "Raises", "Symbolic", "Text"),
+    *("HTML_FILTERS", "Count", "JsonObject", "Method", "Parts", "Raises", "Symbolic", "Text"),
     *("joined", "step_on", "symbols_in"),
 ]
+
+
+# Their values are ``Markup``, whether or not texts are escaped.
+HTML_FILTERS = frozenset(["e", "escape", "forceescape", "safe"])
 
 
 def _unfollowed(name: str, what: str) -> Any:

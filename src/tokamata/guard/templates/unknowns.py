@@ -26,13 +26,14 @@ after a gap, ``ns.last`` is unknown, so that there is a rendering with the conte
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import types
+from collections.abc import Hashable, ItemsView, Iterator, ValuesView
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tokamata.guard.templates.decisions import Run, Unfollowed
 from tokamata.guard.templates.pieces import Piece, Rendering, Slot, Source
-from tokamata.guard.templates.texts import JsonObject, Symbolic, Text
+from tokamata.guard.templates.texts import HTML_FILTERS, Count, JsonObject, Method, Parts, Symbolic, Text
 
 __all__ = [
     "GAP",
@@ -45,6 +46,7 @@ __all__ = [
     "derived",
     "is_gap",
     "is_tainted",
+    "may_be_html",
     "reaches",
 ]
 
@@ -58,16 +60,18 @@ class Unknown(Symbolic):
     Attributes:
         number: of the term by which it was computed; equal numbers of one run are the same value.
         is_tainted: whether it may hold the text of the message that a conversation is seen around.
+        is_html: whether it may be ``Markup``, which escapes what is added to it.
     """
 
     NOUN = "an unknown value"
-    __slots__ = ("is_tainted", "number")
+    __slots__ = ("is_html", "is_tainted", "number")
 
-    def __init__(self, run: Run, term: Hashable, is_tainted: bool) -> None:
+    def __init__(self, run: Run, term: Hashable, is_tainted: bool, is_html: bool = False) -> None:
         super().__init__(run)
         # A number for the term: terms that contain others twice would double with each operation.
         self.number = run.number_of(term)
         self.is_tainted = is_tainted
+        self.is_html = is_html
 
     @property
     def term(self) -> Hashable:
@@ -169,16 +173,18 @@ def term_of(value: object) -> Hashable:
     """A term for any value, equal for equal values alone within one run."""
     if isinstance(value, (Unknown, Messages)):
         return value.term
-    if value is None or isinstance(value, (str, int, float)):
+    if value is None or isinstance(value, (str, int)):
         return type(value).__name__, value
+    if isinstance(value, float):  # zeros are equal, and not the same
+        return "float", repr(value)
     if isinstance(value, Text):
-        return "text", value.pieces
+        return "text", value.pieces, value.is_html
     if isinstance(value, JsonObject):
         return "json", value.slot
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *map(term_of, value))
     if isinstance(value, dict):
-        return ("dict", *((key, term_of(item)) for key, item in value.items()))
+        return ("dict", *((term_of(key), term_of(item)) for key, item in value.items()))
     return "object", object()  # equal to no other
 
 
@@ -191,7 +197,17 @@ def derived(run: Run, name: Hashable, *values: object) -> Unknown:
         isinstance(value, Messages) or (isinstance(value, Unknown) and value.is_tainted) for value in values
     )
     terms = map(term_of, values)
-    return Unknown(run, (name, *terms), is_tainted)
+    is_filter = isinstance(name, tuple) and name[0] == "filter" and name[1] in HTML_FILTERS
+    return Unknown(run, (name, *terms), is_tainted, is_filter or any(map(may_be_html, values)))
+
+
+def may_be_html(value: object) -> bool:
+    """Whether a value may be, or hold, ``Markup``."""
+    if isinstance(value, (Unknown, Text)):
+        return value.is_html
+    if isinstance(value, (list, tuple, dict)):
+        return any(map(may_be_html, value.values() if isinstance(value, dict) else value))
+    return hasattr(type(value), "__html__") and not isinstance(value, Symbolic)
 
 
 def reaches(value: object, index: int | None) -> bool:
@@ -199,6 +215,7 @@ def reaches(value: object, index: int | None) -> bool:
     if type(value) in _WITHOUT_TEXTS:
         return False
     pending, seen = [value], set()
+    kept: list[object] = []  # so that no other object has the identity of one
     while pending:
         one = pending.pop()
         if type(one) in _WITHOUT_TEXTS:
@@ -210,9 +227,16 @@ def reaches(value: object, index: int | None) -> bool:
         elif isinstance(one, Unknown):
             if one.is_tainted:
                 return True
-        elif isinstance(one, (list, tuple, dict)) and id(one) not in seen:
+        elif isinstance(one, (Parts, Method)):
+            pending.append(one.text)
+        elif isinstance(one, Count):
+            continue
+        elif isinstance(one, (list, tuple, dict, ValuesView, ItemsView)) and id(one) not in seen:
             seen.add(id(one))
-            pending += one.values() if isinstance(one, dict) else one
+            kept.append(one)
+            pending.extend(one.values() if isinstance(one, dict) else one)
+        elif isinstance(one, (Symbolic, types.BuiltinMethodType)):  # a position, a method of a list
+            return True
     return False
 
 
@@ -226,7 +250,7 @@ def _is_of(piece: object, index: int | None) -> bool:
         return any(_is_of(each, index) for each in piece.source)
     source = piece.source
     if source.origin == "unknown":
-        return source.field == TAINTED
+        return source.field in (TAINTED, TAINTED_GAP)
     return index is None or (source.origin == "message" and source.index == index)
 
 
@@ -263,7 +287,9 @@ class Messages:
         return "messages", self.start, self.run.phase
 
     def __bool__(self) -> bool:
-        return self.has_message() or not self.is_last()
+        if self.has_message() or self.is_last():
+            return self.has_message()
+        return self.start == self.before + 1 or self.run.unknown(("truth", self.term))
 
     def has_message(self) -> bool:
         """Whether M is among them."""
@@ -308,15 +334,17 @@ class Messages:
                 return Unknown(self.run, term, True)
             return self.neighbour(index.offset + self.start)
         self.run.reads_from_the_end |= index < 0
+        if index < 0 and self.is_last() and not self.has_message():
+            return None
         if index == -1:
-            return (
-                self.message
-                if self.is_last() and self.has_message()
-                else Unknown(self.run, ("last message", self.run.phase), False)
-            )
+            if self.is_last():
+                return self.message
+            # There is one, unless they begin after the next message.
+            start = self.start if self.start > self.before + 1 else 0
+            return Unknown(self.run, ("last message", start, self.run.phase), False)
         if index < 0:
             # It is M or another one, and M itself is not the last.
-            named = ("message from the end", index, self.run.phase)
+            named = ("message from the end", index, self.start, self.run.phase)
             if self.has_message() and not self.is_last() and self.run.unknown(("it is M", *named)):
                 return self.message
             return Unknown(self.run, named, False)
