@@ -177,3 +177,14 @@ def test_an_added_token_that_is_decoded_to_no_text() -> None:
     own.add_tokens(["\u00e9b"])
     assert own.decode(own.encode("\u00e9b").ids) == "\ufffdb"
     assert guard.boundary(own, "b").crossed_left.outcome == "proved"
+
+
+def test_seams_where_merges_make_a_control_token() -> None:
+    """The whole is written with the control token, and is in no table; a rarer text of the slot shows it."""
+    own = made("ab ", ["a b", "ab b"], {"abb": True})
+    parts = ["a", tk.regex("a{3}|b{2} "), "a"]
+    assert guard.RunningTokenizer(own).encode_text("abb a") != [
+        *own.encode("a").ids, *own.encode("bb ").ids, *own.encode("a").ids
+    ]  # fmt: skip
+    assert guard.seams(own, parts).outcome != "proved"
+    assert guard.seams(made("ab ", ["a b"], {"abb": True}), ["a", tk.regex("a+"), "a"]).outcome == "proved"

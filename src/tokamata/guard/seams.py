@@ -245,6 +245,9 @@ class _Judge:
         if not candidates:
             return Verdict(_CLAIM, "proved", reason="pre-tokens are the same")
         if candidates == [over] and self._edges.is_decided_by_neighbours:
+            if name := self._edges.merged_control:
+                reason = f"merges make the control token {name!r:.60}, and no text was found in which they do"
+                return Verdict(_CLAIM, "not settled", reason=reason)
             return Verdict(_CLAIM, "proved", reason="no token crosses a seam, and pre-tokens are the same")
         reason = f"pre-tokens differ, as in {candidates[0][0]!r:.80}, and no tokens were found that do"
         return Verdict(_CLAIM, "not settled", reason=reason)

@@ -25,6 +25,7 @@ from tokamata.tokenization.canonical import (
     added_names,
     is_decided_by_neighbours,
     may_write,
+    merged_ones,
     tokenization_after_mark,
     word_letters,
     word_mark,
@@ -211,6 +212,16 @@ class TokenEdges:
     def may_write(self, token: int) -> bool:
         """Whether the model itself may write the token of an added token; its name is ordinary text."""
         return may_write(self.vocabulary, token)
+
+    @kept_property
+    def merged_control(self) -> str:
+        """A control token that merges make, so that the model may write it, by name; ``""`` if there is none.
+
+        What such a text is written as is in no table, since it is not reproduced.
+        """
+        names = self.control_names
+        made = merged_ones(self.vocabulary, list(names.values()))
+        return next((name for name, token in names.items() if token in made), "")
 
     @kept_property
     def _controls(self) -> re.Pattern[str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -233,6 +233,20 @@ def may_write(vocabulary: Vocabulary, token: int) -> bool:
     if not tables["in_model"][token]:
         return False
     return bool(tables["ignore_merges"]) or token in tables["tour"] or _is_unknown(vocabulary, token)
+
+
+def merged_ones(vocabulary: Vocabulary, tokens: Sequence[int]) -> list[int]:
+    """Those of some tokens that merges make, or that a whole pre-token becomes.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    tables = _tables_of(vocabulary)
+    if "roles" in tables or not tokens:
+        return []
+    each = np.array(tokens, dtype=np.int64)
+    is_made = np.isin(each, tables["tour"]) | bool(tables["ignore_merges"])
+    found: list[int] = each[is_made & (tables["in_model"][each] != 0)].tolist()
+    return found
 
 
 # A token of the vocabulary may have this name, but then a number follows.
