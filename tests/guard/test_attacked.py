@@ -188,3 +188,11 @@ def test_seams_where_merges_make_a_control_token() -> None:
     ]  # fmt: skip
     assert guard.seams(own, parts).outcome != "proved"
     assert guard.seams(made("ab ", ["a b"], {"abb": True}), ["a", tk.regex("a+"), "a"]).outcome == "proved"
+
+
+def test_an_added_token_that_begins_with_a_name() -> None:
+    """It is found where a template writes the control token, and a text goes on."""
+    own = made("ea", [], {"<e>": True, "<e>a": False})
+    assert own.encode("<e>a").ids == [own.token_to_id("<e>a")]
+    with pytest.raises(tk.UnsupportedTokenizerError, match="may share characters"):
+        guard.seams(own, ["<e>", tk.regex("a+")])

@@ -102,7 +102,8 @@ def _text_tables_of(vocabulary: Vocabulary) -> Tables:
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
     names = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if not keeps]
-    if shared := first_shared(names, texts):
+    # A text with a name in it would be found in place of a control token that a template writes.
+    if shared := first_shared(names, texts) or (first_shared(texts, names) or ())[::-1]:
         name, text = (each.decode("utf-8", "replace") for each in shared)
         what = f"{text!r:.40} may share characters with the name {name!r:.40}, which is ordinary text here"
         raise UnsupportedTokenizerError("added tokens", what)
