@@ -688,7 +688,7 @@ def test_what_is_remembered_of_many_messages(small: Tokenizer, name: str) -> Non
     assert guard.template(small, source, roles=["user"]).of_role("user").unchanged.outcome == "not settled"
 
 
-# Each trims a text where others before it are ``x``, which was asked of another message.
+# Each trims a text if others before it are ``x``, a question that the template put to another message.
 ANSWERED = {
     "of one of the first": (
         "{% set ns = namespace(d=0, s=0) %}" + FOR + _raw_but("ns.d == 3") + _DELAYED.replace("7", "3")

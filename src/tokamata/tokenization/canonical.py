@@ -233,7 +233,7 @@ def may_write(vocabulary: Vocabulary, token: int) -> bool:
         return token in tables["looked_up"]
     if not tables["in_model"][token]:
         return False
-    return bool(tables["ignore_merges"]) or token in tables["tour"] or _is_unknown(vocabulary, token)
+    return bool(_merged(tables, [token])) or _is_unknown(vocabulary, token)
 
 
 def merged_ones(vocabulary: Vocabulary, tokens: Sequence[int]) -> list[int]:
@@ -242,8 +242,10 @@ def merged_ones(vocabulary: Vocabulary, tokens: Sequence[int]) -> list[int]:
     Raises as :func:`tokenization_of` does.
     """
     tables = _tables_of(vocabulary)
-    if "roles" in tables or not tokens:
-        return []
+    return [] if "roles" in tables else _merged(tables, tokens)
+
+
+def _merged(tables: Tables, tokens: Sequence[int]) -> list[int]:
     each = np.array(tokens, dtype=np.int64)
     is_made = np.isin(each, tables["tour"]) | bool(tables["ignore_merges"])
     found: list[int] = each[is_made & (tables["in_model"][each] != 0)].tolist()
