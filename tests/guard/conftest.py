@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tokenizers import Tokenizer
 
+from tests.support.templates.small_chats import made
 from tests.support.tokenizers.real_tokenizers import REAL
 from tokamata.tokenization import self_test
 
@@ -22,3 +23,9 @@ def few_texts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def qwen() -> Tokenizer:
     """Qwen 3's tokenizer, which reads ``<|im_start|>`` and ``<|im_end|>`` as control tokens."""
     return Tokenizer.from_file(str(next(real for real in REAL if real.name == "qwen-3").path()))
+
+
+@pytest.fixture(scope="session")
+def small() -> Tokenizer:
+    """Its merges are those of tried texts, and one more: ``v`` and ``w``."""
+    return made(("\u010a", "\u010a"), ("\u010a", "a"), ("\u0120", "a"), ("v", "w"))
