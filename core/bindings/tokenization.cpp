@@ -12,6 +12,7 @@
 #include "canonical/longest_match_pieces.hpp"
 #include "canonical/text_ids.hpp"
 #include "canonical/tokenization.hpp"
+#include "canonical/unigram_pieces.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -199,14 +200,26 @@ std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const
   return std::make_unique<LongestMatchPieces>(vocabulary, std::move(roles), std::string(mark.c_str(), mark.size()));
 }
 
+std::unique_ptr<const Pieces> unigram_pieces(const nb::dict& tables, std::shared_ptr<const Vocabulary> vocabulary) {
+  auto scores = to_vector<std::int64_t>(tables, "scores");
+  const auto byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens");
+  const Released released;
+  return std::make_unique<UnigramPieces>(std::move(vocabulary), std::move(scores), byte_tokens);
+}
+
+std::unique_ptr<const Pieces> pieces_of(const nb::dict& tables, const std::shared_ptr<Vocabulary>& vocabulary) {
+  if (tables.contains("roles")) return longest_match_pieces(tables, *vocabulary);
+  if (tables.contains("scores")) return unigram_pieces(tables, vocabulary);
+  return byte_pair_pieces(tables, *vocabulary);
+}
+
 std::shared_ptr<Tokenization> make_tokenization(std::shared_ptr<Vocabulary> vocabulary,
                                                 const nb::typed<nb::dict, nb::str, nb::any>& tables) {
   TextRulesTables rules = text_rules(tables);
   auto added = to_vector<std::uint32_t>(tables, "added_tokens"),
        byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens"),
        never_first = to_vector<std::uint32_t>(tables, "never_first");
-  auto pieces =
-      tables.contains("roles") ? longest_match_pieces(tables, *vocabulary) : byte_pair_pieces(tables, *vocabulary);
+  auto pieces = pieces_of(tables, vocabulary);
   const Released released;
   return std::make_shared<Tokenization>(std::move(vocabulary), std::move(rules), std::move(pieces), std::move(added),
                                         std::move(byte_tokens), std::move(never_first));

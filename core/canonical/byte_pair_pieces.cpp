@@ -82,7 +82,7 @@ void BytePairPieces::forbid(State, TokenId last, const Words& kept, const Words&
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = all[i] & ((*allowed)[i] | kept[i]);
 }
 
-std::vector<std::uint32_t> BytePairPieces::carried(State state) const {
+std::vector<std::uint32_t> BytePairPieces::carried(State state, TokenId) const {
   std::vector<std::uint32_t> tokens;
   if (state == kElsewhere || state == kWhole) return tokens;
   for (auto child = children_.lower_bound({state, 0}); child != children_.end() && child->first.first == state; ++child)

@@ -32,7 +32,7 @@ class BytePairPieces final : public Pieces {
   // A place in the trie is like none, but where a sequence is complete, and for the tokens that go on in it.
   State alike(State state) const override { return state == kWhole || complete_[state.value] ? state : kElsewhere; }
   State alike_behind(State state) const override { return state == kWhole ? state : kElsewhere; }
-  std::vector<std::uint32_t> carried(State state) const override;
+  std::vector<std::uint32_t> carried(State state, TokenId) const override;
   const Words& settled(bool begins) const override { return begins ? settled_begun_ : following_; }
   const Words& apart() const override { return apart_; }
   Words before(TokenId token) const override;

@@ -72,7 +72,7 @@ CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKe
   const CanonicalState& state = key.canonical;
   const Configuration place{key.state, key.at_start};
   const Vocabulary& vocabulary = tokenization_->vocabulary();
-  MaskBase base{.bits = {}, .kept = {}, .open_tokens = 0, .stop_tokens = 0, .most = 0};
+  MaskBase base{.bits = {}, .kept = {}, .by_pieces = {}, .open_tokens = 0, .stop_tokens = 0, .most = 0};
   Words words(vocabulary.words(), 0);
   const MaskSegments::Touch touch{state.starter, state.marks, state.open};
   const auto add_all = [&](Hypothesis::Edge edge) {
@@ -82,7 +82,7 @@ CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKe
         continue;
       is_any = true;
       base.most = std::max(base.most, segments_.add({key.state, key.at_start, h.guess, h.place, h.edge, h.pieces},
-                                                    touch, words, budget));
+                                                    touch, words, base.by_pieces, budget));
     }
     return is_any;
   };
@@ -128,14 +128,16 @@ TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState&
         });
       }
     }
-    for (const std::uint32_t token : pieces.carried(h.pieces)) {
+    if (pieces.ends_anywhere() && base.by_pieces.empty()) continue;
+    for (const std::uint32_t token : pieces.carried(h.pieces, state.last)) {
+      if (pieces.ends_anywhere() && !has_bit(base.by_pieces, token)) continue;
       if (!mask.bits.contains(token) || has_bit(base.kept, token)) continue;
       TokenCount least = kDead;
       for (const Hypothesis& other : state.hypotheses)
         if (is_inside(other))
           least = std::min(least, segments_.bound_after(
                                       {place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
-                                      touch, {token}, budget));
+                                      touch, state.last, {token}, budget));
       if (least == kDead) {
         mask.bits.remove(token);
         --mask.open_tokens;

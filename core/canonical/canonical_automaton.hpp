@@ -115,12 +115,13 @@ class CanonicalAutomaton {
   // What a mask has for every last token.
   struct MaskBase {
     MaskBits bits;
-    Words kept;  // a row of the tokens that the last token cannot forbid; empty if it can forbid none
+    Words kept;       // a row of the tokens that the last token cannot forbid; empty if it can forbid none
+    Words by_pieces;  // those that do not live by the border of their pre-token; empty if there are none
     std::size_t open_tokens, stop_tokens;
     TokenCount most;  // the most tokens that any of these needs after it
 
     std::size_t memory_bytes() const {
-      return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept);
+      return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept) + block_bytes_of(by_pieces);
     }
   };
   struct Made {

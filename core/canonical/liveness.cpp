@@ -73,7 +73,7 @@ TokenCount Liveness::by_witness(const Node& node) const {
   const auto known = witnesses_.find({node.state, node.text});
   if (known == witnesses_.end()) return kDead;
   for (const auto& [token, count] : known->second)
-    if (tokenization_.pieces().follow(node.pieces, node.last, token)) return more(count, 1);
+    if (tokenization_.pieces().leads_on(node.last, token)) return more(count, 1);
   return kDead;
 }
 

@@ -166,7 +166,7 @@ void LongestMatchPieces::forbid(State state, TokenId, const Words& kept, const W
         if (const std::uint32_t token = rest_.order()[i]; !has_bit(kept, token)) clear_bit(words, token);
 }
 
-std::vector<std::uint32_t> LongestMatchPieces::carried(State state) const {
+std::vector<std::uint32_t> LongestMatchPieces::carried(State state, TokenId) const {
   std::vector<std::uint32_t> tokens;
   for (const Node pending : set_of(state))
     tokens.insert(tokens.end(), below(pending).carried.begin(), below(pending).carried.end());

@@ -53,12 +53,13 @@ class LongestMatchPieces final : public Pieces {
   std::optional<State> follow(State state, TokenId, TokenId token) const override { return extend(state, token); }
   std::optional<State> extend(State state, TokenId token) const override;
   bool may_finish(State) const override { return true; }
+  bool ends_anywhere() const override { return true; }
   bool may_go_on(State) const override { return goes_on_; }
   void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const override;
   const Words& settled(bool begins) const override { return begins ? settled_begun_ : settled_following_; }
   Words before(TokenId) const override { return following_; }
   State alike(State) const override { return kNothing; }
-  std::vector<std::uint32_t> carried(State state) const override;
+  std::vector<std::uint32_t> carried(State state, TokenId) const override;
   const Words& beginning() const override { return beginning_; }
   const Words& following() const override { return following_; }
   std::size_t memory_bytes() const override;

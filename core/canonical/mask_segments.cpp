@@ -11,8 +11,14 @@ namespace tokamata {
 
 // ---- what is kept -------------------------------------------------------------------------------
 
-TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, Budget& budget) {
+TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, Words& by_pieces, Budget& budget) {
   const MaskSegment& own = segment(key, budget);
+  const auto note_by_pieces = [&](const counted::vector<std::uint32_t>& tokens) {
+    if (tokens.empty()) return;
+    by_pieces.resize(words.size(), 0);
+    for (const std::uint32_t token : tokens) set_bit(by_pieces, token);
+  };
+  note_by_pieces(own.by_pieces);
   const bool is_touched = !own.asked.empty() || touch.open != AddedTokens::kNothing;
   const bool as_it_is = !own.has_meeting && !is_touched;
   if (!as_it_is) scratch_.assign(words.size(), 0);
@@ -30,6 +36,7 @@ TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, B
     const Touched& changes = touched(key, touch, budget);
     for (const std::uint32_t token : changes.dead) clear_bit(scratch_, token);
     for (const std::uint32_t token : changes.live) set_bit(scratch_, token);
+    note_by_pieces(changes.live);
     most = std::max(most, changes.most);
   }
   unite_bits(words, scratch_);
@@ -71,7 +78,7 @@ const MaskSegments::Touched& MaskSegments::touched(const Key& key, const Touch& 
   return memoized(touched_, std::pair(key, touch), [&] {
     Touched changes;
     const auto judge = [&](std::uint32_t token) {
-      const TokenCount count = bound_after(key, touch, {token}, budget);
+      const TokenCount count = bound_after(key, touch, std::nullopt, {token}, budget);
       (count == kDead ? changes.dead : changes.live).push_back(token);
       if (count != kDead) changes.most = std::max(changes.most, count);
     };
@@ -83,13 +90,15 @@ const MaskSegments::Touched& MaskSegments::touched(const Key& key, const Touch& 
   });
 }
 
-TokenCount MaskSegments::bound_after(const Key& key, const Touch& touch, TokenId token, Budget& budget) {
+TokenCount MaskSegments::bound_after(const Key& key, const Touch& touch, std::optional<TokenId> last, TokenId token,
+                                     Budget& budget) {
   const Pieces& pieces = tokenization_.pieces();
   if (!has_bit(tokenization_.possible(), token.value) || (key.at_start && tokenization_.is_never_first(token)))
     return kDead;
   budget.step();
-  const std::optional<Pieces::State> after =
-      key.edge == Hypothesis::Edge::Border ? pieces.begin(token) : pieces.extend(key.pieces, token);
+  const std::optional<Pieces::State> after = key.edge == Hypothesis::Edge::Border ? pieces.begin(token)
+                                             : last ? pieces.follow(key.pieces, *last, token)
+                                                    : pieces.extend(key.pieces, token);
   TextState text{key.guess, key.place, touch.starter, touch.marks, touch.open};
   if (!after || !tokenization_.read(text, token)) return kDead;
   const std::optional<StateId> target = pattern_step(pattern_, {key.state, key.at_start}, token, budget);
@@ -243,6 +252,9 @@ void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& ke
       const std::uint32_t live = group[i] & behind[i] & settled[i];
       segment.words[i] |= live;
       group[i] &= ~live;
+      for_each_bit_of(
+          1, [&](std::size_t) { return live; },
+          [&](std::uint32_t bit) { segment.by_pieces.push_back(static_cast<std::uint32_t>(32 * i) + bit); });
     }
     segment.most = std::max(segment.most, needed);
   };
@@ -349,6 +361,8 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
       continue;
     }
     segment.most = std::max(segment.most, more(needed, group.length));
+    if (group.kind == Exit::Inside)
+      group.tokens.for_each([&](std::uint32_t token) { segment.by_pieces.push_back(token); });
     segment.listed.insert(segment.listed.end(), group.tokens.listed.begin(), group.tokens.listed.end());
     if (group.tokens.bits) segment.shared.push_back(group.tokens.bits);
   }
@@ -433,9 +447,7 @@ Tokenization::InsideClassPtr MaskSegments::inside_class(const Key& key, const Cl
     }
     if (!has_bit(tokenization_.pieces().following(), token)) return;
     const std::optional<StateId> state = is_opening ? std::nullopt : pattern_.step({whole, false}, {token}, budget);
-    const auto follows = [&](TokenId next) {
-      return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value();
-    };
+    const auto follows = [&](TokenId next) { return tokenization_.pieces().leads_on({token}, next); };
     if (state) {
       const auto& endings = terminals_.endings(*state, target.guess, target.place, 3, known_endings, budget);
       const auto ending = std::ranges::find_if(endings, follows, &TerminalExitsMaker::Ending::token);

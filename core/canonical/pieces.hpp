@@ -26,6 +26,8 @@ class Pieces {
   virtual std::optional<State> extend(State state, TokenId token) const = 0;
   // Whether the pre-token may end here.
   virtual bool may_finish(State state) const = 0;
+  // Whether that is so in all states: then what lives by the border of its pre-token lives after any pieces.
+  virtual bool ends_anywhere() const { return false; }
   // Whether any token may follow.
   virtual bool may_go_on(State state) const = 0;
   // Sets `words` to `all` without the tokens that may not follow `last`.  Tokens in `kept`, and tokens that follow no
@@ -35,15 +37,19 @@ class Pieces {
   virtual const Words& settled(bool begins) const = 0;
   // The following tokens that no merge joins with another token; empty if there are none.
   virtual const Words& apart() const { return none_; }
-  // The tokens that `token` may follow in kSettled.
+  // The tokens that lead on to `token` in kSettled.
   virtual Words before(TokenId token) const = 0;
   // The representative of a state, by which mask segments are kept.  States with one representative agree on
   // `may_finish` and on which tokens are live, except for tokens that `forbid` clears and those in `carried`.
   virtual State alike(State state) const { return state; }
   // A representative after which the same tokens may follow, with the same exceptions.
   virtual State alike_behind(State state) const { return state; }
-  // The tokens that may follow and lead to another state than from `alike(state)`.
-  virtual std::vector<std::uint32_t> carried(State) const { return {}; }
+  // The tokens that may follow and lead to another state than from `alike(state)`, from which as much is live at least.
+  // `last` is the token before them.
+  virtual std::vector<std::uint32_t> carried(State, TokenId) const { return {}; }
+  // Whether `token` may follow `last` in kSettled, and leads to the state to which it leads from others: what was found
+  // to live after `token` lives after these two.
+  virtual bool leads_on(TokenId last, TokenId token) const { return follow(kSettled, last, token).has_value(); }
   // The tokens that may begin a pre-token, and those that may follow in one, as bits.
   virtual const Words& beginning() const = 0;
   virtual const Words& following() const = 0;

@@ -40,7 +40,7 @@ class MaskSegments::Judge {
       if (!may_stand({token})) continue;
       const TokenCount count =
           is_settled_ && has_bit(plain_, token) ? at_border(target, landing_->target_of(token)) : kDead;
-      if (count != kDead) take({token}, count, false);
+      if (count != kDead) take({token}, count, false, false);
       else left_over_.push_back(token);
     }
   }
@@ -57,7 +57,7 @@ class MaskSegments::Judge {
         !has_bit(tokenization_.opening(), token.value) && (!is_meeting || key_.place == CodePoints::kBetween);
     if (is_plain && tokenization_.pieces().may_finish(*after)) {
       const TokenCount count = at_border(target, landing_->target_of(token.value));
-      if (count != kDead) return take(token, count, is_meeting);
+      if (count != kDead) return take(token, count, is_meeting, false);
     }
     if (is_meeting) {
       segment_.asked.push_back(token.value);
@@ -66,7 +66,7 @@ class MaskSegments::Judge {
     TextState text{.guess = key_.guess, .place = key_.place};
     if (!tokenization_.read(text, token)) return;
     const TokenCount count = liveness_.bound({target, token, *after, text}, budget_);
-    if (count != kDead) take(token, count, false);
+    if (count != kDead) take(token, count, false, true);
   }
 
  private:
@@ -88,8 +88,9 @@ class MaskSegments::Judge {
     return count;
   }
 
-  void take(TokenId token, TokenCount count, bool is_meeting) {
+  void take(TokenId token, TokenCount count, bool is_meeting, bool by_pieces) {
     segment_.listed.push_back(token.value);
+    if (by_pieces) segment_.by_pieces.push_back(token.value);
     segment_.most = std::max(segment_.most, count);
     segment_.has_meeting |= is_meeting;
   }

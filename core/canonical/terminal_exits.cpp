@@ -150,7 +150,7 @@ const TerminalExitsMaker::Endings& TerminalExitsMaker::endings(StateId state, st
       continue;
     }
     for (const Ending& next : endings(reached, after.guess, after.place, most - 1, known, budget))
-      if (tokenization_.pieces().follow(Pieces::kSettled, *token, next.token)) {
+      if (tokenization_.pieces().leads_on(*token, next.token)) {
         found.push_back({*token, next.state, next.guess});
         break;
       }
@@ -205,7 +205,7 @@ class TerminalExitsMaker::Maker {
 
   bool may_take(const Exit& exit, std::uint32_t token) const {
     return !exit.first || (has_bit(tokenization_.pieces().settled(is_border_), token) &&
-                           tokenization_.pieces().follow(Pieces::kSettled, {token}, *exit.first));
+                           tokenization_.pieces().leads_on({token}, *exit.first));
   }
 
   StateId behind(std::string_view text) {
@@ -275,9 +275,7 @@ class TerminalExitsMaker::Maker {
 
   // A token that ends within a code point; single bytes may end it, if they may stand after this token.
   void add_within(std::uint32_t token, StateId state, const Landing::Target& target) {
-    const auto follows = [&](TokenId next) {
-      return tokenization_.pieces().follow(Pieces::kSettled, {token}, next).has_value();
-    };
+    const auto follows = [&](TokenId next) { return tokenization_.pieces().leads_on({token}, next); };
     for (const Ending& ending : all_.endings(state, target.guess, target.place, 3, endings_, budget_)) {
       if (!follows(ending.token)) continue;
       const TextState text{ending.guess, CodePoints::kBetween, rules_.any_starter()};
@@ -335,8 +333,7 @@ class TerminalExitsMaker::Maker {
         const auto byte = static_cast<std::uint8_t>(value);
         const std::optional<TokenId> token = tokenization_.byte_token(byte);
         const StateId target = token ? bytes_.next(here.state, byte, budget_) : ByteAutomaton::kDead;
-        if (target == ByteAutomaton::kDead ||
-            (here.length > 0 && !tokenization_.pieces().follow(Pieces::kSettled, here.last, *token)))
+        if (target == ByteAutomaton::kDead || (here.length > 0 && !tokenization_.pieces().leads_on(here.last, *token)))
           continue;
         Place after{target, here.text, here.length > 0 ? here.first : *token, *token, here.length + 1};
         if (!tokenization_.read(after.text, *token) || !met.emplace(target, after.text, after.first, *token).second)

@@ -18,6 +18,7 @@ from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.pipelines import ranks
+from tokamata.tokenization.pipelines.exact_scores import NO_PIECE
 from tokamata.tokenization.pipelines.pipeline import (
     Normalizer,
     Pipeline,
@@ -231,7 +232,7 @@ def may_write(vocabulary: Vocabulary, token: int) -> bool:
     tables = _tables_of(vocabulary)
     if "roles" in tables:
         return token in tables["looked_up"]
-    if not tables["in_model"][token]:
+    if "in_model" in tables and not tables["in_model"][token]:
         return False
     return bool(_merged(tables, [token])) or _is_unknown(vocabulary, token)
 
@@ -247,6 +248,9 @@ def merged_ones(vocabulary: Vocabulary, tokens: Sequence[int]) -> list[int]:
 
 def _merged(tables: Tables, tokens: Sequence[int]) -> list[int]:
     each = np.array(tokens, dtype=np.int64)
+    if "scores" in tables:
+        pieces: list[int] = each[tables["scores"][each] != NO_PIECE].tolist()
+        return pieces
     is_made = np.isin(each, tables["tour"]) | bool(tables["ignore_merges"])
     found: list[int] = each[is_made & (tables["in_model"][each] != 0)].tolist()
     return found
@@ -297,7 +301,8 @@ def _making(vocabulary: Vocabulary) -> _Made:
 def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _Made:
     named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
     added = {text.decode(): token for text, token in named if text}
-    is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
+    has_merges = "tour" in tables
+    is_decided = has_merges and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
     return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")), "roles" in tables)
 
 

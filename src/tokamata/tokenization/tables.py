@@ -19,11 +19,13 @@ import numpy.typing as npt
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipelines.exact_scores import whole_scores
 from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
 from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,
     Normalizer,
     Pipeline,
+    Unigram,
     WordPieces,
     contradictions_refused,
 )
@@ -55,7 +57,8 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
         return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
     pipeline = _without_decoded_sign(pipeline, model)
     _check_first_space(pipeline.normalizer, vocabulary)
-    return {**_text_tables(pipeline, model), **_model_tables(model), "never_first": _never_first(vocabulary)}
+    own = _unigram_tables(model) if isinstance(model, Unigram) else _model_tables(model)
+    return {**_text_tables(pipeline, model), **own, "never_first": _never_first(vocabulary)}
 
 
 def _check_first_space(normalizer: Normalizer, vocabulary: Vocabulary) -> None:
@@ -90,7 +93,7 @@ def _never_first(vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
 # ---- texts --------------------------------------------------------------------------------------
 
 
-def _writes_sign(normalizer: Normalizer, model: BytePairs) -> bool:
+def _writes_sign(normalizer: Normalizer, model: BytePairs | Unigram) -> bool:
     """Whether the sign for spaces has no token, so that its bytes are written, which decode to no space.
 
     If one is always put before a text, each text gets one more, so none is canonical.
@@ -98,14 +101,14 @@ def _writes_sign(normalizer: Normalizer, model: BytePairs) -> bool:
     return bool(normalizer.spaces and model.lacks[ord(normalizer.spaces)]) and normalizer.prefix != "always"
 
 
-def _without_decoded_sign(pipeline: Pipeline, model: BytePairs) -> Pipeline:
+def _without_decoded_sign(pipeline: Pipeline, model: BytePairs | Unigram) -> Pipeline:
     """The pipeline; if the bytes of the sign for spaces are written, the decoder keeps them."""
     if not _writes_sign(pipeline.normalizer, model):
         return pipeline
     return replace(pipeline, normalizer=replace(pipeline.normalizer, prefix_is_decoded=False))
 
 
-def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
+def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     normalizer = pipeline.normalizer
     live = ~model.unknown
     live[0xD800:0xE000] = False
@@ -351,4 +354,11 @@ def _model_tables(model: BytePairs) -> Tables:
         "in_model": model.in_model,
         "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
         "ignore_merges": model.ignore_merges,
+    }
+
+
+def _unigram_tables(model: Unigram) -> Tables:
+    return {
+        "scores": whole_scores(model.scores),
+        "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
     }

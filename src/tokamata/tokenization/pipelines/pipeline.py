@@ -129,6 +129,25 @@ class WordPieces:
 
 
 @dataclass(frozen=True)
+class Unigram:
+    """A Unigram model: a pre-token is cut into the pieces with the highest sum of scores.
+
+    Attributes:
+        scores: ``float64[tokens]``: the score of each token; NaN if it is no piece of the model.
+        unknown_score: the score of a code point without a piece.
+        byte_tokens: the tokens of single bytes, by byte, which write code points without a piece.
+        lacks: which code points have no piece of their own and are written with byte tokens.
+        unknown: which code points cannot be written.
+    """
+
+    scores: npt.NDArray[np.float64]
+    unknown_score: float
+    byte_tokens: dict[int, int]
+    lacks: Flags
+    unknown: Flags
+
+
+@dataclass(frozen=True)
 class AddedToken:
     """A text that is cut out before anything else, and the token that it becomes."""
 
@@ -151,7 +170,7 @@ class Pipeline:
     engine: Engine
     normalizer: Normalizer
     splits: tuple[Splitting, ...]
-    model: BytePairs | WordPieces
+    model: BytePairs | WordPieces | Unigram
     added: tuple[AddedToken, ...]
 
 
