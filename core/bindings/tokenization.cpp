@@ -203,8 +203,26 @@ std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const
 std::unique_ptr<const Pieces> unigram_pieces(const nb::dict& tables, std::shared_ptr<const Vocabulary> vocabulary) {
   auto scores = to_vector<std::int64_t>(tables, "scores");
   const auto byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens");
+  UnigramPieces::Sets sets{to_vector<std::uint32_t>(tables, "best"), to_vector<std::uint32_t>(tables, "apart")};
   const Released released;
-  return std::make_unique<UnigramPieces>(std::move(vocabulary), std::move(scores), byte_tokens);
+  return std::make_unique<UnigramPieces>(std::move(vocabulary), std::move(scores), byte_tokens, std::move(sets));
+}
+
+using Scores = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::typed<nb::dict, nb::str, NumberArray<std::uint32_t>> unigram_tables(std::shared_ptr<Vocabulary> vocabulary,
+                                                                        const Scores& scores,
+                                                                        const Numbers& byte_tokens) {
+  std::vector<std::int64_t> each(scores.data(), scores.data() + scores.shape(0));
+  const std::vector<std::uint32_t> bytes(byte_tokens.data(), byte_tokens.data() + byte_tokens.shape(0));
+  UnigramPieces::Sets sets = [&] {
+    const Released released;
+    return UnigramPieces::find_sets(std::move(vocabulary), std::move(each), bytes);
+  }();
+  nb::dict arrays;
+  arrays["best"] = to_array(std::move(sets.best));
+  arrays["apart"] = to_array(std::move(sets.apart));
+  return arrays;
 }
 
 std::unique_ptr<const Pieces> pieces_of(const nb::dict& tables, const std::shared_ptr<Vocabulary>& vocabulary) {
@@ -260,6 +278,16 @@ Returns:
 
 Raises:
     ValueError: the arrays have different lengths, or a number is not a token.)doc");
+  m.def("unigram_tables", &unigram_tables, "vocabulary"_a, "scores"_a, "byte_tokens"_a,
+        R"doc(The engine's sets of the pieces of a Unigram model, by name; see ``core/canonical/unigram_pieces.hpp``.
+
+Args:
+    vocabulary: the tokens.
+    scores: whole numbers, by token; the least number of 64 bits where a token is no piece.
+    byte_tokens: the tokens that write code points without a piece.
+
+Raises:
+    ValueError: the numbers contradict each other, or the vocabulary.)doc");
   using Role = LongestMatchPieces::Role;
   nb::enum_<Role>(m, "WordRole", "What a token does in a word that is cut by longest match.")
       .value("NONE", Role::None)

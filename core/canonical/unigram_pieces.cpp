@@ -42,44 +42,50 @@ std::size_t advance(const TokenTrie& trie, Starts& starts, std::uint8_t byte, st
 }  // namespace
 
 UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
-                             const std::vector<std::uint32_t>& byte_tokens)
+                             const std::vector<std::uint32_t>& byte_tokens, Sets sets)
     : vocabulary_(std::move(vocabulary)),
       trie_(vocabulary_->trie()),
       scores_(std::move(scores)),
-      best_(vocabulary_->words(), 0),
+      sets_(std::move(sets)),
       is_byte_(scores_.size(), false),
-      apart_(vocabulary_->words(), 0),
       fronts_(1) {
   if (scores_.size() != vocabulary_->token_count())
     throw std::invalid_argument("unigram: scores and tokens differ in number");
+  if (sets_.best.size() != vocabulary_->words() || sets_.apart.size() != vocabulary_->words())
+    throw std::invalid_argument("unigram: a set has another size");
   for (const std::uint32_t token : byte_tokens) {
     if (token >= scores_.size() || scores_[token] != kNoPiece)
-      throw std::invalid_argument("unigram: a byte token is a piece");
+      throw std::invalid_argument("unigram: a byte token is a piece, or none of the tokens");
     is_byte_[token] = true;
-    set_bit(best_, token);
-    set_bit(apart_, token);
   }
   for (std::uint32_t token = 0; token < scores_.size(); ++token) {
     if (scores_[token] == kNoPiece) continue;
     const std::string_view text = vocabulary_->bytes({token});
     if (scores_[token] > kHighest || scores_[token] < -kHighest)
       throw std::invalid_argument("unigram: a score is out of range");
-    if (text.empty()) {  // a control token
-      scores_[token] = kNoPiece;
-      continue;
-    }
-    if (!is_border(text, 0)) throw std::invalid_argument("unigram: a piece begins within a code point");
+    if (text.empty()) scores_[token] = kNoPiece;  // a control token
+    else if (!is_border(text, 0)) throw std::invalid_argument("unigram: a piece begins within a code point");
   }
   for (std::uint32_t node = 0; node < trie_.node_count(); ++node) {
-    const std::span<const std::uint32_t> tokens = trie_.own({node});
     const auto is_piece = [&](std::uint32_t token) { return scores_[token] != kNoPiece; };
-    if (std::ranges::count_if(tokens, is_piece) > 1) throw std::invalid_argument("unigram: two pieces have one text");
+    if (std::ranges::count_if(trie_.own({node}), is_piece) > 1)
+      throw std::invalid_argument("unigram: two pieces have one text");
   }
-  for (std::uint32_t token = 0; token < scores_.size(); ++token)
-    if (scores_[token] != kNoPiece && after({}, {token})) set_bit(best_, token);
-  for_each_bit(best_, [&](std::uint32_t token) {
-    if (own({token}).empty()) set_bit(apart_, token);
-  });
+}
+
+UnigramPieces::Sets UnigramPieces::find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
+                                             const std::vector<std::uint32_t>& byte_tokens) {
+  Sets sets{Words(vocabulary->words(), 0), Words(vocabulary->words(), 0)};
+  const UnigramPieces pieces(std::move(vocabulary), std::move(scores), byte_tokens, sets);
+  for (std::uint32_t token = 0; token < pieces.scores_.size(); ++token) {
+    const bool is_byte = pieces.is_byte_[token];
+    if (!is_byte && pieces.scores_[token] == kNoPiece) continue;
+    const std::optional<Front> own = is_byte ? Front() : pieces.after({}, {token});
+    if (!own) continue;
+    set_bit(sets.best, token);
+    if (own->empty()) set_bit(sets.apart, token);
+  }
+  return sets;
 }
 
 // ---- the lattice --------------------------------------------------------------------------------
@@ -134,11 +140,11 @@ UnigramPieces::Score UnigramPieces::best(std::string_view text) const {
 // ---- states -------------------------------------------------------------------------------------
 
 std::optional<Pieces::State> UnigramPieces::begin(TokenId token) const {
-  return has_bit(best_, token.value) ? std::optional(kSettled) : std::nullopt;
+  return has_bit(sets_.best, token.value) ? std::optional(kSettled) : std::nullopt;
 }
 
 bool UnigramPieces::leads_on(TokenId last, TokenId token) const {
-  if (!has_bit(best_, token.value)) return false;
+  if (!has_bit(sets_.best, token.value)) return false;
   if (is_byte_[token.value]) return true;
   const Front& pending = own(last);
   if (pending.empty()) return true;
@@ -147,7 +153,7 @@ bool UnigramPieces::leads_on(TokenId last, TokenId token) const {
 }
 
 std::optional<Pieces::State> UnigramPieces::follow(State state, TokenId last, TokenId token) const {
-  if (!has_bit(best_, token.value)) return std::nullopt;
+  if (!has_bit(sets_.best, token.value)) return std::nullopt;
   if (is_byte_[token.value]) return kSettled;  // no piece has the code point
   const Front& pending = front_of(state, last);
   if (pending.empty()) return kSettled;
@@ -332,7 +338,7 @@ class UnigramPieces::EffectsMaker {
     const Score direct = at.crosses ? pieces_.score_at(at.crossing) : kNoPiece;
     const Score later = pieces_.best_sum(beyond_.of(at.beyond));
     for (const std::uint32_t token : trie_.own(at.token))
-      if (pieces_.scores_[token] != kNoPiece && has_bit(pieces_.best_, token)) {
+      if (pieces_.scores_[token] != kNoPiece && has_bit(pieces_.sets_.best, token)) {
         const Score from = kind_ == EffectKind::Forbidden ? forbidden_from(pieces_.scores_[token], direct, later)
                                                           : carried_from(at, pieces_.scores_[token]);
         if (from <= highest_) found_.emplace_back(from, token);
@@ -403,8 +409,8 @@ std::vector<std::uint32_t> UnigramPieces::carried(State state, TokenId last) con
 }
 
 Words UnigramPieces::before(TokenId token) const {
-  Words tokens(best_.size(), 0);
-  for_each_bit(best_, [&](std::uint32_t last) {
+  Words tokens(sets_.best.size(), 0);
+  for_each_bit(sets_.best, [&](std::uint32_t last) {
     if (leads_on({last}, token)) set_bit(tokens, last);
   });
   return tokens;
@@ -412,8 +418,8 @@ Words UnigramPieces::before(TokenId token) const {
 
 std::size_t UnigramPieces::memory_bytes() const {
   const std::lock_guard lock(mutex_);
-  std::size_t bytes = scores_.size() * sizeof(Score) + 2 * best_.size() * sizeof(std::uint32_t) + forbidden_.weight() +
-                      carried_.weight();
+  std::size_t bytes = scores_.size() * sizeof(Score) + 2 * sets_.best.size() * sizeof(std::uint32_t) +
+                      forbidden_.weight() + carried_.weight();
   for (const Front& front : fronts_) bytes += 2 * block_bytes(front.size() * sizeof(Start)) + 64;
   for (const auto& [token, front] : own_) bytes += block_bytes(front.size() * sizeof(Start)) + 48;
   return bytes + leads_.size() * 32;

@@ -53,9 +53,16 @@ class UnigramPieces final : public Pieces {
   static constexpr Score kHighest = Score{1} << 40;  // of a score, without its sign
 
   // `scores[t]`: kNoPiece where the model does not have token t.  `byte_tokens` write code points that are in no piece.
-  // Throws std::invalid_argument where two pieces have one text, a score is too high, or a piece is not UTF-8.
+  // Sets of tokens that take a while to find.
+  struct Sets {
+    Words best;   // the pieces that are the best segmentations of their own texts, and byte tokens
+    Words apart;  // of them those that leave nothing pending by themselves
+  };
+  // Both throw std::invalid_argument where two pieces have one text, a score is too high, or a piece is not UTF-8.
+  static Sets find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
+                        const std::vector<std::uint32_t>& byte_tokens);
   UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
-                const std::vector<std::uint32_t>& byte_tokens);
+                const std::vector<std::uint32_t>& byte_tokens, Sets sets);
 
   std::optional<State> begin(TokenId token) const override;
   std::optional<State> follow(State state, TokenId last, TokenId token) const override;
@@ -65,13 +72,13 @@ class UnigramPieces final : public Pieces {
   bool ends_anywhere() const override { return true; }
   bool may_go_on(State) const override { return true; }
   void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const override;
-  const Words& settled(bool) const override { return best_; }
-  const Words& apart() const override { return apart_; }
+  const Words& settled(bool) const override { return sets_.best; }
+  const Words& apart() const override { return sets_.apart; }
   Words before(TokenId token) const override;
   State alike(State) const override { return kSettled; }
   std::vector<std::uint32_t> carried(State state, TokenId last) const override;
-  const Words& beginning() const override { return best_; }
-  const Words& following() const override { return best_; }
+  const Words& beginning() const override { return sets_.best; }
+  const Words& following() const override { return sets_.best; }
   std::size_t memory_bytes() const override;
 
  private:
@@ -115,9 +122,8 @@ class UnigramPieces final : public Pieces {
   std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenTrie& trie_;      // of the vocabulary: some of its tokens are no pieces
   std::vector<Score> scores_;  // by token
-  Words best_;                 // the pieces that are the best segmentations of their own texts, and byte tokens
+  Sets sets_;
   std::vector<bool> is_byte_;  // by token
-  Words apart_;                // of them those that leave nothing pending by themselves
   mutable Mutex mutex_;
   mutable std::deque<Front> fronts_;  // by state; never moved
   mutable std::map<Front, State> numbers_;

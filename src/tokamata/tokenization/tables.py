@@ -57,7 +57,7 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
         return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
     pipeline = _without_decoded_sign(pipeline, model)
     _check_first_space(pipeline.normalizer, vocabulary)
-    own = _unigram_tables(model) if isinstance(model, Unigram) else _model_tables(model)
+    own = _unigram_tables(model, vocabulary) if isinstance(model, Unigram) else _model_tables(model)
     return {**_text_tables(pipeline, model), **own, "never_first": _never_first(vocabulary)}
 
 
@@ -357,8 +357,9 @@ def _model_tables(model: BytePairs) -> Tables:
     }
 
 
-def _unigram_tables(model: Unigram) -> Tables:
-    return {
-        "scores": whole_scores(model.scores),
-        "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
-    }
+def _unigram_tables(model: Unigram, vocabulary: Vocabulary) -> Tables:
+    scores = whole_scores(model.scores, model.texts)
+    byte_tokens = np.array(sorted(model.byte_tokens.values()), dtype=np.uint32)
+    with contradictions_refused():
+        sets = _core.unigram_tables(vocabulary.core, scores, byte_tokens)
+    return {"scores": scores, "byte_tokens": byte_tokens, **sets}

@@ -133,13 +133,15 @@ class Unigram:
     """A Unigram model: a pre-token is cut into the pieces with the highest sum of scores.
 
     Attributes:
-        scores: ``float64[tokens]``: the score of each token; NaN if it is no piece of the model.
+        texts: for each token the text of its piece; ``None`` if it is no piece of the model.
+        scores: ``float64[tokens]``: the score of each piece, finite; NaN if the token is none.
         unknown_score: the score of a code point without a piece.
         byte_tokens: the tokens of single bytes, by byte, which write code points without a piece.
         lacks: which code points have no piece of their own and are written with byte tokens.
         unknown: which code points cannot be written.
     """
 
+    texts: tuple[str | None, ...]
     scores: npt.NDArray[np.float64]
     unknown_score: float
     byte_tokens: dict[int, int]
