@@ -42,11 +42,11 @@ class BytePairPieces final : public Pieces {
   const Merges& merges() const { return merges_; }
 
  private:
-  static constexpr State kElsewhere = kSettled;  // on no path of the trie
-  static constexpr State kRoot{1};
-  static constexpr State kWhole{~std::uint32_t{0}};     // a token that merges do not make
-  static constexpr std::uint32_t kManyForbidden = 512;  // fewer are cleared one by one
-  static constexpr std::size_t kMostAllowed = 512;      // masks that are kept
+  static inline constinit const State kElsewhere{};  // kSettled: on no path of the trie
+  static inline constinit const State kRoot{1};
+  static inline constinit const State kWhole{~std::uint32_t{0}};  // a token that merges do not make
+  static constexpr std::uint32_t kManyForbidden = 512;            // fewer are cleared one by one
+  static constexpr std::size_t kMostAllowed = 512;                // masks that are kept
 
   State child(State node, std::uint32_t token) const {
     if (node == kElsewhere || (node == kRoot && !begins_path_[token])) return kElsewhere;

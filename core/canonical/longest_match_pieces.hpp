@@ -67,8 +67,8 @@ class LongestMatchPieces final : public Pieces {
  private:
   using Node = Id<struct PendingTag>;  // of `first_`; from `first_.node_count()` on, of `rest_`
   using Set = std::vector<Node>;
-  static constexpr State kNothing = kSettled;  // is pending
-  static constexpr State kNever{~std::uint32_t{0}};
+  static inline constinit const State kNothing{};  // kSettled: nothing is pending
+  static inline constinit const State kNever{~std::uint32_t{0}};
 
   struct Below {
     struct Run {

@@ -353,9 +353,10 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
   const auto ask = [&](std::uint32_t token) { judge_alone(judge, key, {token}, budget); };
   for (const Tokenization::TerminalExits::Group& group : exits->groups) {
     using Exit = Tokenization::TerminalExits::Group::Kind;
-    const TokenCount needed = group.kind == Exit::Token  ? liveness_.bound_at_border(behind, group.exit, budget)
-                              : group.kind == Exit::Text ? liveness_.text().bound(behind, group.exit, budget)
-                                                         : liveness_.bound({behind, group.last, 0, group.exit}, budget);
+    const TokenCount needed = group.kind == Exit::Token ? liveness_.bound_at_border(behind, group.exit, budget)
+                              : group.kind == Exit::Text
+                                  ? liveness_.text().bound(behind, group.exit, budget)
+                                  : liveness_.bound({behind, group.last, {}, group.exit}, budget);
     if (needed == kDead) {
       group.tokens.for_each(ask);
       continue;

@@ -4,8 +4,11 @@
 // consists of one token that begins it, and of tokens that follow.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/bits.hpp"
@@ -13,10 +16,23 @@
 
 namespace tokamata {
 
+// States are compared by their numbers.  What is known of a state is kept as long as some copy of it, and its number is
+// given to no other.
+struct PieceState {
+  std::uint32_t value = 0;
+  std::shared_ptr<const void> held;  // null where nothing has to be kept
+
+  constexpr PieceState() = default;
+  constexpr explicit PieceState(std::uint32_t number) : value(number) {}
+  PieceState(std::uint32_t number, std::shared_ptr<const void> kept) : value(number), held(std::move(kept)) {}
+  friend bool operator==(const PieceState& a, const PieceState& b) { return a.value == b.value; }
+  friend auto operator<=>(const PieceState& a, const PieceState& b) { return a.value <=> b.value; }
+};
+
 class Pieces {
  public:
-  using State = Id<struct PieceTag>;
-  static constexpr State kSettled{0};  // only the last token decides what may follow
+  using State = PieceState;
+  static inline constinit const State kSettled{};  // only the last token decides what may follow
 
   virtual ~Pieces() = default;
   virtual std::optional<State> begin(TokenId token) const = 0;

@@ -50,7 +50,7 @@ CanonicalState Tokenization::begun(std::span<const std::uint16_t> guesses, Added
   CanonicalState state;
   state.open = open;
   for (const std::uint16_t guess : guesses)
-    state.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, 0});
+    state.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, {}});
   std::ranges::sort(state.hypotheses);
   return state;
 }
@@ -93,7 +93,7 @@ std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, To
     after.hypotheses.push_back({text.guess, text.place, Hypothesis::Edge::Inside, *pieces});
     if (text.place != CodePoints::kBetween || !pieces_->may_finish(*pieces)) continue;
     for (const std::uint16_t guess : rules_.ends(text.guess))
-      after.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, 0});
+      after.hypotheses.push_back({guess, CodePoints::kBetween, Hypothesis::Edge::Border, {}});
   }
   if (after.hypotheses.empty()) return std::nullopt;
   sort_unique(after.hypotheses);

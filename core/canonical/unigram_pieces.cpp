@@ -1,6 +1,7 @@
 #include "canonical/unigram_pieces.hpp"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -41,6 +42,63 @@ std::size_t advance(const TokenTrie& trie, Starts& starts, std::uint8_t byte, st
 
 }  // namespace
 
+// Lists of pending starts by numbers.  What no state has any more is dropped now and then, and its number is free again.
+class UnigramPieces::Fronts {
+ public:
+  State state(Front front) {
+    const std::lock_guard lock(mutex_);
+    auto known = entries_.find(front);
+    if (known == entries_.end()) {
+      if (entries_.size() >= sweep_at_) sweep();
+      const std::uint32_t number = free_.empty() ? static_cast<std::uint32_t>(entries_.size()) + 1 : free_.back();
+      auto entry = std::make_shared<const Entry>(std::move(front), number);
+      known = entries_.insert(std::move(entry)).first;
+      if (!free_.empty()) free_.pop_back();
+    }
+    return {(*known)->number, *known};
+  }
+  static const Front& of(const State& state) { return static_cast<const Entry*>(state.held.get())->front; }
+  std::size_t memory_bytes() const {
+    const std::lock_guard lock(mutex_);
+    std::size_t bytes = free_.capacity() * sizeof(std::uint32_t);
+    for (const EntryPtr& entry : entries_) bytes += kNodeBytes + block_bytes_of(entry->front);
+    return bytes;
+  }
+
+ private:
+  static constexpr std::size_t kLeastSwept = 4096;
+  static constexpr std::size_t kNodeBytes = block_bytes(48) + block_bytes(64);  // of the set, and of what is shared
+
+  struct Entry {
+    Front front;
+    std::uint32_t number;
+    Entry(Front pending, std::uint32_t own) : front(std::move(pending)), number(own) {}
+  };
+  using EntryPtr = std::shared_ptr<const Entry>;
+  struct ByFront {
+    using is_transparent = void;
+    bool operator()(const EntryPtr& a, const EntryPtr& b) const { return a->front < b->front; }
+    bool operator()(const EntryPtr& a, const Front& b) const { return a->front < b; }
+    bool operator()(const Front& a, const EntryPtr& b) const { return a < b->front; }
+  };
+
+  // Nobody can copy a state that the set alone has.
+  void sweep() {
+    free_.reserve(free_.size() + entries_.size());
+    std::erase_if(entries_, [&](const EntryPtr& entry) {
+      if (entry.use_count() > 1) return false;
+      free_.push_back(entry->number);
+      return true;
+    });
+    sweep_at_ = std::max(kLeastSwept, 2 * entries_.size());
+  }
+
+  mutable Mutex mutex_;
+  std::set<EntryPtr, ByFront> entries_;
+  std::vector<std::uint32_t> free_;
+  std::size_t sweep_at_ = kLeastSwept;
+};
+
 UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
                              const std::vector<std::uint32_t>& byte_tokens, Sets sets)
     : vocabulary_(std::move(vocabulary)),
@@ -48,7 +106,7 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
       scores_(std::move(scores)),
       sets_(std::move(sets)),
       is_byte_(scores_.size(), false),
-      fronts_(1) {
+      fronts_(std::make_unique<Fronts>()) {
   if (scores_.size() != vocabulary_->token_count())
     throw std::invalid_argument("unigram: scores and tokens differ in number");
   if (sets_.best.size() != vocabulary_->words() || sets_.apart.size() != vocabulary_->words())
@@ -139,6 +197,8 @@ UnigramPieces::Score UnigramPieces::best(std::string_view text) const {
 
 // ---- states -------------------------------------------------------------------------------------
 
+UnigramPieces::~UnigramPieces() = default;
+
 std::optional<Pieces::State> UnigramPieces::begin(TokenId token) const {
   return has_bit(sets_.best, token.value) ? std::optional(kSettled) : std::nullopt;
 }
@@ -160,25 +220,18 @@ std::optional<Pieces::State> UnigramPieces::follow(State state, TokenId last, To
   std::optional<Front> front = after(pending, token);
   if (!front) return std::nullopt;
   if (*front == own(token)) return kSettled;
-  const std::lock_guard lock(mutex_);
-  if (const auto known = numbers_.find(*front); known != numbers_.end()) return known->second;
-  const State number{static_cast<std::uint32_t>(fronts_.size())};
-  fronts_.push_back(*front);
-  numbers_.emplace(*std::move(front), number);
-  return number;
+  return fronts_->state(*std::move(front));
 }
 
-const UnigramPieces::Front& UnigramPieces::front_of(State state, TokenId last) const {
-  if (state == kSettled) return own(last);
-  const std::lock_guard lock(mutex_);
-  return fronts_[state.value];
+const UnigramPieces::Front& UnigramPieces::front_of(const State& state, TokenId last) const {
+  return state == kSettled ? own(last) : Fronts::of(state);
 }
 
 // What a token leaves pending by itself.
 const UnigramPieces::Front& UnigramPieces::own(TokenId token) const {
   {
     const std::lock_guard lock(mutex_);
-    if (is_byte_[token.value]) return fronts_[0];
+    if (is_byte_[token.value]) return nothing_;
     if (const auto known = own_.find(token.value); known != own_.end()) return known->second;
   }
   Front front = *after({}, token);
@@ -420,7 +473,7 @@ std::size_t UnigramPieces::memory_bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t bytes = scores_.size() * sizeof(Score) + 2 * sets_.best.size() * sizeof(std::uint32_t) +
                       forbidden_.weight() + carried_.weight();
-  for (const Front& front : fronts_) bytes += 2 * block_bytes(front.size() * sizeof(Start)) + 64;
+  bytes += fronts_->memory_bytes();
   for (const auto& [token, front] : own_) bytes += block_bytes(front.size() * sizeof(Start)) + 48;
   return bytes + leads_.size() * 32;
 }

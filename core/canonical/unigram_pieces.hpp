@@ -29,8 +29,7 @@
 // its subtrie and the tokens have in common.  Not taken: absolute sums as states, which no two words share.
 #pragma once
 
-#include <deque>
-#include <map>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,6 +62,7 @@ class UnigramPieces final : public Pieces {
                         const std::vector<std::uint32_t>& byte_tokens);
   UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
                 const std::vector<std::uint32_t>& byte_tokens, Sets sets);
+  ~UnigramPieces() override;
 
   std::optional<State> begin(TokenId token) const override;
   std::optional<State> follow(State state, TokenId last, TokenId token) const override;
@@ -99,6 +99,7 @@ class UnigramPieces final : public Pieces {
   };
   enum class EffectKind : std::uint8_t { Forbidden, Carried };
   class EffectsMaker;
+  class Fronts;
 
   // The score of the piece that ends at a node; kNoPiece where none does.
   Score score_at(NodeId node) const {
@@ -112,7 +113,7 @@ class UnigramPieces final : public Pieces {
   template <class Visit>
   void for_each_effect(State state, TokenId last, EffectKind kind, Visit&& visit) const;
   std::optional<Front> after(Front starts, TokenId token) const;
-  const Front& front_of(State state, TokenId last) const;
+  const Front& front_of(const State& state, TokenId last) const;
   const Front& own(TokenId token) const;
   Score best(std::string_view text) const;
   Score least_lead(NodeId node) const;
@@ -125,8 +126,8 @@ class UnigramPieces final : public Pieces {
   Sets sets_;
   std::vector<bool> is_byte_;  // by token
   mutable Mutex mutex_;
-  mutable std::deque<Front> fronts_;  // by state; never moved
-  mutable std::map<Front, State> numbers_;
+  std::unique_ptr<Fronts> fronts_;
+  const Front nothing_;
   mutable std::unordered_map<std::uint32_t, Front> own_;    // by token
   mutable std::unordered_map<std::uint32_t, Score> leads_;  // by node
   using EffectsMemo = SharedMemo<std::uint32_t, Effects>;   // by node
