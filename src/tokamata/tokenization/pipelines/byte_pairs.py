@@ -6,8 +6,6 @@ Unknown parts are refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 import tokamata._core as _core
 from tokamata.tokenization.pipelines.atoms import atoms_of_texts
 from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
@@ -30,7 +29,7 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     Arguments and errors are those of :func:`.tokenizer_json.pipeline_from_tokenizer_json`.
     """
     engine = HuggingFaceEngine()
-    normalizer = _normalizer(file, engine)
+    normalizer = read_normalizer(file, engine)
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
     splits, normalizer = _splits(parts, normalizer, engine)
     if normalizer.prefix != "none" and not all(split.keeps_gaps for split in splits):
@@ -53,48 +52,7 @@ def byte_pair_normalizer(file: Section) -> Normalizer:
     """
     engine = HuggingFaceEngine()
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
-    return _splits(parts, _normalizer(file, engine), engine)[1]
-
-
-# ---- the normalizer -----------------------------------------------------------------------------
-
-
-def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
-    normalizers = engine.package.normalizers
-    forms: list[str] = []
-    single: list[Any] = []
-    spaces = prefix = ""
-    for one in flattened(file, "normalizer", "normalizers"):
-        kind = one.kind
-        if kind in ("NFC", "NFKC"):
-            if single:
-                raise refusal("normalizer", f"{kind} after {type(single[-1]).__name__}")
-            forms.append(kind)
-        elif kind == "Lowercase":
-            single.append(normalizers.Lowercase())
-        elif kind == "Replace" and _is_space(one.section("pattern")) and len(one.text("content")) == 1:
-            spaces = one.text("content")
-        elif kind == "Prepend" and not spaces:
-            prefix = one.text("prepend")
-        else:
-            raise refusal("normalizer", f"{kind} {one!r:.200}")
-    if prefix and prefix != (spaces or " "):
-        raise refusal("normalizer", f"it prepends {prefix!r:.40}, which is not a space")
-    keeps = normalizers.Sequence(single).normalize_str if single else None
-    # What NFKC leaves as it is, NFC does as well.
-    form = _form("NFKC" if "NFKC" in forms else "NFC") if forms else None
-    return Normalizer(form, keeps, spaces, "always" if prefix else "none")
-
-
-@cache
-def _form(kind: str) -> Callable[[str], str]:
-    """NFC or NFKC, one object for each: :func:`.normal_forms.normal_form` keeps its tables."""
-    normalize: Callable[[str], str] = getattr(HuggingFaceEngine().package.normalizers, kind)().normalize_str
-    return normalize
-
-
-def _is_space(pattern: Section) -> bool:
-    return pattern.fields == {"String": " "}
+    return _splits(parts, read_normalizer(file, engine), engine)[1]
 
 
 # ---- the pre-tokenizer --------------------------------------------------------------------------
