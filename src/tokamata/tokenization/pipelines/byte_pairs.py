@@ -6,6 +6,7 @@ Unknown parts are refused by name.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Norm
 from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.pretokenizers.regex import escaped
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
 
@@ -32,7 +34,7 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     normalizer = read_normalizer(file, engine)
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
     splits, normalizer = _splits(parts, normalizer, engine)
-    if normalizer.prefix != "none" and not all(split.keeps_gaps for split in splits):
+    if normalizer.prefix != "none" and not all(split.keeps_gaps or split.members for split in splits):
         raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
     model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
@@ -80,11 +82,19 @@ def _splits(
         elif kind == "Punctuation":
             marks = engine.runs_of(engine.package.pre_tokenizers.Punctuation("contiguous"))
             splits.append(_behaved("[mark]", part.text("behavior", "Isolated"), {"[mark]": marks}))
+        elif kind == "WhitespaceSplit":
+            white = engine.removed_by(engine.package.pre_tokenizers.WhitespaceSplit())
+            splits.append(Splitting("[white]", keeps_matches=False, members={"[white]": white}))
+        elif kind == "Whitespace":
+            splits.append(_words(engine))
         elif kind == "Metaspace":
-            if splits:  # they see spaces, and each piece gets one more
+            is_of_words = parts[0].kind == "WhitespaceSplit" and part is parts[1]
+            if splits and not is_of_words:  # they see spaces, and each piece gets one more
                 raise refusal("pre-tokenizer", "Metaspace after a split")
-            normalizer = _metaspace(part, normalizer)
-            if part.flag("split", True):
+            normalizer = _metaspace(part, normalizer, is_of_words)
+            if is_of_words:
+                splits = [_spaced_words(part, engine)]
+            elif part.flag("split", True):
                 mark = part.character("replacement")
                 splits.append(Splitting(f"{mark}[^{mark}]*|[^{mark}]+"))
         else:
@@ -92,30 +102,49 @@ def _splits(
     return splits, normalizer
 
 
-def _metaspace(part: Section, normalizer: Normalizer) -> Normalizer:
+def _words(engine: HuggingFaceEngine) -> Splitting:
+    """Words and runs of other characters, without white space."""
+    whitespace = engine.package.pre_tokenizers.Whitespace()
+    word, white = engine.words_of(whitespace), engine.removed_by(whitespace)
+    members = {"[word]": word, "[other]": ~word & ~white}
+    return Splitting("[word]+|[other]+", keeps_gaps=False, members=members)
+
+
+def _spaced_words(part: Section, engine: HuggingFaceEngine) -> Splitting:
+    """Words without white space, each with the sign for a space before it."""
+    sign = np.zeros(CODE_POINTS, dtype=bool)
+    sign[ord(part.character("replacement"))] = True
+    white = engine.removed_by(engine.package.pre_tokenizers.WhitespaceSplit())
+    members = {"[sign]": sign, "[letter]": ~white & ~sign}
+    return Splitting("[sign][letter]+", keeps_gaps=False, members=members)
+
+
+def _metaspace(part: Section, normalizer: Normalizer, is_of_words: bool) -> Normalizer:
     scheme = part.text("prepend_scheme", "always" if part.flag("add_prefix_space", True) else "never")
     if scheme not in ("always", "first", "never"):
         part.refuse("prepend_scheme", '"always", "first" or "never"')
+    if is_of_words and scheme != "always":
+        raise refusal("pre-tokenizer", f"Metaspace after WhitespaceSplit with the scheme {scheme}")
     if normalizer.spaces or normalizer.prefix != "none":
         raise refusal("pre-tokenizer", "Metaspace after a normalizer that replaces spaces")
-    replaced = Normalizer(normalizer.form, normalizer.keeps, part.character("replacement"))
+    replaced = replace(normalizer, spaces=part.character("replacement"))
     return replaced if scheme == "never" else _prefixed(replaced, "missing", True, scheme == "first")
 
 
 def _prefixed(normalizer: Normalizer, prefix: Any, is_decoded: bool, once: bool = False) -> Normalizer:
     if normalizer.prefix != "none":
         raise refusal("pre-tokenizer", "two parts that put a space before the text")
-    return Normalizer(normalizer.form, normalizer.keeps, normalizer.spaces, prefix, is_decoded, once)
+    return replace(normalizer, prefix=prefix, prefix_is_decoded=is_decoded, prefix_once=once)
 
 
 def _split(part: Section) -> Splitting:
     pattern = part.section("pattern")
-    regex = pattern.text("Regex") if "Regex" in pattern.fields else _escaped(pattern.text("String"))
+    regex = pattern.text("Regex") if "Regex" in pattern.fields else escaped(pattern.text("String"))
     behavior, inverted = part.text("behavior"), part.flag("invert", False)
     if behavior == "Isolated":
         return Splitting(regex)
-    if behavior == "Removed" and inverted:
-        return Splitting(regex, keeps_gaps=False)
+    if behavior == "Removed":
+        return Splitting(regex, keeps_gaps=not inverted, keeps_matches=inverted)
     if inverted:
         raise refusal("pre-tokenizer", f"Split that is inverted and {behavior}")
     return _behaved(regex, behavior, {}, is_one=len(pattern.text("String", "")) == 1)
@@ -134,10 +163,6 @@ def _behaved(one: str, behavior: str, members: dict[str, Any], is_one: bool = Tr
     raise refusal("pre-tokenizer", f"a split by {one!r:.100} that is {behavior}")
 
 
-def _escaped(text: str) -> str:
-    return "".join("\\" + c if c in r"\.[]{}()*+?|^$-&" else c for c in text)
-
-
 # ---- the model ----------------------------------------------------------------------------------
 
 
@@ -154,6 +179,8 @@ def _byte_pairs(
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
     in_model[ids[ids < len(tokens)]] = 1
+    if normalizer.spaces:  # no text that is encoded has a space
+        in_model[[token for text, token in vocab.items() if " " in text and token < len(tokens)]] = 0
     byte_tokens: dict[int, int] = {}
     if model.flag("byte_fallback", False):
         names = {byte: f"<0x{byte:02X}>" for byte in range(256)}

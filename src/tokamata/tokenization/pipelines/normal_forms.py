@@ -18,7 +18,7 @@ Cost: about 0.3 s.  Rejected: Unicode's quick check, which answers "maybe" for e
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,6 +28,8 @@ import numpy.typing as npt
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, sample_points, spread
 
 _SEPARATOR = "\n"
+# No form changes these, and charsmaps leave one of them alone; none begins a key, or joins what follows it.
+_SEPARATORS = (_SEPARATOR, "\ue000", "0")
 _BASE = "1"  # no mark composes with it
 _HIGHEST_MARK = "\u0345"  # of class 240, the highest
 
@@ -82,18 +84,35 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
 def unchanged_points(normalize: Callable[[str], str]) -> npt.NDArray[np.bool_]:
     """Which code points the normalizer does not change: ``bool[0x110000]``, false for surrogates."""
     points = sample_points()
-    points = points[points != ord(_SEPARATOR)]
     flags = np.zeros(CODE_POINTS, dtype=bool)
     flags[points] = _unchanged(normalize, map(chr, points.tolist()))
-    flags[ord(_SEPARATOR)] = normalize(_SEPARATOR) == _SEPARATOR
     return spread(flags)
 
 
+def results_apart(normalize: Callable[[str], str], texts: Sequence[str]) -> list[str]:
+    """What becomes of each text; they are normalized together, with something between that keeps them apart."""
+    for separator in _SEPARATORS:
+        together = separator.join(["", *texts, ""])
+        if normalize(separator) != separator or together.count(separator) != len(texts) + 1:
+            continue
+        results = normalize(together).split(separator)
+        if len(results) == len(texts) + 2:
+            return results[1:-1]
+    return [normalize(text) for text in texts]
+
+
 def _unchanged(normalize: Callable[[str], str], texts: Iterable[str]) -> list[bool]:
-    """For each text, which must contain no line feed, whether the normalizer leaves it unchanged."""
+    """For each text whether the normalizer leaves it unchanged."""
     given = list(texts)
-    result = normalize(_SEPARATOR.join(given)).split(_SEPARATOR)
-    return [text == after for text, after in zip(given, result, strict=True)]
+    # A separator among the code points is tried alone.
+    apart = [text not in _SEPARATORS for text in given]
+    results = iter(
+        results_apart(normalize, [text for text, is_apart in zip(given, apart, strict=True) if is_apart])
+    )
+    return [
+        text == (next(results) if is_apart else normalize(text))
+        for text, is_apart in zip(given, apart, strict=True)
+    ]
 
 
 def _combining_classes(normalize: Callable[[str], str], points: list[int]) -> npt.NDArray[np.uint8]:

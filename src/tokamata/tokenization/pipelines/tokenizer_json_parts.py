@@ -39,6 +39,8 @@ def added_tokens(
             what = f"{content!r:.40} begins with a space, and the tokenizer puts a space before each text"
             raise refusal("added tokens", what)
         if entry.get("normalized"):
+            if normalizer.has_contexts:  # it sees what stands around the token
+                raise refusal("added tokens", f"{content!r:.40} is found in normalized texts")
             if normalizer.prefix == "always":
                 raise refusal("added tokens", f"{content!r:.40} is matched after a prefix")
             for change in filter(None, (normalizer.form, normalizer.keeps)):

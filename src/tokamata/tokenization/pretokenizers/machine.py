@@ -57,10 +57,18 @@ class Cut:
         matching: the automaton of the regex.
         keeps_gaps: whether the text between matches is a piece of its own.  If it is removed, no token
             writes it, and a text with a gap is not canonical.
+        keeps_matches: whether matches are pieces.  If they are removed, a text with one is not canonical, and
+            others are one gap.
     """
 
     matching: Matching
     keeps_gaps: bool = True
+    keeps_matches: bool = True
+
+    @property
+    def has_matches(self) -> bool:
+        """Whether a match may be a piece."""
+        return self.keeps_matches and not self.matching.never_matches
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,20 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
     return _trimmed(starts, targets, ends, may_end)
 
 
+def without_end(found: Hypotheses, symbols: Sequence[bool]) -> Hypotheses:
+    """The hypotheses about texts that do not end with one of some symbols.
+
+    Each has a second state, where such a symbol was read last.
+    """
+    size = len(found.targets)
+    targets = [
+        [DEAD if target == DEAD else target + size * symbols[number] for number, target in enumerate(row)]
+        for row in found.targets
+    ]
+    ends = [*(list(row) for row in found.ends), *([end + size for end in row] for row in found.ends)]
+    return _trimmed(list(found.starts), targets * 2, ends, [*found.may_end, *[False] * size])
+
+
 def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
     """The hypotheses at the start of a text: each split may begin with a match or with a gap."""
     chains: list[_Chain] = [()]
@@ -143,7 +165,7 @@ def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
 
 
 def _begun(cut: Cut, pending: frozenset[int], must: int | None = None) -> list[_Guess]:
-    guesses = [] if cut.matching.never_matches else [_Guess(0, False, must, pending)]
+    guesses = [_Guess(0, False, must, pending)] if cut.has_matches else []
     if cut.keeps_gaps:
         guesses.append(_Guess(GAP, False, must, pending))
     return guesses
@@ -189,7 +211,7 @@ def _ended(cuts: Sequence[Cut], chain: _Chain, end: int) -> list[_Chain]:
         if not all(map(_finishes, cuts[level + 1 :], chain[level + 1 :], [end] * len(cuts))):
             continue
         if guess.open == GAP:  # a gap cannot follow a gap
-            heads = [] if cut.matching.never_matches else [_Guess(0, False, None, guess.pending)]
+            heads = [_Guess(0, False, None, guess.pending)] if cut.has_matches else []
         else:
             heads = _begun(cut, guess.pending, guess.open)
         result += [(*chain[:level], head, *rest) for head in heads for rest in _fresh(cuts[level + 1 :])]
