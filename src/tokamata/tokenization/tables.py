@@ -25,6 +25,7 @@ from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,
     Normalizer,
     Pipeline,
+    Unigram,
     WordPieces,
     contradictions_refused,
 )
@@ -55,6 +56,8 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
     if isinstance(model, WordPieces):  # the automaton of words has its own first tokens
         never_first = np.zeros(0, dtype=np.uint32)
         return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
+    if isinstance(model, Unigram):
+        raise UnsupportedTokenizerError("model", "Unigram")
     pipeline = _without_decoded_sign(pipeline, model)
     _check_first_space(pipeline.normalizer, vocabulary)
     return {**_text_tables(pipeline, model), **_model_tables(model), "never_first": _never_first(vocabulary)}

@@ -7,7 +7,7 @@ Unknown parts are refused by name.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from tokamata.tokenization.pretokenizers.regex import escaped
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
 
+if TYPE_CHECKING:
+    from tokamata.tokenization.pretokenizers.classes import Flags
+
 # The regex of GPT-2, by which `ByteLevel` splits if its `use_regex` is true.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
@@ -33,15 +36,15 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     engine = HuggingFaceEngine()
     normalizer = read_normalizer(file, engine)
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
-    splits, normalizer = _splits(parts, normalizer, engine)
+    splits, normalizer = read_pre_tokenizer(parts, normalizer, engine)
     if normalizer.prefix != "none" and not all(split.keeps_gaps or split.members for split in splits):
         raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
     model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
     if not is_byte_level:
-        _check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
+        check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
     added = added_tokens(file, tokens, normalizer)
-    _check_added(added, tokens, model)
+    check_added(added, tokens, model.in_model != 0)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
 
@@ -54,15 +57,16 @@ def byte_pair_normalizer(file: Section) -> Normalizer:
     """
     engine = HuggingFaceEngine()
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
-    return _splits(parts, read_normalizer(file, engine), engine)[1]
+    return read_pre_tokenizer(parts, read_normalizer(file, engine), engine)[1]
 
 
 # ---- the pre-tokenizer --------------------------------------------------------------------------
 
 
-def _splits(
+def read_pre_tokenizer(
     parts: list[Section], normalizer: Normalizer, engine: HuggingFaceEngine
 ) -> tuple[list[Splitting], Normalizer]:
+    """The splits of a pre-tokenizer, and the normalizer with what the pre-tokenizer does to spaces."""
     splits: list[Splitting] = []
     for part in parts:
         kind = part.kind
@@ -191,11 +195,11 @@ def _byte_pairs(
     unknown = np.zeros(CODE_POINTS, dtype=bool)
     if is_byte_level:
         known = {byte_level_bytes(text)[0] for text in characters}
-        unknown = _with_bytes(set(range(256)) - known)
+        unknown = with_bytes(set(range(256)) - known)
     else:
         lacks[:] = True
         lacks[[ord(text) for text in characters]] = False
-        unwritten = _with_bytes(set(range(256)) - set(byte_tokens))
+        unwritten = with_bytes(set(range(256)) - set(byte_tokens))
         if normalizer.spaces:  # without its token, its bytes are written, which do not decode to a space
             unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
         unknown = lacks & unwritten
@@ -215,7 +219,7 @@ def _byte_pairs(
     )
 
 
-def _check_decoder(
+def check_decoder(
     vocab: dict[str, int], tokens: list[bytes | None], byte_tokens: dict[int, int], normalizer: Normalizer
 ) -> None:
     """Checks that the decoder undoes what the normalizer does, and nothing else.
@@ -234,14 +238,14 @@ def _check_decoder(
             )
 
 
-def _check_added(added: tuple[AddedToken, ...], tokens: list[bytes | None], model: BytePairs) -> None:
+def check_added(added: tuple[AddedToken, ...], tokens: list[bytes | None], in_model: Flags) -> None:
     """Checks that added tokens are decoded to their texts.
 
     What is decoded to no text is in none, unless the model writes the same token.
     """
     for one in added:
         decoded = tokens[one.token]
-        if decoded in (None, one.text) or (not model.in_model[one.token] and not _is_utf8(decoded)):
+        if decoded in (None, one.text) or (not in_model[one.token] and not _is_utf8(decoded)):
             continue
         raise refusal("added tokens", f"{one.text.decode()!r:.40} is decoded to {decoded!r:.40}")
 
@@ -270,7 +274,7 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
 _LENGTHS = ((0x80, 0), (0x800, 0xC0), (0x10000, 0xE0), (CODE_POINTS, 0xF0))
 
 
-def _with_bytes(missing: set[int]) -> Any:
+def with_bytes(missing: set[int]) -> Any:
     """The code points whose UTF-8 has one of these bytes."""
     lacks = np.zeros(256, dtype=bool)
     lacks[list(missing)] = True

@@ -152,7 +152,9 @@ class _Points:
             texts += [letter for letter in self._composed if self.alone[ord(letter)]]
             texts += [chr(point) for point in _HANGUL if self.alone[point]]
         if self.part.charsmap is not None:
-            if letters[:_HANGUL.stop].sum() >= _HANGUL.stop - 1:  # of nearly all; finding the keys takes long
+            if (
+                letters[: _HANGUL.stop].sum() >= _HANGUL.stop - 1
+            ):  # of nearly all; finding the keys takes long
                 texts.append(self.part.charsmap.all_results())
             else:
                 texts += self.part.charsmap.short_keys_over(letters).values()

@@ -112,6 +112,25 @@ class BytePairs:
 
 
 @dataclass(frozen=True)
+class Unigram:
+    """Pieces with scores: those with the largest sum are written.
+
+    Attributes:
+        scores: ``float64[tokens]``, the score of each token; NaN where it is no piece of the model.
+        unknown_score: the score of a code point without a piece.
+        byte_tokens: the tokens of single bytes, by byte, which write code points without a piece.
+        lacks: which code points have no piece of their own and are written with byte tokens.
+        unknown: which code points cannot be written.
+    """
+
+    scores: npt.NDArray[np.float64]
+    unknown_score: float
+    byte_tokens: dict[int, int]
+    lacks: Flags
+    unknown: Flags
+
+
+@dataclass(frozen=True)
 class WordPieces:
     """Longest match within words.
 
@@ -170,7 +189,7 @@ class Pipeline:
     engine: Engine
     normalizer: Normalizer
     splits: tuple[Splitting, ...]
-    model: BytePairs | WordPieces
+    model: BytePairs | Unigram | WordPieces
     added: tuple[AddedToken, ...]
 
 

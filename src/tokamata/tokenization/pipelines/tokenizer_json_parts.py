@@ -12,6 +12,8 @@ __all__ = ["added_tokens", "kind_of", "refusal", "vocab_of"]
 def kind_of(model: Section) -> str:
     """The type of a model."""
     if model.fields.get("type") is None:
+        if isinstance(model.fields.get("vocab"), list):
+            return "Unigram"
         return "WordPiece" if "max_input_chars_per_word" in model.fields else "BPE"
     return model.kind
 
