@@ -30,8 +30,14 @@ from tokamata.tokenization.pipelines.pipeline import (
     contradictions_refused,
 )
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, ranges_of
-from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses, without_end
-from tokamata.tokenization.pretokenizers.matching import DEAD, matching
+from tokamata.tokenization.pretokenizers.machine import (
+    Cut,
+    Hypotheses,
+    hypotheses,
+    without_end,
+    without_matches,
+)
+from tokamata.tokenization.pretokenizers.matching import DEAD, Matching, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
 from tokamata.tokenization.pretokenizers.word_machine import Symbol, WordDefinition, word_hypotheses
 
@@ -145,14 +151,18 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
     columns = {name: kinds[:, i].tolist() for i, name in enumerate(names)}
     cuts = []
+    absent = []
     for number, (split, program) in enumerate(zip(splits, programs, strict=True)):
-        own = {cls: columns[number >= len(normalizer.absent), cls] for cls in classes_of(program)}
+        is_spelled = number >= len(normalizer.absent)
+        own = {cls: columns[is_spelled, cls] for cls in classes_of(program)}
         automaton = matching(program, own, len(kinds))
-        if not automaton.never_matches:
+        if not is_spelled:
+            absent.append(automaton)
+        elif not automaton.never_matches:
             cuts.append(Cut(automaton, split.keeps_gaps, split.keeps_matches))
         elif not split.keeps_gaps:
             raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
-    guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), kinds[:, -2], kinds[:, -1])
+    guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, kinds[:, -2], kinds[:, -1])
     return {**tables, "added_are_apart": False, **guesses}
 
 
@@ -237,6 +247,7 @@ def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
 def _guesses(
     normalizer: Normalizer,
     found: Hypotheses,
+    absent: list[Matching],
     is_space: npt.NDArray[np.bool_],
     is_white: npt.NDArray[np.bool_],
 ) -> Tables:
@@ -269,6 +280,12 @@ def _guesses(
             tables["control_starts"] = (
                 tables["added_starts"] if normalizer.prefix == "missing" else tables["text_starts"]
             )
+    if absent:
+        is_hidden = normalizer.prefix != "none" and normalizer.prefix_is_decoded
+        made = Hypotheses(tuple(starts), tuple(map(tuple, targets)), tuple(map(tuple, ends)), tuple(may_end))
+        hidden = frozenset(tables["text_starts"] if is_hidden else ())
+        made, tables = without_matches(made, tables, hidden, absent, len(is_space))
+        return {**_hypotheses_tables(made.targets, made.ends, made.may_end), **_starts(tables)}
     return {**_hypotheses_tables(targets, ends, may_end), **_starts(tables)}
 
 

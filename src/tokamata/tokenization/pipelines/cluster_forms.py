@@ -39,7 +39,7 @@ import numpy.typing as npt
 
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.charsmaps import LONG_CLUSTER
-from tokamata.tokenization.pipelines.normal_forms import results_apart
+from tokamata.tokenization.pipelines.normal_forms import differing, results_apart
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, sample_points, spread
 
 if TYPE_CHECKING:
@@ -247,18 +247,16 @@ class _Neighbours:
         pair = next((pair for pair, text in zip(tried, after, strict=True) if text == begun + pair), "")
         if not pair:
             return set()
+        own = results_apart(self._change, [pair])[0]
         texts = [letter + _JOINER + pair for letter in others]
-        results = results_apart(self._change, texts)
-        return {text[0] for text, result in zip(texts, results, strict=True) if text == result}
+        expected = [letter + _JOINER + own for letter in others]
+        return {texts[number][0] for number, _ in differing(self._change, texts, expected)}
 
     def _where(self, texts: Sequence[str], result: str, after: bool) -> list[str]:
         """The code points that stand beside the pair in these texts and change what becomes of it."""
-        found = []
-        for text, changed in zip(texts, results_apart(self._change, texts), strict=True):
-            letter = text[-1] if after else text[0]
-            if changed != (result + letter if after else letter + result):
-                found.append(letter)
-        return found
+        letters = [text[-1] if after else text[0] for text in texts]
+        expected = [result + letter if after else letter + result for letter in letters]
+        return [letters[number] for number, _ in differing(self._change, texts, expected)]
 
 
 def _automaton(

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pipelines.normal_forms import results_apart
+from tokamata.tokenization.pipelines.normal_forms import changed_points, results_apart
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, sample_points, spread
 
 if TYPE_CHECKING:
@@ -125,14 +125,7 @@ class _Points:
     def __init__(self, part: Part) -> None:
         self.part = part
         points = sample_points()
-        letters = list(map(chr, points.tolist()))
-        results = results_apart(part.change, letters)
-        # A separator among the code points is not to be trusted.
-        for at in (letters.index("\n"), letters.index("0"), letters.index("\ue000")):
-            results[at] = part.change(letters[at])
-        self.changed = {
-            ord(letter): result for letter, result in zip(letters, results, strict=True) if result != letter
-        }
+        self.changed = changed_points(part.change)
         flags = np.zeros(CODE_POINTS, dtype=bool)
         flags[points] = True
         flags[list(self.changed)] = False

@@ -52,7 +52,7 @@ def unigram_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     model = _unigram(section, pieces, tokens, normalizer, added)
     if model.byte_tokens:
         _check_byte_names(pieces)
-        splits.insert(0, Splitting(_ANY_BYTE, keeps_matches=False))
+        splits.append(Splitting(_ANY_BYTE, keeps_matches=False))  # within a pre-token
     names = set(_BYTE_NAMES) if model.byte_tokens else set()
     written = {text: token for token, (text, _) in enumerate(pieces) if text not in names}
     check_decoder(
