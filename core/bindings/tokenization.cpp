@@ -46,6 +46,11 @@ TextRulesTables text_rules(const nb::dict& tables) {
   rules.control_starts = to_vector<std::uint16_t>(tables, "control_starts");
   rules.seconds = nb::cast<std::uint32_t>(tables["seconds"]);
   rules.composes = to_vector<std::uint8_t>(tables, "composes");
+  rules.form_targets = to_vector<std::uint16_t>(tables, "form_targets");
+  for (const std::uint8_t state : to_vector<std::uint8_t>(tables, "form_states")) {
+    if (state > static_cast<std::uint8_t>(FormState::Owes)) throw nb::value_error("form_states has another state");
+    rules.form_states.push_back(static_cast<FormState>(state));
+  }
   for (const nb::handle content : nb::cast<nb::list>(tables["added_texts"])) {
     const auto text = nb::cast<nb::bytes>(content);
     rules.added.emplace_back(text.c_str(), text.size());

@@ -224,7 +224,7 @@ class Liveness::Search {
   }
   // Whether the text, or the stretch before an added token, may end at a node.
   bool may_end(const Node& node) const {
-    return all_.tokenization_.may_end({node.text.guess, node.text.place, node.edge, node.pieces});
+    return all_.tokenization_.may_end({node.text.guess, node.text.place, node.edge, node.pieces}, node.text.marks);
   }
 
   // The added tokens after a node that sees edges; one that is found to lead to an end is the last node then.

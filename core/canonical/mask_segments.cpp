@@ -19,7 +19,8 @@ TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, W
     for (const std::uint32_t token : tokens) set_bit(by_pieces, token);
   };
   note_by_pieces(own.by_pieces);
-  const bool is_touched = !own.asked.empty() || touch.open != AddedTokens::kNothing;
+  const bool is_special = tokenization_.rules().is_special(touch.marks);
+  const bool is_touched = !own.asked.empty() || touch.open != AddedTokens::kNothing || is_special;
   const bool as_it_is = !own.has_meeting && !is_touched;
   if (!as_it_is) scratch_.assign(words.size(), 0);
   Words& target = as_it_is ? words : scratch_;
@@ -28,7 +29,7 @@ TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, W
   for (const std::uint32_t token : own.listed) set_bit(target, token);
   if (as_it_is) return own.most;
   TokenCount most = own.most;
-  if (own.has_meeting) {
+  if (own.has_meeting || is_special) {
     const Words& fitting = tokenization_.fitting(touch.starter, touch.marks);
     for (std::size_t i = 0; i < scratch_.size(); ++i) scratch_[i] &= fitting[i];
   }
@@ -86,6 +87,8 @@ const MaskSegments::Touched& MaskSegments::touched(const Key& key, const Touch& 
     for (const std::uint32_t token : asked) judge(token);
     if (touch.open != AddedTokens::kNothing)
       for (const std::uint32_t token : *tokenization_.distinguished(touch.open)) judge(token);
+    if (tokenization_.rules().is_special(touch.marks))
+      for (const std::uint32_t token : *tokenization_.differing(touch.starter, touch.marks)) judge(token);
     return changes;
   });
 }
@@ -436,6 +439,10 @@ Tokenization::InsideClassPtr MaskSegments::inside_class(const Key& key, const Cl
     budget.step();
     result->longest = std::max<std::size_t>(result->longest, vocabulary.code_points_begun({token}));
     const bool is_opening = has_bit(tokenization_.opening(), token);
+    if (has_bit(tokenization_.unsteady(), token)) {
+      result->doubtful.push_back(token);
+      return;
+    }
     if (target.place == CodePoints::kBetween) {
       if (!is_opening) {
         plain[number - 1u].push_back(token);

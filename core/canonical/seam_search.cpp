@@ -301,8 +301,8 @@ class StabilitySearch {
     for (const State state : parts_.starts()) offer({.state = state}, {});
     while (const std::optional<std::uint32_t> number = nodes_.take()) {
       const Node node = nodes_.node(*number);
-      if (node.apart.place == CodePoints::kBetween) {
-        if (node.is_broken && parts_.is_accepting(node.state)) return nodes_.text_of(*number);
+      if (node.apart.place == CodePoints::kBetween && !rules_.owes(node.apart)) {
+        if ((node.is_broken || rules_.owes(node.whole)) && parts_.is_accepting(node.state)) return nodes_.text_of(*number);
         for (const State state : parts_.after_edge(node.state)) {
           Node after = node;
           after.state = state;
@@ -422,7 +422,7 @@ class StabilitySearch {
       node.apart = {.place = node.apart.place};
     } else if (node.apart == node.whole) {
       if (!ahead.has_text) node.apart.open = AddedTokens::kNothing;
-      if (!ahead.has_form) node.apart.starter = node.apart.marks = 0;
+      if (!ahead.has_form && !rules_.is_special(node.apart)) node.apart.starter = node.apart.marks = 0;
       node.whole = node.apart;
       if (!ahead.has_text) return;
     }

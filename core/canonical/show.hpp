@@ -8,7 +8,7 @@
 namespace tokamata {
 
 // Example:  guess 3, inside a pre-token, settled (may end)
-std::string show(const Hypothesis& hypothesis, const Tokenization& tokenization);
+std::string show(const Hypothesis& hypothesis, std::uint8_t marks, const Tokenization& tokenization);
 // One hypothesis a line, after what all of them share.
 std::string show(const CanonicalState& state, const Tokenization& tokenization);
 

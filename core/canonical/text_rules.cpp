@@ -39,6 +39,13 @@ void check_tables(const TextRulesTables& tables) {
     check_rules(rules.symbol < tables.symbols && rules.second < tables.seconds &&
                     rules.starter < tables.composes.size() / tables.seconds,
                 "a class is out of range");
+  const std::size_t forms = tables.form_states.size();
+  check_rules(forms < TextState::kAnyStarter && tables.form_targets.size() == forms * tables.seconds,
+              "the targets of forms have another size");
+  check_rules(std::ranges::all_of(tables.form_targets,
+                                  [&](std::uint16_t form) { return form == TextRules::kDeadForm || form < forms; }),
+              "a target is no form");
+  check_rules(forms == 0 || tables.form_states[0] == FormState::Ordinary, "a text begins in a special form");
   for (const ClassRange& range : tables.ranges)
     check_rules(range.cls == CodePoints::kDead || range.cls < tables.classes.size(), "a range has no class");
 }
@@ -52,13 +59,49 @@ TextRules::TextRules(TextRulesTables tables)
       added_(tables_.added, tables_.added_are_apart),
       open_(find_open(all_)),
       lacking_open_(find_open(lacking_)),
-      has_normal_form_(std::ranges::any_of(
-          tables_.classes, [](const ClassRules& rules) { return rules.second != 0 || rules.combining != 0; })) {
+      has_normal_form_(!tables_.form_states.empty() ||
+                       std::ranges::any_of(tables_.classes, [](const ClassRules& rules) {
+                         return rules.second != 0 || rules.combining != 0;
+                       })) {
+  find_anew();
   find_free();
   find_steady();
 }
 
+void TextRules::find_anew() {
+  if (tables_.form_states.empty()) return;
+  anew_.assign(tables_.seconds, kDeadForm);
+  for (std::uint32_t second = 0; second < tables_.seconds; ++second) {
+    const std::uint16_t target = tables_.form_targets[second];
+    bool is_same = target != kDeadForm && tables_.form_states[target] != FormState::Owes;
+    for (std::size_t form = 0; is_same && form < tables_.form_states.size(); ++form) {
+      if (tables_.form_states[form] == FormState::Owes) continue;
+      const std::uint16_t other = tables_.form_targets[form * tables_.seconds + second];
+      is_same = tables_.form_states[form] == FormState::Ordinary ? other == target : other != kDeadForm;
+    }
+    if (is_same) anew_[second] = target;
+  }
+}
+
+bool TextRules::is_anew(const ClassRules& rules) const {
+  return anew_.empty() ? rules.combining == 0 && rules.second == 0 : anew_[rules.second] != kDeadForm;
+}
+
+bool TextRules::follows_automaton(TextState& state, std::uint16_t second) const {
+  const std::uint16_t target = state.starter == TextState::kAnyStarter
+                                   ? anew_[second]
+                                   : tables_.form_targets[std::size_t{state.starter} * tables_.seconds + second];
+  if (target == kDeadForm) return false;
+  state.starter = target;
+  const FormState kind = tables_.form_states[target];
+  state.marks = kind == FormState::Ordinary ? std::uint8_t{0}
+                : kind == FormState::Owes   ? TextState::kOwes
+                                            : TextState::kSpecial;
+  return true;
+}
+
 bool TextRules::keeps_form(TextState& state, const ClassRules& rules) const {
+  if (!anew_.empty()) return follows_automaton(state, rules.second);
   if (state.starter == TextState::kAnyStarter) {
     if (rules.combining != 0 || rules.second != 0) return false;
   } else {
@@ -115,25 +158,7 @@ bool TextRules::read_fallback(TextState& state, std::uint8_t byte) const {
   return (state.place & TextState::kFallback) && read_code_point(state, byte, true);
 }
 
-// Stray bytes at the front belong to a code point that was begun before.
-bool TextRules::is_stable(std::string_view bytes) const {
-  TextState state;
-  std::uint16_t place = CodePoints::kBetween;
-  std::size_t i = 0;
-  while (i < bytes.size() && (static_cast<std::uint8_t>(bytes[i]) & 0xC0) == 0x80) ++i;
-  if (i > 0) state.starter = 0;
-  for (; i < bytes.size(); ++i) {
-    place = all_.next(place, static_cast<std::uint8_t>(bytes[i]));
-    if (place == CodePoints::kDead) return false;
-    if (!(place & CodePoints::kComplete)) continue;
-    if (!keeps_form(state, tables_.classes[place & static_cast<std::uint16_t>(~CodePoints::kComplete)])) return false;
-    place = CodePoints::kBetween;
-  }
-  return true;
-}
-
-bool TextRules::keeps_form(std::uint16_t starter, std::uint8_t marks, std::string_view bytes) const {
-  TextState state{.starter = starter, .marks = marks};
+bool TextRules::keeps_form(TextState& state, std::string_view bytes) const {
   std::uint16_t place = CodePoints::kBetween;
   for (const char byte : bytes) {
     place = all_.next(place, static_cast<std::uint8_t>(byte));
@@ -143,6 +168,39 @@ bool TextRules::keeps_form(std::uint16_t starter, std::uint8_t marks, std::strin
     place = CodePoints::kBetween;
   }
   return true;
+}
+
+// Stray bytes at the front belong to a code point that was begun before.
+bool TextRules::is_stable(std::string_view bytes) const {
+  while (!bytes.empty() && (static_cast<std::uint8_t>(bytes.front()) & 0xC0) == 0x80) bytes.remove_prefix(1);
+  if (keeps_form(0, 0, bytes)) return true;
+  for (std::uint16_t form = 1; form < tables_.form_states.size(); ++form)
+    if (keeps_form(form, 0, bytes)) return true;
+  return false;
+}
+
+bool TextRules::keeps_form(std::uint16_t starter, std::uint8_t marks, std::string_view bytes) const {
+  TextState state{.starter = starter, .marks = marks};
+  return keeps_form(state, bytes);
+}
+
+bool TextRules::is_unsteady(std::string_view bytes) const {
+  if (anew_.empty()) return false;
+  const std::size_t forms = begins_anew(bytes) ? 1 : tables_.form_states.size();
+  bool is_ordinary = false;
+  for (std::uint16_t form = 0; form < forms; ++form) {
+    TextState state{.starter = form};
+    if (!keeps_form(state, bytes)) continue;
+    if (is_special(state)) return true;
+    is_ordinary = is_ordinary || tables_.form_states[form] == FormState::Ordinary;
+  }
+  return !is_ordinary;
+}
+
+bool TextRules::differs_from_start(std::uint16_t starter, std::uint8_t marks, std::string_view bytes) const {
+  TextState here{.starter = starter, .marks = marks}, start;
+  if (!keeps_form(here, bytes)) return false;
+  return !keeps_form(start, bytes) || here.starter != start.starter;
 }
 
 bool TextRules::begins_anew(std::string_view bytes) const {
@@ -152,7 +210,7 @@ bool TextRules::begins_anew(std::string_view bytes) const {
     if (place == CodePoints::kDead) return false;
     if (!(place & CodePoints::kComplete)) continue;
     const ClassRules& rules = tables_.classes[place & static_cast<std::uint16_t>(~CodePoints::kComplete)];
-    return rules.combining == 0 && rules.second == 0;
+    return is_anew(rules);
   }
   return false;
 }
@@ -203,9 +261,7 @@ void TextRules::find_free() {
     while (is_free && !pending.empty()) {
       const std::vector<std::uint16_t> set = std::move(pending.back());
       pending.pop_back();
-      const bool is_first = known.size() == 1;  // nothing was read yet
-      is_free = known.size() < kMost &&
-                (is_first || std::ranges::any_of(set, [&](std::uint16_t g) { return tables_.may_end[g] != 0; }));
+      is_free = known.size() < kMost;
       for (std::uint32_t symbol = 0; is_free && symbol < tables_.symbols; ++symbol) {
         std::vector<std::uint16_t> after;
         for (const std::uint16_t g : set) {
@@ -213,6 +269,7 @@ void TextRules::find_free() {
           if (target != kDeadGuess && std::ranges::find(after, target) == after.end()) after.push_back(target);
         }
         after = closed(std::move(after));
+        is_free = std::ranges::any_of(after, [&](std::uint16_t g) { return tables_.may_end[g] != 0; });
         if (known.insert(after).second) pending.push_back(std::move(after));
       }
     }
@@ -225,9 +282,7 @@ void TextRules::find_steady() {
   for (std::size_t i = 0; i < tables_.ranges.size(); ++i) {
     const ClassRange& range = tables_.ranges[i];
     const std::uint32_t end = i + 1 < tables_.ranges.size() ? tables_.ranges[i + 1].first : 0x110000;
-    const bool is_alive = range.cls != CodePoints::kDead && tables_.classes[range.cls].combining == 0 &&
-                          tables_.classes[range.cls].second == 0;
-    if (is_alive) continue;
+    if (range.cls != CodePoints::kDead && is_anew(tables_.classes[range.cls])) continue;
     for (std::uint32_t low = range.first; low < end;) {
       if (low >= 0xD800 && low < 0xE000) {  // these are no code points of a text
         low = 0xE000;
@@ -250,6 +305,7 @@ void TextRules::find_steady() {
 
 std::size_t TextRules::memory_bytes() const {
   return tables_.targets.size() * 2 + tables_.ends.size() * 2 + tables_.composes.size() +
+         tables_.form_targets.size() * 2 + tables_.form_states.size() +
          tables_.classes.size() * sizeof(ClassRules) + tables_.ranges.size() * sizeof(ClassRange) +
          all_.memory_bytes() + lacking_.memory_bytes();
 }

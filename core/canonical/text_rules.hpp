@@ -16,6 +16,11 @@
 // NFC, `e` may not be followed by U+0301.  (Unicode Standard Annex 15; D115 and D117 of the standard.)
 // Rejected: the quick check, which says "maybe" for every mark.
 //
+// Charsmaps.  A table of replacements leaves a text alone by other rules: `e` U+0301 is replaced, but not where three
+// marks follow `e` (tokenization/pipelines/cluster_forms.py).  These are an automaton over code points, whose states are
+// starters, and nothing of the above holds.  In most states it only matters which code points are forbidden next.  Other
+// states are *special*: in one that *owes*, the text may not end, and most code points are forbidden.
+//
 // Byte fallback.  Where single bytes are tokens that stand for code points the vocabulary lacks, a code
 // point begun with such a token must be one that it lacks.
 #pragma once
@@ -42,8 +47,10 @@ struct TextState {
   AddedTokens::Open open = AddedTokens::kNothing;
 
   static constexpr std::uint16_t kFallback = 0x8000;
-  // Stands for every starter: what holds from here holds after each of them.
+  // Stands for every starter that is not special: what holds from here holds after each of them.
   static constexpr std::uint16_t kAnyStarter = 0xFFFF;
+  // Where forms are an automaton: `marks` in its special states, and those of them that owe.  No class is as high.
+  static constexpr std::uint8_t kSpecial = 0xFE, kOwes = 0xFF;
 
   friend bool operator==(const TextState&, const TextState&) = default;
   friend auto operator<=>(const TextState&, const TextState&) = default;
@@ -56,6 +63,13 @@ struct ClassRules {
   std::uint16_t second;    // the column of `composes`; 0: it composes with nothing
   std::uint8_t combining;  // its canonical combining class
   bool is_lacking;         // the vocabulary has no token for the code point
+};
+
+// What is special about a state of an automaton of forms.
+enum class FormState : std::uint8_t {
+  Ordinary,  // it forbids some code points; others lead where they lead from all ordinary states
+  Special,
+  Owes,  // special, and the text may not end
 };
 
 // What stands before a text.
@@ -76,6 +90,10 @@ struct TextRulesTables {
   // composes[starter * seconds + second]
   std::uint32_t seconds = 1;
   std::vector<std::uint8_t> composes;
+  // In place of `composes` and classes, an automaton: form_targets[starter * seconds + second], kDeadForm where no text
+  // goes on; and what its states are.  Texts begin in state 0.
+  std::vector<std::uint16_t> form_targets;
+  std::vector<FormState> form_states;
   std::vector<std::string> added;
   bool added_are_apart = false;
 };
@@ -83,6 +101,7 @@ struct TextRulesTables {
 class TextRules {
  public:
   static constexpr std::uint16_t kDeadGuess = 0xFFFF;
+  static constexpr std::uint16_t kDeadForm = 0xFFFF;
 
   // Throws std::invalid_argument where the tables contradict each other.
   explicit TextRules(TextRulesTables tables);
@@ -101,8 +120,12 @@ class TextRules {
         .subspan(tables_.end_offsets[guess], tables_.end_offsets[guess + 1] - tables_.end_offsets[guess]);
   }
   bool may_end(const TextState& state) const {
-    return state.place == CodePoints::kBetween && tables_.may_end[state.guess];
+    return state.place == CodePoints::kBetween && tables_.may_end[state.guess] && !owes(state);
   }
+  // Whether the normal form is one of an automaton, and in a special state; and whether it forbids an end there.
+  bool is_special(const TextState& state) const { return is_special(state.marks); }
+  bool is_special(std::uint8_t marks) const { return marks >= TextState::kSpecial; }
+  bool owes(const TextState& state) const { return state.marks == TextState::kOwes; }
   const AddedTokens& added() const { return added_; }
   // Whether any normal form is required.
   bool has_normal_form() const { return has_normal_form_; }
@@ -137,6 +160,10 @@ class TextRules {
   // Whether what follows is the same whatever stands before: its first code point is whole, and neither a
   // mark nor one that composes.
   bool begins_anew(std::string_view bytes) const;
+  // Whether a text may lead to a special state, or is only possible after one.
+  bool is_unsteady(std::string_view bytes) const;
+  // Whether the normal form lets a text follow and leads elsewhere than at the start of a text, or only does so here.
+  bool differs_from_start(std::uint16_t starter, std::uint8_t marks, std::string_view bytes) const;
   // Whether every text but the empty one may follow this hypothesis, by the pre-tokenizer.
   bool is_free(std::uint16_t guess) const { return free_[guess]; }
   // Bytes that begin only code points that any text may have anywhere: none is a mark, or composes with what is before.
@@ -149,6 +176,10 @@ class TextRules {
   bool read_code_point(TextState& state, std::uint8_t byte, bool with_form) const;
   bool complete(TextState& state, std::uint16_t cls, bool with_form) const;
   bool keeps_form(TextState& state, const ClassRules& rules) const;
+  bool follows_automaton(TextState& state, std::uint16_t second) const;
+  bool keeps_form(TextState& state, std::string_view bytes) const;
+  bool is_anew(const ClassRules& rules) const;
+  void find_anew();
   std::vector<bool> find_open(const CodePoints& points) const;
   void find_free();
   void find_steady();
@@ -159,6 +190,9 @@ class TextRules {
   AddedTokens added_;
   std::vector<bool> open_, lacking_open_;  // by place and guess
   bool has_normal_form_;
+  // By `second`: the state that it leads to from each ordinary one, where no state that owes nothing forbids it; else
+  // kDeadForm.
+  std::vector<std::uint16_t> anew_;
   std::vector<bool> free_;
   ByteSet steady_, calm_;
 };

@@ -67,7 +67,7 @@ bool Tokenization::read(TextState& state, TokenId token) const {
 }
 
 bool Tokenization::may_end(const CanonicalState& state) const {
-  return std::ranges::any_of(state.hypotheses, [&](const Hypothesis& hypothesis) { return may_end(hypothesis); });
+  return std::ranges::any_of(state.hypotheses, [&](const Hypothesis& hypothesis) { return may_end(hypothesis, state.marks); });
 }
 
 std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, TokenId token) const {
@@ -130,6 +130,7 @@ Refusal Tokenization::why_not(const CanonicalState& state, TokenId token) const 
 void Tokenization::find_possible() {
   possible_.assign(vocabulary_->words(), 0);
   meeting_.assign(vocabulary_->words(), 0);
+  unsteady_.assign(vocabulary_->words(), 0);
   opening_.assign(vocabulary_->words(), 0);
   for (std::uint32_t token = 0; token < vocabulary_->token_count(); ++token) {
     const std::string_view bytes = vocabulary_->bytes({token});
@@ -140,7 +141,10 @@ void Tokenization::find_possible() {
     if (open != AddedTokens::kNothing) set_bit(opening_, token);
     if (!is_byte_token({token}) && !rules_.is_stable(bytes)) continue;
     set_bit(possible_, token);
-    if (!rules_.has_normal_form() || rules_.begins_anew(bytes)) continue;
+    if (!rules_.has_normal_form()) continue;
+    const bool is_unsteady = rules_.is_unsteady(bytes);
+    if (is_unsteady) set_bit(unsteady_, token);
+    if (!is_unsteady && rules_.begins_anew(bytes)) continue;
     set_bit(meeting_, token);
     meeting_tokens_.push_back(token);
   }
@@ -381,9 +385,23 @@ const Words& Tokenization::fitting(std::uint16_t starter, std::uint8_t marks) co
   const std::lock_guard lock(mutex_);
   return memoized(fitting_, (std::uint32_t{starter} << 8) | marks, [&] {
     Words words(vocabulary_->words(), ~std::uint32_t{0});
-    for (const std::uint32_t token : meeting_tokens_)
+    const auto judge = [&](std::uint32_t token) {
       if (!rules_.keeps_form(starter, marks, vocabulary_->bytes({token}))) clear_bit(words, token);
+    };
+    if (rules_.is_special(marks)) for_each_bit(possible_, judge);
+    else std::ranges::for_each(meeting_tokens_, judge);
     return words;
+  });
+}
+
+std::shared_ptr<const std::vector<std::uint32_t>> Tokenization::differing(std::uint16_t starter,
+                                                                          std::uint8_t marks) const {
+  return differing_.get(starter, [&] {
+    std::vector<std::uint32_t> tokens;
+    for_each_bit(possible_, [&](std::uint32_t token) {
+      if (rules_.differs_from_start(starter, marks, vocabulary_->bytes({token}))) tokens.push_back(token);
+    });
+    return tokens;
   });
 }
 
@@ -393,7 +411,7 @@ std::size_t Tokenization::memory_bytes() const {
   for (const auto& [key, landing] : landings_) landings += landing->memory_bytes();
   landings += inside_class_.weight() + before_.size() * possible_.size() * sizeof(std::uint32_t);
   return rules_.memory_bytes() + pieces_->memory_bytes() + landings +
-         fitting_.size() * possible_.size() * sizeof(std::uint32_t) + 5 * possible_.size() * sizeof(std::uint32_t) +
+         fitting_.size() * possible_.size() * sizeof(std::uint32_t) + 6 * possible_.size() * sizeof(std::uint32_t) +
          symbol_paths_.size() * sizeof(SymbolPath) + symbol_nodes_.size() * sizeof(SymbolNode);
 }
 

@@ -111,8 +111,9 @@ class Tokenization {
   Refusal why_not(const CanonicalState& state, TokenId token) const;
   // Whether the text may end, so that the sequence is canonical as it is.
   bool may_end(const CanonicalState& state) const;
-  bool may_end(const Hypothesis& hypothesis) const {
-    return hypothesis.place == CodePoints::kBetween && rules_.may_end({.guess = hypothesis.guess}) &&
+  // `marks`: of the text that the hypothesis is about.
+  bool may_end(const Hypothesis& hypothesis, std::uint8_t marks) const {
+    return rules_.may_end({.guess = hypothesis.guess, .place = hypothesis.place, .marks = marks}) &&
            (hypothesis.edge == Hypothesis::Edge::Border || pieces_->may_finish(hypothesis.pieces));
   }
 
@@ -162,12 +163,18 @@ class Tokenization {
   const Words& possible() const { return possible_; }
   // Tokens of which it depends on the text before whether they keep its normal form, or what they leave.
   const Words& meeting() const { return meeting_; }
+  // Those of them that lead to a special state of the normal form, or may only follow one: it is asked each time
+  // whether they live.
+  const Words& unsteady() const { return unsteady_; }
+  // Tokens that may follow a special state, and lead elsewhere than after other states; in order.
+  std::shared_ptr<const std::vector<std::uint32_t>> differing(std::uint16_t starter, std::uint8_t marks) const;
   // Tokens that leave the text of an added token under way.
   const Words& opening() const { return opening_; }
   // Tokens after which what may follow is decided by where they land: no normal form, no added token and no piece
   // state matters.  Where they begin a pre-token, or where they follow in state 0.
   const Words& plain(bool begins) const { return begins ? plain_begun_ : plain_following_; }
-  // All tokens but those of `meeting` that do not keep the normal form after this starter and these marks.
+  // All tokens but those of `meeting` that do not keep the normal form after this starter and these marks; and after
+  // a special state, but others that do not.
   const Words& fitting(std::uint16_t starter, std::uint8_t marks) const;
 
   LandingPtr landing(std::uint16_t guess, std::uint16_t place) const;
@@ -257,7 +264,7 @@ class Tokenization {
   std::vector<bool> is_byte_;
   std::vector<std::uint32_t> byte_tokens_;
   std::vector<std::uint32_t> never_first_;
-  Words possible_, meeting_, opening_, plain_begun_, plain_following_;
+  Words possible_, meeting_, unsteady_, opening_, plain_begun_, plain_following_;
   std::vector<std::uint32_t> meeting_tokens_;
   // What tokens are to the hypotheses, from between code points: a node of the trie of their symbols, and the place
   // in the code point that is left open.
@@ -278,6 +285,7 @@ class Tokenization {
   mutable SharedMemo<std::string, InsideClass> inside_class_{kMostInsideClassBytes};
   mutable SharedMemo<std::string, AddedInsideClass> added_inside_class_{256};
   mutable SharedMemo<AddedTokens::Open, std::vector<std::uint32_t>> distinguished_{256};
+  mutable SharedMemo<std::uint16_t, std::vector<std::uint32_t>> differing_{64};
   mutable SharedMemo<std::uint32_t, Words> before_{64};
   mutable SharedMemo<std::string, TerminalSteps> terminal_steps_{256};
   mutable SharedMemo<std::uint32_t, LandingSets> landing_sets_{64};

@@ -143,7 +143,7 @@ def test_what_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "part", "reason"),
     [
-        ({"type": "Unigram"}, "model", "Unigram"),
+        ({"type": "WordLevel"}, "model", "WordLevel"),
         ({"dropout": 0.1}, "model", "dropout"),
         ({"end_of_word_suffix": "</w>"}, "model", "end_of_word_suffix"),
     ],

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pipelines.exact_scores import whole_scores
+from tokamata.tokenization.pipelines.cluster_forms import FormAutomaton, cluster_form, pair_form
 from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
 from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,
@@ -30,12 +30,19 @@ from tokamata.tokenization.pipelines.pipeline import (
     contradictions_refused,
 )
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, ranges_of
-from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses
-from tokamata.tokenization.pretokenizers.matching import DEAD, matching
+from tokamata.tokenization.pretokenizers.machine import (
+    Cut,
+    Hypotheses,
+    hypotheses,
+    without_end,
+    without_matches,
+)
+from tokamata.tokenization.pretokenizers.matching import DEAD, Matching, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
 from tokamata.tokenization.pretokenizers.word_machine import Symbol, WordDefinition, word_hypotheses
 
 if TYPE_CHECKING:
+    from tokamata.tokenization.pipelines.charsmaps import Charsmap
     from tokamata.tokenization.pretokenizers.classes import Flags
     from tokamata.vocabulary import Vocabulary
 
@@ -116,25 +123,45 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
         live &= unchanged_points(normalizer.keeps)
     space = 0x20  # the code point that a text may begin with where the tokenizer puts a space before it
     if _writes_sign(normalizer, model):
+        if normalizer.has_contexts:
+            what = "it writes the bytes of the sign for spaces, which the normalizer may change"
+            raise UnsupportedTokenizerError("normalizer", what)
         space = ord(normalizer.spaces)
     elif normalizer.spaces:
         live[ord(normalizer.spaces)] = False
 
-    programs, members = [], {}
-    for split in pipeline.splits:
+    # Matches of a normalizer are found before a sign is written for spaces.
+    splits = (*normalizer.absent, *pipeline.splits)
+    programs = []
+    members: dict[tuple[bool, str], Flags] = {}
+    for number, split in enumerate(splits):
         program = compile_regex(split.regex, pipeline.engine.dollar_is_end)
         programs.append(program)
+        is_spelled = number >= len(normalizer.absent)
         for cls in classes_of(program):
             flags = split.members[cls] if cls in split.members else pipeline.engine.members(cls)
-            members[cls] = _as_spelled(flags, normalizer)
+            members[is_spelled, cls] = _as_spelled(flags, normalizer) if is_spelled else flags
     names = list(members)
-    is_space = np.zeros(CODE_POINTS, dtype=bool)
+    is_space, is_white = (np.zeros(CODE_POINTS, dtype=bool) for _ in range(2))
     is_space[space] = True
-    seen = [members[name] for name in names] + [is_space]
+    if normalizer.white is not None:
+        is_white = normalizer.white
+    seen = [*(members[name] for name in names), is_space, is_white]
     tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
-    guesses = _guesses(
-        pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1]
-    )
+    columns = {name: kinds[:, i].tolist() for i, name in enumerate(names)}
+    cuts = []
+    absent = []
+    for number, (split, program) in enumerate(zip(splits, programs, strict=True)):
+        is_spelled = number >= len(normalizer.absent)
+        own = {cls: columns[is_spelled, cls] for cls in classes_of(program)}
+        automaton = matching(program, own, len(kinds))
+        if not is_spelled:
+            absent.append(automaton)
+        elif not automaton.never_matches:
+            cuts.append(Cut(automaton, split.keeps_gaps, split.keeps_matches))
+        elif not split.keeps_gaps:
+            raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
+    guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, kinds[:, -2], kinds[:, -1])
     return {**tables, "added_are_apart": False, **guesses}
 
 
@@ -147,12 +174,26 @@ def _class_tables(
     second: npt.NDArray[Any] = zeros
     starter: npt.NDArray[Any] = zeros
     composes = np.zeros((1, 1), dtype=bool)
+    automaton: FormAutomaton | None = None
     if pipeline.normalizer.form is not None:
         form = normal_form(pipeline.normalizer.form)
         live = live & form.stable
         combining = form.combining
         if form.composes.any():
             second, starter, composes = form.second, form.starter, form.composes
+    if pipeline.normalizer.charsmap is not None:
+        live, automaton = _charsmap_form(pipeline.normalizer, pipeline.normalizer.charsmap, live)
+    if automaton is not None:
+        if pipeline.normalizer.form is not None and (combining[live].any() or composes.any()):
+            raise UnsupportedTokenizerError(
+                "normalizer", "a normal form and a charsmap, which both join marks"
+            )
+        combining, second, starter, composes = (
+            zeros,
+            automaton.columns,
+            zeros,
+            np.zeros((1, automaton.targets.shape[1]), dtype=bool),
+        )
     firsts, classes = ranges_of([live, *seen, combining, second, starter, lacks])
 
     representative = np.zeros(int(classes.max()) + 1, dtype=np.int64)
@@ -172,11 +213,25 @@ def _class_tables(
         "class_lacking": lacks[kept].astype(np.uint8),
         "seconds": composes.shape[1],
         "composes": composes.astype(np.uint8).reshape(-1),
+        "form_targets": zeros[:0] if automaton is None else automaton.targets.reshape(-1),
+        "form_states": np.zeros(0, dtype=np.uint8) if automaton is None else automaton.kinds,
         "symbols": len(kinds),
         "added_tokens": np.array([added.token for added in pipeline.added], dtype=np.uint32),
         "added_texts": [added.text for added in pipeline.added],
     }
     return tables, kinds
+
+
+def _charsmap_form(
+    normalizer: Normalizer, charsmap: Charsmap, live: Flags
+) -> tuple[Flags, FormAutomaton | None]:
+    """The code points that a charsmap leaves alone too, and the form of texts over them."""
+    if normalizer.by_clusters is not None:
+        live = live & unchanged_points(normalizer.by_clusters)
+        return live, cluster_form(normalizer.by_clusters, charsmap.short_keys_over(live), live)
+    live = live.copy()
+    live[[ord(key) for key, result in charsmap.single_keys().items() if key != result]] = False
+    return live, pair_form(charsmap.pairs_over(live))
 
 
 def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
@@ -189,40 +244,47 @@ def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
 
 
 def _guesses(
-    pipeline: Pipeline, programs: list[Any], members: dict[str, list[bool]], is_space: npt.NDArray[np.bool_]
+    normalizer: Normalizer,
+    found: Hypotheses,
+    absent: list[Matching],
+    is_space: npt.NDArray[np.bool_],
+    is_white: npt.NDArray[np.bool_],
 ) -> Tables:
-    symbols = len(is_space)
-    cuts = []
-    for split, program in zip(pipeline.splits, programs, strict=True):
-        automaton = matching(program, members, symbols)
-        if not automaton.never_matches:
-            cuts.append(Cut(automaton, split.keeps_gaps))
-        elif not split.keeps_gaps:
-            raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
-    found = hypotheses(cuts, symbols)
+    if normalizer.strips[1]:
+        found = without_end(found, is_white.tolist())
     starts = list(found.starts)
     tables = {"text_starts": starts, "control_starts": starts, "added_starts": starts}
     targets, ends = [list(row) for row in found.targets], [list(row) for row in found.ends]
     may_end = list(found.may_end)
-    normalizer = pipeline.normalizer
+    machine = (found, targets, ends, may_end)
+    # After the prefix, if there is one: the text may have it itself.
+    white = np.flatnonzero(is_white) if normalizer.strips[0] else np.zeros(0, dtype=np.int64)
+    if normalizer.strips[0] and (normalizer.prefix == "none" or normalizer.prefix_once):
+        no_white = [_without(*machine, start, white, ends[start], may_end[start]) for start in starts]
+        tables = {"text_starts": no_white, "control_starts": no_white, "added_starts": no_white}
     if normalizer.prefix != "none":
-        machine = (found, targets, ends, may_end)
         spaces = np.flatnonzero(is_space)
         tables["text_starts"] = _prefixed(
-            *machine, spaces, normalizer.prefix_is_decoded, normalizer.prefix == "missing"
+            *machine, spaces, white, normalizer.prefix_is_decoded, normalizer.prefix == "missing"
         )
         if not normalizer.prefix_once:
             # The decoder removes nothing here.  If only a missing space is added, a text must begin with one.
             # If one is always added, it is decoded as text, so no text after an added token is canonical.
             tables["added_starts"] = (
-                _prefixed(*machine, spaces, is_decoded=False, is_single=False)
+                _prefixed(*machine, spaces, white, is_decoded=False, is_single=False)
                 if normalizer.prefix == "missing"
-                else _prefixed(*machine, spaces[:0], is_decoded=False, is_single=False)
+                else _prefixed(*machine, spaces[:0], white, is_decoded=False, is_single=False)
             )
             # But a control token begins a text.
             tables["control_starts"] = (
                 tables["added_starts"] if normalizer.prefix == "missing" else tables["text_starts"]
             )
+    if absent:
+        is_hidden = normalizer.prefix != "none" and normalizer.prefix_is_decoded
+        made = Hypotheses(tuple(starts), tuple(map(tuple, targets)), tuple(map(tuple, ends)), tuple(may_end))
+        hidden = frozenset(tables["text_starts"] if is_hidden else ())
+        made, tables = without_matches(made, tables, hidden, absent, len(is_space))
+        return {**_hypotheses_tables(made.targets, made.ends, made.may_end), **_starts(tables)}
     return {**_hypotheses_tables(targets, ends, may_end), **_starts(tables)}
 
 
@@ -249,6 +311,7 @@ def _prefixed(
     ends: list[list[int]],
     may_end: list[bool],
     spaces: npt.NDArray[np.int64],
+    white: npt.NDArray[np.int64],
     is_decoded: bool,
     is_single: bool,
 ) -> list[int]:
@@ -257,21 +320,16 @@ def _prefixed(
     Args:
         found, targets, ends, may_end: the automaton, and its tables, to which states are added.
         spaces: the symbols of a space.
+        white: the symbols that may not follow it.
         is_decoded: the decoder removes the space: alone it is the empty text, which has no tokens.
         is_single: the tokenizer adds no space before a space, so a second one cannot follow.
     """
     width = len(targets[0])
     starts = []
+    kept_out = np.union1d(white, spaces) if is_single else white
 
     def copied(state: int, ends_here: list[int], ends_text: bool) -> int:
-        row = list(found.targets[state])
-        if is_single:
-            for space in spaces:
-                row[space] = DEAD
-        targets.append(row)
-        ends.append(ends_here)
-        may_end.append(ends_text)
-        return len(targets) - 1
+        return _without(found, targets, ends, may_end, state, kept_out, ends_here, ends_text)
 
     for start in found.starts:
         row = [DEAD] * width
@@ -280,7 +338,7 @@ def _prefixed(
             if after == DEAD:
                 continue
             row[space] = after
-            if is_decoded:
+            if is_decoded or len(white):
                 borders = [copied(end, [], found.may_end[end]) for end in found.ends[after]]
                 row[space] = copied(after, borders, False)
         starts.append(len(targets))
@@ -288,6 +346,26 @@ def _prefixed(
         ends.append([])
         may_end.append(True)
     return starts
+
+
+def _without(
+    found: Hypotheses,
+    targets: list[list[int]],
+    ends: list[list[int]],
+    may_end: list[bool],
+    state: int,
+    symbols: npt.NDArray[np.int64],
+    ends_here: Sequence[int],
+    ends_text: bool,
+) -> int:
+    """A new state like another one, where these symbols may not follow."""
+    row = list(found.targets[state])
+    for symbol in symbols:
+        row[symbol] = DEAD
+    targets.append(row)
+    ends.append(list(ends_here))
+    may_end.append(ends_text)
+    return len(targets) - 1
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -358,8 +436,7 @@ def _model_tables(model: BytePairs) -> Tables:
 
 
 def _unigram_tables(model: Unigram, vocabulary: Vocabulary) -> Tables:
-    scores = whole_scores(model.scores, model.texts)
     byte_tokens = np.array(sorted(model.byte_tokens.values()), dtype=np.uint32)
     with contradictions_refused():
-        sets = _core.unigram_tables(vocabulary.core, scores, byte_tokens)
-    return {"scores": scores, "byte_tokens": byte_tokens, **sets}
+        sets = _core.unigram_tables(vocabulary.core, model.scores, byte_tokens)
+    return {"scores": model.scores, "byte_tokens": byte_tokens, **sets}

@@ -6,19 +6,23 @@ Unknown parts are refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import tokamata._core as _core
 from tokamata.tokenization.pipelines.atoms import atoms_of_texts
 from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.pretokenizers.regex import escaped
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
+
+if TYPE_CHECKING:
+    from tokamata.tokenization.pretokenizers.classes import Flags
 
 # The regex of GPT-2, by which `ByteLevel` splits if its `use_regex` is true.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -30,17 +34,17 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     Arguments and errors are those of :func:`.tokenizer_json.pipeline_from_tokenizer_json`.
     """
     engine = HuggingFaceEngine()
-    normalizer = _normalizer(file, engine)
+    normalizer = read_normalizer(file, engine)
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
-    splits, normalizer = _splits(parts, normalizer, engine)
-    if normalizer.prefix != "none" and not all(split.keeps_gaps for split in splits):
+    splits, normalizer = read_pre_tokenizer(parts, normalizer, engine)
+    if normalizer.prefix != "none" and not all(split.keeps_gaps or split.members for split in splits):
         raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
     model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
     if not is_byte_level:
-        _check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
+        check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
     added = added_tokens(file, tokens, normalizer)
-    _check_added(added, tokens, model)
+    check_added(added, tokens, model.in_model != 0)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
 
@@ -53,56 +57,16 @@ def byte_pair_normalizer(file: Section) -> Normalizer:
     """
     engine = HuggingFaceEngine()
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
-    return _splits(parts, _normalizer(file, engine), engine)[1]
-
-
-# ---- the normalizer -----------------------------------------------------------------------------
-
-
-def _normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
-    normalizers = engine.package.normalizers
-    forms: list[str] = []
-    single: list[Any] = []
-    spaces = prefix = ""
-    for one in flattened(file, "normalizer", "normalizers"):
-        kind = one.kind
-        if kind in ("NFC", "NFKC"):
-            if single:
-                raise refusal("normalizer", f"{kind} after {type(single[-1]).__name__}")
-            forms.append(kind)
-        elif kind == "Lowercase":
-            single.append(normalizers.Lowercase())
-        elif kind == "Replace" and _is_space(one.section("pattern")) and len(one.text("content")) == 1:
-            spaces = one.text("content")
-        elif kind == "Prepend" and not spaces:
-            prefix = one.text("prepend")
-        else:
-            raise refusal("normalizer", f"{kind} {one!r:.200}")
-    if prefix and prefix != (spaces or " "):
-        raise refusal("normalizer", f"it prepends {prefix!r:.40}, which is not a space")
-    keeps = normalizers.Sequence(single).normalize_str if single else None
-    # What NFKC leaves as it is, NFC does as well.
-    form = _form("NFKC" if "NFKC" in forms else "NFC") if forms else None
-    return Normalizer(form, keeps, spaces, "always" if prefix else "none")
-
-
-@cache
-def _form(kind: str) -> Callable[[str], str]:
-    """NFC or NFKC, one object for each: :func:`.normal_forms.normal_form` keeps its tables."""
-    normalize: Callable[[str], str] = getattr(HuggingFaceEngine().package.normalizers, kind)().normalize_str
-    return normalize
-
-
-def _is_space(pattern: Section) -> bool:
-    return pattern.fields == {"String": " "}
+    return read_pre_tokenizer(parts, read_normalizer(file, engine), engine)[1]
 
 
 # ---- the pre-tokenizer --------------------------------------------------------------------------
 
 
-def _splits(
+def read_pre_tokenizer(
     parts: list[Section], normalizer: Normalizer, engine: HuggingFaceEngine
 ) -> tuple[list[Splitting], Normalizer]:
+    """The splits of a pre-tokenizer, and the normalizer with what the pre-tokenizer does to spaces."""
     splits: list[Splitting] = []
     for part in parts:
         kind = part.kind
@@ -122,11 +86,19 @@ def _splits(
         elif kind == "Punctuation":
             marks = engine.runs_of(engine.package.pre_tokenizers.Punctuation("contiguous"))
             splits.append(_behaved("[mark]", part.text("behavior", "Isolated"), {"[mark]": marks}))
+        elif kind == "WhitespaceSplit":
+            white = engine.removed_by(engine.package.pre_tokenizers.WhitespaceSplit())
+            splits.append(Splitting("[white]", keeps_matches=False, members={"[white]": white}))
+        elif kind == "Whitespace":
+            splits.append(_words(engine))
         elif kind == "Metaspace":
-            if splits:  # they see spaces, and each piece gets one more
+            is_of_words = parts[0].kind == "WhitespaceSplit" and part is parts[1]
+            if splits and not is_of_words:  # they see spaces, and each piece gets one more
                 raise refusal("pre-tokenizer", "Metaspace after a split")
-            normalizer = _metaspace(part, normalizer)
-            if part.flag("split", True):
+            normalizer = _metaspace(part, normalizer, is_of_words)
+            if is_of_words:
+                splits = [_spaced_words(part, engine)]
+            elif part.flag("split", True):
                 mark = part.character("replacement")
                 splits.append(Splitting(f"{mark}[^{mark}]*|[^{mark}]+"))
         else:
@@ -134,30 +106,49 @@ def _splits(
     return splits, normalizer
 
 
-def _metaspace(part: Section, normalizer: Normalizer) -> Normalizer:
+def _words(engine: HuggingFaceEngine) -> Splitting:
+    """Words and runs of other characters, without white space."""
+    whitespace = engine.package.pre_tokenizers.Whitespace()
+    word, white = engine.words_of(whitespace), engine.removed_by(whitespace)
+    members = {"[word]": word, "[other]": ~word & ~white}
+    return Splitting("[word]+|[other]+", keeps_gaps=False, members=members)
+
+
+def _spaced_words(part: Section, engine: HuggingFaceEngine) -> Splitting:
+    """Words without white space, each with the sign for a space before it."""
+    sign = np.zeros(CODE_POINTS, dtype=bool)
+    sign[ord(part.character("replacement"))] = True
+    white = engine.removed_by(engine.package.pre_tokenizers.WhitespaceSplit())
+    members = {"[sign]": sign, "[letter]": ~white & ~sign}
+    return Splitting("[sign][letter]+", keeps_gaps=False, members=members)
+
+
+def _metaspace(part: Section, normalizer: Normalizer, is_of_words: bool) -> Normalizer:
     scheme = part.text("prepend_scheme", "always" if part.flag("add_prefix_space", True) else "never")
     if scheme not in ("always", "first", "never"):
         part.refuse("prepend_scheme", '"always", "first" or "never"')
+    if is_of_words and scheme != "always":
+        raise refusal("pre-tokenizer", f"Metaspace after WhitespaceSplit with the scheme {scheme}")
     if normalizer.spaces or normalizer.prefix != "none":
         raise refusal("pre-tokenizer", "Metaspace after a normalizer that replaces spaces")
-    replaced = Normalizer(normalizer.form, normalizer.keeps, part.character("replacement"))
+    replaced = replace(normalizer, spaces=part.character("replacement"))
     return replaced if scheme == "never" else _prefixed(replaced, "missing", True, scheme == "first")
 
 
 def _prefixed(normalizer: Normalizer, prefix: Any, is_decoded: bool, once: bool = False) -> Normalizer:
     if normalizer.prefix != "none":
         raise refusal("pre-tokenizer", "two parts that put a space before the text")
-    return Normalizer(normalizer.form, normalizer.keeps, normalizer.spaces, prefix, is_decoded, once)
+    return replace(normalizer, prefix=prefix, prefix_is_decoded=is_decoded, prefix_once=once)
 
 
 def _split(part: Section) -> Splitting:
     pattern = part.section("pattern")
-    regex = pattern.text("Regex") if "Regex" in pattern.fields else _escaped(pattern.text("String"))
+    regex = pattern.text("Regex") if "Regex" in pattern.fields else escaped(pattern.text("String"))
     behavior, inverted = part.text("behavior"), part.flag("invert", False)
     if behavior == "Isolated":
         return Splitting(regex)
-    if behavior == "Removed" and inverted:
-        return Splitting(regex, keeps_gaps=False)
+    if behavior == "Removed":
+        return Splitting(regex, keeps_gaps=not inverted, keeps_matches=inverted)
     if inverted:
         raise refusal("pre-tokenizer", f"Split that is inverted and {behavior}")
     return _behaved(regex, behavior, {}, is_one=len(pattern.text("String", "")) == 1)
@@ -176,10 +167,6 @@ def _behaved(one: str, behavior: str, members: dict[str, Any], is_one: bool = Tr
     raise refusal("pre-tokenizer", f"a split by {one!r:.100} that is {behavior}")
 
 
-def _escaped(text: str) -> str:
-    return "".join("\\" + c if c in r"\.[]{}()*+?|^$-&" else c for c in text)
-
-
 # ---- the model ----------------------------------------------------------------------------------
 
 
@@ -196,6 +183,8 @@ def _byte_pairs(
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
     in_model[ids[ids < len(tokens)]] = 1
+    if normalizer.spaces:  # no text that is encoded has a space
+        in_model[[token for text, token in vocab.items() if " " in text and token < len(tokens)]] = 0
     byte_tokens: dict[int, int] = {}
     if model.flag("byte_fallback", False):
         names = {byte: f"<0x{byte:02X}>" for byte in range(256)}
@@ -206,11 +195,11 @@ def _byte_pairs(
     unknown = np.zeros(CODE_POINTS, dtype=bool)
     if is_byte_level:
         known = {byte_level_bytes(text)[0] for text in characters}
-        unknown = _with_bytes(set(range(256)) - known)
+        unknown = with_bytes(set(range(256)) - known)
     else:
         lacks[:] = True
         lacks[[ord(text) for text in characters]] = False
-        unwritten = _with_bytes(set(range(256)) - set(byte_tokens))
+        unwritten = with_bytes(set(range(256)) - set(byte_tokens))
         if normalizer.spaces:  # without its token, its bytes are written, which do not decode to a space
             unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
         unknown = lacks & unwritten
@@ -230,7 +219,7 @@ def _byte_pairs(
     )
 
 
-def _check_decoder(
+def check_decoder(
     vocab: dict[str, int], tokens: list[bytes | None], byte_tokens: dict[int, int], normalizer: Normalizer
 ) -> None:
     """Checks that the decoder undoes what the normalizer does, and nothing else.
@@ -249,14 +238,14 @@ def _check_decoder(
             )
 
 
-def _check_added(added: tuple[AddedToken, ...], tokens: list[bytes | None], model: BytePairs) -> None:
+def check_added(added: tuple[AddedToken, ...], tokens: list[bytes | None], in_model: Flags) -> None:
     """Checks that added tokens are decoded to their texts.
 
     What is decoded to no text is in none, unless the model writes the same token.
     """
     for one in added:
         decoded = tokens[one.token]
-        if decoded in (None, one.text) or (not model.in_model[one.token] and not _is_utf8(decoded)):
+        if decoded in (None, one.text) or (not in_model[one.token] and not _is_utf8(decoded)):
             continue
         raise refusal("added tokens", f"{one.text.decode()!r:.40} is decoded to {decoded!r:.40}")
 
@@ -285,7 +274,7 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
 _LENGTHS = ((0x80, 0), (0x800, 0xC0), (0x10000, 0xE0), (CODE_POINTS, 0xF0))
 
 
-def _with_bytes(missing: set[int]) -> Any:
+def with_bytes(missing: set[int]) -> Any:
     """The code points whose UTF-8 has one of these bytes."""
     lacks = np.zeros(256, dtype=bool)
     lacks[list(missing)] = True

@@ -71,7 +71,9 @@ def _bits_after_point(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 def _check_never_win(tokens: list[int], scores: npt.NDArray[np.float64], texts: Sequence[str | None]) -> None:
     """Refuses pieces that may win and whose scores are not multiples of the fraction."""
-    pieces = {text: float(score) for text, score in zip(texts, scores, strict=True) if text and score == score}
+    pieces = {
+        text: float(score) for text, score in zip(texts, scores, strict=True) if text and score == score
+    }
     longest = max(map(len, pieces))
     for token in tokens:
         text = texts[token] or ""

@@ -18,7 +18,7 @@ Cost: about 0.3 s.  Rejected: Unicode's quick check, which answers "maybe" for e
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,6 +28,9 @@ import numpy.typing as npt
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, sample_points, spread
 
 _SEPARATOR = "\n"
+# No form changes these, and charsmaps leave one of them alone; none begins a key, or joins what follows it.
+_SEPARATORS = (_SEPARATOR, "\ue000", "0")
+_TOGETHER = 512  # texts that are normalized together, and apart only if that gives another text
 _BASE = "1"  # no mark composes with it
 _HIGHEST_MARK = "\u0345"  # of class 240, the highest
 
@@ -81,19 +84,55 @@ def normal_form(normalize: Callable[[str], str]) -> NormalForm:
 
 def unchanged_points(normalize: Callable[[str], str]) -> npt.NDArray[np.bool_]:
     """Which code points the normalizer does not change: ``bool[0x110000]``, false for surrogates."""
-    points = sample_points()
-    points = points[points != ord(_SEPARATOR)]
     flags = np.zeros(CODE_POINTS, dtype=bool)
-    flags[points] = _unchanged(normalize, map(chr, points.tolist()))
-    flags[ord(_SEPARATOR)] = normalize(_SEPARATOR) == _SEPARATOR
+    flags[sample_points()] = True
+    flags[list(changed_points(normalize))] = False
     return spread(flags)
+
+
+def changed_points(normalize: Callable[[str], str]) -> dict[int, str]:
+    """The code points of :func:`.classes.sample_points` that the normalizer changes, and what it makes of them."""
+    letters = list(map(chr, sample_points().tolist()))
+    return {ord(letters[at]): result for at, result in differing(normalize, letters, letters)}
+
+
+def differing(
+    normalize: Callable[[str], str], texts: Sequence[str], expected: Sequence[str]
+) -> list[tuple[int, str]]:
+    """The numbers of the texts that do not become what is expected of them, and what they become."""
+    separator = next((each for each in _SEPARATORS if normalize(each) == each), "")
+    found = []
+    for begin in range(0, len(texts), _TOGETHER):
+        own, wanted = texts[begin : begin + _TOGETHER], expected[begin : begin + _TOGETHER]
+        joined, whole = separator.join(["", *own, ""]), separator.join(["", *wanted, ""])
+        # A text with a separator in it is compared alone.
+        if separator and normalize(joined) == whole and joined.count(separator) == len(own) + 1:
+            continue
+        results = results_apart(normalize, own)
+        found += [
+            (begin + at, result)
+            for at, (result, one) in enumerate(zip(results, wanted, strict=True))
+            if result != one
+        ]
+    return found
+
+
+def results_apart(normalize: Callable[[str], str], texts: Sequence[str]) -> list[str]:
+    """What becomes of each text; they are normalized together, with something between that keeps them apart."""
+    for separator in _SEPARATORS:
+        together = separator.join(["", *texts, ""])
+        if together.count(separator) != len(texts) + 1 or normalize(separator) != separator:
+            continue
+        results = normalize(together).split(separator)
+        if len(results) == len(texts) + 2:
+            return results[1:-1]
+    return [normalize(text) for text in texts]
 
 
 def _unchanged(normalize: Callable[[str], str], texts: Iterable[str]) -> list[bool]:
     """For each text, which must contain no line feed, whether the normalizer leaves it unchanged."""
     given = list(texts)
-    result = normalize(_SEPARATOR.join(given)).split(_SEPARATOR)
-    return [text == after for text, after in zip(given, result, strict=True)]
+    return [text == after for text, after in zip(given, results_apart(normalize, given), strict=True)]
 
 
 def _combining_classes(normalize: Callable[[str], str], points: list[int]) -> npt.NDArray[np.uint8]:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from tokamata.errors import VocabularyError
 
 if TYPE_CHECKING:
+    from tokamata.tokenization.pipelines.charsmaps import Charsmap
     from tokamata.tokenization.pretokenizers.classes import Engine, Flags
     from tokamata.tokenization.pretokenizers.word_machine import Lexicon
 
@@ -31,7 +32,7 @@ class Normalizer:
     """The changes to a text before it is cut.
 
     Attributes:
-        form: a function that brings a text into NFC or NFKC, or ``None``.
+        form: a function that brings a text into a normal form of Unicode, or ``None``.
         keeps: a function that changes single code points (lowercase, accents) in a text of many; ``None``
             if the normalizer changes none.
         spaces: the character that replaces a space, and is decoded to one (``"▁"``), or ``""``.
@@ -39,6 +40,12 @@ class Normalizer:
             if the text does not begin with one.
         prefix_is_decoded: whether the decoder removes the prefix.
         prefix_once: whether only the start of a text gets a prefix, and not the text after added tokens.
+        charsmap: a table of replacements; ``None`` if there is none.
+        by_clusters: the program of the charsmap, if it finds keys where clusters begin (Hugging Face's); ``None``
+            if it finds each key (SentencePiece's).
+        absent: splits whose matches are replaced, so that no text has one.
+        strips: whether white space is removed at the start, and at the end of a text.
+        white: what is white space there: ``bool[0x110000]``; ``None`` if nothing is removed.
     """
 
     form: Callable[[str], str] | None = None
@@ -47,6 +54,16 @@ class Normalizer:
     prefix: Literal["none", "always", "missing"] = "none"
     prefix_is_decoded: bool = True
     prefix_once: bool = False
+    charsmap: Charsmap | None = None
+    by_clusters: Callable[[str], str] | None = None
+    absent: tuple[Splitting, ...] = ()
+    strips: tuple[bool, bool] = (False, False)
+    white: Flags | None = None
+
+    @property
+    def has_contexts(self) -> bool:
+        """Whether it changes code points by what is around them, besides a normal form."""
+        return self.charsmap is not None or bool(self.absent) or any(self.strips)
 
 
 @dataclass(frozen=True)
@@ -56,11 +73,13 @@ class Splitting:
     Attributes:
         regex: the regex of its matches.
         keeps_gaps: whether the text between matches is a piece of its own, or is removed.
+        keeps_matches: whether matches are pieces; if they are removed, no text has one, and nothing is cut.
         members: the code points of classes in the regex that no engine knows, by name.
     """
 
     regex: str
     keeps_gaps: bool = True
+    keeps_matches: bool = True
     members: dict[str, Flags] = field(default_factory=dict)
 
 
@@ -133,17 +152,14 @@ class Unigram:
     """A Unigram model: a pre-token is cut into the pieces with the highest sum of scores.
 
     Attributes:
-        texts: for each token the text of its piece; ``None`` if it is no piece of the model.
-        scores: ``float64[tokens]``: the score of each piece, finite; NaN if the token is none.
-        unknown_score: the score of a code point without a piece.
+        scores: ``int64[tokens]``: the score of each piece as a multiple of a fraction that all have; the
+            ``NO_PIECE`` of :mod:`.exact_scores` if the token is none, or never written.
         byte_tokens: the tokens of single bytes, by byte, which write code points without a piece.
         lacks: which code points have no piece of their own and are written with byte tokens.
         unknown: which code points cannot be written.
     """
 
-    texts: tuple[str | None, ...]
-    scores: npt.NDArray[np.float64]
-    unknown_score: float
+    scores: npt.NDArray[np.int64]
     byte_tokens: dict[int, int]
     lacks: Flags
     unknown: Flags
@@ -172,7 +188,7 @@ class Pipeline:
     engine: Engine
     normalizer: Normalizer
     splits: tuple[Splitting, ...]
-    model: BytePairs | WordPieces | Unigram
+    model: BytePairs | Unigram | WordPieces
     added: tuple[AddedToken, ...]
 
 

@@ -10,6 +10,7 @@ from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.byte_pairs import byte_pair_normalizer, byte_pair_pipeline
 from tokamata.tokenization.pipelines.pipeline import Normalizer, Pipeline
 from tokamata.tokenization.pipelines.tokenizer_json_parts import kind_of
+from tokamata.tokenization.pipelines.unigram import unigram_pipeline
 from tokamata.tokenization.pipelines.word_piece import word_piece_pipeline
 from tokamata.tokenization.pretokenizers.classes import hugging_face_tokenizers
 from tokamata.vocabulary.sections import Section, flattened
@@ -30,8 +31,10 @@ def pipeline_from_tokenizer_json(document: dict[str, Any], tokens: list[bytes | 
         MissingExtraError: `tokenizers` is not installed.
     """
     file = Section(document, "")
-    is_word_piece = kind_of(file.section("model")) == "WordPiece"
-    return word_piece_pipeline(file, tokens) if is_word_piece else byte_pair_pipeline(file, tokens)
+    kind = kind_of(file.section("model"))
+    if kind == "WordPiece":
+        return word_piece_pipeline(file, tokens)
+    return unigram_pipeline(file, tokens) if kind == "Unigram" else byte_pair_pipeline(file, tokens)
 
 
 def normalizer_from_tokenizer_json(document: dict[str, Any]) -> Normalizer:

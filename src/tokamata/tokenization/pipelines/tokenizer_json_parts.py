@@ -12,6 +12,8 @@ __all__ = ["added_tokens", "kind_of", "refusal", "vocab_of"]
 def kind_of(model: Section) -> str:
     """The type of a model."""
     if model.fields.get("type") is None:
+        if isinstance(model.fields.get("vocab"), list):
+            return "Unigram"
         return "WordPiece" if "max_input_chars_per_word" in model.fields else "BPE"
     return model.kind
 
@@ -39,6 +41,8 @@ def added_tokens(
             what = f"{content!r:.40} begins with a space, and the tokenizer puts a space before each text"
             raise refusal("added tokens", what)
         if entry.get("normalized"):
+            if normalizer.has_contexts:  # it sees what stands around the token
+                raise refusal("added tokens", f"{content!r:.40} is found in normalized texts")
             if normalizer.prefix == "always":
                 raise refusal("added tokens", f"{content!r:.40} is matched after a prefix")
             for change in filter(None, (normalizer.form, normalizer.keeps)):

@@ -68,6 +68,31 @@ class HuggingFaceEngine:
             flags[sample_points()[begin:end]] = number % 2 == 1
         return spread(flags)
 
+    def stripped(self) -> Flags:
+        """The white space that the normalizer ``Strip`` removes from the ends of a text."""
+        strip = self.package.normalizers.Strip(True, True).normalize_str
+        white = self.removed_by(self.package.pre_tokenizers.WhitespaceSplit())
+        flags = np.zeros(CODE_POINTS, dtype=bool)
+        for point in sample_points().tolist():
+            if white[point] or point < 0x20 or chr(point).isspace():
+                flags[point] = not strip(chr(point))
+        return flags
+
+    def removed_by(self, pre_tokenizer: Any) -> Flags:
+        """The code points that a pre-tokenizer removes, wherever they stand."""
+        flags = np.zeros(CODE_POINTS, dtype=bool)
+        flags[sample_points()] = True
+        for _, (begin, end) in pre_tokenizer.pre_tokenize_str(sample_text()):
+            flags[sample_points()[begin:end]] = False
+        return spread(flags)
+
+    def words_of(self, pre_tokenizer: Any) -> Flags:
+        """The code points that a pre-tokenizer leaves in one piece with an ``a`` before them."""
+        flags = np.zeros(CODE_POINTS, dtype=bool)
+        for piece, (begin, end) in pre_tokenizer.pre_tokenize_str(sample_text()):
+            flags[sample_points()[begin:end]] = len(pre_tokenizer.pre_tokenize_str("a" + piece[0])) == 1
+        return spread(flags)
+
 
 class TiktokenEngine:
     """The engine of tiktoken (fancy-regex)."""

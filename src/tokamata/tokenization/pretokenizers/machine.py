@@ -38,7 +38,7 @@ since tokens decide where to guess.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tokamata.errors import UnsupportedTokenizerError
@@ -57,10 +57,18 @@ class Cut:
         matching: the automaton of the regex.
         keeps_gaps: whether the text between matches is a piece of its own.  If it is removed, no token
             writes it, and a text with a gap is not canonical.
+        keeps_matches: whether matches are pieces.  If they are removed, a text with one is not canonical, and
+            others are one gap.
     """
 
     matching: Matching
     keeps_gaps: bool = True
+    keeps_matches: bool = True
+
+    @property
+    def has_matches(self) -> bool:
+        """Whether a match may be a piece."""
+        return self.keeps_matches and not self.matching.never_matches
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,86 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
     return _trimmed(starts, targets, ends, may_end)
 
 
+def without_end(found: Hypotheses, symbols: Sequence[bool]) -> Hypotheses:
+    """The hypotheses about texts that do not end with one of some symbols.
+
+    Each has a second state, where such a symbol was read last.
+    """
+    size = len(found.targets)
+    targets = [
+        [DEAD if target == DEAD else target + size * symbols[number] for number, target in enumerate(row)]
+        for row in found.targets
+    ]
+    ends = [*(list(row) for row in found.ends), *([end + size for end in row] for row in found.ends)]
+    return _trimmed(list(found.starts), targets * 2, ends, [*found.may_end, *[False] * size])
+
+
+def without_matches(
+    found: Hypotheses,
+    starts: Mapping[str, Sequence[int]],
+    hidden: frozenset[int],
+    absent: Sequence[Matching],
+    classes: int,
+) -> tuple[Hypotheses, dict[str, list[int]]]:
+    """The hypotheses about texts in which nothing matches.
+
+    Args:
+        found: the hypotheses.
+        starts: where texts begin, by what stands before them.
+        hidden: the starts whose first symbol is not a part of the text.
+        absent: what may not match; it follows the text by itself, whatever is guessed.
+        classes: the number of symbols.
+
+    Returns:
+        The automaton, and where texts begin there.
+    """
+    none = tuple(frozenset[int]() for _ in absent)
+    # A state, what may still match, and whether the next symbol is hidden.
+    order = [
+        (start, none, start in hidden) for start in dict.fromkeys(s for some in starts.values() for s in some)
+    ]
+    numbers = {each: number for number, each in enumerate(order)}
+
+    def number(each: tuple[int, tuple[frozenset[int], ...], bool]) -> int:
+        if each not in numbers:
+            if len(order) == _MOST_STATES:
+                raise UnsupportedTokenizerError("normalizer", f"it has more than {_MOST_STATES:,} states")
+            numbers[each] = len(order)
+            order.append(each)
+        return numbers[each]
+
+    targets, ends, may_end = [], [], []
+    for state, pending, is_hidden in order:  # grows as states are found
+        row = []
+        for symbol, target in enumerate(found.targets[state]):
+            after = pending if is_hidden else _read_absent(absent, pending, symbol)
+            row.append(DEAD if target == DEAD or after is None else number((target, after, False)))
+        targets.append(row)
+        ends.append([number((end, pending, is_hidden)) for end in found.ends[state]])
+        ended = any(
+            one.marks[s][classes] for one, states in zip(absent, pending, strict=True) for s in states
+        )
+        may_end.append(found.may_end[state] and not ended)
+    machine = (targets, ends, may_end)
+    begun = {name: [numbers[s, none, s in hidden] for s in some] for name, some in starts.items()}
+    # Each has the same numbers: what is kept does not depend on where texts begin.
+    return _trimmed([], *machine), {
+        name: list(_trimmed(some, *machine).starts) for name, some in begun.items()
+    }
+
+
+def _read_absent(
+    absent: Sequence[Matching], pending: tuple[frozenset[int], ...], symbol: int
+) -> tuple[frozenset[int], ...] | None:
+    """What may still match after a symbol, where a match may begin anywhere; ``None`` if something has matched."""
+    result = []
+    for one, states in zip(absent, pending, strict=True):
+        if any(one.marks[state][symbol] for state in states):
+            return None
+        result.append(frozenset(one.targets[state][symbol] for state in (0, *states)) - {DEAD})
+    return tuple(result)
+
+
 def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
     """The hypotheses at the start of a text: each split may begin with a match or with a gap."""
     chains: list[_Chain] = [()]
@@ -143,7 +231,7 @@ def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
 
 
 def _begun(cut: Cut, pending: frozenset[int], must: int | None = None) -> list[_Guess]:
-    guesses = [] if cut.matching.never_matches else [_Guess(0, False, must, pending)]
+    guesses = [_Guess(0, False, must, pending)] if cut.has_matches else []
     if cut.keeps_gaps:
         guesses.append(_Guess(GAP, False, must, pending))
     return guesses
@@ -189,7 +277,7 @@ def _ended(cuts: Sequence[Cut], chain: _Chain, end: int) -> list[_Chain]:
         if not all(map(_finishes, cuts[level + 1 :], chain[level + 1 :], [end] * len(cuts))):
             continue
         if guess.open == GAP:  # a gap cannot follow a gap
-            heads = [] if cut.matching.never_matches else [_Guess(0, False, None, guess.pending)]
+            heads = [_Guess(0, False, None, guess.pending)] if cut.has_matches else []
         else:
             heads = _begun(cut, guess.pending, guess.open)
         result += [(*chain[:level], head, *rest) for head in heads for rest in _fresh(cuts[level + 1 :])]

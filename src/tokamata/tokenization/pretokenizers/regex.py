@@ -37,7 +37,7 @@ from tokamata.errors import LimitExceeded, UnsupportedTokenizerError
 from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.program import Compiler, Item, Program
 
-__all__ = ["classes_of", "compile_regex"]
+__all__ = ["classes_of", "compile_regex", "escaped"]
 
 _MOST_INSTRUCTIONS = 10_000  # of one regex, with its counts expanded
 _MOST_DEPTH = 100  # of groups in each other: the parser recurses
@@ -66,6 +66,11 @@ def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
 def classes_of(program: Program) -> tuple[str, ...]:
     """The classes in a program, in order, without repetitions."""
     return tuple(map(str, program.sets))
+
+
+def escaped(text: str) -> str:
+    """The regex of one text."""
+    return "".join("\\" + c if c in r"\.[]{}()*+?|^$-&" else c for c in text)
 
 
 class _Compiler(Compiler):
