@@ -23,6 +23,7 @@ from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.canonical import (
     WordLetters,
     added_names,
+    has_scores,
     is_decided_by_neighbours,
     may_write,
     merged_ones,
@@ -150,6 +151,8 @@ class TokenEdges:
         self.control_tokens = control_tokens
         make = tested_tokenization if control_tokens == "read" else tested_text_tokenization
         self.tokenization = make(self.vocabulary)
+        if has_scores(self.vocabulary):
+            raise UnsupportedTokenizerError("model", "Unigram; the guard follows models of merges and words")
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
         self._mark = word_mark(self.vocabulary)
 

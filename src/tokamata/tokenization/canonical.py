@@ -100,6 +100,9 @@ def text_tokenization_of(vocabulary: Vocabulary) -> _core.Tokenization:
 def _text_tables_of(vocabulary: Vocabulary) -> Tables:
     """The tables where names of control tokens are ordinary text."""
     tables = _tables_of(vocabulary)
+    if "scores" in tables:
+        what = "names of control tokens are ordinary text here, and a Unigram model has them as pieces"
+        raise UnsupportedTokenizerError("model", what)
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
     names = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if not keeps]
@@ -211,6 +214,14 @@ def added_names(vocabulary: Vocabulary) -> dict[str, int]:
     Raises as :func:`tokenization_of` does.
     """
     return _made_of(vocabulary).added
+
+
+def has_scores(vocabulary: Vocabulary) -> bool:
+    """Whether the model is Unigram: what may follow depends on sums of scores.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    return "scores" in _tables_of(vocabulary)
 
 
 def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:

@@ -48,7 +48,10 @@ class Case:
 
 
 def cases(seed: int) -> list[Case]:
-    tokenizer, alphabet = random_tokenizer(seed)
+    return cases_of(*random_tokenizer(seed))
+
+
+def cases_of(tokenizer: Any, alphabet: str) -> list[Case]:
     vocabulary = tk.Vocabulary.load(tokenizer, stop=())
     letters = "".join(map(re.escape, alphabet))
     found = []
