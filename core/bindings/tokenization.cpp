@@ -205,27 +205,34 @@ std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const
   return std::make_unique<LongestMatchPieces>(vocabulary, std::move(roles), std::string(mark.c_str(), mark.size()));
 }
 
+UnigramPieces::Floats unigram_floats(const nb::dict& tables) {
+  return {to_vector<double>(tables, "floats"), nb::cast<double>(tables["unknown_score"]),
+          nb::cast<double>(tables["units"])};
+}
+
 std::unique_ptr<const Pieces> unigram_pieces(const nb::dict& tables, std::shared_ptr<const Vocabulary> vocabulary) {
   auto scores = to_vector<std::int64_t>(tables, "scores");
   const auto byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens");
-  UnigramPieces::Sets sets{to_vector<std::uint32_t>(tables, "best"), to_vector<std::uint32_t>(tables, "apart")};
+  UnigramPieces::Floats floats = unigram_floats(tables);
+  UnigramPieces::Sets sets{to_vector<std::uint32_t>(tables, "best"), to_vector<std::uint32_t>(tables, "close"),
+                           to_vector<std::uint32_t>(tables, "apart")};
   const Released released;
-  return std::make_unique<UnigramPieces>(std::move(vocabulary), std::move(scores), byte_tokens, std::move(sets));
+  return std::make_unique<UnigramPieces>(std::move(vocabulary), std::move(scores), std::move(floats), byte_tokens,
+                                         std::move(sets));
 }
 
-using Scores = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-nb::typed<nb::dict, nb::str, NumberArray<std::uint32_t>> unigram_tables(std::shared_ptr<Vocabulary> vocabulary,
-                                                                        const Scores& scores,
-                                                                        const Numbers& byte_tokens) {
-  std::vector<std::int64_t> each(scores.data(), scores.data() + scores.shape(0));
-  const std::vector<std::uint32_t> bytes(byte_tokens.data(), byte_tokens.data() + byte_tokens.shape(0));
+nb::typed<nb::dict, nb::str, NumberArray<std::uint32_t>> unigram_sets(
+    std::shared_ptr<Vocabulary> vocabulary, const nb::typed<nb::dict, nb::str, nb::any>& tables) {
+  auto scores = to_vector<std::int64_t>(tables, "scores");
+  UnigramPieces::Floats floats = unigram_floats(tables);
+  const auto byte_tokens = to_vector<std::uint32_t>(tables, "byte_tokens");
   UnigramPieces::Sets sets = [&] {
     const Released released;
-    return UnigramPieces::find_sets(std::move(vocabulary), std::move(each), bytes);
+    return UnigramPieces::find_sets(std::move(vocabulary), std::move(scores), std::move(floats), byte_tokens);
   }();
   nb::dict arrays;
   arrays["best"] = to_array(std::move(sets.best));
+  arrays["close"] = to_array(std::move(sets.close));
   arrays["apart"] = to_array(std::move(sets.apart));
   return arrays;
 }
@@ -283,16 +290,16 @@ Returns:
 
 Raises:
     ValueError: the arrays have different lengths, or a number is not a token.)doc");
-  m.def("unigram_tables", &unigram_tables, "vocabulary"_a, "scores"_a, "byte_tokens"_a,
+  m.def("unigram_sets", &unigram_sets, "vocabulary"_a, "tables"_a,
         R"doc(The engine's sets of the pieces of a Unigram model, by name; see ``core/canonical/unigram_pieces.hpp``.
 
 Args:
     vocabulary: the tokens.
-    scores: whole numbers, by token; the least number of 64 bits where a token is no piece.
-    byte_tokens: the tokens that write code points without a piece.
+    tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units`` and
+        ``byte_tokens``.
 
 Raises:
-    ValueError: the numbers contradict each other, or the vocabulary.)doc");
+    ValueError: the tables contradict each other, or the vocabulary.)doc");
   using Role = LongestMatchPieces::Role;
   nb::enum_<Role>(m, "WordRole", "What a token does in a word that is cut by longest match.")
       .value("NONE", Role::None)

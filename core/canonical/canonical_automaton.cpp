@@ -113,6 +113,20 @@ TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState&
   };
   const MaskSegments::Touch touch{state.starter, state.marks, state.open};
   TokenCount most = 0;
+  const auto judge = [&](std::uint32_t token) {
+    if (!mask.bits.contains(token) || has_bit(base.kept, token)) return;
+    TokenCount least = kDead;
+    for (const Hypothesis& h : state.hypotheses)
+      if (is_inside(h))
+        least = std::min(least, segments_.bound_after({place.state, place.at_start, h.guess, h.place, h.edge, h.pieces},
+                                                      touch, state.last, {token}, budget));
+    if (least == kDead) {
+      mask.bits.remove(token);
+      --mask.open_tokens;
+    } else {
+      most = std::max(most, least);
+    }
+  };
   bool is_forbidden = false;
   for (const Hypothesis& h : state.hypotheses) {
     if (!is_inside(h)) continue;
@@ -128,24 +142,11 @@ TokenCount CanonicalAutomaton::forbid(Configuration place, const CanonicalState&
         });
       }
     }
-    if (pieces.ends_anywhere() && base.by_pieces.empty()) continue;
-    for (const std::uint32_t token : pieces.carried(h.pieces, state.last)) {
-      if (pieces.ends_anywhere() && !has_bit(base.by_pieces, token)) continue;
-      if (!mask.bits.contains(token) || has_bit(base.kept, token)) continue;
-      TokenCount least = kDead;
-      for (const Hypothesis& other : state.hypotheses)
-        if (is_inside(other))
-          least = std::min(least, segments_.bound_after(
-                                      {place.state, place.at_start, other.guess, other.place, other.edge, other.pieces},
-                                      touch, state.last, {token}, budget));
-      if (least == kDead) {
-        mask.bits.remove(token);
-        --mask.open_tokens;
-      } else {
-        most = std::max(most, least);
-      }
-    }
+    if (pieces.ends_anywhere() && base.by_pieces.tokens.empty()) continue;
+    for (const std::uint32_t token : pieces.carried(h.pieces, state.last))
+      if (!pieces.ends_anywhere() || has_bit(base.by_pieces.tokens, token)) judge(token);
   }
+  std::ranges::for_each(base.by_pieces.unsure, judge);
   return most;
 }
 

@@ -115,13 +115,14 @@ class CanonicalAutomaton {
   // What a mask has for every last token.
   struct MaskBase {
     MaskBits bits;
-    Words kept;       // a row of the tokens that the last token cannot forbid; empty if it can forbid none
-    Words by_pieces;  // those that do not live by the border of their pre-token; empty if there are none
+    Words kept;  // a row of the tokens that the last token cannot forbid; empty if it can forbid none
+    MaskSegments::ByPieces by_pieces;
     std::size_t open_tokens, stop_tokens;
     TokenCount most;  // the most tokens that any of these needs after it
 
     std::size_t memory_bytes() const {
-      return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept) + block_bytes_of(by_pieces);
+      return shared_block_bytes<MaskBase>() + bits.memory_bytes() + block_bytes_of(kept) +
+             block_bytes_of(by_pieces.tokens) + block_bytes_of(by_pieces.unsure);
     }
   };
   struct Made {

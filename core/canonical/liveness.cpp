@@ -25,8 +25,7 @@ TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
   if (tokenization_.pieces().may_finish(node.pieces))
     if (const TokenCount count = bound_at_border(node.state, node.text, budget); count != kDead) return count;
   if (sees_edges(node.state)) return kDead;
-  const Words& apart = tokenization_.pieces().apart();
-  const bool is_apart = !apart.empty() && node.pieces == Pieces::kSettled && has_bit(apart, node.last.value);
+  const bool is_apart = tokenization_.pieces().is_apart(node.pieces, node.last);
   return is_apart && node.text.place == CodePoints::kBetween ? text_.bound(node.state, node.text, budget) : kDead;
 }
 
@@ -126,8 +125,9 @@ class Liveness::Search {
           push(entry.from, {child}, state, text);
       }
     }
-    for (const Met& met : nodes_) all_.known_.emplace(met.node, kDead);
-    return kDead;
+    const TokenCount none = is_tied_ ? kUnsure : kDead;
+    for (const Met& met : nodes_) all_.known_.emplace(met.node, none);
+    return none;
   }
 
  private:
@@ -156,8 +156,14 @@ class Liveness::Search {
     const Node& node = nodes_[number].node;
     if (const auto known = all_.known_.find(node); known != all_.known_.end()) {
       is_settled_ = true;
-      return known->second;
+      is_tied_ |= known->second == kUnsure;
+      return known->second == kUnsure ? kDead : known->second;
     }
+    if (const Node same = all_.projected(node); !(same == node))
+      if (const auto known = all_.known_.find(same); known != all_.known_.end() && known->second != kUnsure) {
+        is_settled_ = true;
+        return known->second;
+      }
     const TokenCount count = all_.by_witness(node);
     if (count != kDead) all_.known_[node] = count;
     return count;
@@ -191,7 +197,8 @@ class Liveness::Search {
     const std::optional<Pieces::State> after = before.edge == Hypothesis::Edge::Border
                                                    ? pieces_.begin(token)
                                                    : pieces_.follow(before.pieces, before.last, token);
-    if (!after) return kDead;
+    if (after == Pieces::kTied) is_tied_ = true;
+    if (!after || after == Pieces::kTied) return kDead;
     TextState text = before.text;
     if (!all_.tokenization_.read(text, token)) return kDead;
     const StateId target = all_.pattern_.edge(state, budget_);
@@ -300,12 +307,21 @@ class Liveness::Search {
   static constexpr std::uint64_t kFirst = std::uint64_t{1} << 63;
   std::uint64_t order_ = 0;
   bool is_settled_ = false;
+  bool is_tied_ = false;  // a token was left out, since it differs between the states that a node stands for
 };
+
+Liveness::Node Liveness::projected(const Node& node) const {
+  Node same = node;
+  if (node.edge == Hypothesis::Edge::Inside) same.pieces = tokenization_.pieces().projected(node.pieces, node.last);
+  return same;
+}
 
 TokenCount Liveness::bound_by_token(const Node& node, Budget& budget) {
   const bool is_inside = node.edge == Hypothesis::Edge::Inside;
   if (is_inside && !tokenization_.pieces().may_go_on(node.pieces)) return kDead;
   if (const auto known = known_.find(node); known != known_.end()) return known->second;
+  if (const Node same = projected(node); !(same == node))
+    if (const TokenCount count = bound_by_token(same, budget); count != kUnsure) return count;
   if (const TokenCount count = by_witness(node); count != kDead) return count;
   return Search(*this, node, budget).run();
 }

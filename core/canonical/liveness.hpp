@@ -49,6 +49,9 @@ class Liveness {
 
   TextLiveness& text() { return text_; }
 
+  // That differs between the states of pieces that a state stands for (Pieces::projected).
+  static constexpr TokenCount kUnsure = kEndless - 2;
+
   // How many tokens suffice, by the first witness found; kDead if there is none.
   TokenCount bound(const Node& node, Budget& budget);
   // The same if the pre-token ends here; independent of the last token.
@@ -98,6 +101,7 @@ class Liveness {
   TokenCount search_border(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);
   TokenCount by_witness(const Node& node) const;
+  Node projected(const Node& node) const;
   bool sees_edges(StateId state) const { return pattern_.automaton().node(state).edges; }
 
   TokenAutomaton& pattern_;

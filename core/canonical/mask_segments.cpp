@@ -11,14 +11,14 @@ namespace tokamata {
 
 // ---- what is kept -------------------------------------------------------------------------------
 
-TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, Words& by_pieces, Budget& budget) {
+TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, ByPieces& by_pieces, Budget& budget) {
   const MaskSegment& own = segment(key, budget);
-  const auto note_by_pieces = [&](const counted::vector<std::uint32_t>& tokens) {
-    if (tokens.empty()) return;
-    by_pieces.resize(words.size(), 0);
-    for (const std::uint32_t token : tokens) set_bit(by_pieces, token);
+  const auto note = [&](const auto& tokens, const auto& unsure) {
+    if (!tokens.empty()) by_pieces.tokens.resize(words.size(), 0);
+    for (const std::uint32_t token : tokens) set_bit(by_pieces.tokens, token);
+    by_pieces.unsure.insert(by_pieces.unsure.end(), unsure.begin(), unsure.end());
   };
-  note_by_pieces(own.by_pieces);
+  note(own.by_pieces, own.unsure);
   const bool is_special = tokenization_.rules().is_special(touch.marks);
   const bool is_touched = !own.asked.empty() || touch.open != AddedTokens::kNothing || is_special;
   const bool as_it_is = !own.has_meeting && !is_touched;
@@ -37,7 +37,7 @@ TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, W
     const Touched& changes = touched(key, touch, budget);
     for (const std::uint32_t token : changes.dead) clear_bit(scratch_, token);
     for (const std::uint32_t token : changes.live) set_bit(scratch_, token);
-    note_by_pieces(changes.live);
+    note(changes.live, changes.unsure);
     most = std::max(most, changes.most);
   }
   unite_bits(words, scratch_);
@@ -81,6 +81,7 @@ const MaskSegments::Touched& MaskSegments::touched(const Key& key, const Touch& 
     const auto judge = [&](std::uint32_t token) {
       const TokenCount count = bound_after(key, touch, std::nullopt, {token}, budget);
       (count == kDead ? changes.dead : changes.live).push_back(token);
+      if (count == Liveness::kUnsure) changes.unsure.push_back(token);
       if (count != kDead) changes.most = std::max(changes.most, count);
     };
     const counted::vector<std::uint32_t> asked = segment(key, budget).asked;
@@ -271,7 +272,7 @@ void MaskSegments::judge_group(MaskSegment& segment, Judge& judge, const Key& ke
     const auto token =
         static_cast<std::uint32_t>(32 * at) + static_cast<std::uint32_t>(std::countr_zero(group[at] & settled[at]));
     const bool lives = has_bit(pieces.following(), token) &&
-                       liveness_.bound_by_token({state, {token}, Pieces::kSettled, text}, budget) != kDead;
+                       liveness_.bound_by_token({state, {token}, Pieces::kSettled, text}, budget) < Liveness::kUnsure;
     for (const auto& [witness, needed] : liveness_.witnesses(state, text))
       take(*tokenization_.before(witness), more(needed, 1));
     if (!lives || has_bit(group, token)) {
@@ -360,7 +361,7 @@ void MaskSegments::add_terminal(MaskSegment& segment, Judge& judge, const Key& k
                               : group.kind == Exit::Text
                                   ? liveness_.text().bound(behind, group.exit, budget)
                                   : liveness_.bound({behind, group.last, {}, group.exit}, budget);
-    if (needed == kDead) {
+    if (needed >= Liveness::kUnsure) {
       group.tokens.for_each(ask);
       continue;
     }

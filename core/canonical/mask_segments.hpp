@@ -54,9 +54,14 @@ class MaskSegments {
   MaskSegments(TokenAutomaton& pattern, const Tokenization& tokenization, Liveness& liveness)
       : pattern_(pattern), tokenization_(tokenization), liveness_(liveness), terminals_(pattern, tokenization) {}
 
-  // Adds a segment to `words`; returns the most tokens that any token of it needs after it.  `by_pieces`: set for those of
-  // its tokens that do not live by the border of their pre-token, but by its pieces; empty where there are none.
-  TokenCount add(const Key& key, const Touch& touch, Words& words, Words& by_pieces, Budget& budget);
+  // Tokens that do not live by the border of their pre-token, but by its pieces: as bits, empty where there are none.
+  // `unsure`: those of them that live after some states that their segment stands for, and not after others.
+  struct ByPieces {
+    Words tokens;
+    std::vector<std::uint32_t> unsure;
+  };
+  // Adds a segment to `words`, and to `by_pieces`; returns the most tokens that any token of it needs after it.
+  TokenCount add(const Key& key, const Touch& touch, Words& words, ByPieces& by_pieces, Budget& budget);
   // The same for the added tokens, if the text before them may end.
   TokenCount add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget);
   // How many tokens suffice after one token, which follows `last`, or any token.
@@ -73,13 +78,13 @@ class MaskSegments {
     counted::vector<SharedWords> shared;
     counted::vector<std::uint32_t> words;  // empty where there are none
     counted::vector<std::uint32_t> listed;
-    counted::vector<std::uint32_t> asked;      // of which it must be asked each time
-    counted::vector<std::uint32_t> by_pieces;  // those of them all that live by the pieces of their pre-token alone
-    bool has_meeting = false;                  // of those that live only where the normal form lets them stand
+    counted::vector<std::uint32_t> asked;              // of which it must be asked each time
+    counted::vector<std::uint32_t> by_pieces, unsure;  // as in ByPieces, of them all
+    bool has_meeting = false;                          // of those that live only where the normal form lets them stand
     TokenCount most = 0;
   };
   struct Touched {
-    counted::vector<std::uint32_t> live, dead;
+    counted::vector<std::uint32_t> live, dead, unsure;
     TokenCount most = 0;
   };
   struct AddedSegment {

@@ -33,6 +33,8 @@ class Pieces {
  public:
   using State = PieceState;
   static inline constinit const State kSettled{};  // only the last token decides what may follow
+  // After a state that stands for several (`projected`): whether the token may follow differs between these.
+  static inline constinit const State kTied{~std::uint32_t{0} - 1};
 
   virtual ~Pieces() = default;
   virtual std::optional<State> begin(TokenId token) const = 0;
@@ -58,6 +60,13 @@ class Pieces {
   // The representative of a state, by which mask segments are kept.  States with one representative agree on
   // `may_finish` and on which tokens are live, except for tokens that `forbid` clears and those in `carried`.
   virtual State alike(State state) const { return state; }
+  // A state that stands for this one and others, of which all is true that is true of it; the same state if there is
+  // none.  After it, what may follow one of them and not another leads to kTied.
+  virtual State projected(const State& state, TokenId) const { return state; }
+  // Whether any text may go on after here, whatever its pieces are.
+  virtual bool is_apart(const State& state, TokenId last) const {
+    return state == kSettled && !apart().empty() && has_bit(apart(), last.value);
+  }
   // A representative after which the same tokens may follow, with the same exceptions.
   virtual State alike_behind(State state) const { return state; }
   // The tokens that may follow and lead to another state than from `alike(state)`, from which as much is live at least.

@@ -53,9 +53,9 @@ class MaskSegments::Judge {
         is_border_ ? tokenization_.pieces().begin(token) : tokenization_.pieces().extend(key_.pieces, token);
     if (!after) return;
     const bool is_meeting = has_bit(tokenization_.meeting(), token.value);
-    const bool is_plain =
-        !has_bit(tokenization_.opening(), token.value) && (!is_meeting || key_.place == CodePoints::kBetween) &&
-        !has_bit(tokenization_.unsteady(), token.value);
+    const bool is_plain = !has_bit(tokenization_.opening(), token.value) &&
+                          (!is_meeting || key_.place == CodePoints::kBetween) &&
+                          !has_bit(tokenization_.unsteady(), token.value);
     if (is_plain && tokenization_.pieces().may_finish(*after)) {
       const TokenCount count = at_border(target, landing_->target_of(token.value));
       if (count != kDead) return take(token, count, is_meeting, false);
@@ -67,7 +67,9 @@ class MaskSegments::Judge {
     TextState text{.guess = key_.guess, .place = key_.place};
     if (!tokenization_.read(text, token)) return;
     const TokenCount count = liveness_.bound({target, token, *after, text}, budget_);
-    if (count != kDead) take(token, count, false, true);
+    if (count == kDead) return;
+    take(token, count, false, true);
+    if (count == Liveness::kUnsure) segment_.unsure.push_back(token.value);
   }
 
  private:

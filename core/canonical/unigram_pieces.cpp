@@ -1,10 +1,12 @@
 #include "canonical/unigram_pieces.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "common/memoized.hpp"
 
@@ -45,23 +47,26 @@ std::size_t advance(const TokenTrie& trie, Starts& starts, std::uint8_t byte, st
 // Lists of pending starts by numbers.  What no state has any more is dropped now and then, and its number is free again.
 class UnigramPieces::Fronts {
  public:
-  State state(Front front) {
+  // `sums`: those to the starts, and to here; empty for a state that stands for others.
+  State state(Front front, std::vector<double> sums) {
     const std::lock_guard lock(mutex_);
-    auto known = entries_.find(front);
+    auto known = entries_.find(std::tie(front, sums));
     if (known == entries_.end()) {
       if (entries_.size() >= sweep_at_) sweep();
       const std::uint32_t number = free_.empty() ? static_cast<std::uint32_t>(entries_.size()) + 1 : free_.back();
-      auto entry = std::make_shared<const Entry>(std::move(front), number);
+      auto entry = std::make_shared<const Entry>(std::move(front), std::move(sums), number);
       known = entries_.insert(std::move(entry)).first;
       if (!free_.empty()) free_.pop_back();
     }
     return {(*known)->number, *known};
   }
-  static const Front& of(const State& state) { return static_cast<const Entry*>(state.held.get())->front; }
+  static const Front& of(const State& state) { return entry(state).front; }
+  static const std::vector<double>& sums_of(const State& state) { return entry(state).sums; }
   std::size_t memory_bytes() const {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = free_.capacity() * sizeof(std::uint32_t);
-    for (const EntryPtr& entry : entries_) bytes += kNodeBytes + block_bytes_of(entry->front);
+    for (const EntryPtr& entry : entries_)
+      bytes += kNodeBytes + block_bytes_of(entry->front) + block_bytes_of(entry->sums);
     return bytes;
   }
 
@@ -71,15 +76,20 @@ class UnigramPieces::Fronts {
 
   struct Entry {
     Front front;
+    std::vector<double> sums;
     std::uint32_t number;
-    Entry(Front pending, std::uint32_t own) : front(std::move(pending)), number(own) {}
+    Entry(Front pending, std::vector<double> to_them, std::uint32_t own)
+        : front(std::move(pending)), sums(std::move(to_them)), number(own) {}
   };
+  static const Entry& entry(const State& state) { return *static_cast<const Entry*>(state.held.get()); }
   using EntryPtr = std::shared_ptr<const Entry>;
-  struct ByFront {
+  struct InOrder {
     using is_transparent = void;
-    bool operator()(const EntryPtr& a, const EntryPtr& b) const { return a->front < b->front; }
-    bool operator()(const EntryPtr& a, const Front& b) const { return a->front < b; }
-    bool operator()(const Front& a, const EntryPtr& b) const { return a < b->front; }
+    using Key = std::tuple<const Front&, const std::vector<double>&>;
+    static Key key(const EntryPtr& entry) { return {entry->front, entry->sums}; }
+    bool operator()(const EntryPtr& a, const EntryPtr& b) const { return key(a) < key(b); }
+    bool operator()(const EntryPtr& a, const Key& b) const { return key(a) < b; }
+    bool operator()(const Key& a, const EntryPtr& b) const { return a < key(b); }
   };
 
   // Nobody can copy a state that the set alone has.
@@ -94,23 +104,26 @@ class UnigramPieces::Fronts {
   }
 
   mutable Mutex mutex_;
-  std::set<EntryPtr, ByFront> entries_;
+  std::set<EntryPtr, InOrder> entries_;
   std::vector<std::uint32_t> free_;
   std::size_t sweep_at_ = kLeastSwept;
 };
 
-UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
+UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores, Floats floats,
                              const std::vector<std::uint32_t>& byte_tokens, Sets sets)
     : vocabulary_(std::move(vocabulary)),
       trie_(vocabulary_->trie()),
       scores_(std::move(scores)),
+      floats_(std::move(floats)),
       sets_(std::move(sets)),
       is_byte_(scores_.size(), false),
       fronts_(std::make_unique<Fronts>()) {
   if (scores_.size() != vocabulary_->token_count())
     throw std::invalid_argument("unigram: scores and tokens differ in number");
-  if (sets_.best.size() != vocabulary_->words() || sets_.apart.size() != vocabulary_->words())
-    throw std::invalid_argument("unigram: a set has another size");
+  if (sums_round() && floats_.scores.size() != scores_.size())
+    throw std::invalid_argument("unigram: floats and tokens differ in number");
+  for (const Words* set : {&sets_.best, &sets_.close, &sets_.apart})
+    if (set->size() != vocabulary_->words()) throw std::invalid_argument("unigram: a set has another size");
   for (const std::uint32_t token : byte_tokens) {
     if (token >= scores_.size() || scores_[token] != kNoPiece)
       throw std::invalid_argument("unigram: a byte token is a piece, or none of the tokens");
@@ -132,16 +145,19 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
 }
 
 UnigramPieces::Sets UnigramPieces::find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
-                                             const std::vector<std::uint32_t>& byte_tokens) {
-  Sets sets{Words(vocabulary->words(), 0), Words(vocabulary->words(), 0)};
-  const UnigramPieces pieces(std::move(vocabulary), std::move(scores), byte_tokens, sets);
+                                             Floats floats, const std::vector<std::uint32_t>& byte_tokens) {
+  const Words none(vocabulary->words(), 0);
+  Sets sets{none, none, none};
+  const UnigramPieces pieces(std::move(vocabulary), std::move(scores), std::move(floats), byte_tokens, sets);
   for (std::uint32_t token = 0; token < pieces.scores_.size(); ++token) {
     const bool is_byte = pieces.is_byte_[token];
     if (!is_byte && pieces.scores_[token] == kNoPiece) continue;
-    const std::optional<Front> own = is_byte ? Front() : pieces.after({}, {token});
-    if (!own) continue;
+    Front own;
+    const Rank rank = is_byte ? Rank::Best : pieces.read(own, {token});
+    if (rank == Rank::Refused) continue;
     set_bit(sets.best, token);
-    if (own->empty()) set_bit(sets.apart, token);
+    if (rank == Rank::Tied) set_bit(sets.close, token);
+    if (own.empty()) set_bit(sets.apart, token);
   }
   return sets;
 }
@@ -157,9 +173,9 @@ UnigramPieces::Score UnigramPieces::best_sum(std::span<const AnyStart> starts) c
   return best;
 }
 
-// What is pending after a token; nothing where another arc wins at its end.  Of equal sums the arc that begins first
-// wins: those before the token do, and those within it do not.
-std::optional<UnigramPieces::Front> UnigramPieces::after(Front starts, TokenId token) const {
+// Leaves what is pending after a token.  Of equal sums the arc that begins first wins: those before the token do, and
+// those within it do not.
+UnigramPieces::Rank UnigramPieces::read(Front& starts, TokenId token) const {
   const std::string_view text = vocabulary_->bytes(token);
   std::size_t own = starts.size();  // where the token's start is among the others
   starts.push_back({TokenTrie::root(), 0});
@@ -170,17 +186,69 @@ std::optional<UnigramPieces::Front> UnigramPieces::after(Front starts, TokenId t
         starts.push_back({TokenTrie::root(), sum});
   }
   const Score whole = scores_[token.value];
+  Rank rank = Rank::Best;
   for (std::size_t at = 0; at < starts.size(); ++at) {
     const Score score = score_at(starts[at].node);
     if (score == kNoPiece || at == own) continue;
-    const Score sum = starts[at].lead + score;
-    if (at < own ? sum >= whole : sum > whole) return std::nullopt;
+    const Score more = starts[at].lead + score - whole;
+    if (more > tie() || (!sums_round() && more == 0 && at < own)) return Rank::Refused;
+    if (sums_round() && more >= -tie()) rank = Rank::Tied;
   }
   std::erase_if(starts, [&](Start& start) {
     start.lead -= whole;
-    return !has_longer(start.node) || start.lead < least_lead(start.node);
+    return !is_pending(start);
   });
-  return starts;
+  return rank;
+}
+
+// Whether some arc from a start may win after here.
+bool UnigramPieces::is_pending(const Start& start) const {
+  if (!has_longer(start.node)) return false;
+  const Score least = least_lead(start.node);
+  return least != kNever && (least == kNoPiece || start.lead >= least - tie());
+}
+
+// The same with the program's own sums: nothing where another arc wins.
+std::optional<UnigramPieces::Summed> UnigramPieces::read_sums(const Front& pending, std::span<const double> sums,
+                                                              TokenId token) const {
+  struct SummedStart {
+    NodeId node;
+    double sum;
+  };
+  const std::string_view text = vocabulary_->bytes(token);
+  if (is_byte_[token.value]) {  // the score of an unknown code point is added once, with its first byte
+    return Summed{{}, {is_border(text, 0) ? floats_.unknown + sums.back() : sums.back()}};
+  }
+  std::vector<SummedStart> starts;
+  for (std::size_t i = 0; i < pending.size(); ++i) starts.push_back({pending[i].node, sums[i]});
+  std::size_t own = starts.size();
+  starts.push_back({TokenTrie::root(), sums.back()});
+  // The place of the arc that wins among the starts, and its sum.
+  const auto winner = [&] {
+    std::pair<std::size_t, double> best{starts.size(), 0};
+    for (std::size_t at = 0; at < starts.size(); ++at)
+      for (const std::uint32_t piece : trie_.own(starts[at].node)) {
+        if (scores_[piece] == kNoPiece) continue;
+        const double sum = floats_.scores[piece] + starts[at].sum;
+        if (best.first == starts.size() || sum > best.second) best = {at, sum};
+      }
+    return best;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    own -= advance(trie_, starts, static_cast<std::uint8_t>(text[i]), own);
+    if (i + 1 == text.size() || !is_border(text, i + 1)) continue;
+    if (const auto [at, sum] = winner(); at < starts.size()) starts.push_back({TokenTrie::root(), sum});
+  }
+  const auto [first, here] = winner();
+  if (first != own) return std::nullopt;
+  Summed after;
+  for (const SummedStart& start : starts)
+    if (const Start left{start.node, std::llround((start.sum - here) * floats_.units)}; is_pending(left)) {
+      after.front.push_back(left);
+      after.sums.push_back(start.sum);
+    }
+  after.sums.push_back(here);
+  return after;
 }
 
 UnigramPieces::Score UnigramPieces::best(std::string_view text) const {
@@ -200,27 +268,52 @@ UnigramPieces::Score UnigramPieces::best(std::string_view text) const {
 UnigramPieces::~UnigramPieces() = default;
 
 std::optional<Pieces::State> UnigramPieces::begin(TokenId token) const {
-  return has_bit(sets_.best, token.value) ? std::optional(kSettled) : std::nullopt;
+  if (!has_bit(sets_.best, token.value)) return std::nullopt;
+  if (!sums_round()) return kSettled;
+  const double nothing = 0;
+  return state_of(read_sums({}, {&nothing, 1}, token));
+}
+
+std::optional<Pieces::State> UnigramPieces::state_of(std::optional<Summed> after) const {
+  if (!after) return std::nullopt;
+  return fronts_->state(std::move(after->front), std::move(after->sums));
 }
 
 bool UnigramPieces::leads_on(TokenId last, TokenId token) const {
   if (!has_bit(sets_.best, token.value)) return false;
   if (is_byte_[token.value]) return true;
-  const Front& pending = own(last);
-  if (pending.empty()) return true;
-  const std::optional<Front> front = after(pending, token);
-  return front && *front == own(token);
+  Front front = own(last);
+  return read(front, token) == Rank::Best && is_near(front, own(token));
 }
 
 std::optional<Pieces::State> UnigramPieces::follow(State state, TokenId last, TokenId token) const {
   if (!has_bit(sets_.best, token.value)) return std::nullopt;
-  if (is_byte_[token.value]) return kSettled;  // no piece has the code point
+  if (has_sums(state)) return state_of(read_sums(Fronts::of(state), Fronts::sums_of(state), token));
   const Front& pending = front_of(state, last);
-  if (pending.empty()) return kSettled;
-  std::optional<Front> front = after(pending, token);
-  if (!front) return std::nullopt;
-  if (*front == own(token)) return kSettled;
-  return fronts_->state(*std::move(front));
+  if (is_byte_[token.value]) return kSettled;  // no piece has the code point
+  if (pending.empty()) return has_bit(sets_.close, token.value) ? kTied : kSettled;
+  Front front = pending;
+  const Rank rank = read(front, token);
+  if (rank == Rank::Refused) return std::nullopt;
+  if (rank == Rank::Tied) return kTied;
+  if (is_near(front, own(token))) return kSettled;
+  return fronts_->state(std::move(front), {});
+}
+
+bool UnigramPieces::has_sums(const State& state) const {
+  return sums_round() && state != kSettled && !Fronts::sums_of(state).empty();
+}
+
+bool UnigramPieces::is_near(const Front& a, const Front& b) const {
+  return std::ranges::equal(a, b, [&](const Start& one, const Start& other) {
+    return one.node == other.node && std::abs(one.lead - other.lead) <= near();
+  });
+}
+
+Pieces::State UnigramPieces::projected(const State& state, TokenId last) const {
+  if (!has_sums(state)) return state;
+  const Front& front = Fronts::of(state);
+  return is_near(front, own(last)) ? kSettled : fronts_->state(front, {});
 }
 
 const UnigramPieces::Front& UnigramPieces::front_of(const State& state, TokenId last) const {
@@ -234,7 +327,8 @@ const UnigramPieces::Front& UnigramPieces::own(TokenId token) const {
     if (is_byte_[token.value]) return nothing_;
     if (const auto known = own_.find(token.value); known != own_.end()) return known->second;
   }
-  Front front = *after({}, token);
+  Front front;
+  read(front, token);
   const std::lock_guard lock(mutex_);
   return own_.try_emplace(token.value, std::move(front)).first->second;
 }
@@ -324,7 +418,7 @@ class UnigramPieces::EffectsMaker {
       : pieces_(pieces), trie_(pieces.trie_), kind_(kind) {
     const std::uint32_t token = trie_.order()[trie_.node(node).tokens_begin];
     const std::string_view text = pieces_.vocabulary_->bytes({token});
-    highest_ = -pieces_.best(text.substr(0, trie_.depth(node, text)));
+    highest_ = -pieces_.best(text.substr(0, trie_.depth(node, text))) + pieces_.tie();
     Place first{node, TokenTrie::root(), {0, 0}, {0, 0}, 0, true};
     inner_.add(first.inner, {TokenTrie::root(), 0, kNever});
     open_.push_back(first);
@@ -405,7 +499,12 @@ class UnigramPieces::EffectsMaker {
 
   // `direct`: the score of the crossing arc that ends where the token does; `later`: the sum of one that ends within it,
   // and what follows it.  Of equal sums the first wins against the token, and the second does not.
+  // Where sums round, equal sums decide nothing: the lead is the one with which they are equal.
   Score forbidden_from(Score token, Score direct, Score later) const {
+    if (pieces_.sums_round()) {
+      const Score beyond = std::max(direct, later);
+      return beyond == kNoPiece ? kNever : token - beyond;
+    }
     return std::min(direct == kNoPiece ? kNever : token - direct, later == kNoPiece ? kNever : token - later + 1);
   }
 
@@ -439,25 +538,29 @@ std::shared_ptr<const UnigramPieces::Effects> UnigramPieces::effects(NodeId node
   return memo.keep(node.value, std::move(made), bytes);
 }
 
-template <class Visit>
-void UnigramPieces::for_each_effect(State state, TokenId last, EffectKind kind, Visit&& visit) const {
-  for (const Start& pending : front_of(state, last)) {
-    const std::shared_ptr<const Effects> found = effects(pending.node, kind);
-    const auto end = std::ranges::upper_bound(found->from, pending.lead);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(end - found->from.begin()); ++i) visit(found->tokens[i]);
-  }
-}
-
 void UnigramPieces::forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const {
   words = all;
-  for_each_effect(state, last, EffectKind::Forbidden, [&](std::uint32_t token) {
-    if (!has_bit(kept, token)) clear_bit(words, token);
-  });
+  const auto check = [&](std::uint32_t token) {
+    if (has_bit(kept, token) || !has_bit(words, token) || !has_sums(state)) return;
+    if (!read_sums(Fronts::of(state), Fronts::sums_of(state), {token})) clear_bit(words, token);
+  };
+  for (const Start& pending : front_of(state, last)) {
+    const std::shared_ptr<const Effects> found = effects(pending.node, EffectKind::Forbidden);
+    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + tie(); ++i) {
+      if (found->from[i] + tie() >= pending.lead && sums_round()) check(found->tokens[i]);
+      else if (!has_bit(kept, found->tokens[i])) clear_bit(words, found->tokens[i]);
+    }
+  }
+  if (sums_round()) for_each_bit(sets_.close, check);
 }
 
 std::vector<std::uint32_t> UnigramPieces::carried(State state, TokenId last) const {
   std::vector<std::uint32_t> tokens;
-  for_each_effect(state, last, EffectKind::Carried, [&](std::uint32_t token) { tokens.push_back(token); });
+  for (const Start& pending : front_of(state, last)) {
+    const std::shared_ptr<const Effects> found = effects(pending.node, EffectKind::Carried);
+    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + tie(); ++i)
+      tokens.push_back(found->tokens[i]);
+  }
   return tokens;
 }
 

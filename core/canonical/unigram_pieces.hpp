@@ -55,18 +55,30 @@ class UnigramPieces final : public Pieces {
   // Sets of tokens that take a while to find.
   struct Sets {
     Words best;   // the pieces that are the best segmentations of their own texts, and byte tokens
+    Words close;  // of them those of which rounding decides whether they are
     Words apart;  // of them those that leave nothing pending by themselves
   };
+  // What the program adds up.  `scores[t]`: the score of token t as a float64; empty where sums do not round, so that
+  // whole numbers decide what they do.  `units`: whole numbers in 1.
+  struct Floats {
+    std::vector<double> scores;
+    double unknown = 0;  // of a code point without a piece
+    double units = 1;
+  };
   // Both throw std::invalid_argument where two pieces have one text, a score is too high, or a piece is not UTF-8.
-  static Sets find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
+  static Sets find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores, Floats floats,
                         const std::vector<std::uint32_t>& byte_tokens);
-  UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
+  UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores, Floats floats,
                 const std::vector<std::uint32_t>& byte_tokens, Sets sets);
   ~UnigramPieces() override;
 
   std::optional<State> begin(TokenId token) const override;
   std::optional<State> follow(State state, TokenId last, TokenId token) const override;
-  std::optional<State> extend(State, TokenId token) const override { return begin(token); }
+  std::optional<State> extend(State, TokenId token) const override {
+    return has_bit(sets_.best, token.value) ? std::optional(kSettled) : std::nullopt;
+  }
+  State projected(const State& state, TokenId last) const override;
+  bool is_apart(const State& state, TokenId last) const override { return front_of(state, last).empty(); }
   bool leads_on(TokenId last, TokenId token) const override;
   bool may_finish(State) const override { return true; }
   bool ends_anywhere() const override { return true; }
@@ -83,6 +95,7 @@ class UnigramPieces final : public Pieces {
 
  private:
   static constexpr Score kNever = INT64_MAX;  // no lead is as high
+  static constexpr Score kTie = Score{1} << 12, kNear = 16;
   static constexpr std::size_t kMostEffectBytes = 16 << 20;
 
   // A start from which a later arc may end after here; of a lattice within a token, with the sum to the start.
@@ -110,9 +123,23 @@ class UnigramPieces final : public Pieces {
   bool has_longer(NodeId node) const { return trie_.children_begin(node) != trie_.children_end(node); }
   template <class AnyStart>
   Score best_sum(std::span<const AnyStart> starts) const;
-  template <class Visit>
-  void for_each_effect(State state, TokenId last, EffectKind kind, Visit&& visit) const;
-  std::optional<Front> after(Front starts, TokenId token) const;
+  enum class Rank : std::uint8_t { Refused, Tied, Best };
+  Rank read(Front& starts, TokenId token) const;
+  bool is_pending(const Start& start) const;
+  // What is pending, with the program's sums to the starts, and to here.
+  struct Summed {
+    Front front;
+    std::vector<double> sums;
+  };
+  std::optional<Summed> read_sums(const Front& pending, std::span<const double> sums, TokenId token) const;
+  std::optional<State> state_of(std::optional<Summed> after) const;
+  bool has_sums(const State& state) const;
+  bool is_near(const Front& a, const Front& b) const;
+  bool sums_round() const { return !floats_.scores.empty(); }
+  // Sums this close may be equal, or differ the other way around, as the program rounds them; leads this close count as
+  // one.
+  Score tie() const { return sums_round() ? kTie : 0; }
+  Score near() const { return sums_round() ? kNear : 0; }
   const Front& front_of(const State& state, TokenId last) const;
   const Front& own(TokenId token) const;
   Score best(std::string_view text) const;
@@ -123,6 +150,7 @@ class UnigramPieces final : public Pieces {
   std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenTrie& trie_;      // of the vocabulary: some of its tokens are no pieces
   std::vector<Score> scores_;  // by token
+  Floats floats_;
   Sets sets_;
   std::vector<bool> is_byte_;  // by token
   mutable Mutex mutex_;
