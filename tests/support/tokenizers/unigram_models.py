@@ -52,7 +52,7 @@ def _score_law(draw: random.Random) -> Callable[[], float]:
 
 
 def _texts(draw: random.Random, letters: str, most: int) -> list[str]:
-    return list({"".join(draw.choices(letters, k=draw.randrange(1, 6))) for _ in range(most)})
+    return list(dict.fromkeys("".join(draw.choices(letters, k=draw.randrange(1, 6))) for _ in range(most)))
 
 
 def random_hugging_face(draw: random.Random) -> Judged:

@@ -23,7 +23,7 @@ Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
-ARC_BYTES = 64  # of an arc, with its indexes
+ARC_BYTES = 80  # of an arc, while it is found and with its indexes
 _NODES_OF_A_BLOCK = 4096  # whose arcs are Python lists at once
 
 

@@ -9,7 +9,7 @@ The sum that is kept is the largest over *all* ways to come to a position, each 
 never changes an order, so to extend the best way is best.  So a prefix of the best segmentation is the best
 segmentation of its own text.
 
-Cost: linear in arcs, 0.2 µs each.
+Cost: linear in arcs, 0.5 µs each.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def host_best(graph: Graph, host: Host, watch: Watch) -> Best:
             here = sums[node]
             if here == -math.inf:
                 continue
-            if abs(here) > bound:
+            if abs(here) > bound and node < graph.nodes - 1:
                 resets.append((node, here))
                 for later in range(node, frontier + 1):
                     sums[later] -= here  # -inf stays
