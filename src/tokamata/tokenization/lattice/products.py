@@ -156,11 +156,30 @@ def product(
         for here, number in found[end].items()
         if reader.accepts(here, int(graph.positions[end]))
     ]
-    order = np.argsort(nodes, kind="stable")
-    number_of = np.empty(len(nodes), dtype=np.int32)
-    number_of[order] = np.arange(len(nodes), dtype=np.int32)
+    return _made(graph, nodes, arcs, ends)
+
+
+def _made(graph: Graph, nodes: list[int], arcs: list[tuple[int, int, int]], ends: list[int]) -> Graph:
+    """The graph of what was found, without nodes from which no end can be reached.
+
+    Args:
+        graph: the graph of the lattice.
+        nodes: for each number its node there; a number is found before those that it leads to.
+        arcs: two numbers and the arc there, by the node of the source.
+        ends: numbers.
+    """
+    is_live = bytearray(len(nodes))
+    for number in (0, *ends):
+        is_live[number] = 1
+    for source, target, _ in reversed(arcs):
+        is_live[source] |= is_live[target]
+    live = np.flatnonzero(np.frombuffer(is_live, dtype=np.uint8))
+    order = live[np.argsort(np.array(nodes)[live], kind="stable")]
+    number_of = np.full(len(nodes), -1, dtype=np.int32)
+    number_of[order] = np.arange(len(order), dtype=np.int32)
     table = np.array(arcs, dtype=np.int64).reshape(-1, 3)
     table[:, :2] = number_of[table[:, :2]]
+    table = table[(table[:, :2] >= 0).all(axis=1)]
     table = table[np.lexsort((table[:, 2], table[:, 0]))]
     return Graph(
         graph.positions[np.array(nodes)[order]],
