@@ -290,8 +290,9 @@ def test_arguments() -> None:
 
 def test_arrays_cannot_be_changed() -> None:
     lattice = Lattice(SMALL, "ab")
-    with pytest.raises(ValueError, match="read-only"):
-        lattice.scores[0] = 0.0
+    for array in (lattice.scores, lattice.starts, lattice.ends, lattice.tokens, SMALL.scores):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
     assert repr(lattice) == "Lattice('ab', 3 arcs)"
     assert repr(SMALL) == "UnigramModel(Hugging Face tokenizers, 6 pieces)"
     assert SMALL.host is Host.HUGGING_FACE

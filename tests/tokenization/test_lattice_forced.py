@@ -184,7 +184,7 @@ def test_spans() -> None:
     for spans in ([(0, 5)], [(2, 2)], [(3, 2)], [(-1, 2)], [0, 2], ["ab"], 5, [(0, 1, 2)], [(0.0, 1)]):
         with pytest.raises(ArgumentError):
             lattice.forced(spans)  # type: ignore[arg-type]
-    for penalty in (-1.0, float("nan"), "1"):
+    for penalty in (-1.0, float("nan"), "1", 1e300, None):
         with pytest.raises(ArgumentError):
             lattice.forced([(0, 2)], penalty)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError):

@@ -49,6 +49,7 @@ BYTES: list[Piece] = [(f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256)]
         (lambda: UnigramModel.sentence_piece([*PIECES, ("b", INFINITE, UNUSED)]), 2, "inf"),
         (lambda: UnigramModel.sentence_piece([*PIECES, ("", -1.0, NORMAL)]), 2, "text ''"),
         (lambda: UnigramModel.sentence_piece([*PIECES, ("a\0", -1.0, NORMAL)]), 2, "NUL"),
+        (lambda: UnigramModel.sentence_piece([*PIECES, ("b" * 8000, -1.0, NORMAL)]), 2, "7,999 bytes"),
         (lambda: UnigramModel.sentence_piece([*PIECES, ("a", -2.0, USER_DEFINED)]), 2, "piece 1 already"),
         (lambda: UnigramModel.sentence_piece(PIECES[1:]), None, "unknown piece"),
         (lambda: UnigramModel.sentence_piece([*PIECES, ("<u>", 0.0, UNKNOWN)]), None, "one unknown piece"),

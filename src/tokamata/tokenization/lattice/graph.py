@@ -48,7 +48,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         for array in (self.positions, self.sources, self.targets, self.tokens, self.scores):
-            array.setflags(write=False)
+            array.setflags(write=False)  # callers see them
 
     @property
     def nodes(self) -> int:
@@ -58,12 +58,16 @@ class Graph:
     @cached_property
     def starts(self) -> Int32:
         """``int32[arcs]``: where arcs start in the text."""
-        return self.positions[self.sources]
+        starts = self.positions[self.sources]
+        starts.setflags(write=False)
+        return starts
 
     @cached_property
     def stops(self) -> Int32:
         """``int32[arcs]``: where arcs end in the text."""
-        return self.positions[self.targets]
+        stops = self.positions[self.targets]
+        stops.setflags(write=False)
+        return stops
 
     @cached_property
     def out_offsets(self) -> Int64:

@@ -12,11 +12,14 @@ whose last piece is longer wins.  The programs differ in the rest:
     unknown character    least score of all - 10           least score of normal pieces - 10
     user-defined piece   there are none                    0.1 · (its bytes - 1), whatever its score is
     pieces that match    all, so `<unk>` does too          normal and user-defined ones
-    unknowns in a row    joined; the whole is a piece      one unknown token
-                         or unknown
-    with byte fallback   ... or its bytes                  the bytes of each character
+    unknowns in a row    joined: the piece of their text,  one unknown token
+                         or one unknown token
+    the same with byte   joined: the piece of their text,  the bytes of each
+    fallback             or its bytes
 
 A character is unknown where no piece of exactly this one character begins; longer pieces may begin there.
+SentencePiece's own n-best list and sampler score a user-defined piece by its characters instead of its bytes;
+a lattice has one score for a piece, that of the encoder.
 
 Both compare *rounded sums*.  A program that kept differences of sums, to have few states, would decide
 otherwise where rounding makes a tie or breaks one; ``tests/tokenization/test_lattice_hosts.py`` has a text

@@ -44,6 +44,8 @@ from tokamata.tokenization.lattice.viterbi import Best, host_best
 
 __all__ = ["Arc", "Lattice", "Segmentation"]
 
+_LARGEST_PENALTY = 1e9
+
 
 class Arc(NamedTuple):
     """A piece at a place of the text.
@@ -227,10 +229,12 @@ class Lattice:
     def forced(self, spans: Sequence[Span], penalty: float = math.inf, overlaps: str = "refuse") -> Lattice:
         """The segmentations with borders at both ends of each span, and one piece over it if there is one.
 
+        Of a lattice with a constraint, "if there is one" means an arc of that lattice: call this one first.
+
         Args:
             spans: pairs of a start and an end in code points; :func:`.occurrences` finds them.
             penalty: what the score of a piece within a span loses, where one piece would span it; ``inf``
-                removes such pieces.
+                removes such pieces.  At most 10^9 otherwise.
             overlaps: ``"refuse"``, or ``"leftmost"``: of overlapping spans the first one counts.
 
         Raises:
@@ -238,7 +242,8 @@ class Lattice:
             UnspellableError: no segmentation is left, which happens only after :meth:`constrained`.
         """
         checked_choice("overlaps", overlaps, ("refuse", "leftmost"))
-        penalty = checked_number("penalty", penalty, 0.0)
+        if penalty != math.inf:
+            penalty = checked_number("penalty", penalty, 0.0, _LARGEST_PENALTY)
         kept = checked_spans(spans, len(self.text), overlaps)
         result = self._with(forced_graph(self._graph, kept, penalty, self.model.host), self._resets)
         if self._resets is not None and result.log_partition() == -math.inf:

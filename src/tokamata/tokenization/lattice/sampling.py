@@ -108,7 +108,7 @@ def distinct_paths(
 
     ends = [end for end in graph.ends if sums[end] > -inf]
     end_logs = [float(sums[end]) for end in ends]
-    split(log_sum(end_logs) - log(draw.exponential()), [(end, 0.0, None) for end in ends], end_logs)
+    split(log_sum(end_logs) + _gumbel(draw), [(end, 0.0, None) for end in ends], end_logs)
     while agenda:
         minus_key, _, node, weight, rest = heapq.heappop(agenda)
         if node == 0:
@@ -130,7 +130,7 @@ def _keys(logs: list[float], largest: float, draw: np.random.Generator) -> list[
     """Gumbel variables around ``logs``, given that the largest of them is ``largest``."""
     if len(logs) == 1:
         return [largest]
-    free = [one - log(draw.exponential()) for one in logs]
+    free = [one + _gumbel(draw) for one in logs]
     peak = max(free)
     keys = []
     for one in free:
@@ -140,6 +140,10 @@ def _keys(logs: list[float], largest: float, draw: np.random.Generator) -> list[
         shift = largest - one + _log_1_minus_exp(one - peak)
         keys.append(largest - max(shift, 0.0) - log1p(exp(-abs(shift))))
     return keys
+
+
+def _gumbel(draw: np.random.Generator) -> float:
+    return -log(draw.exponential() or 5e-324)  # 0 is possible
 
 
 def _log_1_minus_exp(x: float) -> float:

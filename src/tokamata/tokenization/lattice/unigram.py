@@ -32,6 +32,7 @@ from tokamata.vocabulary.sentence_piece import PieceType
 __all__ = ["UnigramModel"]
 
 _LARGEST_SCORE = 1e30  # sums of 10^8 of these are still float32
+_LONGEST_PIECE = 8000  # bytes; from here on SentencePiece refuses it
 _BYTE_NAMES = [f"<0x{byte:02X}>" for byte in range(256)]
 _KINDS = range(PieceType.NORMAL, PieceType.BYTE + 1)
 
@@ -134,9 +135,11 @@ class UnigramModel:
         used = np.full(len(texts), np.nan)
         for token, (text, score, kind) in enumerate(zip(texts, scores, kinds, strict=True)):
             where = ids if kind in (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED) else others
-            if not text or "\0" in text:
+            if not text or "\0" in text or len(text.encode()) >= _LONGEST_PIECE:
                 raise UnigramModelError(
-                    token, f"SentencePiece refuses the text {text!r:.40}", "use texts without NUL"
+                    token,
+                    f"SentencePiece refuses the text {text!r:.40}",
+                    f"use texts without NUL, of 1 to {_LONGEST_PIECE - 1:,} bytes",
                 )
             if text in where:
                 raise UnigramModelError(
