@@ -163,7 +163,8 @@ class Lattice:
 
         Args:
             ties: ``"host"``: by the host's rounded sums, of equal ones the longer last piece first, and so on
-                to the left.  ``"lexicographic"``: by exact sums, of equal ones the least sequence of tokens.
+                to the left.  ``"lexicographic"``: by exact sums, of equal ones the least sequence of tokens,
+                one for each arc.
 
         Raises:
             LimitExceeded: the next one took too long, or all together too much memory.

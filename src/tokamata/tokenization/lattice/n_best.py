@@ -121,7 +121,6 @@ class _Merged:
     """
 
     def __init__(self, graph: Graph, backward: bool, orders: list[int], extend: Extend, watch: Watch) -> None:
-        self._backward = backward
         self._orders = orders
         self._extend = extend
         self._before = (graph.targets if backward else graph.sources).tolist()
