@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tests.support.tokenizers.unigram_models import (
     model_file,
 )
 from tokamata.errors import ArgumentError, UnigramModelError, VocabularyError
-from tokamata.tokenization.lattice import Lattice, UnigramModel
+from tokamata.tokenization.lattice import Lattice, UnigramModel, json_floats
 
 VOCAB: list[tuple[str, float]] = [("<unk>", 0.0), ("a", -1.0), ("ab", -1.5)]
 PIECES: list[Piece] = [("<unk>", 0.0, UNKNOWN), ("a", -1.0, NORMAL)]
@@ -150,6 +151,54 @@ def test_files(tmp_path: Path) -> None:
     assert model.byte_tokens == tuple(range(2, 258))
     with pytest.raises(VocabularyError, match="damaged"):
         UnigramModel.from_sentence_piece(path.read_bytes()[:-3])
+
+
+def written(vocab: list[str]) -> str:
+    """A ``tokenizer.json`` whose pieces a, b and so on have these numbers."""
+    pieces = ",".join(f'["{chr(ord("a") + place)}",{number}]' for place, number in enumerate(vocab))
+    return f'{{"version":"1.0","added_tokens":[],"model":{{"type":"Unigram","unk_id":0,"vocab":[{pieces}]}}}}'
+
+
+def random_number(draw: random.Random) -> str:
+    """A JSON number that is no larger than 10^30 or so."""
+    digits = "".join(draw.choices("0123456789", k=draw.choice([1, 5, 16, 17, 18, 19, 20, 21, 30])))
+    whole = draw.choice(["0", "1", "12", str(draw.randrange(10**18, 10**22))])
+    exponent = draw.choice(["", "", "e-3", "E+2", "e-310", f"e-{draw.randrange(10**12)}"])
+    return draw.choice(["-", ""]) + draw.choice(
+        [
+            f"{whole}.{digits}{exponent}",
+            f"{whole}{exponent}",
+            repr(10 * draw.random()),
+            f"0.{'0' * 300}{digits}",
+        ]
+    )
+
+
+def test_numbers_of_a_file_are_those_of_hugging_face_s_reader() -> None:
+    """It rounds twice: the digits to a float, and that over a power of ten."""
+    draw = random.Random(1)
+    different = 0
+    for _ in range(60):
+        numbers = [random_number(draw) for _ in range(40)]
+        theirs = json.loads(Tokenizer.from_str(written(numbers)).to_str())["model"]["vocab"]
+        ours = json_floats.loads(written(numbers))["model"]["vocab"]
+        assert [float(score) for _, score in ours] == [score for _, score in theirs], numbers
+        different += sum(float(number) != score for number, (_, score) in zip(numbers, theirs, strict=True))
+    assert different > 100
+    assert json_floats.loads("[-3.9131507873535156, 7, 1e400, -0]") == [-3.913150787353515, 7, INFINITE, 0]
+
+
+def test_such_a_number_decides_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    text = written(["-9.0", "-3.9131507873535156", "-1.0"]).replace('"c",-1.0', '"bb",-7.826301574707031')
+    path.write_text(text, encoding="utf-8")
+    own = Tokenizer.from_file(str(path))
+    assert (
+        list(Lattice(UnigramModel.from_tokenizer_json(path), "bb").best().ids)
+        == own.encode("bb").ids
+        == [1, 1]
+    )
+    assert Lattice(UnigramModel.from_tokenizer_json(json.loads(text)), "bb").best().ids == (2,)
 
 
 def test_damaged_files_are_refused_by_name() -> None:

@@ -12,7 +12,6 @@ model is given, so a normalized text, and with Hugging Face one pre-token.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +23,7 @@ import numpy.typing as npt
 
 from tokamata.calls.arguments import checked_flag, checked_list, checked_whole
 from tokamata.errors import UnigramModelError, VocabularyError, shown_argument
+from tokamata.tokenization.lattice import json_floats
 from tokamata.tokenization.lattice.hosts import UNKNOWN_PENALTY, Host, user_defined_score
 from tokamata.tokenization.lattice.piece_trie import PieceTrie
 from tokamata.tokenization.pipelines.sentence_piece_model import read_model
@@ -171,6 +171,9 @@ class UnigramModel:
     def from_tokenizer_json(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> UnigramModel:
         """The model of a ``tokenizer.json``: a path, or the parsed file.
 
+        From a path, the scores are those that Hugging Face's reader has (:mod:`.json_floats`), and Python's
+        reader has others.  The scores of a parsed file are taken as they are.
+
         Raises:
             UnigramModelError: the file has no Unigram model, or one without a defined result.
             OSError: the file cannot be read.
@@ -178,7 +181,7 @@ class UnigramModel:
         document: Any = source
         if not isinstance(source, Mapping):
             try:
-                document = json.loads(Path(source).read_text(encoding="utf-8"))
+                document = json_floats.loads(Path(source).read_text(encoding="utf-8"))
             except (ValueError, RecursionError):
                 raise VocabularyError(f"{os.fspath(source)} is not JSON; download it again") from None
         model = document.get("model") if isinstance(document, Mapping) else None
