@@ -69,8 +69,12 @@ INNER_ROOMS = {
         *("jinja_conversations", "jinja_widening", "reading", "languages"),
     ],
     "tokenization": [
-        *("papers", "pretokenizers", "pipelines", "kept_tables", "tables", "canonical"),
+        *("papers", "pretokenizers", "pipelines", "lattice", "kept_tables", "tables", "canonical"),
         *("unicode_set", "adversarial_texts", "adapters", "running", "kept_verdicts", "self_test"),
+    ],
+    "tokenization.lattice": [
+        *("hosts", "json_floats", "piece_trie", "unigram", "graph", "viterbi", "n_best", "sums", "sampling"),
+        *("forced_spans", "products", "lattices"),
     ],
     "guard": [
         *("verdicts", "probe_texts", "manifests", "manifest"),

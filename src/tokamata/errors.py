@@ -345,6 +345,45 @@ class VocabularyWarning(TokamataError, UserWarning):
     """A vocabulary without stop tokens, or one that seems to be of another model; a warning, not an error."""
 
 
+class UnigramModelError(VocabularyError):
+    """A Unigram model that contradicts itself, or with which the host's program has no defined result.
+
+    Attributes:
+        piece: the id of the piece at fault, or ``None``.
+        reason: what is wrong.
+        hint: what to do about it.
+    """
+
+    def __init__(self, piece: int | None, reason: str, hint: str) -> None:
+        super().__init__(piece, reason, hint)
+        self.piece = piece
+        self.reason = reason
+        self.hint = hint
+
+    def _message(self) -> str:
+        where = "" if self.piece is None else f"piece {self.piece}: "
+        return f"{where}{self.reason}; {self.hint}"
+
+
+class OverlappingSpansError(TokamataError, ValueError):
+    """Two protected spans of a text overlap, so that no segmentation keeps both whole.
+
+    Attributes:
+        first, second: the two spans, each with its start and its end in code points.
+    """
+
+    def __init__(self, first: tuple[int, int], second: tuple[int, int]) -> None:
+        super().__init__(first, second)
+        self.first = first
+        self.second = second
+
+    def _message(self) -> str:
+        return (
+            f"the spans {self.first} and {self.second} overlap; leave one out, or pass "
+            'overlaps="leftmost", which keeps the first'
+        )
+
+
 class UnsupportedTokenizerError(TokamataError, ValueError):
     """A tokenizer whose canonical tokenization is not supported; ``tokenization="any"`` supports it.
 

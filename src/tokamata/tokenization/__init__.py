@@ -15,6 +15,9 @@ detectors of Xu (*Verifiable Structured Generation in LLMs*, cited as 004), in p
 :mod:`tokamata.automata`, one per file, with algorithms that check them.  They model a tokenizer without its
 normalizer and pre-tokenizer.  ``docs/tokenization.md`` walks through them.
 
+:mod:`.lattice` has the segmentations of a text by a Unigram model, with their scores, as both hosts have
+them; ``docs/lattice.md`` walks through it.
+
 The other modules serve the engine, for whole tokenizers: :mod:`.pipelines` read their files,
 :mod:`.pretokenizers` make automata of their regexes, :mod:`.tables` makes the tables of the engine, which
 :mod:`.kept_tables` keeps on disk, and :mod:`.canonical` combines them.  :mod:`.self_test` tests them against

@@ -4,7 +4,8 @@ The file is a protocol buffer (``sentencepiece_model.proto``) with numbered fiel
 The package does not expose them, and its own reader of the format needs another package.
 
     ModelProto       1 pieces  2 trainer  3 normalizer
-    SentencePiece    1 piece   2 score    3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 6 byte)
+    SentencePiece    1 piece   2 score    3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused,
+                     6 byte)
     TrainerSpec      3 model type (1 Unigram, 2 BPE, 3 word, 4 char)
     NormalizerSpec   2 table of replacements  3 adds a space  4 removes superfluous spaces
 """
@@ -33,6 +34,7 @@ class SentencePieceModel:
         bytes: the ids of byte pieces, by byte.
         control: the ids of control pieces.
         user_defined: whether there are user-defined or unused pieces.
+        listed: every piece with its score and its type, by id.
         has_rules: whether the normalizer has a table of replacements.
         adds_space, removes_spaces: whether the normalizer adds a space, and removes superfluous ones.
     """
@@ -43,6 +45,7 @@ class SentencePieceModel:
     bytes: dict[int, int] = field(default_factory=dict)
     control: list[int] = field(default_factory=list)
     user_defined: bool = False
+    listed: list[tuple[str, float, int]] = field(default_factory=list)
     has_rules: bool = False
     adds_space: bool = True
     removes_spaces: bool = True
@@ -85,6 +88,7 @@ def _read_piece(model: SentencePieceModel, token: int, data: bytes) -> None:
             score = struct.unpack("<f", _bytes(value))[0]
         elif number == 3:
             kind = int(value)
+    model.listed.append((piece, score, kind))
     if kind == PieceType.NORMAL:
         model.pieces[piece] = token
         model.scores[token] = score
