@@ -2,11 +2,12 @@
 
     python -m fuzz.fuzz_canonical --seconds 3600 --seed 1
 
-Tokenizers are random ones of every kind (``tests/support/tokenizers/random_tokenizers.py``), and patterns
-are made of the characters of their texts.  Cut down to short texts, what is canonical can be written down:
-the encodings of all texts that ``re`` accepts, where they come back as they were.  Masks, ends, explanations,
-budgets and forced tokens are held against that.  As they are, without a bound, patterns are walked: what a
-walk ends in must be accepted and encode to itself, and the encodings of longer texts must be let through.
+Tokenizers are random ones of every kind (``tests/support/tokenizers/random_tokenizers.py``, and Unigram
+models of ``small_unigrams.py``), and patterns are made of the characters of their texts.  Cut down to short
+texts, what is canonical can be written down: the encodings of all texts that ``re`` accepts, where they come
+back as they were.  Masks, ends, explanations, budgets and forced tokens are held against that.  As they are,
+without a bound, patterns are walked: what a walk ends in must be accepted and encode to itself, and the
+encodings of longer texts must be let through.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.support.matchers import step, takes
 from tests.support.patterns.judged import NoVerdict, by_others
 from tests.support.texts import all_texts
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
+from tests.support.tokenizers.small_unigrams import random_unigram
 
 LIMITS = tk.Limits(states=50_000, memory_bytes=1 << 26, seconds=10.0, depth=100)
 LONGEST = 4  # characters of the texts that are all encoded
@@ -51,7 +53,7 @@ class Judge:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.tokenizer, self.alphabet = random_tokenizer(seed)
+        self.tokenizer, self.alphabet = (random_tokenizer if seed % 5 else random_unigram)(seed)
         self.vocabulary = tk.Vocabulary.load(self.tokenizer, stop=())
 
     def canonical(self, text: str) -> Tokens | None:

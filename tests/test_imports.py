@@ -73,7 +73,7 @@ INNER_ROOMS = {
         *("unicode_set", "adversarial_texts", "adapters", "running", "kept_verdicts", "self_test"),
     ],
     "tokenization.lattice": [
-        *("hosts", "json_floats", "piece_trie", "unigram", "graph", "viterbi", "n_best", "sums", "sampling"),
+        *("hosts", "piece_trie", "unigram", "graph", "viterbi", "n_best", "sums", "sampling"),
         *("forced_spans", "products", "lattices"),
     ],
     "guard": [

@@ -95,7 +95,7 @@ class UnigramPieces final : public Pieces {
 
  private:
   static constexpr Score kNever = INT64_MAX;  // no lead is as high
-  static constexpr Score kTie = Score{1} << 12, kNear = 16;
+  static constexpr Score kTie = Score{1} << 9, kNear = 16;
   static constexpr std::size_t kMostEffectBytes = 16 << 20;
 
   // A start from which a later arc may end after here; of a lattice within a token, with the sum to the start.

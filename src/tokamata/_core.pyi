@@ -996,19 +996,17 @@ def merge_tables(
         ValueError: the arrays have different lengths, or a number is not a token.
     """
 
-def unigram_tables(
-    vocabulary: Vocabulary, scores: NDArray[numpy.int64], byte_tokens: NDArray[numpy.uint32]
-) -> dict[str, NDArray[numpy.uint32]]:
+def unigram_sets(vocabulary: Vocabulary, tables: dict[str, Any]) -> dict[str, NDArray[numpy.uint32]]:
     """
     The engine's sets of the pieces of a Unigram model, by name; see ``core/canonical/unigram_pieces.hpp``.
 
     Args:
         vocabulary: the tokens.
-        scores: whole numbers, by token; the least number of 64 bits where a token is no piece.
-        byte_tokens: the tokens that write code points without a piece.
+        tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units`` and
+            ``byte_tokens``.
 
     Raises:
-        ValueError: the numbers contradict each other, or the vocabulary.
+        ValueError: the tables contradict each other, or the vocabulary.
     """
 
 class WordRole(enum.Enum):

@@ -23,7 +23,8 @@ from tests.support.tokenizers.unigram_models import (
     model_file,
 )
 from tokamata.errors import ArgumentError, UnigramModelError, VocabularyError
-from tokamata.tokenization.lattice import Lattice, UnigramModel, json_floats
+from tokamata.tokenization.lattice import Lattice, UnigramModel
+from tokamata.tokenization.pipelines import json_floats
 
 VOCAB: list[tuple[str, float]] = [("<unk>", 0.0), ("a", -1.0), ("ab", -1.5)]
 PIECES: list[Piece] = [("<unk>", 0.0, UNKNOWN), ("a", -1.0, NORMAL)]

@@ -17,8 +17,7 @@ import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
-from tokamata.tokenization.pipelines import ranks
-from tokamata.tokenization.pipelines.exact_scores import NO_PIECE
+from tokamata.tokenization.pipelines import json_floats, ranks
 from tokamata.tokenization.pipelines.pipeline import (
     Normalizer,
     Pipeline,
@@ -31,6 +30,7 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
     pipeline_from_tokenizer_json,
     program_of_normalizer,
 )
+from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
 from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
@@ -296,7 +296,8 @@ def _making(vocabulary: Vocabulary) -> _Made:
     # Stop tokens and the width may have removed tokens.
     texts = bytes(map(is_not, vocabulary.tokens, repeat(None)))
     engine = _ENGINES[source.family]()
-    key = kept_tables.key_of([source.family.encode(), engine.name.encode(), content, texts])
+    family = source.family.encode() + (b" as written" if source.is_written else b"")
+    key = kept_tables.key_of([family, engine.name.encode(), content, texts])
     tables = kept_tables.load(key)
     if tables is not None:
         try:
@@ -319,7 +320,7 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:
     source = _source(vocabulary)
-    return make_tables(_pipeline(source.family, content, list(vocabulary.tokens)), vocabulary)
+    return make_tables(_pipeline(source, content, list(vocabulary.tokens)), vocabulary)
 
 
 def normalizer_of(vocabulary: Vocabulary) -> Normalizer:
@@ -369,12 +370,13 @@ _ENGINES: dict[str, Callable[[], Engine]] = {
 }
 
 
-def _pipeline(family: str, content: bytes, tokens: list[bytes | None]) -> Pipeline:
+def _pipeline(source: PipelineSource, content: bytes, tokens: list[bytes | None]) -> Pipeline:
+    family = source.family
     if family == "sentencepiece":
         return ranks.pipeline_from_sentence_piece(content, tokens)
     if family == "tiktoken":
         return ranks.pipeline_from_encoding(Ranks.parse(content), tokens)
-    document = _document(content)
+    document = _document(content, source.is_written)
     if family == "tekken":
         return ranks.pipeline_from_tekken(document, tokens)
     return pipeline_from_tokenizer_json(document, tokens)
@@ -384,10 +386,14 @@ def _sections(source: PipelineSource) -> dict[str, Any]:
     """The sections of a ``tokenizer.json`` that say how a text is normalized."""
     if source.sections is not None:
         return source.sections()
-    sections: dict[str, Any] = _document(source.content())
+    sections: dict[str, Any] = _document(source.content(), source.is_written)
     return sections
 
 
-def _document(content: bytes) -> Any:
+def _document(content: bytes, is_written: bool) -> Any:
+    text = content.decode("utf-8-sig")
     with collection_paused():
-        return json.loads(content.decode("utf-8-sig"))
+        document = json.loads(text)
+        model = document.get("model") if isinstance(document, dict) else None
+        has_scores = isinstance(model, dict) and isinstance(model.get("vocab"), list)
+        return json_floats.loads(text) if has_scores and not is_written else document

@@ -436,7 +436,12 @@ def _model_tables(model: BytePairs) -> Tables:
 
 
 def _unigram_tables(model: Unigram, vocabulary: Vocabulary) -> Tables:
-    byte_tokens = np.array(sorted(model.byte_tokens.values()), dtype=np.uint32)
+    tables = {
+        "scores": model.scores.whole,
+        "floats": model.scores.floats,
+        "unknown_score": model.scores.unknown,
+        "units": model.scores.units,
+        "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
+    }
     with contradictions_refused():
-        sets = _core.unigram_tables(vocabulary.core, model.scores, byte_tokens)
-    return {"scores": model.scores, "byte_tokens": byte_tokens, **sets}
+        return {**tables, **_core.unigram_sets(vocabulary.core, tables)}

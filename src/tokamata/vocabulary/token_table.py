@@ -34,6 +34,8 @@ class PipelineSource:
     Attributes:
         family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
         content: returns everything that the pipeline depends on, as bytes: usually those of a file.
+        is_written: whether a program has written the content, so that its numbers are those of the program;
+            the program that reads a file may round them.
         program: returns the tokenizer that was read, if it is an object that exists; ``None`` for a file.
         sections: of a ``tokenizer.json``, returns the parsed sections that say how a text is normalized
             (``hugging_face.normalizing_sections``) at less cost than ``content``; ``None`` if only that has
@@ -44,6 +46,7 @@ class PipelineSource:
     content: Callable[[], bytes]
     program: Callable[[], object | None] = no_program
     sections: Callable[[], dict[str, Any]] | None = None
+    is_written: bool = False
 
 
 @dataclass(frozen=True)

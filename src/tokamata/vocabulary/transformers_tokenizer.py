@@ -89,7 +89,7 @@ def table_from_tokenizers(tokenizer: Any, where: str, is_whole: bool = False) ->
         table = kept[0] if kept is not None else written(lambda: _table_of(tokenizer, where))
     if kept is None and kept_path is not None:
         kept_tokens.keep(kept_path, table, sections())
-    source = PipelineSource("tokenizer.json", content, lambda: tokenizer, sections)
+    source = PipelineSource("tokenizer.json", content, lambda: tokenizer, sections, is_written=True)
     return replace(table, pipeline=source)
 
 

@@ -284,6 +284,7 @@ class Vocabulary:
                 if value != self._tokens[token]
             ],
             "family": None if source is None else source.family,
+            "is_written": source is not None and source.is_written,
             "content": _digest(content).hex(),
         }
         body = packed(self._tokens, rest)
@@ -343,7 +344,7 @@ def _vocabulary_of(digest: bytes, packed_tokens: bytes, pipeline: bytes | None) 
     source = None
     if pipeline is not None:
         content = partial(_inflated, pipeline, bytes.fromhex(rest["content"]))  # as a rule not needed
-        source = PipelineSource(rest["family"], content)
+        source = PipelineSource(rest["family"], content, is_written=bool(rest["is_written"]))
     table = TokenTable(tokens, dict(rest["names"]), tuple(rest["stop"]), start_rule, source)
     return Vocabulary(table, rest["width"])
 

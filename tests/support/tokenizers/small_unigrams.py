@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
+from tokenizers import Tokenizer
+
 _ALPHABETS = ["ab", "abc", 'a1"', "aé", "ab中", "ab\n"]
-_GRAINS = [1.0, 0.5, 0.25, 2.0**-10, 2.0**-20]
+_GRAINS = [1.0, 0.5, 2.0**-10, 2.0**-20, 0.1, 0.3]  # sums of the last two round
+
+
+def random_unigram(seed: int) -> tuple[Tokenizer, str]:
+    """A tokenizer, and the characters that texts for it are made of."""
+    document, alphabet = unigram_document(random.Random(seed))
+    return Tokenizer.from_str(json.dumps(document)), alphabet
 
 
 def unigram_document(draw: random.Random) -> tuple[dict[str, Any], str]:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokamata.errors import VocabularyError
+from tokamata.tokenization.pipelines.unigram_scores import Scores
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pipelines.charsmaps import Charsmap
@@ -152,14 +153,13 @@ class Unigram:
     """A Unigram model: a pre-token is cut into the pieces with the highest sum of scores.
 
     Attributes:
-        scores: ``int64[tokens]``: the score of each piece as a multiple of a fraction that all have; the
-            ``NO_PIECE`` of :mod:`.exact_scores` if the token is none, or never written.
+        scores: the scores of the tokens.
         byte_tokens: the tokens of single bytes, by byte, which write code points without a piece.
         lacks: which code points have no piece of their own and are written with byte tokens.
         unknown: which code points cannot be written.
     """
 
-    scores: npt.NDArray[np.int64]
+    scores: Scores
     byte_tokens: dict[int, int]
     lacks: Flags
     unknown: Flags

@@ -23,7 +23,7 @@ from tokamata.tokenization.pipelines.byte_pairs import (
     read_pre_tokenizer,
     with_bytes,
 )
-from tokamata.tokenization.pipelines.exact_scores import NO_PIECE, whole_scores
+from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE, scores_of
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, Pipeline, Splitting, Unigram
 from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, refusal
@@ -62,12 +62,12 @@ def unigram_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
         {},
         normalizer,
     )
-    check_added(added, tokens, model.scores != NO_PIECE)
+    check_added(added, tokens, model.scores.whole != NO_PIECE)
     return Pipeline(engine, normalizer, tuple(splits), model, added)
 
 
 def _is_piece(model: Unigram, token: int) -> bool:
-    return bool(model.scores[token] != NO_PIECE)
+    return bool(model.scores.whole[token] != NO_PIECE)
 
 
 def _pieces(model: Section) -> list[tuple[str, float]]:
@@ -133,9 +133,7 @@ def _unigram(
             raise refusal("model", f"{lost[0]!r} is in pieces, and is no piece itself")
     if normalizer.spaces:  # without its token, its bytes are written, which do not decode to a space
         unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
-    texts = [text for text, _ in pieces[: len(tokens)]]
-    whole = whole_scores(scores, [*texts, *[None] * (len(tokens) - len(texts))])
-    return Unigram(whole, byte_tokens, lacks & ~unwritten, lacks & unwritten)
+    return Unigram(scores_of(scores, unknown_score), byte_tokens, lacks & ~unwritten, lacks & unwritten)
 
 
 def _check_byte_names(pieces: list[tuple[str, float]]) -> None:
