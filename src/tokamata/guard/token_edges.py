@@ -24,6 +24,7 @@ from tokamata.tokenization.canonical import (
     WordLetters,
     added_names,
     is_decided_by_neighbours,
+    lost_by,
     may_write,
     merged_ones,
     tokenization_after_mark,
@@ -150,6 +151,8 @@ class TokenEdges:
         self.control_tokens = control_tokens
         make = tested_tokenization if control_tokens == "read" else tested_text_tokenization
         self.tokenization = make(self.vocabulary)
+        if lost := lost_by(self.vocabulary):
+            raise UnsupportedTokenizerError("pipeline", f"the guard is about all texts, and {lost}")
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
         self._mark = word_mark(self.vocabulary)
 

@@ -49,6 +49,7 @@ class _Made(NamedTuple):
         is_decided_by_neighbours: see there.
         mark: see :func:`word_mark`.
         has_words: whether the model is one of words.
+        loses: see :func:`lost_by`.
     """
 
     tokenization: _core.Tokenization
@@ -57,6 +58,7 @@ class _Made(NamedTuple):
     is_decided_by_neighbours: bool
     mark: bytes
     has_words: bool
+    loses: str
 
 
 _lock = Lock()
@@ -212,6 +214,16 @@ def added_names(vocabulary: Vocabulary) -> dict[str, int]:
     return _made_of(vocabulary).added
 
 
+def lost_by(vocabulary: Vocabulary) -> str:
+    """What the tokenizer changes or removes by what is around it, besides a normal form; ``""`` for nothing.
+
+    Texts with it have no canonical tokens, so what is true of all canonical sequences need not be true of them.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    return _made_of(vocabulary).loses
+
+
 def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
     """Whether a pre-token is written right if each two neighbours are: by merges, and by nothing else.
 
@@ -298,7 +310,8 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
     added = {text.decode(): token for text, token in named if text}
     is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
-    return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")), "roles" in tables)
+    mark = bytes(tables.get("mark", b""))
+    return _Made(tokenization, key, added, is_decided, mark, "roles" in tables, str(tables["loses"]))
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

@@ -163,7 +163,21 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
         elif not split.keeps_gaps:
             raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
     guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, kinds[:, -2], kinds[:, -1])
-    return {**tables, "added_are_apart": False, **guesses}
+    return {**tables, "added_are_apart": False, **guesses, "loses": _lost_by(pipeline)}
+
+
+def _lost_by(pipeline: Pipeline) -> str:
+    """What changes or removes parts of a text by what is around them, or ``""``: a normal form is not meant."""
+    normalizer = pipeline.normalizer
+    if normalizer.charsmap is not None:
+        return "its normalizer has a charsmap"
+    if normalizer.absent:
+        return "its normalizer replaces what matches a pattern"
+    if any(normalizer.strips):
+        return "its normalizer removes white space at the ends of texts"
+    if not all(split.keeps_matches and (split.keeps_gaps or not split.members) for split in pipeline.splits):
+        return "its pre-tokenizer removes parts of texts"
+    return "" if normalizer.form_is_first else "its normalizer changes code points before their normal form"
 
 
 def _class_tables(
@@ -404,6 +418,7 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
         **_hypotheses_tables(found.targets, found.ends, found.may_end),
         **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
         "added_are_apart": True,
+        "loses": "",
         # For the seams between texts; the engine does not read them.
         "symbol_kinds": kinds[:, 0].astype(np.uint16),
         "symbol_alone": kinds[:, 1].astype(np.uint8),

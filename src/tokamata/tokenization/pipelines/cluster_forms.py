@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,7 @@ __all__ = ["DEAD", "OWES", "FormAutomaton", "cluster_form", "pair_form"]
 
 DEAD = 0xFFFF
 ORDINARY, SPECIAL, OWES = 0, 1, 2
+_MOST_TRANSITIONS = 1 << 22  # nmt_nfkc has 10,000 in all
 _JOINER = "\u200d"
 _EMOJI = "\u00a9"  # the one with the fewest bytes
 # Texts that may join what follows them to their cluster, in the rules of UAX 29 that are not about marks: Hangul,
@@ -56,6 +57,8 @@ _EMOJI = "\u00a9"  # the one with the fewest bytes
 _JOINING = ("\u1100", "\uac00", "\U0001f1e6", "\u0915\u094d")
 
 _Change = Callable[[str], str]
+_S = TypeVar("_S", bound=Hashable)
+_C = TypeVar("_C")
 
 
 @dataclass(frozen=True)
@@ -77,17 +80,17 @@ class FormAutomaton:
 def pair_form(pairs: Iterable[str]) -> FormAutomaton | None:
     """The form of texts in which none of these pairs stands; ``None`` if there are none."""
     seconds: dict[str, set[str]] = {}
-    for first, second in pairs:
-        seconds.setdefault(first, set()).add(second)
+    for pair in pairs:
+        seconds.setdefault(pair[0], set()).add(pair[1])
     if not seconds:
         return None
     is_second = set().union(*seconds.values())
     none: frozenset[str] = frozenset()
     letters = {letter: frozenset(seconds.get(letter, none)) for letter in {*seconds, *is_second}}
 
-    def follow(state: Hashable, column: tuple[str, frozenset[str]]) -> Hashable:
+    def follow(state: frozenset[str], column: tuple[str, frozenset[str]]) -> frozenset[str] | None:
         letter, row = column
-        return None if letter in state else row  # type: ignore[operator]  # a state is a row
+        return None if letter in state else row
 
     columns = {letter: (letter if letter in is_second else "", row) for letter, row in letters.items()}
     flags = np.zeros(CODE_POINTS, dtype=np.uint16)
@@ -136,9 +139,7 @@ class _State(NamedTuple):
     joins_next: bool = False
 
 
-def _follow(state: Hashable, column: Hashable) -> Hashable:
-    assert isinstance(state, _State)
-    assert isinstance(column, _Column)
+def _follow(state: _State, column: _Column) -> _State | None:
     if column.is_mark:
         emoji = 0 if not state.emoji else 2 if column.is_joiner else 1
         if column.second in state.row:
@@ -156,8 +157,7 @@ def _follow(state: Hashable, column: Hashable) -> Hashable:
     )
 
 
-def _kind(state: Hashable) -> int:
-    assert isinstance(state, _State)
+def _kind(state: _State) -> int:
     return OWES if state.owes else SPECIAL if state.joins_next or state.emoji == 2 else ORDINARY
 
 
@@ -202,13 +202,14 @@ class _Neighbours:
 
     def columns(self) -> dict[str, _Column]:
         """The columns of all code points that matter."""
-        pair = self._pair
+        tried = self._pair
         # A mark becomes a part of the pair's cluster, which is replaced as a whole or becomes too long.
-        marks = set(self._where([pair + letter for letter in self._live], self._result, after=True))
+        marks = set(self._where([tried + letter for letter in self._live], self._result, after=True))
         others = [letter for letter in self._live if letter not in marks]
-        joining = set(self._where([letter + pair for letter in others], self._result, after=False))
+        joining = set(self._where([letter + tried for letter in others], self._result, after=False))
         rows: dict[str, set[str]] = {}
-        for first, second in self._pairs:
+        for pair in self._pairs:
+            first, second = pair[0], pair[1]
             rows.setdefault(first, set()).add(second)
             if second not in marks:
                 raise _refusal(f"{first!r} joins {second!r}, which is no mark")
@@ -260,14 +261,14 @@ class _Neighbours:
 
 
 def _automaton(
-    start: Hashable,
+    start: _S,
     flags: npt.NDArray[np.uint16],
-    columns: Sequence[Hashable],
-    follow: Callable[[Hashable, Hashable], Hashable],
-    kind: Callable[[Hashable], int],
+    columns: Sequence[_C],
+    follow: Callable[[_S, _C], _S | None],
+    kind: Callable[[_S], int],
 ) -> FormAutomaton:
     """All states that are reached from the start, without those that are alike."""
-    order: list[Hashable] = [start]
+    order = [start]
     numbers = {start: 0}
     targets: list[list[int]] = []
     for state in order:  # grows as states are found
@@ -275,6 +276,8 @@ def _automaton(
         for column in columns:
             after = follow(state, column)
             if after is not None and after not in numbers:
+                if len(order) * len(columns) > _MOST_TRANSITIONS:
+                    raise _refusal("it has too many pairs")
                 numbers[after] = len(order)
                 order.append(after)
             row.append(DEAD if after is None else numbers[after])
@@ -293,8 +296,8 @@ def _automaton(
         groups = again
     # State 0 stays the first.
     first_of = np.full(groups.max() + 1, -1, dtype=np.int64)
-    for state in range(len(groups) - 1, -1, -1):
-        first_of[groups[state]] = state
+    for number in range(len(groups) - 1, -1, -1):
+        first_of[groups[number]] = number
     kept = np.sort(first_of[first_of >= 0])
     number_of = np.zeros(groups.max() + 1, dtype=np.int64)
     number_of[groups[kept]] = np.arange(len(kept))

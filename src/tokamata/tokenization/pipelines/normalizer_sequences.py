@@ -139,7 +139,7 @@ class _Points:
 
     def written(self, letters: Flags) -> Flags:
         """The code points that it may write for texts over some letters."""
-        result = letters & self.alone
+        result: Flags = letters & self.alone
         texts: list[str] = [text for point, text in self.changed.items() if letters[point]]
         if self.part.role == "form" and self._composes:
             texts += [letter for letter in self._composed if self.alone[ord(letter)]]

@@ -35,6 +35,7 @@ class Normalizer:
         form: a function that brings a text into a normal form of Unicode, or ``None``.
         keeps: a function that changes single code points (lowercase, accents) in a text of many; ``None``
             if the normalizer changes none.
+        form_is_first: whether the normal form comes before the changes of single code points.
         spaces: the character that replaces a space, and is decoded to one (``"▁"``), or ``""``.
         prefix: whether a space is put before a text: never; always (and the decoder removes it); or only
             if the text does not begin with one.
@@ -50,6 +51,7 @@ class Normalizer:
 
     form: Callable[[str], str] | None = None
     keeps: Callable[[str], str] | None = None
+    form_is_first: bool = True
     spaces: str = ""
     prefix: Literal["none", "always", "missing"] = "none"
     prefix_is_decoded: bool = True

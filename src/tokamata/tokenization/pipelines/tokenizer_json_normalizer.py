@@ -100,11 +100,13 @@ class _Reading:
         # What NFKC leaves as it is, NFC does as well.
         form = _form(max(forms, key=len)) if forms else None
         found = next((part for part in parts if part.charsmap is not None), None)
+        roles = [part.role for part in parts if part.role in ("form", "points")]
         return Normalizer(
             form,
             keeps,
-            spaces,
-            "always" if prefix else "none",
+            form_is_first="points" not in roles or "form" not in roles[roles.index("points") :],
+            spaces=spaces,
+            prefix="always" if prefix else "none",
             charsmap=found.charsmap if found else None,
             by_clusters=found.change if found else None,
             absent=tuple(self._absent),
