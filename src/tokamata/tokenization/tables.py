@@ -83,7 +83,8 @@ def _check_first_space(normalizer: Normalizer, vocabulary: Vocabulary) -> None:
     ]
     is_removed = any(text != at_start for text, at_start in spaced)
     is_added = normalizer.prefix != "none" and normalizer.prefix_is_decoded
-    if is_removed and not is_added:
+    begins_with_none = normalizer.white is not None and normalizer.strips[0] and normalizer.white[0x20]
+    if is_removed and not is_added and not begins_with_none:
         raise UnsupportedTokenizerError(
             "decoder", "it removes a space at the start of a text, and the tokenizer puts none there"
         )

@@ -98,7 +98,11 @@ class Charsmap:
         Raises:
             UnsupportedTokenizerError: one has none.
         """
-        keys = [key for key, result in self.keys_over(letters).items() if key != result]
+        found = self.keys_over(letters)
+        if kept := next((key for key, result in found.items() if key == result and len(key) > 1), None):
+            # What is shorter in it is not replaced there.
+            raise UnsupportedTokenizerError("normalizer", f"its charsmap leaves {kept!r:.40} alone by a rule")
+        keys = [key for key, result in found.items() if key != result]
         pairs = {key for key in keys if len(key) == 2}
         for key in keys:
             if len(key) > 2 and not any(key[at : at + 2] in pairs for at in range(len(key) - 1)):

@@ -56,14 +56,14 @@ class Part:
         name: what messages call it.
         change: its program.
         role: what it changes: single code points, whatever is around them; the normal form of a text; keys of a
-            charsmap; matches of a pattern; or white space at the ends of a text.
+            charsmap, where clusters begin or anywhere; matches of a pattern; or white space at the ends of a text.
         charsmap: the charsmap.
         content: what is written for a match of a pattern.
     """
 
     name: str
     change: Callable[[str], str]
-    role: Literal["points", "form", "charsmap", "pattern", "ends"]
+    role: Literal["points", "form", "clusters", "keys", "pattern", "ends"]
     charsmap: Charsmap | None = None
     content: str = ""
 
@@ -79,7 +79,7 @@ def check_sequence(parts: Sequence[Part], sign: str = "") -> None:
         UnsupportedTokenizerError: a text may be left alone by all parts together, and not by each.
     """
     parts = [part for part in parts if part.role != "ends"]  # these write nothing
-    if len({(part.role, part.name) for part in parts}) < 2 and not any(p.role == "points" for p in parts):
+    if len(parts) < 2 and all(part.role in ("form", "pattern") for part in parts):
         return
     points = [_Points(part) for part in parts]
     alone = np.logical_and.reduce([each.alone for each in points])
@@ -150,11 +150,16 @@ class _Points:
             ):  # of nearly all; finding the keys takes long
                 texts.append(self.part.charsmap.all_results())
             else:
-                texts += self.part.charsmap.short_keys_over(letters).values()
+                texts += self._keys(self.part.charsmap, letters).values()
         texts.append(self.part.content)
         for text in texts:
             result[list(map(ord, text))] = True
         return result
+
+    def _keys(self, charsmap: Charsmap, letters: Flags) -> dict[str, str]:
+        if self.part.role == "clusters":
+            return charsmap.short_keys_over(letters)
+        return {key: result for key, result in charsmap.keys_over(letters).items() if key != result}
 
     @property
     def _composes(self) -> bool:
@@ -163,7 +168,7 @@ class _Points:
     def matches(self, letters: Flags) -> Iterable[tuple[str | None, str]]:
         """Matches over some letters, and what is written for them; ``None`` for one that is known to be longer."""
         if self.part.charsmap is not None:
-            return self.part.charsmap.short_keys_over(letters & self.alone).items()
+            return self._keys(self.part.charsmap, letters & self.alone).items()
         if self.part.role == "form" and self._composes:
             pairs = [unicodedata.decomposition(letter).split() for letter in self._composed]
             texts = ["".join(chr(int(part, 16)) for part in pair) for pair in pairs]

@@ -15,6 +15,8 @@ import numpy as np
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.atoms import atoms_of_bytes, atoms_of_texts
+from tokamata.tokenization.pipelines.charsmaps import Charsmap
+from tokamata.tokenization.pipelines.normalizer_sequences import Part, check_sequence
 from tokamata.tokenization.pipelines.pipeline import (
     AddedToken,
     BytePairs,
@@ -80,7 +82,8 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
     """The pipeline of a SentencePiece model file.
 
     Raises:
-        UnsupportedTokenizerError: it is not BPE, or normalizes more than spaces.
+        UnsupportedTokenizerError: it is not BPE, or a part is not supported.
+        VocabularyError: its charsmap is damaged.
     """
     model = read_model(proto)
     if model.kind != "BPE":
@@ -96,13 +99,32 @@ def sentence_piece_normalizer(model: SentencePieceModel) -> Normalizer:
     """The normalizer of a SentencePiece model.
 
     Raises:
-        UnsupportedTokenizerError: it normalizes more than spaces.
+        UnsupportedTokenizerError: a part of it is not supported.
+        VocabularyError: its charsmap is damaged.
     """
-    if model.has_rules:
-        raise UnsupportedTokenizerError("normalizer", "SentencePiece's table of replacements")
-    if model.removes_spaces:
-        raise UnsupportedTokenizerError("normalizer", "SentencePiece removes superfluous spaces")
-    return Normalizer(spaces="▁", prefix="always" if model.adds_space else "none")
+    for is_so, what in (
+        (not model.writes_sign, "SentencePiece writes no sign for spaces"),
+        (model.spaces_end_words, "SentencePiece puts spaces after words"),
+        (model.is_denormalized, "SentencePiece changes decoded text"),
+    ):
+        if is_so:
+            raise UnsupportedTokenizerError("normalizer", what)
+    space = np.zeros(CODE_POINTS, dtype=bool)
+    space[0x20] = True
+    doubled = Splitting("[space][space]", keeps_matches=False, members={"[space]": space})
+    charsmap = Charsmap(model.charsmap) if model.charsmap else None
+    if charsmap is not None:
+        single = str.maketrans(charsmap.single_keys())
+        check_sequence([Part("charsmap", lambda text: text.translate(single), "keys", charsmap)], "▁")
+    removes = model.removes_spaces
+    return Normalizer(
+        spaces="▁",
+        prefix="always" if model.adds_space else "none",
+        charsmap=charsmap,
+        absent=(doubled,) if removes else (),
+        strips=(removes, removes),
+        white=space if removes else None,
+    )
 
 
 class NoEngine:

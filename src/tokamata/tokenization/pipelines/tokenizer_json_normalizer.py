@@ -175,7 +175,7 @@ class _Reading:
             ) from None
         charsmap = Charsmap(blob)
         change = self._package.Precompiled(blob).normalize_str
-        self._parts.append(Part("Precompiled", change, "charsmap", charsmap))
+        self._parts.append(Part("Precompiled", change, "clusters", charsmap))
 
     def _refuse_after_spaces(self, one: Section) -> None:
         if self._spaces:
