@@ -33,7 +33,8 @@ struct Touch {
   // Whether all that may follow the other may follow this one.
   bool allows_all_of(const Touch& other) const {
     // Special states of a normal form may allow what is forbidden elsewhere.
-    const bool is_open = (starter == 0 && marks == 0 && other.marks != TextState::kSpecial) || (starter == other.starter && marks == other.marks);
+    const bool is_open = (starter == 0 && marks == 0 && other.marks != TextState::kSpecial) ||
+                         (starter == other.starter && marks == other.marks);
     return is_open && (open == AddedTokens::kNothing || open == other.open);
   }
 };

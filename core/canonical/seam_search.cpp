@@ -302,7 +302,8 @@ class StabilitySearch {
     while (const std::optional<std::uint32_t> number = nodes_.take()) {
       const Node node = nodes_.node(*number);
       if (node.apart.place == CodePoints::kBetween && !rules_.owes(node.apart)) {
-        if ((node.is_broken || rules_.owes(node.whole)) && parts_.is_accepting(node.state)) return nodes_.text_of(*number);
+        if ((node.is_broken || rules_.owes(node.whole)) && parts_.is_accepting(node.state))
+          return nodes_.text_of(*number);
         for (const State state : parts_.after_edge(node.state)) {
           Node after = node;
           after.state = state;

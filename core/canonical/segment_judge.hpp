@@ -53,9 +53,9 @@ class MaskSegments::Judge {
         is_border_ ? tokenization_.pieces().begin(token) : tokenization_.pieces().extend(key_.pieces, token);
     if (!after) return;
     const bool is_meeting = has_bit(tokenization_.meeting(), token.value);
-    const bool is_plain =
-        !has_bit(tokenization_.opening(), token.value) && (!is_meeting || key_.place == CodePoints::kBetween) &&
-        !has_bit(tokenization_.unsteady(), token.value);
+    const bool is_plain = !has_bit(tokenization_.opening(), token.value) &&
+                          (!is_meeting || key_.place == CodePoints::kBetween) &&
+                          !has_bit(tokenization_.unsteady(), token.value);
     if (is_plain && tokenization_.pieces().may_finish(*after)) {
       const TokenCount count = at_border(target, landing_->target_of(token.value));
       if (count != kDead) return take(token, count, is_meeting);

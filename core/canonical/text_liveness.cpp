@@ -131,8 +131,7 @@ bool TextLiveness::is_unbound(StateId state, const TextState& text, Budget& budg
 
 bool TextLiveness::may_be_unbound(const TextState& text) const {
   return text.place == CodePoints::kBetween && text.open == AddedTokens::kNothing &&
-         !tokenization_.rules().is_special(text) &&
-         tokenization_.rules().is_free(text.guess);
+         !tokenization_.rules().is_special(text) && tokenization_.rules().is_free(text.guess);
 }
 
 bool TextLiveness::takes_all(StateId state, const TextState& text) {

@@ -305,9 +305,8 @@ void TextRules::find_steady() {
 
 std::size_t TextRules::memory_bytes() const {
   return tables_.targets.size() * 2 + tables_.ends.size() * 2 + tables_.composes.size() +
-         tables_.form_targets.size() * 2 + tables_.form_states.size() +
-         tables_.classes.size() * sizeof(ClassRules) + tables_.ranges.size() * sizeof(ClassRange) +
-         all_.memory_bytes() + lacking_.memory_bytes();
+         tables_.form_targets.size() * 2 + tables_.form_states.size() + tables_.classes.size() * sizeof(ClassRules) +
+         tables_.ranges.size() * sizeof(ClassRange) + all_.memory_bytes() + lacking_.memory_bytes();
 }
 
 }  // namespace tokamata

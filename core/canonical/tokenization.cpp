@@ -67,7 +67,8 @@ bool Tokenization::read(TextState& state, TokenId token) const {
 }
 
 bool Tokenization::may_end(const CanonicalState& state) const {
-  return std::ranges::any_of(state.hypotheses, [&](const Hypothesis& hypothesis) { return may_end(hypothesis, state.marks); });
+  return std::ranges::any_of(state.hypotheses,
+                             [&](const Hypothesis& hypothesis) { return may_end(hypothesis, state.marks); });
 }
 
 std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, TokenId token) const {

@@ -217,7 +217,8 @@ def added_names(vocabulary: Vocabulary) -> dict[str, int]:
 def lost_by(vocabulary: Vocabulary) -> str:
     """What the tokenizer changes or removes by what is around it, besides a normal form; ``""`` for nothing.
 
-    Texts with it have no canonical tokens, so what is true of all canonical sequences need not be true of them.
+    Texts with it have no canonical tokens, so what is true of all canonical sequences need not be true of
+    them.
 
     Raises as :func:`tokenization_of` does.
     """

@@ -168,7 +168,7 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
 
 
 def _lost_by(pipeline: Pipeline) -> str:
-    """What changes or removes parts of a text by what is around them, or ``""``: a normal form is not meant."""
+    """What changes or removes parts of a text by their contexts, besides a normal form; or ``""``."""
     normalizer = pipeline.normalizer
     if normalizer.charsmap is not None:
         return "its normalizer has a charsmap"

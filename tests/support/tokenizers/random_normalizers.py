@@ -2,10 +2,10 @@
 
     tokenizer, alphabet = random_normalizer(seed=7)
 
-Their models have a token for each character of the alphabet, for most of those that the normalizer makes of them,
-and a few merges; the alphabets have the characters that are hard for one of the normalizers.  Charsmaps are those of
-``charsmaps()``, which trains SentencePiece models for them, where that package is installed, and one that is built
-here (``small_charsmap``).
+Their models have a token for each character of the alphabet, for most of those that the normalizer makes of
+them, and a few merges; the alphabets have the characters that are hard for one of the normalizers.  Charsmaps
+are those of ``charsmaps()``, which trains SentencePiece models for them, where that package is installed, and
+one that is built here (``small_charsmap``).
 """
 
 from __future__ import annotations

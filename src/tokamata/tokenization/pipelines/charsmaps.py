@@ -1,19 +1,20 @@
 """Charsmaps: SentencePiece's tables of replacements, as two programs run them.
 
-A charsmap (``nmt_nfkc`` and others) maps texts of one or more code points, its *keys*, to texts: ``Ａ`` to ``A``,
-and ``e`` U+0301 to ``é``.  The file has it as a blob: the size of a trie in bytes as ``uint32``, the trie, and the
-results, each ended by a zero byte.  The trie is a double array of ``uint32`` units (darts-clone): the child of a
-node for byte ``b`` is the unit at ``offset ^ b``, if its label is ``b``; a node that ends a key has the position of
-its result in the unit at ``offset``.  Subtrees are shared: 40,000 units have 220,000 keys.
+A charsmap (``nmt_nfkc`` and others) maps texts of one or more code points, its *keys*, to texts: ``Ａ`` to
+``A``, and ``e`` U+0301 to ``é``.  The file has it as a blob: the size of a trie in bytes as ``uint32``, the
+trie, and the results, each ended by a zero byte.  The trie is a double array of ``uint32`` units
+(darts-clone): the child of a node for byte ``b`` is the unit at ``offset ^ b``, if its label is ``b``; a node
+that ends a key has the position of its result in the unit at ``offset``.  Subtrees are shared: 40,000 units
+have 220,000 keys.
 
-The blob comes from strangers.  Each position is checked before it is read, and keys that are too many or too long,
-as those of a trie with cycles are, end in an error.
+The blob comes from strangers.  Each position is checked before it is read, and keys that are too many or too
+long, as those of a trie with cycles are, end in an error.
 
 What a charsmap does to a text depends on the program:
 
 - SentencePiece looks for the longest key at each position, from left to right.
-- Hugging Face's ``Precompiled`` cuts the text into extended grapheme clusters.  In a cluster of fewer than six
-  bytes it looks for the *shortest* key with which the cluster begins, and writes its result for the whole
+- Hugging Face's ``Precompiled`` cuts the text into extended grapheme clusters.  In a cluster of fewer than
+  six bytes it looks for the *shortest* key with which the cluster begins, and writes its result for the whole
   cluster.  Only if there is none, or the cluster is longer, is each code point looked up by itself.  So ``e``
   U+0301 becomes é, ``e`` U+0301 U+0301 becomes é too, and with three marks the text stays as it is.
 
@@ -113,7 +114,8 @@ class Charsmap:
     def _keys(self, letters: Flags | None) -> Iterator[tuple[str, str]]:
         """The keys over some letters; all of one code point if it is ``None``."""
         nodes = 0
-        # A node is the offset of its unit; with the bytes that lead there, and where the last code point begins.
+        # A node is the offset of its unit; with the bytes that lead there, and where the last code point
+        # begins.
         pending = [(self._offset_after(0, 0), b"", 0)]
         while pending:
             base, prefix, begin = pending.pop()

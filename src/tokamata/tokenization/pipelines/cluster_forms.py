@@ -1,9 +1,9 @@
 """Which texts a charsmap leaves alone, as an automaton over code points.
 
-Problem: a tokenizer writes no token sequence for a text that its charsmap changes.  Such a text has a code point
-that is changed by itself, or a key of several code points: a *pair* here, such as ``e`` U+0301.  For SentencePiece
-that is all, since it finds each key.  Hugging Face's program finds one only where a grapheme cluster begins with it
-and has fewer than six bytes (``charsmaps.py``).  So of the texts
+Problem: a tokenizer writes no token sequence for a text that its charsmap changes.  Such a text has a code
+point that is changed by itself, or a key of several code points: a *pair* here, such as ``e`` U+0301.  For
+SentencePiece that is all, since it finds each key.  Hugging Face's program finds one only where a grapheme
+cluster begins with it and has fewer than six bytes (``charsmaps.py``).  So of the texts
 
     e U+0301                  3 bytes, changed
     e U+0301 U+0301           5 bytes, changed
@@ -13,19 +13,20 @@ and has fewer than six bytes (``charsmaps.py``).  So of the texts
 
 two are in the fixed set, and more marks after the third do not matter.
 
-States of the automaton: nothing has begun; the first code point of a cluster was read, with which some pairs begin;
-a pair was read and the cluster *owes* one to three bytes more, so that the text may not end and only marks may
-follow; what was read joins what follows (U+0600); and, where U+200D is left alone, an emoji was read, or an emoji and
-U+200D, which joins another emoji (``↔`` U+0338 is a pair, but not there).
+States of the automaton: nothing has begun; the first code point of a cluster was read, with which some pairs
+begin; a pair was read and the cluster *owes* one to three bytes more, so that the text may not end and only
+marks may follow; what was read joins what follows (U+0600); and, where U+200D is left alone, an emoji was
+read, or an emoji and U+200D, which joins another emoji (``↔`` U+0338 is a pair, but not there).
 
-Which code points join others is found by running the normalizer itself, on pairs and what may stand around them,
-since its version of Unicode may differ from Python's.  A charsmap for which the states above do not suffice is
-refused: with a pair that does not begin its cluster in some other context, or a key of three code points whose first
-two are none.
+Which code points join others is found by running the normalizer itself, on pairs and what may stand around
+them, since its version of Unicode may differ from Python's.  A charsmap for which the states above do not
+suffice is
+refused: with a pair that does not begin its cluster in some other context, or a key of three code points
+whose first two are none.
 
-Cost: 0.2 s; 40 states and 200 columns for ``nmt_nfkc``.  Rejected: the pairs alone (every text with one is refused):
-``e`` and three marks is then a text that the program writes and the tables do not.  Also the states as part of the
-pre-tokenizer's hypotheses, of which each has masks of its own.
+Cost: 0.2 s; 40 states and 200 columns for ``nmt_nfkc``.  Rejected: the pairs alone (every text with one is
+refused): ``e`` and three marks is then a text that the program writes and the tables do not.  Also the states
+as part of the pre-tokenizer's hypotheses, of which each has masks of its own.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ ORDINARY, SPECIAL, OWES = 0, 1, 2
 _MOST_TRANSITIONS = 1 << 22  # nmt_nfkc has 10,000 in all
 _JOINER = "\u200d"
 _EMOJI = "\u00a9"  # the one with the fewest bytes
-# Texts that may join what follows them to their cluster, in the rules of UAX 29 that are not about marks: Hangul,
-# flags, and conjuncts of Indic scripts.
+# Texts that may join what follows them to their cluster, in the rules of UAX 29 that are not about marks:
+# Hangul, flags, and conjuncts of Indic scripts.
 _JOINING = ("\u1100", "\uac00", "\U0001f1e6", "\u0915\u094d")
 
 _Change = Callable[[str], str]
@@ -68,8 +69,8 @@ class FormAutomaton:
     Attributes:
         columns: ``uint16[0x110000]``: the column of each code point.
         targets: ``uint16[states, columns]``: the next state, or ``DEAD``.  Texts begin in state 0.
-        kinds: ``uint8[states]``: ``SPECIAL`` where code points lead elsewhere than from ordinary states; ``OWES``
-            where besides the text may not end.
+        kinds: ``uint8[states]``: ``SPECIAL`` where code points lead elsewhere than from ordinary states;
+            ``OWES`` where besides the text may not end.
     """
 
     columns: npt.NDArray[np.uint16]
@@ -231,7 +232,7 @@ class _Neighbours:
         return found
 
     def _emoji(self, others: Sequence[str]) -> set[str]:
-        """The emoji, if one of them begins a pair; refuses other contexts in which a pair begins no cluster."""
+        """The emoji, if one begins a pair; refuses other contexts in which a pair begins no cluster."""
         by_first = {pair[0]: pair for pair in reversed(self._pairs)}
         tried = list(by_first.values())
         results = results_apart(self._change, tried)

@@ -1,29 +1,30 @@
 """When a text that a sequence of normalizers leaves alone is left alone by each of them.
 
-Problem: canonical are the token sequences of texts x with N(x) = x.  For one part of a normalizer these texts are
-known; ``N`` runs several, one after another, and a later one may undo what an earlier one does: NFD and then NFC
-leave é alone, and NFD does not.
+Problem: canonical are the token sequences of texts x with N(x) = x.  For one part of a normalizer these texts
+are known; ``N`` runs several, one after another, and a later one may undo what an earlier one does: NFD and
+then NFC leave é alone, and NFD does not.
 
-Example: ``Replace "``" by '"', NFKD, StripAccents, Precompiled`` (XLNet).  NFKD makes "``" of two U+FF40, after
-``Replace`` has run.  But a text that is left alone has no U+FF40: no part makes one.
+Example: ``Replace "``" by '"', NFKD, StripAccents, Precompiled`` (XLNet).  NFKD makes "``" of two U+FF40,
+after ``Replace`` has run.  But a text that is left alone has no U+FF40: no part makes one.
 
-Claim: let ``S`` be the code points that each part leaves alone by itself.  If (1) and (2) hold, then N(x) = x if and
-only if x is a text over ``S`` that each part leaves alone.
+Claim: let ``S`` be the code points that each part leaves alone by itself.  If (1) and (2) hold, then N(x) = x
+if and only if x is a text over ``S`` that each part leaves alone.
 
-(1) A set ``A`` of code points lies in ``S``, where ``A`` is found in rounds.  It is everything at first.  In each
-round it becomes what the parts, one after another, may write for texts over it.  A text x = N(x) is over each of
-these sets by induction, so it is over ``A`` and over ``S``.
+(1) A set ``A`` of code points lies in ``S``, where ``A`` is found in rounds.  It is everything at first.  In
+each round it becomes what the parts, one after another, may write for texts over it.  A text x = N(x) is over
+each of these sets by induction, so it is over ``A`` and over ``S``.
 
-(2) ``T`` is ``S`` with all that a part may write in place of a *match* in a text over ``T``: of a key of a charsmap,
-of a pattern, of a pair that composes.  Each match is longer, in code points, than what is written for it, and each
-code point that a part adds to ``T`` is left alone by all later parts.
+(2) ``T`` is ``S`` with all that a part may write in place of a *match* in a text over ``T``: of a key of a
+charsmap, of a pattern, of a pair that composes.  Each match is longer, in code points, than what is written
+for it, and each code point that a part adds to ``T`` is left alone by all later parts.
 
-Proof.  Over ``T`` a part changes no code point by itself where it meets it.  So it either leaves a text alone, makes
-it shorter, or only moves marks to where their classes ascend (normal forms).  No part makes it longer, or moves marks
-apart again.  So if one part changes x, then N(x) is shorter, or has its marks in another order, and is not x.
+Proof.  Over ``T`` a part changes no code point by itself where it meets it.  So it either leaves a text
+alone, makes it shorter, or only moves marks to where their classes ascend (normal forms).  No part makes it
+longer, or moves marks apart again.  So if one part changes x, then N(x) is shorter, or has its marks in
+another order, and is not x.
 
-Parts are run on all code points to find what they do to single ones.  Cost: 0.1 s for each.  Rejected: comparing
-the whole normalizer with its parts on samples of texts, which proves nothing.
+Parts are run on all code points to find what they do to single ones.  Cost: 0.1 s for each.  Rejected:
+comparing the whole normalizer with its parts on samples of texts, which proves nothing.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class Part:
     Attributes:
         name: what messages call it.
         change: its program.
-        role: what it changes: single code points, whatever is around them; the normal form of a text; keys of a
-            charsmap, where clusters begin or anywhere; matches of a pattern; or white space at the ends of a text.
+        role: what it changes: single code points, whatever is around them; the normal form of a text; keys of
+            a charsmap, where clusters begin or anywhere; matches of a pattern; or white space at the ends of
+            a text.
         charsmap: the charsmap.
         content: what is written for a match of a pattern.
     """
@@ -166,7 +168,7 @@ class _Points:
         return self.part.change("e\u0301") != "e\u0301"
 
     def matches(self, letters: Flags) -> Iterable[tuple[str | None, str]]:
-        """Matches over some letters, and what is written for them; ``None`` for one that is known to be longer."""
+        """Matches over some letters, and what is written; ``None`` for one that is known to be longer."""
         if self.part.charsmap is not None:
             return self._keys(self.part.charsmap, letters & self.alone).items()
         if self.part.role == "form" and self._composes:

@@ -42,8 +42,8 @@ class Normalizer:
         prefix_is_decoded: whether the decoder removes the prefix.
         prefix_once: whether only the start of a text gets a prefix, and not the text after added tokens.
         charsmap: a table of replacements; ``None`` if there is none.
-        by_clusters: the program of the charsmap, if it finds keys where clusters begin (Hugging Face's); ``None``
-            if it finds each key (SentencePiece's).
+        by_clusters: the program of the charsmap, if it finds keys where clusters begin (Hugging Face's);
+            ``None`` if it finds each key (SentencePiece's).
         absent: splits whose matches are replaced, so that no text has one.
         strips: whether white space is removed at the start, and at the end of a text.
         white: what is white space there: ``bool[0x110000]``; ``None`` if nothing is removed.

@@ -1,16 +1,19 @@
 """The normalizer of a ``tokenizer.json``: which texts it leaves alone.
 
-A text that the normalizer changes is spelled by no canonical sequence.  So of each part only the *fixed set* is
-read: the texts that it leaves alone.  ``normalizer_sequences.py`` says when the fixed set of a sequence is what the
-fixed sets of its parts have in common, and refuses other sequences.
+A text that the normalizer changes is spelled by no canonical sequence.  So of each part only the *fixed set*
+is
+read: the texts that it leaves alone.  ``normalizer_sequences.py`` says when the fixed set of a sequence is
+what the fixed sets of its parts have in common, and refuses other sequences.
 
-- ``Lowercase``, ``StripAccents``, ``Nmt``, ``Replace`` of one character and ``BertNormalizer`` change code points by
+- ``Lowercase``, ``StripAccents``, ``Nmt``, ``Replace`` of one character and ``BertNormalizer`` change code
+  points by
   themselves: the package is run on all of them.
 - ``NFC``, ``NFD``, ``NFKC``, ``NFKD``: ``normal_forms.py``.
 - ``Precompiled``: ``charsmaps.py`` and ``cluster_forms.py``.
 - ``Replace`` of a longer text or of a regex: a text has no match.
 - ``Strip``: a text has no white space at its ends.  Ends are those of what stands between added tokens.
-- ``Replace`` of a space by ``\u2581`` and ``Prepend`` are undone by the decoder: they are no changes of a text.
+- ``Replace`` of a space by ``\u2581`` and ``Prepend`` are undone by the decoder: they are no changes of a
+  text.
 """
 
 from __future__ import annotations
