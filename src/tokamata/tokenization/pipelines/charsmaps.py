@@ -90,8 +90,8 @@ class Charsmap:
 
     def short_keys_over(self, letters: Flags) -> dict[str, str]:
         """Those of them that fit into a cluster that Hugging Face's program looks up, and that change."""
-        keys = self.keys_over(letters).items()
-        return {key: result for key, result in keys if len(key.encode()) < LONG_CLUSTER and key != result}
+        keys = self._keys(letters, LONG_CLUSTER - 1)
+        return {key: result for key, result in keys if key != result}
 
     def pairs_over(self, letters: Flags) -> set[str]:
         """The keys of two of these code points, where all longer ones have such a pair in them.
@@ -111,8 +111,8 @@ class Charsmap:
                 raise UnsupportedTokenizerError("normalizer", what)
         return pairs
 
-    def _keys(self, letters: Flags | None) -> Iterator[tuple[str, str]]:
-        """The keys over some letters; all of one code point if it is ``None``."""
+    def _keys(self, letters: Flags | None, most: int = _MOST_BYTES) -> Iterator[tuple[str, str]]:
+        """The keys of so many bytes over some letters; all of one code point if it is ``None``."""
         nodes = 0
         # A node is the offset of its unit; with the bytes that lead there, and where the last code point
         # begins.
@@ -124,7 +124,9 @@ class Charsmap:
                 raise _damaged("its trie has no end")
             for byte, at in self._children(base):
                 text, start = prefix + bytes([byte]), begin
-                if len(text) > _MOST_BYTES:
+                if len(text) > most:
+                    if most < _MOST_BYTES:
+                        continue
                     raise _damaged(f"it has a key of more than {_MOST_BYTES} bytes")
                 is_whole = len(text) - begin == _length(text[begin])
                 if is_whole:

@@ -32,6 +32,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -115,6 +116,17 @@ def check_sequence(parts: Sequence[Part], sign: str = "") -> None:
                     known[letter] = True
 
 
+@cache
+def _composed() -> tuple[str, ...]:
+    """The code points that a pair of others may compose to, but Hangul."""
+    found = []
+    for point in sample_points().tolist():
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            found.append(chr(point))
+    return tuple(found)
+
+
 class _Points:
     """What a part does to code points.
 
@@ -132,20 +144,13 @@ class _Points:
         flags[points] = True
         flags[list(self.changed)] = False
         self.alone = spread(flags)
-        self._composed = [
-            chr(point)
-            for point in (*points[points < _HANGUL.start].tolist(), *points[points >= _HANGUL.stop].tolist())
-            if len(unicodedata.decomposition(chr(point)).split()) == 2
-            and not unicodedata.decomposition(chr(point)).startswith("<")
-        ]
 
     def written(self, letters: Flags) -> Flags:
         """The code points that it may write for texts over some letters."""
         result: Flags = letters & self.alone
         texts: list[str] = [text for point, text in self.changed.items() if letters[point]]
         if self.part.role == "form" and self._composes:
-            texts += [letter for letter in self._composed if self.alone[ord(letter)]]
-            texts += [chr(point) for point in _HANGUL if self.alone[point]]
+            texts += self._compositions(letters, texts)
         if self.part.charsmap is not None:
             if (
                 letters[: _HANGUL.stop].sum() >= _HANGUL.stop - 1
@@ -157,6 +162,24 @@ class _Points:
         for text in texts:
             result[list(map(ord, text))] = True
         return result
+
+    def _compositions(self, letters: Flags, texts: Iterable[str]) -> list[str]:
+        """What may be composed of the decompositions of some letters and texts, and what is between."""
+        parts = letters.copy()
+        parts[list(map(ord, "".join(texts)))] = True
+        for letter in _composed():
+            if parts[ord(letter)]:
+                parts[list(map(ord, unicodedata.normalize("NFD", letter)))] = True
+        found = [
+            letter
+            for letter in _composed()
+            if self.alone[ord(letter)] and parts[list(map(ord, unicodedata.normalize("NFD", letter)))].all()
+        ]
+        if parts[_HANGUL.start : _HANGUL.stop].any() or (
+            parts[0x1100:0x1113].any() and parts[0x1161:0x1176].any()
+        ):
+            found += [chr(point) for point in _HANGUL if self.alone[point]]
+        return found
 
     def _keys(self, charsmap: Charsmap, letters: Flags) -> dict[str, str]:
         if self.part.role == "clusters":
@@ -172,7 +195,7 @@ class _Points:
         if self.part.charsmap is not None:
             return self._keys(self.part.charsmap, letters & self.alone).items()
         if self.part.role == "form" and self._composes:
-            pairs = [unicodedata.decomposition(letter).split() for letter in self._composed]
+            pairs = [unicodedata.decomposition(letter).split() for letter in _composed()]
             texts = ["".join(chr(int(part, 16)) for part in pair) for pair in pairs]
             kept = [text for text in texts if letters[ord(text[0])] and letters[ord(text[1])]]
             results = results_apart(self.part.change, kept)
