@@ -8,7 +8,9 @@ import io
 import itertools
 import random
 import struct
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,9 @@ from tokamata.tokenization.canonical import tokenization_of
 from tokamata.tokenization.pipelines.charsmaps import Charsmap
 from tokamata.tokenization.pipelines.cluster_forms import DEAD, OWES, cluster_form
 from tokamata.tokenization.pipelines.normal_forms import unchanged_points
-from tokamata.tokenization.pretokenizers.classes import CODE_POINTS
+from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.vocabulary.sections import Section
 
 SIGN = "\u2581"
 EVERYTHING = np.ones(CODE_POINTS, dtype=bool)
@@ -326,10 +330,10 @@ def test_sequences_that_are_refused(names: list[str], reason: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "content", "reason"),
     [
-        ("ab", "xaby", "has a match itself"),
-        ("ab", "xy", "may be longer"),
-        (Regex("a|bb"), "a", "has a match itself"),
-        (Regex("b+"), "xy", "may be longer"),
+        ("ab", "xaby", "which may be as long"),
+        ("ab", "xy", "which may be as long"),
+        (Regex("a|bb"), "a", "which may be as long"),
+        (Regex("b+"), "x", "which may be as long"),
         ("a", "aa", "U\\+0061 may be left alone"),
     ],
 )
@@ -385,3 +389,89 @@ def test_base_64_of_the_small_charsmap_is_what_the_package_takes() -> None:
         "e\u0301\u0301\u0301",
         "\u0600e\u0301",
     ]
+
+
+# ---- hostile files, and the guard ---------------------------------------------------------------
+
+_GARBAGE = (
+    None,
+    0,
+    "",
+    [],
+    {},
+    True,
+    1.5,
+    "\ud800",
+    {"type": "no such type"},
+    {"String": ""},
+    {"Regex": "("},
+)
+_PARTS = [
+    {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+    {"type": "Replace", "pattern": {"String": "``"}, "content": '"'},
+    {"type": "Strip", "strip_left": True, "strip_right": False},
+]
+_ALONE = [
+    {"type": "BertNormalizer", "clean_text": False, "handle_chinese_chars": False, "lowercase": False},
+    {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap_of({"ab": "c"})).decode()},
+]
+
+
+def test_damaged_normalizers_are_read_or_refused() -> None:
+    engine = HuggingFaceEngine()
+    whole = {"type": "Sequence", "normalizers": _PARTS}
+    refused = 0
+    for document in (whole, *_ALONE):
+        read_normalizer(Section({"normalizer": document}, ""), engine)
+        for _, mutant in mutants(document):
+            if mutant == document:
+                continue
+            try:
+                read_normalizer(Section({"normalizer": mutant}, ""), engine)
+            except tk.TokamataError:
+                refused += 1
+    assert refused > 60
+
+
+def mutants(document: Any) -> Iterator[tuple[str, Any]]:
+    """Every document that differs in one node, and the name of that."""
+    for name, value in document.items() if isinstance(document, dict) else enumerate(document):
+        for garbage in _GARBAGE:
+            changed = document.copy()
+            changed[name] = garbage
+            yield str(name), changed
+        if isinstance(value, (dict, list)):
+            for inner, mutant in mutants(value):
+                changed = document.copy()
+                changed[name] = mutant
+                yield inner, changed
+
+
+def test_patterns_that_take_long_are_not_run() -> None:
+    """The package itself would try them for longer than anyone waits."""
+    parts = [normalizers.Replace(Regex("(?:a|a|aa)+[bc]"), "b"), normalizers.Lowercase()]
+    tokenizer = made("abc", normalizers.Sequence(parts))
+    assert spelled(tk.Vocabulary.load(tokenizer, stop=()), "a" * 60) == (0,) * 60
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer", "reason"),
+    [
+        (normalizers.Precompiled(small_charsmap()), None, "its normalizer has a charsmap"),
+        (normalizers.Strip(True, True), None, "removes white space at the ends"),
+        (_SINGLE_SPACES, None, "replaces what matches a pattern"),
+        (None, pre_tokenizers.WhitespaceSplit(), "its pre-tokenizer removes parts"),
+        (
+            normalizers.Sequence([normalizers.Lowercase(), normalizers.NFC()]),
+            None,
+            "before their normal form",
+        ),
+    ],
+)
+def test_the_guard_refuses_what_changes_texts_by_their_contexts(
+    normalizer: Any, pre_tokenizer: Any, reason: str
+) -> None:
+    from tokamata.guard.token_edges import TokenEdges
+
+    with pytest.raises(tk.UnsupportedTokenizerError, match=reason):
+        TokenEdges(made("ab ", normalizer, pre_tokenizer), "read")

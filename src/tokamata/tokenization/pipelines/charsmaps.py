@@ -27,14 +27,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tokamata.errors import UnsupportedTokenizerError, VocabularyError
 
 if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizers.classes import Flags
+
+_Numbers = npt.NDArray[Any]
 
 __all__ = ["LONG_CLUSTER", "Charsmap"]
 
@@ -59,15 +62,48 @@ class Charsmap:
             raise _damaged(f"its trie of {size:,} bytes is not in it")
         units = np.frombuffer(blob, dtype="<u4", count=size // _UNIT_BYTES, offset=_UNIT_BYTES)
         self._results = blob[_UNIT_BYTES + size :]
-        shift = (units & (1 << 9)) >> 6
-        self._offsets: list[int] = ((units >> 10) << shift).tolist()
-        self._labels: list[int] = (units & (1 << 31 | 0xFF)).tolist()
-        self._ends_key: list[bool] = ((units >> 8) & 1 == 1).tolist()
-        self._values: list[int] = (units & ((1 << 31) - 1)).tolist()
+        offsets = (units >> 10) << ((units & (1 << 9)) >> 6)
+        labels, ends_key = units & (1 << 31 | 0xFF), (units >> 8) & 1 == 1
+        values = units & ((1 << 31) - 1)
         # The bytes that may lead on from each node, by the offset that its unit has.
-        order = np.argsort(positions := np.arange(len(units)) ^ (units & 0xFF), kind="stable")
-        self._order = order.tolist()
+        positions = np.arange(len(units)) ^ (units & 0xFF)
+        order = np.argsort(positions, kind="stable")
         self._positions = positions[order]
+        self._check(offsets, (labels > 0) & (labels < 0x100), ends_key, values, order)
+        self._offsets: list[int] = offsets.tolist()
+        self._labels: list[int] = labels.tolist()
+        self._ends_key: list[bool] = ends_key.tolist()
+        self._values: list[int] = values.tolist()
+        self._order: list[int] = order.tolist()
+
+    def _check(
+        self, offsets: _Numbers, is_child: _Numbers, ends_key: _Numbers, values: _Numbers, order: _Numbers
+    ) -> None:
+        """Checks all positions that any text leads to: the programs that look keys up do not."""
+        try:
+            self._results.decode()
+        except UnicodeDecodeError:
+            raise _damaged("a result in it is no UTF-8") from None
+        size = len(offsets)
+        is_known = np.zeros(size, dtype=bool)
+        reached = np.zeros(1, dtype=np.int64)  # units
+        while len(reached):
+            after = reached ^ offsets[reached].astype(np.int64)
+            if (lost := (after | 0xFF) >= size).any():
+                raise _damaged(f"its unit {reached[lost][0]:,} leads out of the trie")
+            starts = values[after[ends_key[reached]]].astype(np.int64)
+            if (starts >= len(self._results)).any():
+                raise _damaged("a key of it has no result")
+            results = np.frombuffer(self._results, dtype=np.uint8)
+            if len(starts) and (results[starts] & 0xC0 == 0x80).any():
+                raise _damaged("a result in it begins within a code point")
+            after = np.unique(after[~is_known[after]])
+            is_known[after] = True
+            begins, ends = (np.searchsorted(self._positions, after + one) for one in (0, 1))
+            counts = ends - begins
+            places = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+            found = order[places]
+            reached = found[is_child[found]]
 
     def single_keys(self) -> dict[str, str]:
         """The keys of one code point, and what they become."""
@@ -75,10 +111,7 @@ class Charsmap:
 
     def all_results(self) -> str:
         """All that is written for some key, as one text."""
-        try:
-            return self._results.decode().replace("\0", "")
-        except UnicodeDecodeError:
-            raise _damaged("a result in it is no UTF-8") from None
+        return self._results.decode().replace("\0", "")
 
     def keys_over(self, letters: Flags) -> dict[str, str]:
         """The keys of which each code point is one of these, and what they become.
@@ -116,7 +149,7 @@ class Charsmap:
         nodes = 0
         # A node is the offset of its unit; with the bytes that lead there, and where the last code point
         # begins.
-        pending = [(self._offset_after(0, 0), b"", 0)]
+        pending = [(self._offsets[0], b"", 0)]
         while pending:
             base, prefix, begin = pending.pop()
             nodes += 1
@@ -137,19 +170,13 @@ class Charsmap:
                     if letters is not None and not letters[last]:
                         continue
                     start = len(text)
-                after = self._offset_after(base, at)
+                after = at ^ self._offsets[at]
                 if self._ends_key[at]:
                     if not is_whole:
                         raise _damaged(f"its key {text!r:.80} ends within a code point")
                     yield text.decode(), self._result(after)
                 if not is_whole or letters is not None:
                     pending.append((after, text, start))
-
-    def _offset_after(self, base: int, at: int) -> int:
-        after = at ^ self._offsets[at]
-        if (after | 0xFF) >= len(self._offsets):  # a byte would lead out of the trie
-            raise _damaged(f"its unit {at:,} leads out of the trie")
-        return after
 
     def _children(self, base: int) -> Iterator[tuple[int, int]]:
         """The bytes that lead on from an offset, and the units that they lead to."""
@@ -161,13 +188,9 @@ class Charsmap:
 
     def _result(self, at: int) -> str:
         """The text that the value at a unit stands for."""
-        if at >= len(self._values) or (begin := self._values[at]) >= len(self._results):
-            raise _damaged("a key of it has no result")
+        begin = self._values[at]
         end = self._results.find(b"\0", begin)
-        try:
-            return self._results[begin : end if end >= 0 else None].decode()
-        except UnicodeDecodeError:
-            raise _damaged("a result in it is no UTF-8") from None
+        return self._results[begin : end if end >= 0 else None].decode()
 
 
 def _length(lead: int) -> int:

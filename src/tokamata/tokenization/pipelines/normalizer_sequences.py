@@ -56,7 +56,7 @@ class Part:
 
     Attributes:
         name: what messages call it.
-        change: its program.
+        change: its program; it is not run for patterns, which may take long, and match no single code point.
         role: what it changes: single code points, whatever is around them; the normal form of a text; keys of
             a charsmap, where clusters begin or anywhere; matches of a pattern; or white space at the ends of
             a text.
@@ -139,7 +139,7 @@ class _Points:
     def __init__(self, part: Part) -> None:
         self.part = part
         points = sample_points()
-        self.changed = changed_points(part.change)
+        self.changed = {} if part.role == "pattern" else changed_points(part.change)
         flags = np.zeros(CODE_POINTS, dtype=bool)
         flags[points] = True
         flags[list(self.changed)] = False

@@ -33,6 +33,7 @@ from tokamata.vocabulary.sections import Section, flattened, refuse
 __all__ = ["unigram_pipeline"]
 
 _UNKNOWN_PENALTY = 10.0
+_MOST_SCORE = 1e300  # so that sums are finite
 _BYTE_NAMES = [f"<0x{byte:02X}>" for byte in range(256)]
 _ANY_BYTE = "<0x[0-9A-F][0-9A-F]>"
 
@@ -79,7 +80,8 @@ def _pieces(model: Section) -> list[tuple[str, float]]:
         if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
             refuse(path, entry, "a list of a text and a score")
         text, score = entry
-        if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
+        is_number = isinstance(score, (int, float)) and not isinstance(score, bool)
+        if not is_number or not abs(score) < _MOST_SCORE:
             refuse(path, entry, "a list of a text and a finite score")
         if not text:
             raise refusal("model", f"piece {token} is empty")
@@ -113,6 +115,7 @@ def _unigram(
     of_bytes = set(byte_tokens.values())
     scores = np.full(len(tokens), np.nan)
     lacks = np.ones(CODE_POINTS, dtype=bool)
+    lacks[0xD800:0xE000] = False
     parts: set[str] = set()
     for token, (text, score) in enumerate(pieces):
         if len(text) == 1:
