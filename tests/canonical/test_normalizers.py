@@ -379,6 +379,39 @@ def test_sentence_piece_models(rule: str, adds: bool, removes: bool) -> None:
     assert 30 < canonical <= len(texts)
 
 
+@pytest.mark.parametrize("has_prefix", [False, True])
+def test_user_defined_pieces(has_prefix: bool) -> None:
+    sentencepiece = pytest.importorskip("sentencepiece")
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["ab abb ba", "b aab ab bba a"] * 40),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=290,
+        hard_vocab_limit=False,
+        byte_fallback=True,
+        user_defined_symbols=["<m>", "aba", "\u2581\u2581", "b\u2581<m>"],
+        normalization_rule_name="identity",
+        add_dummy_prefix=has_prefix,
+        remove_extra_whitespaces=False,
+        minloglevel=2,
+    )
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    if has_prefix:
+        with pytest.raises(
+            tk.UnsupportedTokenizerError, match="user-defined pieces, where its normalizer adds"
+        ):
+            tokenization_of(vocabulary)
+        return
+    parts = [" ", "a", "b", "<m>", "\xe9", "<"]
+    texts = ["".join(each) for size in range(6) for each in itertools.product(parts, repeat=size)]
+    for text in random.Random(1).sample(texts, 2500):
+        tokens = processor.encode(text)
+        comes_back = processor.decode(tokens) == text
+        assert spelled(vocabulary, text) == (tuple(tokens) if comes_back else None), text
+
+
 def test_base_64_of_the_small_charsmap_is_what_the_package_takes() -> None:
     change = normalizers.Precompiled(base64.b64decode(base64.b64encode(small_charsmap()))).normalize_str
     assert [

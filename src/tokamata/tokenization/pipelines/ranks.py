@@ -89,10 +89,18 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
     if model.kind != "BPE":
         raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}")
     normalizer = sentence_piece_normalizer(model)
+    if model.has_unused:
+        raise UnsupportedTokenizerError("model", "SentencePiece's unused pieces")
+    added = [AddedToken(token, b"") for token in model.control]
     if model.user_defined:
-        raise UnsupportedTokenizerError("model", "SentencePiece's user-defined pieces")
-    added = tuple(AddedToken(token, b"") for token in model.control)
-    return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
+        # They are cut out, but what is around them is one text: a space at its ends would have to be told from
+        # one that is beside a piece, and a key of a charsmap may begin before a piece.
+        if normalizer.prefix != "none" or normalizer.has_contexts:
+            what = "SentencePiece's user-defined pieces, where its normalizer adds, removes or replaces text"
+            raise UnsupportedTokenizerError("model", what)
+        texts = model.user_defined.items()
+        added += [AddedToken(token, text.replace("▁", " ").encode()) for text, token in texts]
+    return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), tuple(added))
 
 
 def sentence_piece_normalizer(model: SentencePieceModel) -> Normalizer:

@@ -33,7 +33,8 @@ class SentencePieceModel:
         scores: the scores of normal pieces, by id.
         bytes: the ids of byte pieces, by byte.
         control: the ids of control pieces.
-        user_defined: whether there are user-defined or unused pieces.
+        user_defined: user-defined pieces, with their ids.
+        has_unused: whether there are unused pieces.
         charsmap: the normalizer's table of replacements, see :mod:`.charsmaps`; empty if there is none.
         adds_space, removes_spaces: whether the normalizer adds a space, and removes superfluous ones.
         writes_sign: whether it writes ``▁`` for a space.
@@ -46,7 +47,8 @@ class SentencePieceModel:
     scores: dict[int, float] = field(default_factory=dict)
     bytes: dict[int, int] = field(default_factory=dict)
     control: list[int] = field(default_factory=list)
-    user_defined: bool = False
+    user_defined: dict[str, int] = field(default_factory=dict)
+    has_unused: bool = False
     charsmap: _Blob = b""
     adds_space: bool = True
     removes_spaces: bool = True
@@ -108,7 +110,9 @@ def _read_piece(model: SentencePieceModel, token: int, data: bytes) -> None:
         model.control.append(token)
     elif kind == PieceType.BYTE and (match := re.fullmatch("<0x([0-9A-Fa-f]{2})>", piece)):
         model.bytes[int(match[1], 16)] = token
-    model.user_defined |= kind in (PieceType.USER_DEFINED, PieceType.UNUSED)
+    elif kind == PieceType.USER_DEFINED:
+        model.user_defined[piece] = token
+    model.has_unused |= kind == PieceType.UNUSED
 
 
 def _read_normalizer(model: SentencePieceModel, data: bytes) -> None:
