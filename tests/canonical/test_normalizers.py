@@ -400,7 +400,7 @@ def test_user_defined_pieces(has_prefix: bool) -> None:
     vocabulary = tk.Vocabulary.load(processor, stop=())
     if has_prefix:
         with pytest.raises(
-            tk.UnsupportedTokenizerError, match="user-defined pieces, where its normalizer adds"
+            tk.UnsupportedTokenizerError, match="user-defined pieces, where SentencePiece adds"
         ):
             tokenization_of(vocabulary)
         return

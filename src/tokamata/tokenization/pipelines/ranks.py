@@ -93,10 +93,10 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
         raise UnsupportedTokenizerError("model", "SentencePiece's unused pieces")
     added = [AddedToken(token, b"") for token in model.control]
     if model.user_defined:
-        # They are cut out, but what is around them is one text: a space at its ends would have to be told from
-        # one that is beside a piece, and a key of a charsmap may begin before a piece.
+        # They are cut out, but what is around them is one text: spaces at its ends would have to be told from
+        # those beside a piece, and a key of a charsmap may begin before a piece.
         if normalizer.prefix != "none" or normalizer.has_contexts:
-            what = "SentencePiece's user-defined pieces, where its normalizer adds, removes or replaces text"
+            what = "user-defined pieces, where SentencePiece adds, removes or replaces characters"
             raise UnsupportedTokenizerError("model", what)
         texts = model.user_defined.items()
         added += [AddedToken(token, text.replace("▁", " ").encode()) for text, token in texts]
