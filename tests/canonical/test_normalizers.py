@@ -164,6 +164,7 @@ def test_texts_that_a_charsmap_leaves_alone(rule: str) -> None:
     wide = "".join(map(chr, draw.choices(np.flatnonzero(live).tolist(), k=60)))
     texts = all_texts(letters, 4)
     texts += ["".join(draw.choices(letters + wide, k=draw.randint(5, 9))) for _ in range(3000)]
+    texts += [text for text in all_texts("\u2194\u0338\u200d\u0903", 6) if all(live[ord(c)] for c in text)]
     texts += [f"\u0915\u094de{text}" for text in all_texts("\u0301\u1ab0\u0600e", 4)]
     changed = 0
     for text in texts:

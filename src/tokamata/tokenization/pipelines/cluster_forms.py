@@ -110,6 +110,7 @@ class _Column(NamedTuple):
         size: its bytes, of those with a row and of marks; otherwise 0.
         is_mark: it joins what is before it.
         is_joiner: it is U+200D.
+        extends_emoji: it may stand between an emoji and U+200D.
         is_emoji: U+200D joins it to an emoji.
         joins_next: it joins what follows it.
     """
@@ -119,6 +120,7 @@ class _Column(NamedTuple):
     size: int = 0
     is_mark: bool = False
     is_joiner: bool = False
+    extends_emoji: bool = False
     is_emoji: bool = False
     joins_next: bool = False
 
@@ -129,7 +131,7 @@ class _State(NamedTuple):
     Attributes:
         row, size: the pairs that it begins, and its bytes, if one code point was read with which some begin.
         owes: the bytes that it needs, or 0.
-        emoji: 1 after an emoji and marks; 2 if the last of them was U+200D.
+        emoji: 1 after an emoji and marks that extend it; 2 after U+200D that follows these.
         joins_next: what follows is part of it.
     """
 
@@ -142,7 +144,7 @@ class _State(NamedTuple):
 
 def _follow(state: _State, column: _Column) -> _State | None:
     if column.is_mark:
-        emoji = 0 if not state.emoji else 2 if column.is_joiner else 1
+        emoji = 0 if state.emoji != 1 else 2 if column.is_joiner else int(column.extends_emoji)
         if column.second in state.row:
             return _State(owes=max(0, LONG_CLUSTER - state.size - column.size), emoji=emoji)
         return _State(owes=max(0, state.owes - column.size), emoji=emoji)
@@ -216,7 +218,7 @@ class _Neighbours:
                 raise _refusal(f"{first!r} joins {second!r}, which is no mark")
             if first in marks or first in joining:
                 raise _refusal(f"{first!r} begins a key and may be within a cluster")
-        emoji = self._emoji(others)
+        emoji, extending = self._emoji(others, marks - {_JOINER})
         seconds = {pair[1] for pair in self._pairs}
         found: dict[str, _Column] = {}
         for letter in {*marks, *joining, *rows, *emoji}:
@@ -226,33 +228,42 @@ class _Neighbours:
                 len(letter.encode()) if letter in marks or letter in rows else 0,
                 letter in marks,
                 letter == _JOINER,
+                letter in extending,
                 letter in emoji,
                 letter in joining,
             )
         return found
 
-    def _emoji(self, others: Sequence[str]) -> set[str]:
-        """The emoji, if one begins a pair; refuses other contexts in which a pair begins no cluster."""
+    def _emoji(self, others: Iterable[str], marks: Iterable[str]) -> tuple[set[str], set[str]]:
+        """The emoji, and the marks that may follow one before U+200D, if an emoji begins a pair.
+
+        Refuses other contexts in which a pair begins no cluster.
+        """
         by_first = {pair[0]: pair for pair in reversed(self._pairs)}
         tried = list(by_first.values())
         results = results_apart(self._change, tried)
         for context in _JOINING:
             (own,) = results_apart(self._change, [context])
             after = results_apart(self._change, [context + pair for pair in tried])
-            for pair, result, joined in zip(tried, results, after, strict=True):
-                if joined != own + result:
+            for pair, result, text in zip(tried, results, after, strict=True):
+                if text != own + result:
                     raise _refusal(f"{pair!r} is another text after {context!r}")
         if not self._has_joiner:
-            return set()
+            return set(), set()
         begun = _EMOJI + _JOINER
         after = results_apart(self._change, [begun + pair for pair in tried])
         pair = next((pair for pair, text in zip(tried, after, strict=True) if text == begun + pair), "")
         if not pair:
-            return set()
-        own = results_apart(self._change, [pair])[0]
-        texts = [letter + _JOINER + pair for letter in others]
-        expected = [letter + _JOINER + own for letter in others]
-        return {texts[number][0] for number, _ in differing(self._change, texts, expected)}
+            return set(), set()
+        (own,) = results_apart(self._change, [pair])
+
+        def joined(befores: Iterable[str]) -> set[str]:
+            begun = [before + _JOINER for before in befores]
+            expected = [text + own for text in begun]
+            found = differing(self._change, [text + pair for text in begun], expected)
+            return {begun[number][-2] for number, _ in found}
+
+        return joined(others), joined(_EMOJI + mark for mark in marks)
 
     def _where(self, texts: Sequence[str], result: str, after: bool) -> list[str]:
         """The code points that stand beside the pair in these texts and change what becomes of it."""
