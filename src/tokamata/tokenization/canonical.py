@@ -31,7 +31,7 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
     program_of_normalizer,
 )
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
-from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, Tables, make_tables
+from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, LOSSES, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 
@@ -312,7 +312,8 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     added = {text.decode(): token for text, token in named if text}
     is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
     mark = bytes(tables.get("mark", b""))
-    return _Made(tokenization, key, added, is_decided, mark, "roles" in tables, str(tables["loses"]))
+    loses = dict(enumerate(LOSSES))[int(tables["loses"])]
+    return _Made(tokenization, key, added, is_decided, mark, "roles" in tables, loses)
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

@@ -48,6 +48,14 @@ if TYPE_CHECKING:
 
 DEAD_CLASS = 0xFFFF  # of code points in no text
 DEAD_GUESS = 0xFFFF
+LOSSES = (
+    "",
+    "its normalizer has a charsmap",
+    "its normalizer replaces what matches a pattern",
+    "its normalizer removes white space at the ends of texts",
+    "its pre-tokenizer removes parts of texts",
+    "its normalizer changes code points before their normal form",
+)
 
 Tables = dict[str, Any]
 
@@ -167,18 +175,17 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     return {**tables, "added_are_apart": False, **guesses, "loses": _lost_by(pipeline)}
 
 
-def _lost_by(pipeline: Pipeline) -> str:
-    """What changes or removes parts of a text by their contexts, besides a normal form; or ``""``."""
-    normalizer = pipeline.normalizer
-    if normalizer.charsmap is not None:
-        return "its normalizer has a charsmap"
-    if normalizer.absent:
-        return "its normalizer replaces what matches a pattern"
-    if any(normalizer.strips):
-        return "its normalizer removes white space at the ends of texts"
-    if not all(split.keeps_matches and (split.keeps_gaps or not split.members) for split in pipeline.splits):
-        return "its pre-tokenizer removes parts of texts"
-    return "" if normalizer.form_is_first else "its normalizer changes code points before their normal form"
+def _lost_by(pipeline: Pipeline) -> int:
+    """The number in ``LOSSES`` of what changes or removes parts of a text by their contexts."""
+    normalizer, splits = pipeline.normalizer, pipeline.splits
+    is_so = (
+        normalizer.charsmap is not None,
+        bool(normalizer.absent),
+        any(normalizer.strips),
+        not all(split.keeps_matches and (split.keeps_gaps or not split.members) for split in splits),
+        not normalizer.form_is_first,
+    )
+    return 1 + is_so.index(True) if any(is_so) else 0
 
 
 def _class_tables(
@@ -419,7 +426,7 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
         **_hypotheses_tables(found.targets, found.ends, found.may_end),
         **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
         "added_are_apart": True,
-        "loses": "",
+        "loses": 0,
         # For the seams between texts; the engine does not read them.
         "symbol_kinds": kinds[:, 0].astype(np.uint16),
         "symbol_alone": kinds[:, 1].astype(np.uint8),
