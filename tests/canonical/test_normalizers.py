@@ -303,6 +303,33 @@ def test_random_normalizers(seed: int) -> None:
         compare(tokenizer, all_texts(alphabet[:4], 3))
 
 
+@pytest.mark.parametrize(
+    ("split", "is_refused"),
+    [
+        (
+            pre_tokenizers.Digits(individual_digits=True),
+            True,
+        ),  # it takes the second byte of a superscript for one
+        (pre_tokenizers.Punctuation(), True),
+        (pre_tokenizers.Split(Regex("[^0-9]+"), "isolated"), True),
+        (pre_tokenizers.Split(Regex("[0-9][0-9]"), "isolated"), False),
+        (pre_tokenizers.Split("1", "removed"), False),
+    ],
+)
+def test_splits_after_byte_level(split: Any, is_refused: bool) -> None:
+    letters = "".join(sorted(pre_tokenizers.ByteLevel.alphabet()))
+    bytes_first = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer = made(
+        letters, None, pre_tokenizers.Sequence([bytes_first, split]), (("\xc2", "\xb2"), ("1", "2"))
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    if is_refused:
+        with pytest.raises(tk.UnsupportedTokenizerError, match="after ByteLevel, which may cut within"):
+            tokenization_of(tk.Vocabulary.load(tokenizer, stop=()))
+        return
+    assert compare(tokenizer, all_texts("\xb212a \u0663", 3)) > 100
+
+
 # ---- sequences ----------------------------------------------------------------------------------
 
 _REFUSED = [
