@@ -2,10 +2,11 @@
 
     python -m fuzz.fuzz_normalizers --seconds 3600 --seed 1
 
-In each turn: a random tokenizer (``tests/support/tokenizers/random_normalizers.py``), which is refused by name, or
-whose own program encodes all texts of up to three characters, and random longer ones.  The tables must spell those
-that come back as they were, with the same tokens, and no others.  Then patterns are tried as in
-``fuzz.fuzz_canonical``, so that masks, ends and budgets are compared in the states after charsmaps and stripped ends.
+In each turn: a random tokenizer (``tests/support/tokenizers/random_normalizers.py``), which is refused by
+name, or whose own program encodes all texts of up to three characters, and random longer ones.  The tables
+must spell those that come back as they were, with the same tokens, and no others.  Then patterns are tried as
+in ``fuzz.fuzz_canonical``, so that masks, ends and budgets are compared in the states after charsmaps and
+stripped ends.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PATTERNS = 4
 
 @dataclass
 class Tally(timed.Tally):
-    """Tokenizers compared, and refused by part and reason; texts compared, and how many of them are canonical."""
+    """Tokenizers compared, and refused by reason; texts compared, and how many of them are canonical."""
 
     compared: int = 0
     texts: int = 0

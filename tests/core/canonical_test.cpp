@@ -244,6 +244,64 @@ TextRulesTables plain_rules(std::vector<std::string> added) {
   return tables;
 }
 
+// A form as an automaton: after an `a`, one `b` owes another one, and further ones do not matter.
+TextRulesTables owing_rules() {
+  TextRulesTables tables = plain_rules({});
+  tables.ranges = {{0, 0}, {'a', 1}, {'b', 2}, {'c', 0}};
+  tables.classes = {{0, 0, 0, 0, false}, {0, 0, 1, 0, false}, {0, 0, 2, 0, false}};
+  tables.seconds = 3;
+  tables.composes = {0, 0, 0};
+  constexpr std::uint16_t none = TextRules::kDeadForm;
+  tables.form_targets = {0, 1, 0, 0, 1, 2, none, none, 0};
+  tables.form_states = {FormState::Ordinary, FormState::Ordinary, FormState::Owes};
+  return tables;
+}
+
+TEST(forms_that_owe) {
+  const TextRules rules(owing_rules());
+  std::vector<std::string> texts{""};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string& text = texts[i];
+    TextState state;
+    const bool is_read =
+        std::ranges::all_of(text, [&](char byte) { return rules.read(state, static_cast<std::uint8_t>(byte)); });
+    bool keeps = true, ends = true;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      if (text.substr(at, 2) != "ab" || text.substr(at, 3) == "abb") continue;
+      (at + 2 == text.size() ? ends : keeps) = false;
+    }
+    CHECK_EQUAL(is_read, keeps);
+    if (is_read) {
+      CHECK_EQUAL(rules.may_end(state), ends);
+      CHECK_EQUAL(rules.is_special(state), !ends);
+    }
+    if (text.size() < 6)
+      for (const char letter : {'a', 'b', 'c'}) texts.push_back(texts[i] + letter);
+  }
+  CHECK_EQUAL(rules.begins_anew("a"), true);
+  CHECK_EQUAL(rules.begins_anew("b"), false);
+  CHECK_EQUAL(rules.is_unsteady("cab"), true);
+  CHECK_EQUAL(rules.is_unsteady("b"), true);  // after an `a`
+  CHECK_EQUAL(rules.is_unsteady("bb"), false);
+  CHECK_EQUAL(rules.is_stable("aba"), false);
+  CHECK_EQUAL(rules.steady().contains('b'), false);
+  TextState any{.starter = rules.any_starter()};
+  CHECK_EQUAL(rules.read(any, 'b'), false);
+  const auto refused = [](auto change) {
+    TextRulesTables tables = owing_rules();
+    change(tables);
+    try {
+      const TextRules rules(std::move(tables));
+    } catch (const std::invalid_argument&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK_EQUAL(refused([](TextRulesTables& tables) { tables.form_targets.pop_back(); }), true);
+  CHECK_EQUAL(refused([](TextRulesTables& tables) { tables.form_targets[0] = 3; }), true);
+  CHECK_EQUAL(refused([](TextRulesTables& tables) { tables.form_states[0] = FormState::Special; }), true);
+}
+
 // A tokenizer without pre-tokens, its texts over the letters, and the sequence that it writes for each.
 struct Small {
   explicit Small(unsigned seed) : tokenizer(seed), ignores(seed % 2) {

@@ -342,6 +342,10 @@ def rewriting_of_normalizer(normalizer: Normalizer) -> Rewriting:
     Raises:
         UnsupportedTokenizerError: its normal form is not one of the four, or has unknown marks.
     """
+    if normalizer.has_contexts or not normalizer.form_is_first:
+        raise UnsupportedTokenizerError(
+            "normalizer", "it changes texts by more than a form and then code points"
+        )
     spaces = normalizer.spaces
     single_changes = [normalizer.keeps] if normalizer.keeps is not None else []
     if spaces:

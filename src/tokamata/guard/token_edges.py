@@ -25,6 +25,7 @@ from tokamata.tokenization.canonical import (
     added_names,
     has_scores,
     is_decided_by_neighbours,
+    lost_by,
     may_write,
     merged_ones,
     tokenization_after_mark,
@@ -153,6 +154,8 @@ class TokenEdges:
         self.tokenization = make(self.vocabulary)
         if has_scores(self.vocabulary):
             raise UnsupportedTokenizerError("model", "Unigram; the guard follows models of merges and words")
+        if lost := lost_by(self.vocabulary):
+            raise UnsupportedTokenizerError("pipeline", f"the guard is about all texts, and {lost}")
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
         self._mark = word_mark(self.vocabulary)
 

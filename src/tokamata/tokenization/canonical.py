@@ -32,7 +32,7 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
 )
 from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
-from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, Tables, make_tables
+from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, LOSSES, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 
@@ -50,6 +50,7 @@ class _Made(NamedTuple):
         is_decided_by_neighbours: see there.
         mark: see :func:`word_mark`.
         has_words: whether the model is one of words.
+        loses: see :func:`lost_by`.
     """
 
     tokenization: _core.Tokenization
@@ -58,6 +59,7 @@ class _Made(NamedTuple):
     is_decided_by_neighbours: bool
     mark: bytes
     has_words: bool
+    loses: str
 
 
 _lock = Lock()
@@ -224,6 +226,17 @@ def has_scores(vocabulary: Vocabulary) -> bool:
     return "scores" in _tables_of(vocabulary)
 
 
+def lost_by(vocabulary: Vocabulary) -> str:
+    """What the tokenizer changes or removes by what is around it, besides a normal form; ``""`` for nothing.
+
+    Texts with it have no canonical tokens, so what is true of all canonical sequences need not be true of
+    them.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    return _made_of(vocabulary).loses
+
+
 def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
     """Whether a pre-token is written right if each two neighbours are: by merges, and by nothing else.
 
@@ -315,7 +328,9 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     added = {text.decode(): token for text, token in named if text}
     has_merges = "tour" in tables
     is_decided = has_merges and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
-    return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")), "roles" in tables)
+    mark = bytes(tables.get("mark", b""))
+    loses = dict(enumerate(LOSSES))[int(tables["loses"])]
+    return _Made(tokenization, key, added, is_decided, mark, "roles" in tables, loses)
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

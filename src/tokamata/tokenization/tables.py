@@ -48,6 +48,14 @@ if TYPE_CHECKING:
 
 DEAD_CLASS = 0xFFFF  # of code points in no text
 DEAD_GUESS = 0xFFFF
+LOSSES = (
+    "",
+    "its normalizer has a charsmap",
+    "its normalizer replaces what matches a pattern",
+    "its normalizer removes white space at the ends of texts",
+    "its pre-tokenizer removes parts of texts",
+    "its normalizer changes code points before their normal form",
+)
 
 Tables = dict[str, Any]
 
@@ -82,7 +90,8 @@ def _check_first_space(normalizer: Normalizer, vocabulary: Vocabulary) -> None:
     ]
     is_removed = any(text != at_start for text, at_start in spaced)
     is_added = normalizer.prefix != "none" and normalizer.prefix_is_decoded
-    if is_removed and not is_added:
+    begins_with_none = normalizer.white is not None and normalizer.strips[0] and normalizer.white[0x20]
+    if is_removed and not is_added and not begins_with_none:
         raise UnsupportedTokenizerError(
             "decoder", "it removes a space at the start of a text, and the tokenizer puts none there"
         )
@@ -162,7 +171,20 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
         elif not split.keeps_gaps:
             raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
     guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, kinds[:, -2], kinds[:, -1])
-    return {**tables, "added_are_apart": False, **guesses}
+    return {**tables, "added_are_apart": False, **guesses, "loses": _lost_by(pipeline)}
+
+
+def _lost_by(pipeline: Pipeline) -> int:
+    """The number in ``LOSSES`` of what changes or removes parts of a text by their contexts."""
+    normalizer, splits = pipeline.normalizer, pipeline.splits
+    is_so = (
+        normalizer.charsmap is not None,
+        bool(normalizer.absent),
+        any(normalizer.strips),
+        not all(split.keeps_matches and (split.keeps_gaps or not split.members) for split in splits),
+        not normalizer.form_is_first,
+    )
+    return 1 + is_so.index(True) if any(is_so) else 0
 
 
 def _class_tables(
@@ -403,6 +425,7 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
         **_hypotheses_tables(found.targets, found.ends, found.may_end),
         **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
         "added_are_apart": True,
+        "loses": 0,
         # For the seams between texts; the engine does not read them.
         "symbol_kinds": kinds[:, 0].astype(np.uint16),
         "symbol_alone": kinds[:, 1].astype(np.uint8),

@@ -2,10 +2,10 @@
 
     tokenizer, alphabet = random_normalizer(seed=7)
 
-Their models have a token for each character of the alphabet, for most of those that the normalizer makes of them,
-and a few merges; the alphabets have the characters that are hard for one of the normalizers.  Charsmaps are those of
-``charsmaps()``, which trains SentencePiece models for them, where that package is installed, and one that is built
-here (``small_charsmap``).
+Their models have a token for each character of the alphabet, for most of those that the normalizer makes of
+them, and a few merges; the alphabets have the characters that are hard for one of the normalizers.  Charsmaps
+are those of ``charsmaps()``, which trains SentencePiece models for them, where that package is installed, and
+one that is built here (``small_charsmap``).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ CLUSTERS = "e\u0301\u0302\xea\u1eb9\u1ab0\u0600\u2194\u0338\xa9\u200d\u0915\u094
 SIGNS = "`'\"\uff40\uff02"
 SPACES = " \t\n\u3000\u2003\x0b"
 CASES = "aA\u0130\xe9\u0307\uff21\u03a3"
+EMOJI = "\u2194\u0338\xa9\u200d\u0903"
 WIDE = "\u1100\u1161\uac00\ufb01\u0bca\u4e2d"
 
 
@@ -246,7 +247,7 @@ def random_normalizer(seed: int) -> tuple[Tokenizer, str]:
         else [_part(draw) for _ in range(draw.choice([1, 1, 2, 3]))]
     )
     splits, scheme = _pre_tokenizer(draw)
-    pools = [CLUSTERS, SIGNS, SPACES, CASES, WIDE]
+    pools = [CLUSTERS, CLUSTERS, EMOJI, SIGNS, SPACES, CASES, WIDE]
     letters = dict.fromkeys(
         " ab" + "".join("".join(draw.sample(p, min(len(p), 4))) for p in draw.sample(pools, 2))
     )

@@ -1,4 +1,4 @@
-"""The canonical tokens of one text, by the engine's tables: what tests hold against a tokenizer's own program."""
+"""The canonical tokens of one text by the engine's tables, to compare with a tokenizer's own program."""
 
 from __future__ import annotations
 

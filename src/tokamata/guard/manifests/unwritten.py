@@ -307,7 +307,7 @@ def proofs(subject: Subject) -> list[Proof]:
         roles = model.roles
         if _is_idempotent(program):
             found.append(("words", lambda token, value: bool(roles[token] == _core.WordRole.NONE.value)))
-    elif not _spells_bytes(model):
+    elif isinstance(model, BytePairs) and not _spells_bytes(model):
         found += [
             ("no UTF-8", lambda token, value: not is_in_utf8(value)),
             ("byte", _byte_proof(model)),
@@ -315,8 +315,9 @@ def proofs(subject: Subject) -> list[Proof]:
         ]
         if names := _names_that_are_cut_out(subject, pipeline):
             found.append(("added tokens", lambda token, value: any(name in value for name in names)))
-        if pipeline.normalizer.form is not None and pipeline.normalizer.keeps is None:
-            found.append(("normal form", _form_proof(pipeline.normalizer.form)))
+        normalizer = pipeline.normalizer
+        if normalizer.form is not None and normalizer.keeps is None and not normalizer.has_contexts:
+            found.append(("normal form", _form_proof(normalizer.form)))
         if (cut := _pre_token_proof(pipeline)) is not None:
             found.append(("pre-tokens", cut))
 

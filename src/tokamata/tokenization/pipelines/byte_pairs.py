@@ -17,7 +17,7 @@ from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Norm
 from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
-from tokamata.tokenization.pretokenizers.regex import escaped
+from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex, escaped
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
 
@@ -68,8 +68,12 @@ def read_pre_tokenizer(
 ) -> tuple[list[Splitting], Normalizer]:
     """The splits of a pre-tokenizer, and the normalizer with what the pre-tokenizer does to spaces."""
     splits: list[Splitting] = []
+    is_in_bytes = False
     for part in parts:
         kind = part.kind
+        known = len(splits)
+        if is_in_bytes and kind in ("ByteLevel", "Metaspace"):
+            raise refusal("pre-tokenizer", f"{kind} after ByteLevel")
         if kind == "Split":
             splits.append(_split(part))
         elif kind == "ByteLevel":
@@ -103,7 +107,27 @@ def read_pre_tokenizer(
                 splits.append(Splitting(f"{mark}[^{mark}]*|[^{mark}]+"))
         else:
             raise refusal("pre-tokenizer", f"{kind} {part!r:.200}")
+        if is_in_bytes:
+            splits[known:] = [_of_bytes(split, engine) for split in splits[known:]]
+        is_in_bytes = is_in_bytes or kind == "ByteLevel"
     return splits, normalizer
+
+
+def _of_bytes(split: Splitting, engine: HuggingFaceEngine) -> Splitting:
+    """A split that sees the characters which ByteLevel writes for bytes, as one of the characters before.
+
+    Those of ASCII, without space, are written as they are.  A class with others may cut within characters.
+    """
+    others = [ord(letter) for letter in engine.package.pre_tokenizers.ByteLevel.alphabet() if letter > "~"]
+    members = {}
+    for cls in classes_of(compile_regex(split.regex, engine.dollar_is_end)):
+        flags = split.members[cls] if cls in split.members else engine.members(cls)
+        if flags[others].any():
+            what = f"a split by {split.regex!r:.60} after ByteLevel, which may cut within characters"
+            raise refusal("pre-tokenizer", what)
+        members[cls] = flags & (np.arange(CODE_POINTS) <= ord("~"))
+        members[cls][: ord("!")] = False
+    return replace(split, members=members)
 
 
 def _words(engine: HuggingFaceEngine) -> Splitting:

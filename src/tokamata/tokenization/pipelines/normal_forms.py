@@ -91,7 +91,7 @@ def unchanged_points(normalize: Callable[[str], str]) -> npt.NDArray[np.bool_]:
 
 
 def changed_points(normalize: Callable[[str], str]) -> dict[int, str]:
-    """The code points of :func:`.classes.sample_points` that the normalizer changes, and what it makes of them."""
+    """The code points of :func:`.classes.sample_points` that the normalizer changes, and their results."""
     letters = list(map(chr, sample_points().tolist()))
     return {ord(letters[at]): result for at, result in differing(normalize, letters, letters)}
 
@@ -118,7 +118,7 @@ def differing(
 
 
 def results_apart(normalize: Callable[[str], str], texts: Sequence[str]) -> list[str]:
-    """What becomes of each text; they are normalized together, with something between that keeps them apart."""
+    """What becomes of each text; they are normalized together, with something between them."""
     for separator in _SEPARATORS:
         together = separator.join(["", *texts, ""])
         if together.count(separator) != len(texts) + 1 or normalize(separator) != separator:

@@ -1,29 +1,30 @@
 """When a text that a sequence of normalizers leaves alone is left alone by each of them.
 
-Problem: canonical are the token sequences of texts x with N(x) = x.  For one part of a normalizer these texts are
-known; ``N`` runs several, one after another, and a later one may undo what an earlier one does: NFD and then NFC
-leave é alone, and NFD does not.
+Problem: canonical are the token sequences of texts x with N(x) = x.  For one part of a normalizer these texts
+are known; ``N`` runs several, one after another, and a later one may undo what an earlier one does: NFD and
+then NFC leave é alone, and NFD does not.
 
-Example: ``Replace "``" by '"', NFKD, StripAccents, Precompiled`` (XLNet).  NFKD makes "``" of two U+FF40, after
-``Replace`` has run.  But a text that is left alone has no U+FF40: no part makes one.
+Example: ``Replace "``" by '"', NFKD, StripAccents, Precompiled`` (XLNet).  NFKD makes "``" of two U+FF40,
+after ``Replace`` has run.  But a text that is left alone has no U+FF40: no part makes one.
 
-Claim: let ``S`` be the code points that each part leaves alone by itself.  If (1) and (2) hold, then N(x) = x if and
-only if x is a text over ``S`` that each part leaves alone.
+Claim: let ``S`` be the code points that each part leaves alone by itself.  If (1) and (2) hold, then N(x) = x
+if and only if x is a text over ``S`` that each part leaves alone.
 
-(1) A set ``A`` of code points lies in ``S``, where ``A`` is found in rounds.  It is everything at first.  In each
-round it becomes what the parts, one after another, may write for texts over it.  A text x = N(x) is over each of
-these sets by induction, so it is over ``A`` and over ``S``.
+(1) A set ``A`` of code points lies in ``S``, where ``A`` is found in rounds.  It is everything at first.  In
+each round it becomes what the parts, one after another, may write for texts over it.  A text x = N(x) is over
+each of these sets by induction, so it is over ``A`` and over ``S``.
 
-(2) ``T`` is ``S`` with all that a part may write in place of a *match* in a text over ``T``: of a key of a charsmap,
-of a pattern, of a pair that composes.  Each match is longer, in code points, than what is written for it, and each
-code point that a part adds to ``T`` is left alone by all later parts.
+(2) ``T`` is ``S`` with all that a part may write in place of a *match* in a text over ``T``: of a key of a
+charsmap, of a pattern, of a pair that composes.  Each match is longer, in code points, than what is written
+for it, and each code point that a part adds to ``T`` is left alone by all later parts.
 
-Proof.  Over ``T`` a part changes no code point by itself where it meets it.  So it either leaves a text alone, makes
-it shorter, or only moves marks to where their classes ascend (normal forms).  No part makes it longer, or moves marks
-apart again.  So if one part changes x, then N(x) is shorter, or has its marks in another order, and is not x.
+Proof.  Over ``T`` a part changes no code point by itself where it meets it.  So it either leaves a text
+alone, makes it shorter, or only moves marks to where their classes ascend (normal forms).  No part makes it
+longer, or moves marks apart again.  So if one part changes x, then N(x) is shorter, or has its marks in
+another order, and is not x.
 
-Parts are run on all code points to find what they do to single ones.  Cost: 0.1 s for each.  Rejected: comparing
-the whole normalizer with its parts on samples of texts, which proves nothing.
+Parts are run on all code points to find what they do to single ones.  Cost: 0.1 s for each.  Rejected:
+comparing the whole normalizer with its parts on samples of texts, which proves nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -54,16 +56,17 @@ class Part:
 
     Attributes:
         name: what messages call it.
-        change: its program.
-        role: what it changes: single code points, whatever is around them; the normal form of a text; keys of a
-            charsmap; matches of a pattern; or white space at the ends of a text.
+        change: its program; it is not run for patterns, which may take long, and match no single code point.
+        role: what it changes: single code points, whatever is around them; the normal form of a text; keys of
+            a charsmap, where clusters begin or anywhere; matches of a pattern; or white space at the ends of
+            a text.
         charsmap: the charsmap.
         content: what is written for a match of a pattern.
     """
 
     name: str
     change: Callable[[str], str]
-    role: Literal["points", "form", "charsmap", "pattern", "ends"]
+    role: Literal["points", "form", "clusters", "keys", "pattern", "ends"]
     charsmap: Charsmap | None = None
     content: str = ""
 
@@ -79,7 +82,7 @@ def check_sequence(parts: Sequence[Part], sign: str = "") -> None:
         UnsupportedTokenizerError: a text may be left alone by all parts together, and not by each.
     """
     parts = [part for part in parts if part.role != "ends"]  # these write nothing
-    if len({(part.role, part.name) for part in parts}) < 2 and not any(p.role == "points" for p in parts):
+    if len(parts) < 2 and all(part.role in ("form", "pattern") for part in parts):
         return
     points = [_Points(part) for part in parts]
     alone = np.logical_and.reduce([each.alone for each in points])
@@ -113,6 +116,17 @@ def check_sequence(parts: Sequence[Part], sign: str = "") -> None:
                     known[letter] = True
 
 
+@cache
+def _composed() -> tuple[str, ...]:
+    """The code points that a pair of others may compose to, but Hangul."""
+    found = []
+    for point in sample_points().tolist():
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            found.append(chr(point))
+    return tuple(found)
+
+
 class _Points:
     """What a part does to code points.
 
@@ -125,47 +139,63 @@ class _Points:
     def __init__(self, part: Part) -> None:
         self.part = part
         points = sample_points()
-        self.changed = changed_points(part.change)
+        self.changed = {} if part.role == "pattern" else changed_points(part.change)
         flags = np.zeros(CODE_POINTS, dtype=bool)
         flags[points] = True
         flags[list(self.changed)] = False
         self.alone = spread(flags)
-        self._composed = [
-            chr(point)
-            for point in (*points[points < _HANGUL.start].tolist(), *points[points >= _HANGUL.stop].tolist())
-            if len(unicodedata.decomposition(chr(point)).split()) == 2
-            and not unicodedata.decomposition(chr(point)).startswith("<")
-        ]
 
     def written(self, letters: Flags) -> Flags:
         """The code points that it may write for texts over some letters."""
-        result = letters & self.alone
+        result: Flags = letters & self.alone
         texts: list[str] = [text for point, text in self.changed.items() if letters[point]]
         if self.part.role == "form" and self._composes:
-            texts += [letter for letter in self._composed if self.alone[ord(letter)]]
-            texts += [chr(point) for point in _HANGUL if self.alone[point]]
+            texts += self._compositions(letters, texts)
         if self.part.charsmap is not None:
             if (
                 letters[: _HANGUL.stop].sum() >= _HANGUL.stop - 1
             ):  # of nearly all; finding the keys takes long
                 texts.append(self.part.charsmap.all_results())
             else:
-                texts += self.part.charsmap.short_keys_over(letters).values()
+                texts += self._keys(self.part.charsmap, letters).values()
         texts.append(self.part.content)
         for text in texts:
             result[list(map(ord, text))] = True
         return result
+
+    def _compositions(self, letters: Flags, texts: Iterable[str]) -> list[str]:
+        """What may be composed of the decompositions of some letters and texts, and what is between."""
+        parts = letters.copy()
+        parts[list(map(ord, "".join(texts)))] = True
+        for letter in _composed():
+            if parts[ord(letter)]:
+                parts[list(map(ord, unicodedata.normalize("NFD", letter)))] = True
+        found = [
+            letter
+            for letter in _composed()
+            if self.alone[ord(letter)] and parts[list(map(ord, unicodedata.normalize("NFD", letter)))].all()
+        ]
+        if parts[_HANGUL.start : _HANGUL.stop].any() or (
+            parts[0x1100:0x1113].any() and parts[0x1161:0x1176].any()
+        ):
+            found += [chr(point) for point in _HANGUL if self.alone[point]]
+        return found
+
+    def _keys(self, charsmap: Charsmap, letters: Flags) -> dict[str, str]:
+        if self.part.role == "clusters":
+            return charsmap.short_keys_over(letters)
+        return {key: result for key, result in charsmap.keys_over(letters).items() if key != result}
 
     @property
     def _composes(self) -> bool:
         return self.part.change("e\u0301") != "e\u0301"
 
     def matches(self, letters: Flags) -> Iterable[tuple[str | None, str]]:
-        """Matches over some letters, and what is written for them; ``None`` for one that is known to be longer."""
+        """Matches over some letters, and what is written; ``None`` for one that is known to be longer."""
         if self.part.charsmap is not None:
-            return self.part.charsmap.short_keys_over(letters & self.alone).items()
+            return self._keys(self.part.charsmap, letters & self.alone).items()
         if self.part.role == "form" and self._composes:
-            pairs = [unicodedata.decomposition(letter).split() for letter in self._composed]
+            pairs = [unicodedata.decomposition(letter).split() for letter in _composed()]
             texts = ["".join(chr(int(part, 16)) for part in pair) for pair in pairs]
             kept = [text for text in texts if letters[ord(text[0])] and letters[ord(text[1])]]
             results = results_apart(self.part.change, kept)

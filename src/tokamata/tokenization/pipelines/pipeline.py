@@ -36,14 +36,15 @@ class Normalizer:
         form: a function that brings a text into a normal form of Unicode, or ``None``.
         keeps: a function that changes single code points (lowercase, accents) in a text of many; ``None``
             if the normalizer changes none.
+        form_is_first: whether the normal form comes before the changes of single code points.
         spaces: the character that replaces a space, and is decoded to one (``"▁"``), or ``""``.
         prefix: whether a space is put before a text: never; always (and the decoder removes it); or only
             if the text does not begin with one.
         prefix_is_decoded: whether the decoder removes the prefix.
         prefix_once: whether only the start of a text gets a prefix, and not the text after added tokens.
         charsmap: a table of replacements; ``None`` if there is none.
-        by_clusters: the program of the charsmap, if it finds keys where clusters begin (Hugging Face's); ``None``
-            if it finds each key (SentencePiece's).
+        by_clusters: the program of the charsmap, if it finds keys where clusters begin (Hugging Face's);
+            ``None`` if it finds each key (SentencePiece's).
         absent: splits whose matches are replaced, so that no text has one.
         strips: whether white space is removed at the start, and at the end of a text.
         white: what is white space there: ``bool[0x110000]``; ``None`` if nothing is removed.
@@ -51,6 +52,7 @@ class Normalizer:
 
     form: Callable[[str], str] | None = None
     keeps: Callable[[str], str] | None = None
+    form_is_first: bool = True
     spaces: str = ""
     prefix: Literal["none", "always", "missing"] = "none"
     prefix_is_decoded: bool = True

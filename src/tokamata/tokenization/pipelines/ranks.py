@@ -15,6 +15,8 @@ import numpy as np
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.atoms import atoms_of_bytes, atoms_of_texts
+from tokamata.tokenization.pipelines.charsmaps import Charsmap
+from tokamata.tokenization.pipelines.normalizer_sequences import Part, check_sequence
 from tokamata.tokenization.pipelines.pipeline import (
     AddedToken,
     BytePairs,
@@ -80,29 +82,57 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
     """The pipeline of a SentencePiece model file.
 
     Raises:
-        UnsupportedTokenizerError: it is not BPE, or normalizes more than spaces.
+        UnsupportedTokenizerError: it is not BPE, or a part is not supported.
+        VocabularyError: its charsmap is damaged.
     """
     model = read_model(proto)
     if model.kind != "BPE":
         raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}")
     normalizer = sentence_piece_normalizer(model)
+    if model.has_unused:
+        raise UnsupportedTokenizerError("model", "SentencePiece's unused pieces")
+    added = [AddedToken(token, b"") for token in model.control]
     if model.user_defined:
-        raise UnsupportedTokenizerError("model", "SentencePiece's user-defined pieces")
-    added = tuple(AddedToken(token, b"") for token in model.control)
-    return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), added)
+        # They are cut out, but what is around them is one text: spaces at its ends would have to be told from
+        # those beside a piece, and a key of a charsmap may begin before a piece.
+        if normalizer.prefix != "none" or normalizer.has_contexts:
+            what = "user-defined pieces, where SentencePiece adds, removes or replaces characters"
+            raise UnsupportedTokenizerError("model", what)
+        texts = model.user_defined.items()
+        added += [AddedToken(token, text.replace("▁", " ").encode()) for text, token in texts]
+    return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), tuple(added))
 
 
 def sentence_piece_normalizer(model: SentencePieceModel) -> Normalizer:
     """The normalizer of a SentencePiece model.
 
     Raises:
-        UnsupportedTokenizerError: it normalizes more than spaces.
+        UnsupportedTokenizerError: a part of it is not supported.
+        VocabularyError: its charsmap is damaged.
     """
-    if model.has_rules:
-        raise UnsupportedTokenizerError("normalizer", "SentencePiece's table of replacements")
-    if model.removes_spaces:
-        raise UnsupportedTokenizerError("normalizer", "SentencePiece removes superfluous spaces")
-    return Normalizer(spaces="▁", prefix="always" if model.adds_space else "none")
+    for is_so, what in (
+        (not model.writes_sign, "SentencePiece writes no sign for spaces"),
+        (model.spaces_end_words, "SentencePiece puts spaces after words"),
+        (model.is_denormalized, "SentencePiece changes decoded text"),
+    ):
+        if is_so:
+            raise UnsupportedTokenizerError("normalizer", what)
+    space = np.zeros(CODE_POINTS, dtype=bool)
+    space[0x20] = True
+    doubled = Splitting("[space][space]", keeps_matches=False, members={"[space]": space})
+    charsmap = Charsmap(model.charsmap) if model.charsmap else None
+    if charsmap is not None:
+        single = str.maketrans(charsmap.single_keys())
+        check_sequence([Part("charsmap", lambda text: text.translate(single), "keys", charsmap)], "▁")
+    removes = model.removes_spaces
+    return Normalizer(
+        spaces="▁",
+        prefix="always" if model.adds_space else "none",
+        charsmap=charsmap,
+        absent=(doubled,) if removes else (),
+        strips=(removes, removes),
+        white=space if removes else None,
+    )
 
 
 class NoEngine:

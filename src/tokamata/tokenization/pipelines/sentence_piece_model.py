@@ -3,11 +3,11 @@
 The file is a protocol buffer (``sentencepiece_model.proto``) with numbered fields, few of which matter here.
 The package does not expose them, and its own reader of the format needs another package.
 
-    ModelProto       1 pieces  2 trainer  3 normalizer
+    ModelProto       1 pieces  2 trainer  3 normalizer  5 denormalizer
     SentencePiece    1 piece   2 score    3 type (1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused,
                      6 byte)
-    TrainerSpec      3 model type (1 Unigram, 2 BPE, 3 word, 4 char)
-    NormalizerSpec   2 table of replacements  3 adds a space  4 removes superfluous spaces
+    TrainerSpec      3 model type (1 Unigram, 2 BPE, 3 word, 4 char)  24 spaces end words
+    NormalizerSpec   2 charsmap  3 adds a space  4 removes superfluous spaces  5 writes a sign for spaces
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary.sentence_piece import PieceType
 
+_Blob = bytes  # the class below has a field of this name
 _KINDS = {1: "Unigram", 2: "BPE", 3: "word", 4: "char"}
 
 
@@ -33,10 +34,14 @@ class SentencePieceModel:
         scores: the scores of normal pieces, by id.
         bytes: the ids of byte pieces, by byte.
         control: the ids of control pieces.
-        user_defined: whether there are user-defined or unused pieces.
+        user_defined: user-defined pieces, with their ids.
+        has_unused: whether there are unused pieces.
         listed: every piece with its score and its type, by id.
-        has_rules: whether the normalizer has a table of replacements.
+        charsmap: the normalizer's table of replacements, see :mod:`.charsmaps`; empty if there is none.
         adds_space, removes_spaces: whether the normalizer adds a space, and removes superfluous ones.
+        writes_sign: whether it writes ``▁`` for a space.
+        spaces_end_words: whether spaces belong to the words before them.
+        is_denormalized: whether decoded text is changed by a table of its own.
     """
 
     kind: str = "Unigram"
@@ -44,11 +49,20 @@ class SentencePieceModel:
     scores: dict[int, float] = field(default_factory=dict)
     bytes: dict[int, int] = field(default_factory=dict)
     control: list[int] = field(default_factory=list)
-    user_defined: bool = False
+    user_defined: dict[str, int] = field(default_factory=dict)
+    has_unused: bool = False
     listed: list[tuple[str, float, int]] = field(default_factory=list)
-    has_rules: bool = False
+    charsmap: _Blob = b""
     adds_space: bool = True
     removes_spaces: bool = True
+    writes_sign: bool = True
+    spaces_end_words: bool = False
+    is_denormalized: bool = False
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the normalizer has a table of replacements."""
+        return bool(self.charsmap)
 
 
 def read_model(proto: bytes) -> SentencePieceModel:
@@ -68,8 +82,12 @@ def read_model(proto: bytes) -> SentencePieceModel:
                 for inner, setting in _fields(_bytes(value)):
                     if inner == 3:
                         model.kind = _KINDS.get(int(setting), f"model type {setting!r}")
+                    elif inner == 24:
+                        model.spaces_end_words = bool(setting)
             elif number == 3:
                 _read_normalizer(model, _bytes(value))
+            elif number == 5:
+                model.is_denormalized = any(inner == 2 and rules for inner, rules in _fields(_bytes(value)))
     except (struct.error, UnicodeDecodeError, TypeError, IndexError, ValueError):
         raise _damaged() from None
     return model
@@ -96,17 +114,21 @@ def _read_piece(model: SentencePieceModel, token: int, data: bytes) -> None:
         model.control.append(token)
     elif kind == PieceType.BYTE and (match := re.fullmatch("<0x([0-9A-Fa-f]{2})>", piece)):
         model.bytes[int(match[1], 16)] = token
-    model.user_defined |= kind in (PieceType.USER_DEFINED, PieceType.UNUSED)
+    elif kind == PieceType.USER_DEFINED:
+        model.user_defined[piece] = token
+    model.has_unused |= kind == PieceType.UNUSED
 
 
 def _read_normalizer(model: SentencePieceModel, data: bytes) -> None:
     for number, value in _fields(data):
         if number == 2:
-            model.has_rules = bool(value)
+            model.charsmap = _bytes(value)
         elif number == 3:
             model.adds_space = bool(value)
         elif number == 4:
             model.removes_spaces = bool(value)
+        elif number == 5:
+            model.writes_sign = bool(value)
 
 
 def _bytes(value: int | bytes) -> bytes:

@@ -1,16 +1,19 @@
 """The normalizer of a ``tokenizer.json``: which texts it leaves alone.
 
-A text that the normalizer changes is spelled by no canonical sequence.  So of each part only the *fixed set* is
-read: the texts that it leaves alone.  ``normalizer_sequences.py`` says when the fixed set of a sequence is what the
-fixed sets of its parts have in common, and refuses other sequences.
+A text that the normalizer changes is spelled by no canonical sequence.  So of each part only the *fixed set*
+is
+read: the texts that it leaves alone.  ``normalizer_sequences.py`` says when the fixed set of a sequence is
+what the fixed sets of its parts have in common, and refuses other sequences.
 
-- ``Lowercase``, ``StripAccents``, ``Nmt``, ``Replace`` of one character and ``BertNormalizer`` change code points by
+- ``Lowercase``, ``StripAccents``, ``Nmt``, ``Replace`` of one character and ``BertNormalizer`` change code
+  points by
   themselves: the package is run on all of them.
 - ``NFC``, ``NFD``, ``NFKC``, ``NFKD``: ``normal_forms.py``.
 - ``Precompiled``: ``charsmaps.py`` and ``cluster_forms.py``.
 - ``Replace`` of a longer text or of a regex: a text has no match.
 - ``Strip``: a text has no white space at its ends.  Ends are those of what stands between added tokens.
-- ``Replace`` of a space by ``\u2581`` and ``Prepend`` are undone by the decoder: they are no changes of a text.
+- ``Replace`` of a space by ``\u2581`` and ``Prepend`` are undone by the decoder: they are no changes of a
+  text.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from tokamata.tokenization.pipelines.normalizer_sequences import Part, check_seq
 from tokamata.tokenization.pipelines.pipeline import Normalizer, Splitting
 from tokamata.tokenization.pipelines.tokenizer_json_parts import refusal
 from tokamata.tokenization.pretokenizers.classes import HuggingFaceEngine
-from tokamata.tokenization.pretokenizers.regex import escaped
+from tokamata.tokenization.pretokenizers.regex import escaped, least_length
 from tokamata.vocabulary.sections import Section, flattened
 
 __all__ = ["read_normalizer"]
@@ -100,11 +103,13 @@ class _Reading:
         # What NFKC leaves as it is, NFC does as well.
         form = _form(max(forms, key=len)) if forms else None
         found = next((part for part in parts if part.charsmap is not None), None)
+        roles = [part.role for part in parts if part.role in ("form", "points")]
         return Normalizer(
             form,
             keeps,
-            spaces,
-            "always" if prefix else "none",
+            form_is_first="points" not in roles or "form" not in roles[roles.index("points") :],
+            spaces=spaces,
+            prefix="always" if prefix else "none",
             charsmap=found.charsmap if found else None,
             by_clusters=found.change if found else None,
             absent=tuple(self._absent),
@@ -146,20 +151,16 @@ class _Reading:
         if not text:
             raise refusal("normalizer", f"Replace {one!r:.200} of the empty text")
         self._refuse_after_spaces(one)
-        given = text if is_text else self._engine.package.Regex(text)
         name = f"Replace of {text!r:.40}"
         if is_text and len(text) == 1:
-            self._add_single(name, self._package.Replace(given, content))
+            self._add_single(name, self._package.Replace(text, content))
             return
-        # Otherwise a match might be replaced by itself.
-        if content and self._package.Replace(given, content + "x").normalize_str(content) != content:
-            raise refusal("normalizer", f"{name}, by a text that has a match itself")
-        # A match of one code point changes it by itself: then it is in no other one.
-        if len(content) > (len(text) - 1 if is_text else 1):
-            raise refusal("normalizer", f"{name}, by a text that may be longer")
-        self._absent.append(Splitting(escaped(text) if is_text else text, keeps_matches=False))
-        change = self._package.Replace(given, content).normalize_str
-        self._parts.append(Part(name, change, "pattern", content=content))
+        regex = escaped(text) if is_text else text
+        # Then no match becomes itself, and none is in what is written.
+        if len(content) >= least_length(regex):
+            raise refusal("normalizer", f"{name}, by {content!r:.40}, which may be as long")
+        self._absent.append(Splitting(regex, keeps_matches=False))
+        self._parts.append(Part(name, str, "pattern", content=content))
 
     def _add_charsmap(self, one: Section) -> None:
         self._refuse_after_spaces(one)
@@ -172,8 +173,11 @@ class _Reading:
                 f"{one.path_of('precompiled_charsmap')} is not Base64; the file is damaged, download it again"
             ) from None
         charsmap = Charsmap(blob)
-        change = self._package.Precompiled(blob).normalize_str
-        self._parts.append(Part("Precompiled", change, "charsmap", charsmap))
+        try:
+            change = self._package.Precompiled(blob).normalize_str
+        except Exception as error:  # the package raises a bare Exception
+            raise VocabularyError(f"{one.path_of('precompiled_charsmap')} is refused: {error}") from None
+        self._parts.append(Part("Precompiled", change, "clusters", charsmap))
 
     def _refuse_after_spaces(self, one: Section) -> None:
         if self._spaces:

@@ -1,13 +1,14 @@
 """The pipeline of a ``tokenizer.json`` whose model is Unigram: T5, XLNet, XLM-R and others.
 
-Each piece has a score, and the model writes the pieces of a pre-token with the largest sum.  A code point that is no
-piece is written as unknown, with the least score less 10; neighbours that are unknown become one text, which is
-looked up as a piece, then as bytes (``byte_fallback``), and is the unknown token otherwise.
+Each piece has a score, and the model writes the pieces of a pre-token with the largest sum.  A code point
+that is no piece is written as unknown, with the least score less 10; neighbours that are unknown become one
+text, which is looked up as a piece, then as bytes (``byte_fallback``), and is the unknown token otherwise.
 
-What cannot occur is no piece here: a text with a space where a sign is written for spaces, and one that has the
-name of an added token, which is cut out before.  Byte pieces are pieces of the literal text ``<0x0A>`` too, and win
-there: then that text is decoded to another one, so it is in no canonical text.  It is refused by name if another
-piece might win.
+What cannot occur is no piece here: a text with a space where a sign is written for spaces, and one that has
+the name of an added token, which is cut out before.  Byte pieces are pieces of the literal text ``<0x0A>``
+too, and win
+there: then that text is decoded to another one, so it is in no canonical text.  It is refused by name if
+another piece might win.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tokamata.vocabulary.sections import Section, flattened, refuse
 __all__ = ["unigram_pipeline"]
 
 _UNKNOWN_PENALTY = 10.0
+_MOST_SCORE = 1e300  # so that sums are finite
 _BYTE_NAMES = [f"<0x{byte:02X}>" for byte in range(256)]
 _ANY_BYTE = "<0x[0-9A-F][0-9A-F]>"
 
@@ -79,7 +81,8 @@ def _pieces(model: Section) -> list[tuple[str, float]]:
         if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
             refuse(path, entry, "a list of a text and a score")
         text, score = entry
-        if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
+        is_number = isinstance(score, (int, float)) and not isinstance(score, bool)
+        if not is_number or not abs(score) < _MOST_SCORE:
             refuse(path, entry, "a list of a text and a finite score")
         if not text:
             raise refusal("model", f"piece {token} is empty")
@@ -113,6 +116,7 @@ def _unigram(
     of_bytes = set(byte_tokens.values())
     scores = np.full(len(tokens), np.nan)
     lacks = np.ones(CODE_POINTS, dtype=bool)
+    lacks[0xD800:0xE000] = False
     parts: set[str] = set()
     for token, (text, score) in enumerate(pieces):
         if len(text) == 1:
@@ -139,10 +143,11 @@ def _unigram(
 def _check_byte_names(pieces: list[tuple[str, float]]) -> None:
     """Refuses pieces that might win against a byte piece where its name is in a text.
 
-    A path through a text that does not use the name of a byte as a piece enters it by a piece from the left, or at
-    its start; goes on by pieces inside it; and leaves it likewise.  What stands outside could be written by itself
-    in place of the pieces that cross.  So the path loses if, for all of these, the score of the crossing pieces less
-    the best score of their outer parts, and of the pieces inside, is less than that of the name.
+    A path through a text that does not use the name of a byte as a piece enters it by a piece from the left,
+    or at its start; goes on by pieces inside it; and leaves it likewise.  What stands outside could be
+    written by itself in place of the pieces that cross.  So the path loses if, for all of these, the score of
+    the crossing pieces less the best score of their outer parts, and of the pieces inside, is less than that
+    of the name.
     """
     scores = dict(pieces)
     names = [name for name in _BYTE_NAMES if name in scores]

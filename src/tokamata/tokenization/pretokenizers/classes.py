@@ -164,7 +164,7 @@ def _flags_of(text: str) -> Flags:
     return flags
 
 
-def spread(flags: Flags) -> Flags:
+def spread(flags: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Copies the flags of the samples to the unassigned code points of each plane."""
     for plane in range(3, 17):
         first, last = plane << 16, (plane << 16) + 0x10000

@@ -213,7 +213,7 @@ def without_matches(
 def _read_absent(
     absent: Sequence[Matching], pending: tuple[frozenset[int], ...], symbol: int
 ) -> tuple[frozenset[int], ...] | None:
-    """What may still match after a symbol, where a match may begin anywhere; ``None`` if something has matched."""
+    """What may still match after a symbol, at any beginning; ``None`` if something has matched."""
     result = []
     for one, states in zip(absent, pending, strict=True):
         if any(one.marks[state][symbol] for state in states):

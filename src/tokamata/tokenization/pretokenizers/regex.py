@@ -37,7 +37,7 @@ from tokamata.errors import LimitExceeded, UnsupportedTokenizerError
 from tokamata.patterns.regex import syntax
 from tokamata.patterns.regex.program import Compiler, Item, Program
 
-__all__ = ["classes_of", "compile_regex", "escaped"]
+__all__ = ["classes_of", "compile_regex", "escaped", "least_length"]
 
 _MOST_INSTRUCTIONS = 10_000  # of one regex, with its counts expanded
 _MOST_DEPTH = 100  # of groups in each other: the parser recurses
@@ -66,6 +66,25 @@ def compile_regex(pattern: str, dollar_is_end: bool = True) -> Program:
 def classes_of(program: Program) -> tuple[str, ...]:
     """The classes in a program, in order, without repetitions."""
     return tuple(map(str, program.sets))
+
+
+def least_length(pattern: str) -> int:
+    """How many code points the shortest text has that a regex may match; lookaheads are not tried.
+
+    Raises:
+        UnsupportedTokenizerError: the regex does not parse, or uses an unsupported construct.
+    """
+
+    def least(node: syntax.Node) -> int:
+        if isinstance(node, syntax.CodePoints):
+            return 1
+        if isinstance(node, syntax.Concat):
+            return sum(least(item) for item in node.items)
+        if isinstance(node, syntax.Union):
+            return min(least(option) for option in node.options)
+        return node.minimum * least(node.body) if isinstance(node, syntax.Repeat) else 0
+
+    return least(_Parser(pattern, dollar_is_end=True).parse())
 
 
 def escaped(text: str) -> str:
