@@ -76,7 +76,7 @@ struct TextRulesTables {
   // composes[starter * seconds + second]
   std::uint32_t seconds = 1;
   std::vector<std::uint8_t> composes;
-  std::vector<std::string> added;
+  std::vector<std::string> added, forbidden;  // see AddedTokens
   bool added_are_apart = false;
 };
 

@@ -252,8 +252,9 @@ struct Small {
         std::ranges::count_if(tokenizer.texts, [](const auto& text) { return text.size() == 1; }));
     vocabulary = std::make_shared<const Vocabulary>(views, std::vector<std::uint32_t>{},
                                                     static_cast<std::uint32_t>(views.size()));
-    auto pieces = std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()),
-                                                   std::vector<bool>(views.size(), true), ignores, vocabulary->words());
+    auto pieces =
+        std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()),
+                                         std::vector<bool>(views.size(), true), ignores, true, vocabulary->words());
     tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces), Tokens{},
                                                         Tokens{}, Tokens{});
   }

@@ -27,6 +27,7 @@ from tokamata.tokenization.canonical import (
     may_write,
     merged_ones,
     tokenization_after_mark,
+    why_unguarded,
     word_letters,
     word_mark,
 )
@@ -149,6 +150,8 @@ class TokenEdges:
         self.vocabulary = self._tokenizer.vocabulary
         self.control_tokens = control_tokens
         make = tested_tokenization if control_tokens == "read" else tested_text_tokenization
+        if reason := why_unguarded(self.vocabulary):
+            raise UnsupportedTokenizerError("pipeline", f"{reason}, of which the guard proves nothing")
         self.tokenization = make(self.vocabulary)
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
         self._mark = word_mark(self.vocabulary)

@@ -49,6 +49,7 @@ class _Made(NamedTuple):
         is_decided_by_neighbours: see there.
         mark: see :func:`word_mark`.
         has_words: whether the model is one of words.
+        unguarded: see :func:`why_unguarded`.
     """
 
     tokenization: _core.Tokenization
@@ -57,6 +58,7 @@ class _Made(NamedTuple):
     is_decided_by_neighbours: bool
     mark: bytes
     has_words: bool
+    unguarded: str
 
 
 _lock = Lock()
@@ -110,7 +112,9 @@ def _text_tables_of(vocabulary: Vocabulary) -> Tables:
     if "roles" in tables:
         _check_looked_up(vocabulary, tables)
     tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
-    return {**tables, "added_tokens": tokens, "added_texts": texts}
+    kept = np.isin(tables["forbidden_tokens"], tokens)
+    forbidden = [text for text, keeps in zip(tables["forbidden_texts"], kept, strict=True) if keeps]
+    return {**tables, "added_tokens": tokens, "added_texts": texts, "forbidden_texts": forbidden}
 
 
 def _check_looked_up(vocabulary: Vocabulary, tables: Tables) -> None:
@@ -212,6 +216,14 @@ def added_names(vocabulary: Vocabulary) -> dict[str, int]:
     return _made_of(vocabulary).added
 
 
+def why_unguarded(vocabulary: Vocabulary) -> str:
+    """Why the tables do not say enough of texts that are not canonical for proofs; ``""`` if they do.
+
+    Raises as :func:`tokenization_of` does.
+    """
+    return _made_of(vocabulary).unguarded
+
+
 def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
     """Whether a pre-token is written right if each two neighbours are: by merges, and by nothing else.
 
@@ -298,7 +310,9 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     named = zip(tables["added_texts"], tables["added_tokens"].tolist(), strict=True)
     added = {text.decode(): token for text, token in named if text}
     is_decided = "roles" not in tables and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
-    return _Made(tokenization, key, added, is_decided, bytes(tables.get("mark", b"")), "roles" in tables)
+    mark, has_words = bytes(tables.get("mark", b"")), "roles" in tables
+    unguarded = np.asarray(tables["unguarded"]).tobytes().decode("utf-8", "replace")
+    return _Made(tokenization, key, added, is_decided, mark, has_words, unguarded)
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

@@ -24,6 +24,7 @@ from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,
     Normalizer,
     Pipeline,
+    Spacing,
     WordPieces,
     contradictions_refused,
 )
@@ -31,6 +32,7 @@ from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, ranges_of
 from tokamata.tokenization.pretokenizers.machine import Cut, Hypotheses, hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
+from tokamata.tokenization.pretokenizers.spaced_words import spaced_words
 from tokamata.tokenization.pretokenizers.word_machine import Symbol, WordDefinition, word_hypotheses
 
 if TYPE_CHECKING:
@@ -54,7 +56,8 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
         never_first = np.zeros(0, dtype=np.uint32)
         return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
     pipeline = _without_decoded_sign(pipeline, model)
-    _check_first_space(pipeline.normalizer, vocabulary)
+    if model.spacing is None:  # a word brings its space with it
+        _check_first_space(pipeline.normalizer, vocabulary)
     return {**_text_tables(pipeline, model), **_model_tables(model), "never_first": _never_first(vocabulary)}
 
 
@@ -128,11 +131,14 @@ def _text_tables(pipeline: Pipeline, model: BytePairs) -> Tables:
     is_space = np.zeros(CODE_POINTS, dtype=bool)
     is_space[space] = True
     seen = [members[name] for name in names] + [is_space]
+    if model.spacing is not None:
+        seen += [model.spacing.outer, model.spacing.inner]
     tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
-    guesses = _guesses(
-        pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, kinds[:, -1]
-    )
-    return {**tables, "added_are_apart": False, **guesses}
+    cuts = _cuts(pipeline, programs, {name: kinds[:, i].tolist() for i, name in enumerate(names)}, len(kinds))
+    if model.spacing is not None:
+        guesses = _spaced_guesses(cuts, model.spacing, kinds[:, len(names) :])
+        return {**tables, "added_are_apart": model.spacing.side == "before", **guesses}
+    return {**tables, "added_are_apart": False, **_guesses(pipeline.normalizer, cuts, kinds[:, -1])}
 
 
 def _class_tables(
@@ -170,8 +176,13 @@ def _class_tables(
         "seconds": composes.shape[1],
         "composes": composes.astype(np.uint8).reshape(-1),
         "symbols": len(kinds),
+        "unguarded": np.frombuffer(pipeline.unguarded.encode(), dtype=np.uint8),
         "added_tokens": np.array([added.token for added in pipeline.added], dtype=np.uint32),
         "added_texts": [added.text for added in pipeline.added],
+        "forbidden_tokens": np.array(
+            [added.token for added in pipeline.added for _ in added.forbidden], dtype=np.uint32
+        ),
+        "forbidden_texts": [text for added in pipeline.added for text in added.forbidden],
     }
     return tables, kinds
 
@@ -185,10 +196,8 @@ def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
     return spelled
 
 
-def _guesses(
-    pipeline: Pipeline, programs: list[Any], members: dict[str, list[bool]], is_space: npt.NDArray[np.bool_]
-) -> Tables:
-    symbols = len(is_space)
+def _cuts(pipeline: Pipeline, programs: list[Any], members: dict[str, list[bool]], symbols: int) -> list[Cut]:
+    """The splits as automata over the symbols."""
     cuts = []
     for split, program in zip(pipeline.splits, programs, strict=True):
         automaton = matching(program, members, symbols)
@@ -196,12 +205,35 @@ def _guesses(
             cuts.append(Cut(automaton, split.keeps_gaps))
         elif not split.keeps_gaps:
             raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
+    return cuts
+
+
+def _spaced_guesses(cuts: list[Cut], spacing: Spacing, columns: npt.NDArray[Any]) -> Tables:
+    """The hypotheses where words have spaces beside them.
+
+    Args:
+        cuts: the splits.
+        spacing: where the spaces are.
+        columns: for each symbol, whether it is the space, and the two properties of ``spacing``.
+    """
+    spaces = np.flatnonzero(columns[:, 0]).tolist()
+    base = hypotheses([replace(cut, shows_gaps=True) for cut in cuts], len(columns))
+    outer, inner = (columns[:, number].astype(bool).tolist() for number in (1, 2))
+    found = spaced_words(base, spacing.side, spaces, outer, inner)
+    text, added = ([start] for start in found.starts)
+    return {
+        **_hypotheses_tables(found.targets, found.ends, found.may_end),
+        **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
+    }
+
+
+def _guesses(normalizer: Normalizer, cuts: list[Cut], is_space: npt.NDArray[np.bool_]) -> Tables:
+    symbols = len(is_space)
     found = hypotheses(cuts, symbols)
     starts = list(found.starts)
     tables = {"text_starts": starts, "control_starts": starts, "added_starts": starts}
     targets, ends = [list(row) for row in found.targets], [list(row) for row in found.ends]
     may_end = list(found.may_end)
-    normalizer = pipeline.normalizer
     if normalizer.prefix != "none":
         machine = (found, targets, ends, may_end)
         spaces = np.flatnonzero(is_space)
@@ -351,4 +383,6 @@ def _model_tables(model: BytePairs) -> Tables:
         "in_model": model.in_model,
         "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
         "ignore_merges": model.ignore_merges,
+        # The end of a word alone, a space, is no token.
+        "rest_is_written": model.spacing is None or model.spacing.side == "before",
     }

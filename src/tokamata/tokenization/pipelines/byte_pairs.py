@@ -8,20 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import tokamata._core as _core
 from tokamata.tokenization.pipelines.atoms import atoms_of_texts
-from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.marked_words import Mark, mark_of
+from tokamata.tokenization.pipelines.pipeline import (
+    AddedToken,
+    BytePairs,
+    Normalizer,
+    Pipeline,
+    Splitting,
+    UInt32,
+)
+from tokamata.tokenization.pipelines.stripping_tokens import WHITE_SPACE
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
-from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.pretokenizers.classes import (
+    CODE_POINTS,
+    HuggingFaceEngine,
+    sample_points,
+    spread,
+)
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
 
+if TYPE_CHECKING:
+    from tokamata.tokenization.pretokenizers.classes import Flags
+
 # The regex of GPT-2, by which `ByteLevel` splits if its `use_regex` is true.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+# Why the guard proves nothing: it takes a text that is not canonical to be cut as others are.
+_UNGUARDED_MARKS = "its model marks characters of words, for which its decoder writes spaces"
+_UNGUARDED_STRIPS = "some of its added tokens swallow white space"
+_UNGUARDED_SPACES = "its pre-tokenizer puts a space before each piece"
+
+# A piece that begins with a space; what begins otherwise is a gap.
+_SPACED = r" [\s\S]*"
 
 
 def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
@@ -36,12 +61,27 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     if normalizer.prefix != "none" and not all(split.keeps_gaps for split in splits):
         raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
-    model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
+    section = file.section("model")
+    if kind_of(section) != "BPE":
+        raise refusal("model", kind_of(section))
+    _check_deterministic(section)
+    if mark := mark_of(section, is_byte_level):
+        if normalizer.prefix != "none" or normalizer.spaces:
+            raise refusal(
+                "normalizer", f"it changes spaces, and the model marks words with {mark.text!r:.40}"
+            )
+        model = _marked_pairs(section, mark, tokens)
+        added = _added_between_words(file, tokens, normalizer, mark)
+        return Pipeline(engine, normalizer, tuple(splits), model, added, _UNGUARDED_MARKS)
+    model = _byte_pairs(section, tokens, is_byte_level, normalizer)
     if not is_byte_level:
-        _check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
+        _check_decoder(vocab_of(section), tokens, model.byte_tokens, normalizer)
     added = added_tokens(file, tokens, normalizer)
     _check_added(added, tokens, model)
-    return Pipeline(engine, normalizer, tuple(splits), model, added)
+    unguarded = _UNGUARDED_STRIPS if any(one.forbidden for one in added) else ""
+    if any(split.regex == _SPACED for split in splits):
+        unguarded = _UNGUARDED_SPACES
+    return Pipeline(engine, normalizer, tuple(splits), model, added, unguarded)
 
 
 def byte_pair_normalizer(file: Section) -> Normalizer:
@@ -104,17 +144,34 @@ def _splits(
     parts: list[Section], normalizer: Normalizer, engine: HuggingFaceEngine
 ) -> tuple[list[Splitting], Normalizer]:
     splits: list[Splitting] = []
-    for part in parts:
+    for number, part in enumerate(parts):
         kind = part.kind
+        if (
+            number > 0 and parts[number - 1].kind == "ByteLevel"
+        ):  # it may cut between the bytes of a character
+            raise refusal("pre-tokenizer", f"{kind} after ByteLevel reads bytes as other characters")
         if kind == "Split":
             splits.append(_split(part))
         elif kind == "ByteLevel":
             if part.flag("add_prefix_space", True):
-                if splits:
+                if not splits:
+                    normalizer = _prefixed(normalizer, "missing", is_decoded=False)
+                elif normalizer.prefix != "none" or normalizer.spaces:
                     raise refusal("pre-tokenizer", "ByteLevel puts a space before every piece")
-                normalizer = _prefixed(normalizer, "missing", is_decoded=False)
+                else:
+                    # A piece without a space at its start gets one, and so does the text that is decoded.
+                    splits.append(Splitting(_SPACED, keeps_gaps=False))
             if part.flag("use_regex", True):
                 splits.append(Splitting(_GPT2))
+        elif kind == "WhitespaceSplit":
+            splits.append(Splitting("[word]+", keeps_gaps=False, members=_word_members(kind)))
+        elif kind == "Whitespace":
+            splits.append(Splitting("[word]+|[mark]+", keeps_gaps=False, members=_word_members(kind)))
+        elif kind == "BertPreTokenizer":
+            members = _word_members(kind)
+            either = {"[either]": members["[word]"] | members["[mark]"]}
+            splits.append(Splitting("[either]+", keeps_gaps=False, members=either))
+            splits.append(Splitting("[mark]", members={"[mark]": members["[mark]"]}))
         elif kind == "Digits":
             digits = engine.runs_of(engine.package.pre_tokenizers.Digits(individual_digits=False))
             one = "[digit]" if part.flag("individual_digits", False) else "[digit]+"
@@ -132,6 +189,22 @@ def _splits(
         else:
             raise refusal("pre-tokenizer", f"{kind} {part!r:.200}")
     return splits, normalizer
+
+
+@cache
+def _word_members(kind: str) -> dict[str, Flags]:
+    """The code points that a pre-tokenizer keeps in words, and those that it cuts from their neighbours."""
+    engine = HuggingFaceEngine()
+    cutter = getattr(engine.package.pre_tokenizers, kind)()
+    points = sample_points()
+    text = "a".join(["", *map(chr, points.tolist()), ""])
+    is_word, is_mark = np.zeros(CODE_POINTS, dtype=bool), np.zeros(CODE_POINTS, dtype=bool)
+    for _, (begin, end) in cutter.pre_tokenize_str(text):
+        # Those of the sample stand at odd places, each between two letters.
+        inside = points[begin // 2 : end // 2]
+        is_alone = end - begin == 1 and begin % 2 == 1
+        (is_mark if is_alone else is_word)[inside] = True
+    return {"[word]": spread(is_word), "[mark]": spread(is_mark)}
 
 
 def _metaspace(part: Section, normalizer: Normalizer) -> Normalizer:
@@ -183,19 +256,18 @@ def _escaped(text: str) -> str:
 # ---- the model ----------------------------------------------------------------------------------
 
 
+def _check_deterministic(model: Section) -> None:
+    if dropout := model.fields.get("dropout"):
+        what = "it leaves out merges at random, so no tokens are those of a text"
+        raise refusal("model", f"dropout = {dropout!r:.40}: {what}")
+
+
 def _byte_pairs(
     model: Section, tokens: list[bytes | None], is_byte_level: bool, normalizer: Normalizer
 ) -> BytePairs:
-    if (kind := kind_of(model)) != "BPE":
-        raise refusal("model", kind)
-    for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
-        if value := model.fields.get(name):
-            raise refusal("model", f"{name} = {value!r:.40}")
     vocab = vocab_of(model)
     left, right, result, rank = _merges(model.items("merges"), vocab)
-    in_model = np.zeros(len(tokens), dtype=np.uint8)
-    ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
-    in_model[ids[ids < len(tokens)]] = 1
+    in_model = _in_model(vocab, len(tokens))
     byte_tokens: dict[int, int] = {}
     if model.flag("byte_fallback", False):
         names = {byte: f"<0x{byte:02X}>" for byte in range(256)}
@@ -228,6 +300,41 @@ def _byte_pairs(
         unknown,
         model.flag("ignore_merges", False),
     )
+
+
+def _marked_pairs(model: Section, mark: Mark, tokens: list[bytes | None]) -> BytePairs:
+    vocab = vocab_of(model)
+    merges = _last_of_each(*mark.merges(model.items("merges"), vocab))
+    atoms = mark.atoms(vocab, tokens)
+    spacing = mark.spacing(vocab, tokens)
+    unknown = ~(spacing.outer | spacing.inner)
+    unknown[0x20] = False
+    lacks = np.zeros(CODE_POINTS, dtype=bool)
+    in_model = _in_model(vocab, len(tokens))
+    return BytePairs(*merges, *atoms, in_model, {}, lacks, unknown, False, spacing)
+
+
+def _in_model(vocab: dict[str, int], size: int) -> Any:
+    in_model = np.zeros(size, dtype=np.uint8)
+    ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
+    in_model[ids[ids < size]] = 1
+    return in_model
+
+
+def _added_between_words(
+    file: Section, tokens: list[bytes | None], normalizer: Normalizer, mark: Mark
+) -> tuple[AddedToken, ...]:
+    """The added tokens, which the decoder writes as it writes words."""
+    added = added_tokens(file, tokens, normalizer, keeps_spaces=False)
+    for one in added:
+        name = f"{one.text.decode()!r:.40}"
+        if mark.text.encode() in one.text:
+            raise refusal("added tokens", f"{name} has the mark of characters of words")
+        if not mark.is_suffix and not set(WHITE_SPACE).isdisjoint(one.text.decode()):
+            raise refusal("added tokens", f"{name} has whitespace")
+        if tokens[one.token] not in (None, one.text if mark.is_suffix else b" " + one.text):
+            raise refusal("added tokens", f"{name} is decoded to {tokens[one.token]!r:.40}")
+    return added
 
 
 def _check_decoder(
@@ -272,6 +379,11 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
         number = len(left)
         expected = "a pair of tokens of the vocabulary, whose joined text is one too"
         refuse(f"model.merges[{number}]", merges[number], expected)
+    return _last_of_each(left, right, result)
+
+
+def _last_of_each(left: UInt32, right: UInt32, result: UInt32) -> tuple[UInt32, UInt32, UInt32, UInt32]:
+    """Merges without the earlier ones of a pair, and their ranks."""
     pairs = (left.astype(np.uint64) << np.uint64(32)) | right
     kept = np.arange(len(pairs), dtype=np.uint32)
     in_order = np.sort(pairs)

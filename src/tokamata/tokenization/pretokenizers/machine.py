@@ -57,10 +57,12 @@ class Cut:
         matching: the automaton of the regex.
         keeps_gaps: whether the text between matches is a piece of its own.  If it is removed, no token
             writes it, and a text with a gap is not canonical.
+        shows_gaps: whether text that is removed is a piece nevertheless; ``Hypotheses.in_gap`` says which.
     """
 
     matching: Matching
     keeps_gaps: bool = True
+    shows_gaps: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,14 @@ class Hypotheses:
         targets: for each state and class the next state, or ``DEAD``.
         ends: for each state, those that guess the end of a pre-token at this position.
         may_end: for each state, whether the text may end here.
+        in_gap: for each state, whether it is in text that is removed; empty if it was not asked for.
     """
 
     starts: tuple[int, ...]
     targets: tuple[tuple[int, ...], ...]
     ends: tuple[tuple[int, ...], ...]
     may_end: tuple[bool, ...]
+    in_gap: tuple[bool, ...] = ()
 
 
 def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
@@ -124,6 +128,7 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
         targets.append(row)
         ends.append([number(after) for after in _ended(cuts, chain, classes)])
         may_end.append(all(map(_finishes, cuts, chain, [classes] * len(cuts))))
+    in_gap = [_is_removed(cuts, chain) for chain in order]
     # The text may end at its start, where nothing was read.  It may not end after a guessed border, since the
     # hypothesis without the guess covers that.
     for index, start in enumerate(starts):
@@ -131,7 +136,8 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
         targets.append(targets[start])
         ends.append([])
         may_end.append(True)
-    return _trimmed(starts, targets, ends, may_end)
+        in_gap.append(in_gap[start])
+    return live_part(starts, targets, ends, may_end, in_gap)
 
 
 def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
@@ -144,7 +150,7 @@ def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
 
 def _begun(cut: Cut, pending: frozenset[int], must: int | None = None) -> list[_Guess]:
     guesses = [] if cut.matching.never_matches else [_Guess(0, False, must, pending)]
-    if cut.keeps_gaps:
+    if cut.keeps_gaps or cut.shows_gaps:
         guesses.append(_Guess(GAP, False, must, pending))
     return guesses
 
@@ -204,10 +210,18 @@ def _finishes(cut: Cut, guess: _Guess, end: int) -> bool:
     return guess.open == GAP or marks[guess.open][end]
 
 
-def _trimmed(
-    starts: list[int], targets: list[list[int]], ends: list[list[int]], may_end: list[bool]
+def _is_removed(cuts: Sequence[Cut], chain: _Chain) -> bool:
+    return any(guess.open == GAP and not cut.keeps_gaps for cut, guess in zip(cuts, chain, strict=True))
+
+
+def live_part(
+    starts: list[int],
+    targets: list[list[int]],
+    ends: list[list[int]],
+    may_end: list[bool],
+    in_gap: Sequence[bool] = (),
 ) -> Hypotheses:
-    """The states from which some text leads to an end, renumbered."""
+    """The states from which some text leads to an end, renumbered; arguments as in :class:`Hypotheses`."""
     sources: list[list[int]] = [[] for _ in targets]
     for state, row in enumerate(targets):
         for target in {*row, *ends[state]} - {DEAD}:
@@ -226,4 +240,5 @@ def _trimmed(
         tuple(tuple(renumbered.get(target, DEAD) for target in targets[state]) for state in kept),
         tuple(tuple(renumbered[t] for t in ends[state] if t in live) for state in kept),
         tuple(may_end[state] for state in kept),
+        tuple(in_gap[state] for state in kept) if in_gap else (),
     )
