@@ -25,7 +25,7 @@ from tokamata.tokenization.running import RunningTokenizer
 from tokamata.tokenization.self_test import self_test
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "16"))
-_FAMILIES = [*RARE_FAMILIES, "stripping tokens", "spaced pieces"]
+_FAMILIES = [*RARE_FAMILIES, "stripping tokens", "spaced pieces", "splits"]
 
 
 def _is_canonical(tokenizer: Tokenizer, vocabulary: tk.Vocabulary, tokens: list[int]) -> bool:
@@ -320,6 +320,14 @@ def test_a_part_after_byte_level_is_refused() -> None:
         [pre_tokenizers.ByteLevel(add_prefix_space=False), digits]
     )
     assert "Digits after ByteLevel" in _refused(tokenizer)
+
+
+def test_a_space_that_is_left_out_and_put_back_is_refused() -> None:
+    tokenizer = _with_mask()
+    parts = [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=True)]
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
+    assert tokenizer.decode(tokenizer.encode("a a").ids) == " a a"
+    assert "which may be one that was left out" in _refused(tokenizer)
 
 
 def test_the_guard_proves_nothing_of_these() -> None:

@@ -92,8 +92,10 @@ _WIDE = "\xe9\u4e2d\u0301\u0663\u3000\u2028\xbd\U0001f600"
 
 
 def _split(draw: random.Random, characters: str) -> _Document:
-    kind = draw.choice(["literal", "literal", "regex", "regex", "Digits", "Punctuation"])
+    kind = draw.choice(["literal", "literal", "regex", "regex", "Digits", "Punctuation", "words"])
     behavior = draw.choice(_BEHAVIORS if draw.random() < 0.5 else _BEHAVIORS[:1])
+    if kind == "words":
+        return {"type": draw.choice(["Whitespace", "WhitespaceSplit", "BertPreTokenizer"])}
     if kind == "Digits":
         return {"type": "Digits", "individual_digits": draw.random() < 0.5}
     if kind == "Punctuation":

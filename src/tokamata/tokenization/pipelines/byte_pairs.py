@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from tokamata.tokenization.pretokenizers.classes import (
 )
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
-
-if TYPE_CHECKING:
-    from tokamata.tokenization.pretokenizers.classes import Flags
 
 # The regex of GPT-2, by which `ByteLevel` splits if its `use_regex` is true.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -158,20 +155,16 @@ def _splits(
                     normalizer = _prefixed(normalizer, "missing", is_decoded=False)
                 elif normalizer.prefix != "none" or normalizer.spaces:
                     raise refusal("pre-tokenizer", "ByteLevel puts a space before every piece")
+                elif not all(split.keeps_gaps for split in splits):
+                    what = "ByteLevel puts a space before every piece, which may be one that was left out"
+                    raise refusal("pre-tokenizer", what)
                 else:
                     # A piece without a space at its start gets one, and so does the text that is decoded.
                     splits.append(Splitting(_SPACED, keeps_gaps=False))
             if part.flag("use_regex", True):
                 splits.append(Splitting(_GPT2))
-        elif kind == "WhitespaceSplit":
-            splits.append(Splitting("[word]+", keeps_gaps=False, members=_word_members(kind)))
-        elif kind == "Whitespace":
-            splits.append(Splitting("[word]+|[mark]+", keeps_gaps=False, members=_word_members(kind)))
-        elif kind == "BertPreTokenizer":
-            members = _word_members(kind)
-            either = {"[either]": members["[word]"] | members["[mark]"]}
-            splits.append(Splitting("[either]+", keeps_gaps=False, members=either))
-            splits.append(Splitting("[mark]", members={"[mark]": members["[mark]"]}))
+        elif kind in ("WhitespaceSplit", "Whitespace", "BertPreTokenizer"):
+            splits += _word_splits(kind)
         elif kind == "Digits":
             digits = engine.runs_of(engine.package.pre_tokenizers.Digits(individual_digits=False))
             one = "[digit]" if part.flag("individual_digits", False) else "[digit]+"
@@ -192,19 +185,24 @@ def _splits(
 
 
 @cache
-def _word_members(kind: str) -> dict[str, Flags]:
-    """The code points that a pre-tokenizer keeps in words, and those that it cuts from their neighbours."""
+def _word_splits(kind: str) -> tuple[Splitting, ...]:
+    """The splits of a pre-tokenizer that leaves out white space, and may cut some characters from words."""
     engine = HuggingFaceEngine()
     cutter = getattr(engine.package.pre_tokenizers, kind)()
     points = sample_points()
+    # Each character stands between two letters, at an odd place.
     text = "a".join(["", *map(chr, points.tolist()), ""])
     is_word, is_mark = np.zeros(CODE_POINTS, dtype=bool), np.zeros(CODE_POINTS, dtype=bool)
     for _, (begin, end) in cutter.pre_tokenize_str(text):
-        # Those of the sample stand at odd places, each between two letters.
-        inside = points[begin // 2 : end // 2]
         is_alone = end - begin == 1 and begin % 2 == 1
-        (is_mark if is_alone else is_word)[inside] = True
-    return {"[word]": spread(is_word), "[mark]": spread(is_mark)}
+        (is_mark if is_alone else is_word)[points[begin // 2 : end // 2]] = True
+    word, mark = f"[{kind}Word]", f"[{kind}Mark]"  # classes of all splits have different names
+    members = {word: spread(is_word), mark: spread(is_mark)}
+    if kind == "BertPreTokenizer":
+        kept = f"[{kind}Kept]"
+        words = Splitting(f"{kept}+", keeps_gaps=False, members={kept: members[word] | members[mark]})
+        return words, Splitting(mark, members=members)
+    return (Splitting(f"{word}+|{mark}+", keeps_gaps=False, members=members),)
 
 
 def _metaspace(part: Section, normalizer: Normalizer) -> Normalizer:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Mark", "mark_of"]
 
+_LONGEST = 32  # characters of a mark, which stands before each character of each token
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -196,8 +198,9 @@ def mark_of(model: Section, is_byte_level: bool) -> Mark | None:
     says = f"{mark.name} = {mark.text!r:.40}"
     if len(found) > 1:
         raise UnsupportedTokenizerError("model", f"{says} and {found[1].name} = {found[1].text!r:.40}")
-    if " " in mark.text:
-        raise UnsupportedTokenizerError("model", f"{says} has a space")
+    if " " in mark.text or len(mark.text) > _LONGEST:
+        what = "has a space" if " " in mark.text else f"has more than {_LONGEST} characters"
+        raise UnsupportedTokenizerError("model", f"{says} {what}")
     if mark.is_suffix and any(mark.text.startswith(mark.text[at:]) for at in range(1, len(mark.text))):
         # The decoder would find it at another place in a character that ends as it begins.
         raise UnsupportedTokenizerError("model", f"{says} ends as it begins")

@@ -87,7 +87,7 @@ class Hypotheses:
         targets: for each state and class the next state, or ``DEAD``.
         ends: for each state, those that guess the end of a pre-token at this position.
         may_end: for each state, whether the text may end here.
-        in_gap: for each state, whether it is in text that is removed; empty if it was not asked for.
+        in_gap: for each state, whether it is in text that is removed.
     """
 
     starts: tuple[int, ...]

@@ -47,6 +47,7 @@ from tokamata.tokenization.pretokenizers.matching import DEAD
 __all__ = ["spaced_words"]
 
 _MOST_STATES = 20_000
+_MOST_STEPS = 20_000_000  # of the pre-tokenizer's states by symbols; CLIP takes 360
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def spaced_words(
 class _Words:
     def __init__(self, base: Hypotheses, letters: _Letters) -> None:
         self._base, self._letters = base, letters
+        self._steps = 0
         self._starts = frozenset(start for start in base.starts if not base.in_gap[start])
         gaps = frozenset(start for start in base.starts if base.in_gap[start])
         self._gap_at_start = self._read_space(gaps)
@@ -181,6 +183,9 @@ class _Words:
 
     def _read(self, states: frozenset[int], symbol: int) -> frozenset[int]:
         """The states in a word after a symbol."""
+        self._steps += len(states)
+        if self._steps > _MOST_STEPS:
+            raise UnsupportedTokenizerError("pre-tokenizer", "words with spaces take too many states")
         return frozenset(
             target
             for state in states
