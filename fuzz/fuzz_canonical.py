@@ -40,7 +40,7 @@ Accepts = Callable[[str], bool]
 
 @dataclass
 class Tally(timed.Tally):
-    """What was done: tokenizers refused, patterns tried, masks checked with all texts, walks, longer texts."""
+    """What was done: tokenizers refused, patterns tried, masks held against all texts, walks, more texts."""
 
     refused: int = 0
     tried: int = 0

@@ -312,6 +312,22 @@ def test_runs_of_spaces_beside_a_mask() -> None:
         assert (tables.first_noncanonical(sequence) is None) == theirs, sequence
 
 
+def test_a_mark_after_a_normalized_token() -> None:
+    """What is found in the normal form is not found if a mark has joined its last character."""
+    tokenizer = _with_mask()
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.add_tokens([AddedToken("<m>", normalized=True)])
+    assert tokenizer.encode("<m>\u0338").ids != [
+        tokenizer.token_to_id("<m>"),
+        *tokenizer.encode("\u0338").ids,
+    ]
+    assert "where a mark beside it may change it" in _refused(tokenizer)
+    tokenizer = _with_mask()
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.add_tokens([AddedToken("|m|", normalized=True)])
+    tk.regex("a").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+
+
 def test_a_part_after_byte_level_is_refused() -> None:
     """Falcon's pre-tokenizer, whose digits are cut from the characters that stand for bytes."""
     tokenizer = _with_mask()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipelines.normal_forms import normal_form
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, first_shared
 from tokamata.tokenization.pipelines.stripping_tokens import forbidden_texts
 from tokamata.vocabulary.sections import Section
@@ -54,6 +57,9 @@ def added_tokens(
                 if change(content) != content:
                     what = f"{content!r:.40} is normalized, and found in other texts"
                     raise refusal("added tokens", what)
+            if normalizer.form is not None and _meets_marks(content, normalizer.form):
+                what = f"{content!r:.40} is found in normalized texts, where a mark beside it may change it"
+                raise refusal("added tokens", what)
             normalized.add(content.encode())
         forbidden = forbidden_texts(entry, entries, normalizer, keeps_spaces)
         found.append(AddedToken(token, content.encode(), forbidden))
@@ -63,6 +69,13 @@ def added_tokens(
         what = f"{first!r:.40} may share characters with {later!r:.40}, which is normalized, so found later"
         raise refusal("added tokens", what)
     return tuple(found)
+
+
+def _meets_marks(content: str, form: Callable[[str], str]) -> bool:
+    """Whether a normal form may change the ends of a text, or move them, by what stands beside it."""
+    table = normal_form(form)
+    first, last = ord(content[0]), ord(content[-1])
+    return bool(table.combining[first] or table.second[first] or table.combining[last] or table.starter[last])
 
 
 def refusal(part: str, reason: str) -> UnsupportedTokenizerError:
