@@ -39,7 +39,7 @@ since tokens decide where to guess.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pretokenizers.matching import DEAD, Matching
@@ -62,7 +62,7 @@ class Cut:
 
     matching: Matching
     keeps_gaps: bool = True
-    shows_gaps: bool = False
+    shows_gaps: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
