@@ -69,9 +69,9 @@ def _sequences(tokenizer: Any, vocabulary: tk.Vocabulary, alphabet: str, pattern
     for text in filter(compiled.fullmatch, all_texts(alphabet, LONGEST)):
         tokens = tokenizer.encode(text, add_special_tokens=False).ids
         again = tokenizer.decode(tokens, skip_special_tokens=False)
-        if spelled_by(vocabulary, tokens) == text:
-            # A decoder may drop a space at the end, which the tokenizer then does not need.
-            assert again == text or tokenizer.encode(again, add_special_tokens=False).ids == tokens
+        # A decoder may drop a space at the end, which the tokenizer then does not need.
+        comes_back = again == text or tokenizer.encode(again, add_special_tokens=False).ids == tokens
+        if comes_back and spelled_by(vocabulary, tokens) == text:
             found.add(tuple(tokens))
     return found
 
