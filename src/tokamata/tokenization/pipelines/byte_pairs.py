@@ -146,9 +146,8 @@ def _splits(
     splits: list[Splitting] = []
     for number, part in enumerate(parts):
         kind = part.kind
-        if (
-            number > 0 and parts[number - 1].kind == "ByteLevel"
-        ):  # it may cut between the bytes of a character
+        if number > 0 and parts[number - 1].kind == "ByteLevel":
+            # It may cut between the bytes of one character.
             raise refusal("pre-tokenizer", f"{kind} after ByteLevel reads bytes as other characters")
         if kind == "Split":
             splits.append(_split(part))

@@ -89,8 +89,7 @@ def spaced_words(
     outer: Sequence[bool],
     inner: Sequence[bool],
 ) -> Hypotheses:
-    """The automaton of words with a space on one side; its starts are that of a text, and after an added
-    token.
+    """The automaton of words with a space on one side; its starts: of a text, and after an added token.
 
     Args:
         base: that of the pre-tokenizer, with the text that it leaves out as pieces (``in_gap``).
