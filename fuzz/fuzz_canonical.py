@@ -2,12 +2,11 @@
 
     python -m fuzz.fuzz_canonical --seconds 3600 --seed 1
 
-Tokenizers are random ones of every kind (``tests/support/tokenizers/random_tokenizers.py``, and Unigram
-models of ``small_unigrams.py``), and patterns are made of the characters of their texts.  Cut down to short
-texts, what is canonical can be written down: the encodings of all texts that ``re`` accepts, where they come
-back as they were.  Masks, ends, explanations, budgets and forced tokens are held against that.  As they are,
-without a bound, patterns are walked: what a walk ends in must be accepted and encode to itself, and the
-encodings of longer texts must be let through.
+Tokenizers are random ones of every kind and family (``tests/support/tokenizers/``), and patterns
+are made of the characters of their texts.  Cut down to short texts, what is canonical can be written down:
+the encodings of all texts that ``re`` accepts, where they come back as they were.  Masks, ends, explanations,
+budgets and forced tokens are held against that.  As they are, without a bound, patterns are walked: what a
+walk ends in must be accepted and encode to itself, and the encodings of longer texts must be let through.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from tests.support.masks import bits
 from tests.support.matchers import step, takes
 from tests.support.patterns.judged import NoVerdict, by_others
 from tests.support.texts import all_texts
+from tests.support.tokenizers.exhaustive_cases import spelled_by
 from tests.support.tokenizers.random_tokenizers import random_tokenizer
-from tests.support.tokenizers.small_unigrams import random_unigram
+from tests.support.tokenizers.tokenizer_families import FAMILIES, of_family
 
 LIMITS = tk.Limits(states=50_000, memory_bytes=1 << 26, seconds=10.0, depth=100)
 LONGEST = 4  # characters of the texts that are all encoded
@@ -40,8 +40,9 @@ Accepts = Callable[[str], bool]
 
 @dataclass
 class Tally(timed.Tally):
-    """What was done: patterns tried, masks held against all texts, walks and longer texts."""
+    """What was done: tokenizers refused, patterns tried, masks held against all texts, walks, more texts."""
 
+    refused: int = 0
     tried: int = 0
     masks: int = 0
     walks: int = 0
@@ -53,20 +54,14 @@ class Judge:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.tokenizer, self.alphabet = (random_tokenizer if seed % 5 else random_unigram)(seed)
+        family = random.Random(seed).choice([None, *FAMILIES])
+        self.tokenizer, self.alphabet = random_tokenizer(seed) if family is None else of_family(family, seed)
         self.vocabulary = tk.Vocabulary.load(self.tokenizer, stop=())
 
     def canonical(self, text: str) -> Tokens | None:
         """The tokens of a text; ``None`` where they do not come back as it."""
         tokens: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
-        if any(self.vocabulary[token] is None for token in tokens) or self.decoded(tokens) != text:
-            return None
-        return tuple(tokens)
-
-    def decoded(self, tokens: list[int]) -> str:
-        """The text of tokens, control tokens by their names."""
-        decoded: str = self.tokenizer.decode(tokens, skip_special_tokens=False)
-        return decoded
+        return tuple(tokens) if spelled_by(self.vocabulary, tokens) == text else None
 
     def all_texts(self) -> list[tuple[str, Tokens]]:
         """All short texts that are canonical in some tokens, with them."""
@@ -185,9 +180,10 @@ def check_walk(judge: Judge, matcher: tk.Matcher, accepts: Accepts, draw: random
         assert matcher.advance(token)
     assert matcher.is_accepting
     tokens = list(matcher.tokens)
-    text = judge.decoded(tokens)
+    text = spelled_by(judge.vocabulary, tokens)
     if any(judge.vocabulary[token] is None for token in tokens):
         return  # a control token, which begins a text anew
+    assert text is not None, tokens
     if any(unicodedata.category(character) == "Cn" for character in text):
         return  # Python's tables may be older than the engine's
     assert accepts(text), (tokens, text)
@@ -227,8 +223,14 @@ def run(seconds: float, seed: int) -> Tally:
     draw = random.Random(seed)
     tally = Tally()
     for _ in timed.turns(seconds):
-        number = draw.randrange(1 << 32)
-        judge = Judge(number)
+        judge = Judge(draw.randrange(1 << 32))
+        try:
+            tk.regex("a").compile(judge.vocabulary, tokenization="canonical")
+        except tk.UnsupportedTokenizerError:
+            tally.refused += 1
+            continue
+        except NOTHING:
+            pass
         texts = judge.all_texts()
         for _ in range(10):
             try_one(judge, texts, draw, tally)

@@ -21,6 +21,15 @@ namespace tokamata {
 
 namespace {
 
+std::vector<std::string> texts_of(const nb::dict& tables, const char* name) {
+  std::vector<std::string> texts;
+  for (const nb::handle each : nb::cast<nb::list>(tables[name])) {
+    const auto text = nb::cast<nb::bytes>(each);
+    texts.emplace_back(text.c_str(), text.size());
+  }
+  return texts;
+}
+
 TextRulesTables text_rules(const nb::dict& tables) {
   TextRulesTables rules;
   const auto firsts = to_vector<std::uint32_t>(tables, "range_firsts");
@@ -51,10 +60,8 @@ TextRulesTables text_rules(const nb::dict& tables) {
     if (state > static_cast<std::uint8_t>(FormState::Owes)) throw nb::value_error("form_states has another state");
     rules.form_states.push_back(static_cast<FormState>(state));
   }
-  for (const nb::handle content : nb::cast<nb::list>(tables["added_texts"])) {
-    const auto text = nb::cast<nb::bytes>(content);
-    rules.added.emplace_back(text.c_str(), text.size());
-  }
+  rules.added = texts_of(tables, "added_texts");
+  rules.forbidden = texts_of(tables, "forbidden_texts");
   rules.added_are_apart = nb::cast<bool>(tables["added_are_apart"]);
   return rules;
 }
@@ -184,14 +191,15 @@ std::unique_ptr<const Pieces> byte_pair_pieces(const nb::dict& tables, const Voc
   MergeTables merges;
   for (const auto& [name, member] : kMergeTables) merges.*member = to_vector<std::uint32_t>(tables, name);
   const auto in_model = to_vector<std::uint8_t>(tables, "in_model");
-  const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]);
+  const bool ignore_merges = nb::cast<bool>(tables["ignore_merges"]),
+             rest_is_written = nb::cast<bool>(tables["rest_is_written"]);
   for (const std::size_t size : {merges.sets.size(), in_model.size()})
     if (size != vocabulary.token_count())
       throw nb::value_error("a table of tokens has another length than the vocabulary");
   const Released released;
   return std::make_unique<BytePairPieces>(Merges(std::move(merges)),
                                           std::vector<bool>(in_model.begin(), in_model.end()), ignore_merges,
-                                          vocabulary.words());
+                                          rest_is_written, vocabulary.words());
 }
 
 std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const Vocabulary& vocabulary) {
@@ -295,8 +303,8 @@ Raises:
 
 Args:
     vocabulary: the tokens.
-    tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units`` and
-        ``byte_tokens``.
+    tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``
+        and ``byte_tokens``.
 
 Raises:
     ValueError: the tables contradict each other, or the vocabulary.)doc");

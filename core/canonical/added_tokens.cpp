@@ -5,26 +5,29 @@
 
 namespace tokamata {
 
-AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart)
+AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart, const std::vector<std::string>& forbidden)
     : contents_(std::move(contents)), are_apart_(are_apart), trie_(1), sets_(1), numbers_{{{}, kNothing}} {
-  for (const std::string& content : contents_) {
-    if (content.empty()) continue;
-    std::uint32_t node = 0;
-    for (std::size_t i = 0; i < content.size(); ++i) {
-      const auto byte = static_cast<std::uint8_t>(content[i]);
-      if (i == 0) begins_.add(byte);
-      const auto known = trie_[node].children.find(byte);
-      if (known != trie_[node].children.end()) {
-        node = known->second;
-      } else {
-        const auto child = static_cast<std::uint32_t>(trie_.size());
-        trie_[node].children.emplace(byte, child);
-        trie_.emplace_back();
-        node = child;
-      }
+  for (const std::string& content : contents_) add_match(content);
+  for (const std::string& text : forbidden) add_match(text);
+}
+
+void AddedTokens::add_match(const std::string& content) {
+  if (content.empty()) return;
+  std::uint32_t node = 0;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(content[i]);
+    if (i == 0) begins_.add(byte);
+    const auto known = trie_[node].children.find(byte);
+    if (known != trie_[node].children.end()) {
+      node = known->second;
+    } else {
+      const auto child = static_cast<std::uint32_t>(trie_.size());
+      trie_[node].children.emplace(byte, child);
+      trie_.emplace_back();
+      node = child;
     }
-    trie_[node].is_final = true;
   }
+  trie_[node].is_final = true;
 }
 
 AddedTokens::Open AddedTokens::number_of(std::vector<std::uint32_t> nodes) const {

@@ -36,8 +36,11 @@ class AddedTokens {
   static constexpr Open kDead{~std::uint32_t{0}};
 
   // An empty content is never in a text: its token stands only between texts.  `are_apart`: the decoder writes a space
-  // before each, and no content has one, so no match is open where one begins.
-  explicit AddedTokens(std::vector<std::string> contents, bool are_apart = false);
+  // before each, and no content has one, so no match is open where one begins.  `forbidden`: texts that are found as
+  // contents are, and stand in no text.  A token that swallows the white space before it is one with such a text, a
+  // space and its content.
+  explicit AddedTokens(std::vector<std::string> contents, bool are_apart = false,
+                       const std::vector<std::string>& forbidden = {});
 
   bool empty() const { return contents_.empty(); }
   std::size_t count() const { return contents_.size(); }
@@ -62,6 +65,7 @@ class AddedTokens {
     std::map<std::uint8_t, std::uint32_t> children;
     bool is_final = false;
   };
+  void add_match(const std::string& content);
   Open number_of(std::vector<std::uint32_t> nodes) const;  // with the lock held
 
   std::vector<std::string> contents_;

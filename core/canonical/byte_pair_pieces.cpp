@@ -2,7 +2,8 @@
 
 namespace tokamata {
 
-BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges, std::size_t words)
+BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges,
+                               bool rest_is_written, std::size_t words)
     : merges_(std::move(merges)),
       beginning_(words, 0),
       following_(words, 0),
@@ -32,7 +33,7 @@ BytePairPieces::BytePairPieces(Merges merges, const std::vector<bool>& in_model,
   settled_begun_ = following_;
   for (std::uint32_t token = 0; token < in_model.size(); ++token)
     if (begins_path_[token]) clear_bit(settled_begun_, token);
-  find_apart();
+  if (rest_is_written) find_apart();
 }
 
 // Those that forbid nothing after them, and that nothing forbids: what lies in no range.

@@ -20,8 +20,10 @@ namespace tokamata {
 
 class BytePairPieces final : public Pieces {
  public:
-  // `in_model[t]`: whether token t is one of the model's.  Words of masks: `words`.
-  BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges, std::size_t words);
+  // `in_model[t]`: whether token t is one of the model's.  `rest_is_written`: after a token, what its pre-token goes on
+  // with has tokens of its own.  Words of masks: `words`.
+  BytePairPieces(Merges merges, const std::vector<bool>& in_model, bool ignore_merges, bool rest_is_written,
+                 std::size_t words);
 
   std::optional<State> begin(TokenId token) const override;
   std::optional<State> follow(State state, TokenId last, TokenId token) const override;

@@ -56,7 +56,7 @@ TextRules::TextRules(TextRulesTables tables)
     : tables_((check_tables(tables), std::move(tables))),
       all_(tables_.ranges),
       lacking_(lacking_only(tables_)),
-      added_(tables_.added, tables_.added_are_apart),
+      added_(tables_.added, tables_.added_are_apart, tables_.forbidden),
       open_(find_open(all_)),
       lacking_open_(find_open(lacking_)),
       has_normal_form_(!tables_.form_states.empty() ||

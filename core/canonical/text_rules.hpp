@@ -94,7 +94,7 @@ struct TextRulesTables {
   // goes on; and what its states are.  Texts begin in state 0.
   std::vector<std::uint16_t> form_targets;
   std::vector<FormState> form_states;
-  std::vector<std::string> added;
+  std::vector<std::string> added, forbidden;  // see AddedTokens
   bool added_are_apart = false;
 };
 

@@ -145,7 +145,7 @@ def test_what_is_refused() -> None:
     [
         ({"type": "WordLevel"}, "model", "WordLevel"),
         ({"dropout": 0.1}, "model", "dropout"),
-        ({"end_of_word_suffix": "</w>"}, "model", "end_of_word_suffix"),
+        ({"end_of_word_suffix": "</w>", "ignore_merges": True}, "model", "end_of_word_suffix"),
     ],
 )
 def test_models_that_cannot_be_followed(change: dict[str, object], part: str, reason: str) -> None:

@@ -81,7 +81,7 @@ def test_a_folder_that_cannot_be_written_to(cache: Path, made: list[Any]) -> Non
 
 
 def _keep(number: int) -> None:
-    tables = {"numbers": np.full(50_000, number), "added_texts": [b"a", b"", b"bc"]}
+    tables = {"numbers": np.full(50_000, number), "added_texts": [b"a", b"", b"bc"], "forbidden_texts": []}
     for _ in range(20):
         kept_tables.keep("name", tables)
 
@@ -96,6 +96,7 @@ def test_several_processes_write_at_once() -> None:
         if tables is not None:
             assert len(set(tables["numbers"].tolist())) == 1
             assert tables["added_texts"] == [b"a", b"", b"bc"]
+            assert tables["forbidden_texts"] == []
     for writer in writers:
         writer.join()
         assert writer.exitcode == 0

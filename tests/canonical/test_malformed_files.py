@@ -115,6 +115,34 @@ WORD_PIECE = file(
     pre_tokenizer={"type": "BertPreTokenizer"},
     decoder={"type": "WordPiece", "prefix": "##", "cleanup": False},
 )
+MARKED = file(
+    {
+        "type": "BPE",
+        "unk_token": "<unk>",
+        "end_of_word_suffix": "</w>",
+        "vocab": {"<unk>": 0, "a": 1, "b": 2, "a</w>": 3, "b</w>": 4, "ab</w>": 5},
+        "merges": [["a", "b</w>"]],
+    },
+    pre_tokenizer={"type": "BertPreTokenizer"},
+    decoder={"type": "BPEDecoder", "suffix": "</w>"},
+)
+MARKED["added_tokens"][0].update(lstrip=True, rstrip=True)
+PREFIXED = file(
+    {
+        "type": "BPE",
+        "unk_token": "<unk>",
+        "continuing_subword_prefix": "##",
+        "vocab": {"<unk>": 0, "a": 1, "b": 2, "##a": 3, "##b": 4, "ab": 5},
+        "merges": ["a ##b"],
+    },
+    pre_tokenizer={"type": "WhitespaceSplit"},
+    decoder={"type": "WordPiece", "prefix": "##", "cleanup": False},
+)
+WORD_LEVEL = file(
+    {"type": "WordLevel", "unk_token": "<unk>", "vocab": {"<unk>": 0, "a": 1, "ab": 2}},
+    pre_tokenizer={"type": "Whitespace"},
+)
+STRIPPING = {**BYTE_LEVEL, "added_tokens": [{**added(258, "</s>"), "lstrip": True, "rstrip": True}]}
 UNIGRAM = file(
     {
         "type": "Unigram",
@@ -147,10 +175,18 @@ FILES = {
     "spaces": WITH_SPACES,
     "metaspace": METASPACE,
     "word piece": WORD_PIECE,
+    "marked words": MARKED,
+    "prefixed": PREFIXED,
+    "word level": WORD_LEVEL,
+    "stripping": STRIPPING,
     "unigram": UNIGRAM,
     "tekken": TEKKEN,
 }
-WITHIN = {"normal form": "normalizer", "digits": "pre_tokenizer"}  # what else it has another file has, too
+WITHIN = {
+    "normal form": "normalizer",
+    "digits": "pre_tokenizer",
+    "stripping": "added_tokens",
+}  # what else it has another file has, too
 
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -183,7 +219,7 @@ def verdict(path: Path, document: Any) -> tk.TokamataError | None:
     path.write_text(json.dumps(document))
     try:
         vocabulary = tk.Vocabulary.load(path)
-        matcher = tk.regex("[ab]+").compile(vocabulary, tokenization="canonical").matcher()
+        matcher = tk.regex("[ab]+ ?").compile(vocabulary, tokenization="canonical").matcher()
         assert matcher.mask.any()
     except tk.TokamataError as error:
         return error

@@ -194,7 +194,7 @@ def test_an_added_token_is_a_word() -> None:
         ("added tokens", "whitespace", make("a", added=("a b",))),
         ("added tokens", "mark", make("a", added=("##b",))),
         ("added tokens", "normalized", make("a", normalizer=normalizers.Lowercase(), added=("AB",))),
-        ("added tokens", "lstrip", make("a", added=(AddedToken("b", lstrip=True),))),
+        ("added tokens", "single_word", make("a", added=(AddedToken("b", single_word=True),))),
     ],
 )
 def test_what_is_refused(part: str, name: str, tokenizer: Tokenizer) -> None:

@@ -229,6 +229,21 @@ TEST(canonical_added_tokens_are_the_leftmost_and_longest) {
   }
 }
 
+// A space beside <m> belongs to no token: it is one that swallows white space on both sides.
+TEST(canonical_texts_of_no_added_token_stand_nowhere) {
+  const AddedTokens added({"<m>", "b"}, false, {" <m>", "<m> "});
+  const AddedTokens::Open space = added.next(AddedTokens::kNothing, std::uint8_t{' '});
+  CHECK(space != AddedTokens::kNothing && space != AddedTokens::kDead);
+  CHECK_EQUAL(added.after(space, 0) == AddedTokens::kDead, true);
+  CHECK_EQUAL(added.after(space, 1) == AddedTokens::kNothing, true);
+  CHECK_EQUAL(added.next(space, std::uint8_t{'a'}) == AddedTokens::kNothing, true);
+  const AddedTokens::Open mask = added.after(AddedTokens::kNothing, 0);
+  CHECK_EQUAL(added.next(mask, std::uint8_t{' '}) == AddedTokens::kDead, true);
+  CHECK_EQUAL(added.next(mask, std::uint8_t{'a'}) == AddedTokens::kNothing, true);
+  CHECK_EQUAL(added.after(mask, 0) == mask, true);
+  CHECK_EQUAL(added.next(AddedTokens::kNothing, " <m>") == AddedTokens::kDead, true);
+}
+
 // A tokenizer without pre-tokens: every code point is of one class.
 TextRulesTables plain_rules(std::vector<std::string> added) {
   TextRulesTables tables;
@@ -310,8 +325,9 @@ struct Small {
         std::ranges::count_if(tokenizer.texts, [](const auto& text) { return text.size() == 1; }));
     vocabulary = std::make_shared<const Vocabulary>(views, std::vector<std::uint32_t>{},
                                                     static_cast<std::uint32_t>(views.size()));
-    auto pieces = std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()),
-                                                   std::vector<bool>(views.size(), true), ignores, vocabulary->words());
+    auto pieces =
+        std::make_unique<BytePairPieces>(Merges(tokenizer.merges, tokenizer.atoms()),
+                                         std::vector<bool>(views.size(), true), ignores, true, vocabulary->words());
     tokenization = std::make_shared<const Tokenization>(vocabulary, plain_rules({}), std::move(pieces), Tokens{},
                                                         Tokens{}, Tokens{});
   }

@@ -150,7 +150,7 @@ class BytePairTokenizer {
       atoms.offsets.push_back(static_cast<std::uint32_t>(atoms.atoms.size()));
       in_model.push_back(is_in_model);
     }
-    auto pieces = std::make_unique<BytePairPieces>(Merges(merges_, atoms), in_model, false, vocabulary->words());
+    auto pieces = std::make_unique<BytePairPieces>(Merges(merges_, atoms), in_model, false, true, vocabulary->words());
     const auto added = static_cast<std::uint32_t>(model_size_);
     return std::make_shared<const Tokenization>(vocabulary, rules(), std::move(pieces),
                                                 std::vector<std::uint32_t>{added, added + 1}, Words{}, Words{});

@@ -52,7 +52,7 @@ class LettersAndMarks {
     atoms.offsets.push_back(atoms.offsets.back());  // of the stop token
     std::vector<bool> in_model(texts_.size(), true);
     in_model.push_back(false);
-    auto pieces = std::make_unique<BytePairPieces>(Merges(merges_, atoms), in_model, false, vocabulary->words());
+    auto pieces = std::make_unique<BytePairPieces>(Merges(merges_, atoms), in_model, false, true, vocabulary->words());
     return std::make_shared<const Tokenization>(std::move(vocabulary), rules(has_form), std::move(pieces), Words{},
                                                 Words{}, Words{});
   }

@@ -23,12 +23,11 @@ from tokamata.tokenization.adapters import package_of
 from tokamata.tokenization.canonical import (
     WordLetters,
     added_names,
-    has_scores,
     is_decided_by_neighbours,
-    lost_by,
     may_write,
     merged_ones,
     tokenization_after_mark,
+    why_unguarded,
     word_letters,
     word_mark,
 )
@@ -151,11 +150,9 @@ class TokenEdges:
         self.vocabulary = self._tokenizer.vocabulary
         self.control_tokens = control_tokens
         make = tested_tokenization if control_tokens == "read" else tested_text_tokenization
+        if reason := why_unguarded(self.vocabulary):
+            raise UnsupportedTokenizerError("pipeline", f"{reason}, of which the guard proves nothing")
         self.tokenization = make(self.vocabulary)
-        if has_scores(self.vocabulary):
-            raise UnsupportedTokenizerError("model", "Unigram; the guard follows models of merges and words")
-        if lost := lost_by(self.vocabulary):
-            raise UnsupportedTokenizerError("pipeline", f"the guard is about all texts, and {lost}")
         self._search = _core.EdgeSearch(self.tokenization, self.hides_space)
         self._mark = word_mark(self.vocabulary)
 

@@ -32,7 +32,7 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
 )
 from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
-from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, LOSSES, Tables, make_tables
+from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 
@@ -50,7 +50,7 @@ class _Made(NamedTuple):
         is_decided_by_neighbours: see there.
         mark: see :func:`word_mark`.
         has_words: whether the model is one of words.
-        loses: see :func:`lost_by`.
+        unguarded: see :func:`why_unguarded`.
     """
 
     tokenization: _core.Tokenization
@@ -59,7 +59,7 @@ class _Made(NamedTuple):
     is_decided_by_neighbours: bool
     mark: bytes
     has_words: bool
-    loses: str
+    unguarded: str
 
 
 _lock = Lock()
@@ -116,7 +116,9 @@ def _text_tables_of(vocabulary: Vocabulary) -> Tables:
     if "roles" in tables:
         _check_looked_up(vocabulary, tables)
     tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
-    return {**tables, "added_tokens": tokens, "added_texts": texts}
+    kept = np.isin(tables["forbidden_tokens"], tokens)
+    forbidden = [text for text, keeps in zip(tables["forbidden_texts"], kept, strict=True) if keeps]
+    return {**tables, "added_tokens": tokens, "added_texts": texts, "forbidden_texts": forbidden}
 
 
 def _check_looked_up(vocabulary: Vocabulary, tables: Tables) -> None:
@@ -218,23 +220,12 @@ def added_names(vocabulary: Vocabulary) -> dict[str, int]:
     return _made_of(vocabulary).added
 
 
-def has_scores(vocabulary: Vocabulary) -> bool:
-    """Whether the model is Unigram: what may follow depends on sums of scores.
+def why_unguarded(vocabulary: Vocabulary) -> str:
+    """Why the tables do not say enough of texts that are not canonical for proofs; ``""`` if they do.
 
     Raises as :func:`tokenization_of` does.
     """
-    return "scores" in _tables_of(vocabulary)
-
-
-def lost_by(vocabulary: Vocabulary) -> str:
-    """What the tokenizer changes or removes by what is around it, besides a normal form; ``""`` for nothing.
-
-    Texts with it have no canonical tokens, so what is true of all canonical sequences need not be true of
-    them.
-
-    Raises as :func:`tokenization_of` does.
-    """
-    return _made_of(vocabulary).loses
+    return _made_of(vocabulary).unguarded
 
 
 def is_decided_by_neighbours(vocabulary: Vocabulary) -> bool:
@@ -328,9 +319,9 @@ def _with_facts(tokenization: _core.Tokenization, key: str, tables: Tables) -> _
     added = {text.decode(): token for text, token in named if text}
     has_merges = "tour" in tables
     is_decided = has_merges and not (bool(tables["ignore_merges"]) and len(tables["unmade"]) > 0)
-    mark = bytes(tables.get("mark", b""))
-    loses = dict(enumerate(LOSSES))[int(tables["loses"])]
-    return _Made(tokenization, key, added, is_decided, mark, "roles" in tables, loses)
+    mark, has_words = bytes(tables.get("mark", b"")), "roles" in tables
+    unguarded = np.asarray(tables["unguarded"]).tobytes().decode("utf-8", "replace")
+    return _Made(tokenization, key, added, is_decided, mark, has_words, unguarded)
 
 
 def _made_tables(vocabulary: Vocabulary, content: bytes) -> Tables:

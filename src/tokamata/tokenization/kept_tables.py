@@ -22,9 +22,9 @@ from tokamata.resources import kept_files
 Tables = dict[str, Any]
 
 # Changes whenever the tables of an unchanged tokenizer do.
-_FORMAT = 25
+_FORMAT = 26
 _KIND = "tokenizations"
-_TEXTS = "added_texts"
+_TEXTS = ("added_texts", "forbidden_texts")  # lists of bytes
 
 
 def key_of(parts: Iterable[bytes]) -> str:
@@ -44,7 +44,8 @@ def load(key: str) -> Tables | None:
                 return None  # without compression, reading cannot need more memory than the file's size
         with np.load(path, allow_pickle=False) as file:
             tables: Tables = {name: file[name] for name in file.files}
-        tables[_TEXTS] = _texts(tables.pop("text_lengths"), tables.pop("text_bytes"))
+        for name in _TEXTS:
+            tables[name] = _texts(tables.pop(f"{name}_lengths"), tables.pop(f"{name}_bytes"))
     except (OSError, EOFError, ValueError, LookupError, TypeError, MemoryError, zipfile.BadZipFile):
         return None  # absent or damaged: recomputed
     kept_files.note_use(path)
@@ -66,8 +67,8 @@ def keep(key: str, tables: Tables) -> None:
     folder = kept_files.folder_of(_KIND)
     if folder is None:
         return
-    texts = tables[_TEXTS]
-    arrays = {name: np.asarray(value) for name, value in tables.items() if name != _TEXTS}
-    arrays["text_lengths"] = np.array([len(text) for text in texts], dtype=np.int64)
-    arrays["text_bytes"] = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    arrays = {name: np.asarray(value) for name, value in tables.items() if name not in _TEXTS}
+    for name in _TEXTS:
+        arrays[f"{name}_lengths"] = np.array([len(text) for text in tables[name]], dtype=np.int64)
+        arrays[f"{name}_bytes"] = np.frombuffer(b"".join(tables[name]), dtype=np.uint8)
     kept_files.write(folder / f"{key}.npz", lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]  # its stub takes the names for options

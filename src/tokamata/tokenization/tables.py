@@ -25,6 +25,7 @@ from tokamata.tokenization.pipelines.pipeline import (
     BytePairs,
     Normalizer,
     Pipeline,
+    Spacing,
     Unigram,
     WordPieces,
     contradictions_refused,
@@ -39,6 +40,7 @@ from tokamata.tokenization.pretokenizers.machine import (
 )
 from tokamata.tokenization.pretokenizers.matching import DEAD, Matching, matching
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex
+from tokamata.tokenization.pretokenizers.spaced_words import spaced_words
 from tokamata.tokenization.pretokenizers.word_machine import Symbol, WordDefinition, word_hypotheses
 
 if TYPE_CHECKING:
@@ -48,15 +50,6 @@ if TYPE_CHECKING:
 
 DEAD_CLASS = 0xFFFF  # of code points in no text
 DEAD_GUESS = 0xFFFF
-LOSSES = (
-    "",
-    "its normalizer has a charsmap",
-    "its normalizer replaces what matches a pattern",
-    "its normalizer removes white space at the ends of texts",
-    "its pre-tokenizer removes parts of texts",
-    "its normalizer changes code points before their normal form",
-)
-
 Tables = dict[str, Any]
 
 
@@ -71,7 +64,8 @@ def make_tables(pipeline: Pipeline, vocabulary: Vocabulary) -> Tables:
         never_first = np.zeros(0, dtype=np.uint32)
         return {**_word_text_tables(pipeline, model), **_word_tables(model), "never_first": never_first}
     pipeline = _without_decoded_sign(pipeline, model)
-    _check_first_space(pipeline.normalizer, vocabulary)
+    if not (isinstance(model, BytePairs) and model.spacing is not None):  # a word brings its space with it
+        _check_first_space(pipeline.normalizer, vocabulary)
     own = _unigram_tables(model, vocabulary) if isinstance(model, Unigram) else _model_tables(model)
     return {**_text_tables(pipeline, model), **own, "never_first": _never_first(vocabulary)}
 
@@ -156,6 +150,9 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     if normalizer.white is not None:
         is_white = normalizer.white
     seen = [*(members[name] for name in names), is_space, is_white]
+    spacing = model.spacing if isinstance(model, BytePairs) else None
+    if spacing is not None:
+        seen += [spacing.outer, spacing.inner]
     tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
     columns = {name: kinds[:, i].tolist() for i, name in enumerate(names)}
     cuts = []
@@ -170,21 +167,31 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
             cuts.append(Cut(automaton, split.keeps_gaps, split.keeps_matches))
         elif not split.keeps_gaps:
             raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
-    guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, kinds[:, -2], kinds[:, -1])
-    return {**tables, "added_are_apart": False, **guesses, "loses": _lost_by(pipeline)}
+    others = kinds[:, len(names) :]  # the space, white space, and where words have spaces
+    if spacing is not None:
+        if normalizer.has_contexts:
+            raise UnsupportedTokenizerError("normalizer", "it changes white space, and the model marks words")
+        guesses = _spaced_guesses(cuts, spacing, np.delete(others, 1, axis=1))
+        return {**tables, "added_are_apart": spacing.side == "before", **guesses}
+    guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, others[:, 0], others[:, 1])
+    return {**tables, "added_are_apart": False, **guesses}
 
 
-def _lost_by(pipeline: Pipeline) -> int:
-    """The number in ``LOSSES`` of what changes or removes parts of a text by their contexts."""
-    normalizer, splits = pipeline.normalizer, pipeline.splits
-    is_so = (
-        normalizer.charsmap is not None,
-        bool(normalizer.absent),
-        any(normalizer.strips),
-        not all(split.keeps_matches and (split.keeps_gaps or not split.members) for split in splits),
-        not normalizer.form_is_first,
-    )
-    return 1 + is_so.index(True) if any(is_so) else 0
+def _unguarded(pipeline: Pipeline) -> str:
+    """Why the guard proves nothing of the tokenizer; ``""`` if it does."""
+    normalizer, splits, model = pipeline.normalizer, pipeline.splits, pipeline.model
+    reasons = {
+        pipeline.unguarded: bool(pipeline.unguarded),
+        "its model is Unigram": isinstance(model, Unigram),
+        "its normalizer has a charsmap": normalizer.charsmap is not None,
+        "its normalizer replaces what matches a pattern": bool(normalizer.absent),
+        "its normalizer removes white space at the ends of texts": any(normalizer.strips),
+        "its pre-tokenizer removes parts of texts": not all(
+            split.keeps_matches and (split.keeps_gaps or not split.members) for split in splits
+        ),
+        "its normalizer changes code points before their normal form": not normalizer.form_is_first,
+    }
+    return next((reason for reason, is_so in reasons.items() if is_so), "")
 
 
 def _class_tables(
@@ -238,8 +245,13 @@ def _class_tables(
         "form_targets": zeros[:0] if automaton is None else automaton.targets.reshape(-1),
         "form_states": np.zeros(0, dtype=np.uint8) if automaton is None else automaton.kinds,
         "symbols": len(kinds),
+        "unguarded": np.frombuffer(_unguarded(pipeline).encode(), dtype=np.uint8),
         "added_tokens": np.array([added.token for added in pipeline.added], dtype=np.uint32),
         "added_texts": [added.text for added in pipeline.added],
+        "forbidden_tokens": np.array(
+            [added.token for added in pipeline.added for _ in added.forbidden], dtype=np.uint32
+        ),
+        "forbidden_texts": [text for added in pipeline.added for text in added.forbidden],
     }
     return tables, kinds
 
@@ -263,6 +275,25 @@ def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
     spelled = flags.copy()
     spelled[0x20] = flags[ord(normalizer.spaces)]
     return spelled
+
+
+def _spaced_guesses(cuts: list[Cut], spacing: Spacing, columns: npt.NDArray[Any]) -> Tables:
+    """The hypotheses where words have spaces beside them.
+
+    Args:
+        cuts: the splits.
+        spacing: where the spaces are.
+        columns: for each symbol, whether it is the space, and the two properties of ``spacing``.
+    """
+    spaces = np.flatnonzero(columns[:, 0]).tolist()
+    base = hypotheses([replace(cut, shows_gaps=True) for cut in cuts], len(columns))
+    outer, inner = (columns[:, number].astype(bool).tolist() for number in (1, 2))
+    found = spaced_words(base, spacing.side, spaces, outer, inner)
+    text, added = ([start] for start in found.starts)
+    return {
+        **_hypotheses_tables(found.targets, found.ends, found.may_end),
+        **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
+    }
 
 
 def _guesses(
@@ -425,7 +456,6 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
         **_hypotheses_tables(found.targets, found.ends, found.may_end),
         **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
         "added_are_apart": True,
-        "loses": 0,
         # For the seams between texts; the engine does not read them.
         "symbol_kinds": kinds[:, 0].astype(np.uint16),
         "symbol_alone": kinds[:, 1].astype(np.uint8),
@@ -455,6 +485,8 @@ def _model_tables(model: BytePairs) -> Tables:
         "in_model": model.in_model,
         "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
         "ignore_merges": model.ignore_merges,
+        # The end of a word alone, a space, is no token.
+        "rest_is_written": model.spacing is None or model.spacing.side == "before",
     }
 
 

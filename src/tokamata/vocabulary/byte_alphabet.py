@@ -20,6 +20,13 @@ _BYTE_OF = {
     **{0x100 + n: b for n, b in enumerate(_OTHERS)},
 }
 
+_ALPHABET = frozenset(map(chr, [*_PRINTABLE, *range(0x100, 0x100 + len(_OTHERS))]))
+
+
+def is_byte_level_text(text: str) -> bool:
+    """Whether all characters of a text are in the byte-level alphabet."""
+    return _ALPHABET.issuperset(text)
+
 
 def byte_level_bytes(text: str) -> bytes:
     """The bytes that ``text`` spells in the byte-level alphabet.

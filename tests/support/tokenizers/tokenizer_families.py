@@ -5,7 +5,8 @@
 The families *added tokens*, *normal forms* and *splits* are tokenizers of the others with parts that are rare
 there: added tokens that overlap with themselves and with each other, special or not; a normal form, with
 characters that it composes, decomposes and reorders; and other pre-tokenizers, which cut at literal texts, at
-digits and marks, or leave the text between out, with characters of several bytes.
+digits and marks, or leave the text between out, with characters of several bytes.  *Stripping tokens* swallow
+white space, beside others that have some; in *spaced pieces* the pre-tokenizer puts a space before each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from tests.support.tokenizers.random_tokenizers import REGEXES, random_tokenizer
+from tests.support.tokenizers.rare_families import RARE_FAMILIES
 
 MOST_CHARACTERS = 4
 
@@ -90,8 +92,10 @@ _WIDE = "\xe9\u4e2d\u0301\u0663\u3000\u2028\xbd\U0001f600"
 
 
 def _split(draw: random.Random, characters: str) -> _Document:
-    kind = draw.choice(["literal", "literal", "regex", "regex", "Digits", "Punctuation"])
+    kind = draw.choice(["literal", "literal", "regex", "regex", "Digits", "Punctuation", "words"])
     behavior = draw.choice(_BEHAVIORS if draw.random() < 0.5 else _BEHAVIORS[:1])
+    if kind == "words":
+        return {"type": draw.choice(["Whitespace", "WhitespaceSplit", "BertPreTokenizer"])}
     if kind == "Digits":
         return {"type": "Digits", "individual_digits": draw.random() < 0.5}
     if kind == "Punctuation":
@@ -116,6 +120,35 @@ def _with_other_splits(draw: random.Random) -> tuple[_Document, str]:
     return document, characters
 
 
+def _with_stripping_tokens(draw: random.Random) -> tuple[_Document, str]:
+    document, alphabet = _of_kind(None, draw)
+    vocab = document["model"]["vocab"]
+    entries = [entry for entry in document["added_tokens"] if entry["content"] in ("<unk>", "[UNK]")]
+    free = max([*vocab.values(), *(entry["id"] for entry in entries)]) + 1
+    others = ["<", " ", "  ", "a ", " a", "b", "<m> ", "\n", "ab", " <"]
+    for content in ["<m>", *draw.sample(others, draw.choice([0, 1, 1, 2]))]:
+        token = vocab.get(content)
+        if token is None:
+            token, free = free, free + 1
+        elif any(entry["id"] == token for entry in entries):
+            continue
+        flags = {"normalized": draw.random() < 0.3, "special": draw.random() < 0.5, "single_word": False}
+        strips = content == "<m>" or draw.random() < 0.2
+        flags.update(lstrip=strips and draw.random() < 0.6, rstrip=strips and draw.random() < 0.4)
+        entries.append({"id": token, "content": content, **flags})
+    document["added_tokens"] = entries
+    return document, alphabet
+
+
+def _with_spaced_pieces(draw: random.Random) -> tuple[_Document, str]:
+    while True:
+        document, alphabet = _of_kind(draw.choice(["byte level", "ignore_merges"]), draw)
+        parts = document["pre_tokenizer"]["pretokenizers"]
+        if len(parts) > 1 and " " in alphabet:
+            parts[-1]["add_prefix_space"] = True
+            return document, alphabet
+
+
 FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
     **{
         kind: lambda draw, kind=kind: _of_kind(kind, draw)  # type: ignore[misc]
@@ -124,6 +157,9 @@ FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
     "added tokens": _with_added_tokens,
     "normal forms": _with_normal_form,
     "splits": _with_other_splits,
+    "stripping tokens": _with_stripping_tokens,
+    "spaced pieces": _with_spaced_pieces,
+    **RARE_FAMILIES,
 }
 
 

@@ -21,7 +21,7 @@ from tokamata.errors import (
     VocabularyWarning,
 )
 from tokamata.guard.verdicts import Witness
-from tokamata.tokenization.canonical import tokenization_of
+from tokamata.tokenization.canonical import tokenization_of, why_unguarded
 from tokamata.tokenization.pipelines import ranks
 from tokamata.tokenization.pipelines.pipeline import Pipeline
 from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
@@ -141,6 +141,8 @@ class Subject:
     def tables(self) -> tuple[_core.Tokenization | None, str]:
         """The engine's form of the tokenizer and ``""``, or ``None`` and why it is not supported."""
         try:
+            if reason := why_unguarded(self.vocabulary):
+                return None, reason
             return tokenization_of(self.vocabulary), ""
         except (UnsupportedTokenizerError, MissingExtraError) as error:
             return None, str(error)

@@ -7,16 +7,31 @@ Unknown parts are refused by name.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import tokamata._core as _core
 from tokamata.tokenization.pipelines.atoms import atoms_of_texts
-from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.marked_words import Mark, mark_of
+from tokamata.tokenization.pipelines.pipeline import (
+    AddedToken,
+    BytePairs,
+    Normalizer,
+    Pipeline,
+    Splitting,
+    UInt32,
+)
+from tokamata.tokenization.pipelines.stripping_tokens import WHITE_SPACE
 from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
-from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
+from tokamata.tokenization.pretokenizers.classes import (
+    CODE_POINTS,
+    HuggingFaceEngine,
+    sample_points,
+    spread,
+)
 from tokamata.tokenization.pretokenizers.regex import classes_of, compile_regex, escaped
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.sections import Section, flattened, refuse
@@ -26,6 +41,15 @@ if TYPE_CHECKING:
 
 # The regex of GPT-2, by which `ByteLevel` splits if its `use_regex` is true.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+# Why the guard proves nothing: it takes a text that is not canonical to be cut as others are.
+_UNGUARDED_MARKS = "its model marks characters of words, for which its decoder writes spaces"
+_UNGUARDED_STRIPS = "some of its added tokens swallow white space"
+_UNGUARDED_SPACES = "its pre-tokenizer puts a space before each piece"
+_UNGUARDED_GAPS = "its pre-tokenizer leaves out white space"
+
+# A piece that begins with a space; what begins otherwise is a gap.
+_SPACED = r" [\s\S]*"
 
 
 def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
@@ -40,12 +64,29 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     if normalizer.prefix != "none" and not all(split.keeps_gaps or split.members for split in splits):
         raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
-    model = _byte_pairs(file.section("model"), tokens, is_byte_level, normalizer)
+    section = file.section("model")
+    if kind_of(section) != "BPE":
+        raise refusal("model", kind_of(section))
+    _check_deterministic(section)
+    if mark := mark_of(section, is_byte_level):
+        if normalizer.prefix != "none" or normalizer.spaces:
+            raise refusal(
+                "normalizer", f"it changes spaces, and the model marks words with {mark.text!r:.40}"
+            )
+        model = _marked_pairs(section, mark, tokens)
+        added = _added_between_words(file, tokens, normalizer, mark)
+        return Pipeline(engine, normalizer, tuple(splits), model, added, _UNGUARDED_MARKS)
+    model = _byte_pairs(section, tokens, is_byte_level, normalizer)
     if not is_byte_level:
-        check_decoder(vocab_of(file.section("model")), tokens, model.byte_tokens, normalizer)
+        check_decoder(vocab_of(section), tokens, model.byte_tokens, normalizer)
     added = added_tokens(file, tokens, normalizer)
     check_added(added, tokens, model.in_model != 0)
-    return Pipeline(engine, normalizer, tuple(splits), model, added)
+    unguarded = _UNGUARDED_STRIPS if any(one.forbidden for one in added) else ""
+    if any(split.regex == _SPACED for split in splits):
+        unguarded = _UNGUARDED_SPACES
+    if any(split.members and not split.keeps_gaps for split in splits):
+        unguarded = _UNGUARDED_GAPS
+    return Pipeline(engine, normalizer, tuple(splits), model, added, unguarded)
 
 
 def byte_pair_normalizer(file: Section) -> Normalizer:
@@ -78,11 +119,20 @@ def read_pre_tokenizer(
             splits.append(_split(part))
         elif kind == "ByteLevel":
             if part.flag("add_prefix_space", True):
-                if splits:
+                if not splits:
+                    normalizer = _prefixed(normalizer, "missing", is_decoded=False)
+                elif normalizer.prefix != "none" or normalizer.spaces:
                     raise refusal("pre-tokenizer", "ByteLevel puts a space before every piece")
-                normalizer = _prefixed(normalizer, "missing", is_decoded=False)
+                elif not all(split.keeps_gaps for split in splits):
+                    what = "ByteLevel puts a space before every piece, which may be one that was left out"
+                    raise refusal("pre-tokenizer", what)
+                else:
+                    # A piece without a space at its start gets one, and so does the text that is decoded.
+                    splits.append(Splitting(_SPACED, keeps_gaps=False))
             if part.flag("use_regex", True):
                 splits.append(Splitting(_GPT2))
+        elif kind in ("WhitespaceSplit", "Whitespace", "BertPreTokenizer"):
+            splits += _word_splits(kind)
         elif kind == "Digits":
             digits = engine.runs_of(engine.package.pre_tokenizers.Digits(individual_digits=False))
             one = "[digit]" if part.flag("individual_digits", False) else "[digit]+"
@@ -90,11 +140,6 @@ def read_pre_tokenizer(
         elif kind == "Punctuation":
             marks = engine.runs_of(engine.package.pre_tokenizers.Punctuation("contiguous"))
             splits.append(_behaved("[mark]", part.text("behavior", "Isolated"), {"[mark]": marks}))
-        elif kind == "WhitespaceSplit":
-            white = engine.removed_by(engine.package.pre_tokenizers.WhitespaceSplit())
-            splits.append(Splitting("[white]", keeps_matches=False, members={"[white]": white}))
-        elif kind == "Whitespace":
-            splits.append(_words(engine))
         elif kind == "Metaspace":
             is_of_words = parts[0].kind == "WhitespaceSplit" and part is parts[1]
             if splits and not is_of_words:  # they see spaces, and each piece gets one more
@@ -130,12 +175,25 @@ def _of_bytes(split: Splitting, engine: HuggingFaceEngine) -> Splitting:
     return replace(split, members=members)
 
 
-def _words(engine: HuggingFaceEngine) -> Splitting:
-    """Words and runs of other characters, without white space."""
-    whitespace = engine.package.pre_tokenizers.Whitespace()
-    word, white = engine.words_of(whitespace), engine.removed_by(whitespace)
-    members = {"[word]": word, "[other]": ~word & ~white}
-    return Splitting("[word]+|[other]+", keeps_gaps=False, members=members)
+@cache
+def _word_splits(kind: str) -> tuple[Splitting, ...]:
+    """The splits of a pre-tokenizer that leaves out white space, and may cut some characters from words."""
+    engine = HuggingFaceEngine()
+    cutter = getattr(engine.package.pre_tokenizers, kind)()
+    points = sample_points()
+    # Each character stands between two letters, at an odd place.
+    text = "a".join(["", *map(chr, points.tolist()), ""])
+    is_word, is_mark = np.zeros(CODE_POINTS, dtype=bool), np.zeros(CODE_POINTS, dtype=bool)
+    for _, (begin, end) in cutter.pre_tokenize_str(text):
+        is_alone = end - begin == 1 and begin % 2 == 1
+        (is_mark if is_alone else is_word)[points[begin // 2 : end // 2]] = True
+    word, mark = f"[{kind}Word]", f"[{kind}Mark]"  # classes of all splits have different names
+    members = {word: spread(is_word), mark: spread(is_mark)}
+    if kind == "BertPreTokenizer":
+        kept = f"[{kind}Kept]"
+        words = Splitting(f"{kept}+", keeps_gaps=False, members={kept: members[word] | members[mark]})
+        return words, Splitting(mark, members=members)
+    return (Splitting(f"{word}+|{mark}+", keeps_gaps=False, members=members),)
 
 
 def _spaced_words(part: Section, engine: HuggingFaceEngine) -> Splitting:
@@ -194,19 +252,18 @@ def _behaved(one: str, behavior: str, members: dict[str, Any], is_one: bool = Tr
 # ---- the model ----------------------------------------------------------------------------------
 
 
+def _check_deterministic(model: Section) -> None:
+    if dropout := model.fields.get("dropout"):
+        what = "it leaves out merges at random, so no tokens are those of a text"
+        raise refusal("model", f"dropout = {dropout!r:.40}: {what}")
+
+
 def _byte_pairs(
     model: Section, tokens: list[bytes | None], is_byte_level: bool, normalizer: Normalizer
 ) -> BytePairs:
-    if (kind := kind_of(model)) != "BPE":
-        raise refusal("model", kind)
-    for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
-        if value := model.fields.get(name):
-            raise refusal("model", f"{name} = {value!r:.40}")
     vocab = vocab_of(model)
     left, right, result, rank = _merges(model.items("merges"), vocab)
-    in_model = np.zeros(len(tokens), dtype=np.uint8)
-    ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
-    in_model[ids[ids < len(tokens)]] = 1
+    in_model = _in_model(vocab, len(tokens))
     if normalizer.spaces:  # no text that is encoded has a space
         in_model[[token for text, token in vocab.items() if " " in text and token < len(tokens)]] = 0
     byte_tokens: dict[int, int] = {}
@@ -241,6 +298,41 @@ def _byte_pairs(
         unknown,
         model.flag("ignore_merges", False),
     )
+
+
+def _marked_pairs(model: Section, mark: Mark, tokens: list[bytes | None]) -> BytePairs:
+    vocab = vocab_of(model)
+    merges = _last_of_each(*mark.merges(model.items("merges"), vocab))
+    atoms = mark.atoms(vocab, tokens)
+    spacing = mark.spacing(vocab, tokens)
+    unknown = ~(spacing.outer | spacing.inner)
+    unknown[0x20] = False
+    lacks = np.zeros(CODE_POINTS, dtype=bool)
+    in_model = _in_model(vocab, len(tokens))
+    return BytePairs(*merges, *atoms, in_model, {}, lacks, unknown, False, spacing)
+
+
+def _in_model(vocab: dict[str, int], size: int) -> Any:
+    in_model = np.zeros(size, dtype=np.uint8)
+    ids = np.fromiter(vocab.values(), dtype=np.int64, count=len(vocab))
+    in_model[ids[ids < size]] = 1
+    return in_model
+
+
+def _added_between_words(
+    file: Section, tokens: list[bytes | None], normalizer: Normalizer, mark: Mark
+) -> tuple[AddedToken, ...]:
+    """The added tokens, which the decoder writes as it writes words."""
+    added = added_tokens(file, tokens, normalizer, keeps_spaces=False)
+    for one in added:
+        name = f"{one.text.decode()!r:.40}"
+        if mark.text.encode() in one.text:
+            raise refusal("added tokens", f"{name} has the mark of characters of words")
+        if not mark.is_suffix and not set(WHITE_SPACE).isdisjoint(one.text.decode()):
+            raise refusal("added tokens", f"{name} has whitespace")
+        if tokens[one.token] not in (None, one.text if mark.is_suffix else b" " + one.text):
+            raise refusal("added tokens", f"{name} is decoded to {tokens[one.token]!r:.40}")
+    return added
 
 
 def check_decoder(
@@ -285,6 +377,11 @@ def _merges(merges: list[Any], vocab: dict[str, int]) -> tuple[Any, Any, Any, An
         number = len(left)
         expected = "a pair of tokens of the vocabulary, whose joined text is one too"
         refuse(f"model.merges[{number}]", merges[number], expected)
+    return _last_of_each(left, right, result)
+
+
+def _last_of_each(left: UInt32, right: UInt32, result: UInt32) -> tuple[UInt32, UInt32, UInt32, UInt32]:
+    """Merges without the earlier ones of a pair, and their ranks."""
     pairs = (left.astype(np.uint64) << np.uint64(32)) | right
     kept = np.arange(len(pairs), dtype=np.uint32)
     in_order = np.sort(pairs)

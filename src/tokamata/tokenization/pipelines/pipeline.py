@@ -87,6 +87,20 @@ class Splitting:
 
 
 @dataclass(frozen=True)
+class Spacing:
+    """Where the space between words is in the texts of tokens, if the decoder writes it for marks.
+
+    Attributes:
+        side: the side of its word.
+        outer, inner: which code points may stand beside that space, and elsewhere in a word.
+    """
+
+    side: Literal["before", "after"]
+    outer: Flags
+    inner: Flags
+
+
+@dataclass(frozen=True)
 class BytePairs:
     """Byte-pair encoding.
 
@@ -99,6 +113,7 @@ class BytePairs:
         lacks: which code points have no token of their own and are written with byte tokens.
         unknown: which code points cannot be written.
         ignore_merges: whether a pre-token that is a token becomes that token, whatever the merges.
+        spacing: where spaces are, if the tokens of words have them; ``None`` if a text is written as it is.
     """
 
     left: UInt32
@@ -112,6 +127,7 @@ class BytePairs:
     lacks: Flags
     unknown: Flags
     ignore_merges: bool
+    spacing: Spacing | None = None
 
 
 @dataclass(frozen=True)
@@ -169,10 +185,17 @@ class Unigram:
 
 @dataclass(frozen=True)
 class AddedToken:
-    """A text that is cut out before anything else, and the token that it becomes."""
+    """A text that is cut out before anything else, and the token that it becomes.
+
+    Attributes:
+        token: the token.
+        text: the text.
+        forbidden: longer texts that stand in no canonical text, since the token swallows white space.
+    """
 
     token: int
     text: bytes
+    forbidden: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,6 +208,7 @@ class Pipeline:
         splits: the splits of the pre-tokenizer, in order; none for a model of words.
         model: encodes pre-tokens.
         added: the added tokens that can occur in a text.
+        unguarded: why the guard proves nothing of the tokenizer; ``""`` if it does.
     """
 
     engine: Engine
@@ -192,6 +216,7 @@ class Pipeline:
     splits: tuple[Splitting, ...]
     model: BytePairs | Unigram | WordPieces
     added: tuple[AddedToken, ...]
+    unguarded: str = ""
 
 
 @contextmanager

@@ -32,7 +32,7 @@ def pipeline_from_tokenizer_json(document: dict[str, Any], tokens: list[bytes | 
     """
     file = Section(document, "")
     kind = kind_of(file.section("model"))
-    if kind == "WordPiece":
+    if kind in ("WordPiece", "WordLevel"):
         return word_piece_pipeline(file, tokens)
     return unigram_pipeline(file, tokens) if kind == "Unigram" else byte_pair_pipeline(file, tokens)
 
@@ -41,13 +41,13 @@ def normalizer_from_tokenizer_json(document: dict[str, Any]) -> Normalizer:
     """The normalizer of a parsed ``tokenizer.json``, without the other parts.
 
     Raises:
-        UnsupportedTokenizerError: the normalizer or the pre-tokenizer is not supported, or it is WordPiece's,
-            which is run and not read.
+        UnsupportedTokenizerError: the normalizer or the pre-tokenizer is not supported, or it is that of
+            words, which is run and not read.
         MissingExtraError: `tokenizers` is not installed.
     """
     file = Section(document, "")
-    if kind_of(file.section("model")) == "WordPiece":
-        raise UnsupportedTokenizerError("normalizer", "that of a WordPiece tokenizer is run, and not read")
+    if (kind := kind_of(file.section("model"))) in ("WordPiece", "WordLevel"):
+        raise UnsupportedTokenizerError("normalizer", f"that of a {kind} tokenizer is run, and not read")
     return byte_pair_normalizer(file)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipelines.normal_forms import normal_form
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, first_shared
+from tokamata.tokenization.pipelines.stripping_tokens import forbidden_texts
 from tokamata.vocabulary.sections import Section
 
 __all__ = ["added_tokens", "kind_of", "refusal", "vocab_of"]
@@ -24,17 +28,25 @@ def vocab_of(model: Section) -> dict[str, int]:
 
 
 def added_tokens(
-    document: Section, tokens: list[bytes | None], normalizer: Normalizer
+    document: Section, tokens: list[bytes | None], normalizer: Normalizer, keeps_spaces: bool = True
 ) -> tuple[AddedToken, ...]:
-    """The added tokens of a file that can occur in a text."""
+    """The added tokens of a file that can occur in a text.
+
+    Args:
+        document: the parsed file.
+        tokens: the bytes of every token.
+        normalizer: what happens to the text between added tokens.
+        keeps_spaces: whether the white space of a text is in its tokens.
+    """
     found, normalized = [], set()
-    for entry in document.fields.get("added_tokens") or ():
+    entries = [entry for entry in document.fields.get("added_tokens") or () if entry["content"]]
+    for entry in entries:
         content, token = entry["content"], entry["id"]
-        if not content or token >= len(tokens):
+        if token >= len(tokens):
             continue
-        for name in ("single_word", "lstrip", "rstrip"):
-            if entry.get(name):
-                raise refusal("added tokens", f"{content!r:.40} is {name}")
+        if entry.get("single_word"):
+            what = "whether it is cut out depends on the characters on both sides of it"
+            raise refusal("added tokens", f"{content!r:.40} is single_word: {what}")
         if normalizer.spaces and normalizer.spaces in content:
             continue  # the normalizer writes this character for a space, so it never occurs itself
         if content.startswith(" ") and normalizer.prefix != "none":
@@ -49,14 +61,25 @@ def added_tokens(
                 if change(content) != content:
                     what = f"{content!r:.40} is normalized, and found in other texts"
                     raise refusal("added tokens", what)
+            if normalizer.form is not None and _meets_marks(content, normalizer.form):
+                what = f"{content!r:.40} is found in normalized texts, where a mark beside it may change it"
+                raise refusal("added tokens", what)
             normalized.add(content.encode())
-        found.append(AddedToken(token, content.encode()))
+        forbidden = forbidden_texts(entry, entries, normalizer, keeps_spaces)
+        found.append(AddedToken(token, content.encode(), forbidden))
     others = [one.text for one in found if one.text not in normalized]
     if shared := first_shared(sorted(normalized), others):
         later, first = (each.decode() for each in shared)
         what = f"{first!r:.40} may share characters with {later!r:.40}, which is normalized, so found later"
         raise refusal("added tokens", what)
     return tuple(found)
+
+
+def _meets_marks(content: str, form: Callable[[str], str]) -> bool:
+    """Whether a normal form may change the ends of a text, or move them, by what stands beside it."""
+    table = normal_form(form)
+    first, last = ord(content[0]), ord(content[-1])
+    return bool(table.combining[first] or table.second[first] or table.combining[last] or table.starter[last])
 
 
 def refusal(part: str, reason: str) -> UnsupportedTokenizerError:

@@ -24,10 +24,10 @@ from tokamata.tokenization.pipelines.byte_pairs import (
     read_pre_tokenizer,
     with_bytes,
 )
-from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE, scores_of
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, Pipeline, Splitting, Unigram
 from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, refusal
+from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE, scores_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.vocabulary.sections import Section, flattened, refuse
 

@@ -1,4 +1,4 @@
-"""The pipeline of a WordPiece tokenizer, BERT's, from its ``tokenizer.json``.
+"""The pipeline of a WordPiece tokenizer, BERT's, or a WordLevel one, from its ``tokenizer.json``.
 
 The normalizer and the pre-tokenizer are local here.  Except for the order of marks, the normalizer changes
 each code point independently of its neighbours; and whether two neighbours stay in one word depends only on
@@ -12,6 +12,8 @@ A word without tokens becomes the unknown token, which does not decode to that w
 point of a token is a token by itself, both at the beginning of a word and after it; then longest match always
 finds tokens.  This holds for BERT's vocabularies.  For others, the words with tokens are found by an
 automaton of the whole vocabulary, if that is small (``Lexicon``).
+
+WordLevel is the same with whole words alone: a word is a token, or has none.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +30,8 @@ import numpy.typing as npt
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, Pipeline, WordPieces
-from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, refusal, vocab_of
+from tokamata.tokenization.pipelines.stripping_tokens import WHITE_SPACE
+from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, kind_of, refusal, vocab_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.tokenization.pretokenizers.word_machine import Lexicon
 from tokamata.vocabulary.sections import Section, flattened
@@ -49,7 +53,7 @@ class _Model(NamedTuple):
     Attributes:
         vocab: its tokens.
         unknown: the token that it writes for a word without tokens.
-        mark: the prefix of tokens that continue a word.
+        mark: the prefix of tokens that continue a word; ``""`` if there are none.
         most: the largest number of code points of a word.
     """
 
@@ -60,7 +64,7 @@ class _Model(NamedTuple):
 
 
 def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeline:
-    """The pipeline of a parsed ``tokenizer.json`` whose model is WordPiece.
+    """The pipeline of a parsed ``tokenizer.json`` whose model is WordPiece or WordLevel.
 
     Args:
         document: the parsed file.
@@ -82,9 +86,11 @@ def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeli
     }
     letters = _Letters(_spelled(texts.values(), mark), normalize, pre_tokenize)
     words = _words(model, texts, letters, len(tokens))
-    added = added_tokens(document, tokens, Normalizer())
-    spaces = filter(str.isspace, map(chr, range(CODE_POINTS)))
-    separators = "".join(each for each in spaces if pre_tokenize(normalize(f"a{each}a")) == ["a", "a"])
+    entries = document.fields.get("added_tokens") or ()
+    if any(entry.get("lstrip") or entry.get("rstrip") for entry in entries):
+        _check_white_space(letters)
+    added = added_tokens(document, tokens, Normalizer(), keeps_spaces=False)
+    separators = "".join(each for each in _spaces() if pre_tokenize(normalize(f"a{each}a")) == ["a", "a"])
     names = {entry.token: entry.text.decode() for entry in added}
     looked_up = [
         token
@@ -94,16 +100,24 @@ def word_piece_pipeline(document: Section, tokens: list[bytes | None]) -> Pipeli
     words = replace(
         words,
         separators=separators,
-        has_late_names=any(entry.get("normalized") for entry in document.fields.get("added_tokens") or ()),
+        has_late_names=any(entry.get("normalized") for entry in entries),
         looked_up=tuple(looked_up),
     )
     _check_added(document, added, normalize, mark, letters.is_part(mark))
     _check_unknown(model, added, normalize, pre_tokenize)
-    form = _form(flattened(document, "normalizer", "normalizers"), letters, engine)
-    return Pipeline(engine, Normalizer(form), (), words, added)
+    form = _form(flattened(document, "normalizer", "normalizers"), letters)
+    unguarded = ""
+    if not mark:
+        unguarded = "its model has whole words"
+    elif any(entry.get("lstrip") or entry.get("rstrip") for entry in entries):
+        unguarded = "some of its added tokens swallow white space"
+    return Pipeline(engine, Normalizer(form), (), words, added, unguarded)
 
 
 def _model(section: Section) -> _Model:
+    if kind_of(section) == "WordLevel":
+        vocab = vocab_of(section)
+        return _Model(vocab, section.text("unk_token", "<unk>"), "", max(map(len, vocab), default=0))
     return _Model(
         vocab_of(section),
         section.text("unk_token", "[UNK]"),
@@ -116,8 +130,12 @@ def _model(section: Section) -> _Model:
 
 
 def _check_decoder(decoder: Any, mark: str) -> None:
+    if not mark:
+        if decoder is not None:
+            raise refusal("decoder", f"{decoder!r:.100} does not write words with a space between them")
+        return
     kind = decoder.get("type") if isinstance(decoder, dict) else None
-    if kind != "WordPiece" or decoder.get("prefix", "##") != mark or not mark:
+    if kind != "WordPiece" or decoder.get("prefix", "##") != mark:
         raise refusal("decoder", f"{decoder!r:.100} does not undo a model whose mark is {mark!r:.40}")
 
 
@@ -135,7 +153,7 @@ def _check_added(
         name = f"{content!r:.40}"
         if any(character.isspace() for character in content):
             raise refusal("added tokens", f"{name} has whitespace")
-        if content.startswith(mark):
+        if mark and content.startswith(mark):
             raise refusal("added tokens", f"{name} begins with the mark of continuations")
         if is_part and not set(mark).isdisjoint(content):
             raise refusal("added tokens", f"{name} may begin in the mark of continuations")
@@ -143,6 +161,13 @@ def _check_added(
             raise refusal("added tokens", f"{name} is matched in normalized text, but is not normalized")
         if content in late and any(other in content for other in contents - late):
             raise refusal("added tokens", f"a part of {name} is cut out before it")
+
+
+def _check_white_space(letters: _Letters) -> None:
+    """Requires that no word has white space, which an added token swallows; what is between words is lost."""
+    for letter in WHITE_SPACE:
+        if letter in letters.kinds:
+            raise refusal("added tokens", f"some swallow white space, and {letter!r} may be in words")
 
 
 def _check_unknown(
@@ -202,18 +227,30 @@ def _program(
     return normalize, lambda text: [piece for piece, _ in cutter.pre_tokenize_str(text)]
 
 
-def _form(parts: list[Section], letters: _Letters, engine: HuggingFaceEngine) -> Callable[[str], str] | None:
+def _form(parts: list[Section], letters: _Letters) -> Callable[[str], str] | None:
     """The function that brings texts into a normal form; ``None`` if it only changes single code points."""
     names = [name for one in parts for name in _form_of(one)]
     if len(names) > 1:
         raise refusal("normalizer", f"{names[0]} and then {names[1]}")
     if not names:
         return None
-    normalize: Callable[[str], str] = getattr(engine.package.normalizers, names[0])().normalize_str
+    normalize = _normalizing(names[0])
     texts = [f"x{_HIGHEST_MARK}{letter}" for letter in letters.kinds]
     if names[0] in ("NFD", "NFKD") and all(normalize(text) == text for text in texts):
         return None  # nothing composes, and no marks are reordered
     return normalize
+
+
+@cache
+def _normalizing(form: str) -> Callable[[str], str]:
+    """One object for each normal form: :func:`.normal_forms.normal_form` keeps its tables."""
+    normalize: Callable[[str], str] = getattr(HuggingFaceEngine().package.normalizers, form)().normalize_str
+    return normalize
+
+
+@cache
+def _spaces() -> tuple[str, ...]:
+    return tuple(filter(str.isspace, map(chr, range(CODE_POINTS))))
 
 
 def _form_of(part: Section) -> list[str]:
@@ -283,9 +320,9 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
     firsts: set[str] = set()
     later: set[str] = set()
     for token, text in texts.items():
-        if text == mark and letters.is_word(mark):
+        if mark and text == mark and letters.is_word(mark):
             raise refusal("model", f"{mark!r:.40} is a token, and a word")
-        if text.startswith(mark):
+        if mark and text.startswith(mark):
             if letters.is_part(text.removeprefix(mark)):
                 roles[token] = _CONTINUES
                 later.update(text.removeprefix(mark))
@@ -294,8 +331,10 @@ def _words(model: _Model, texts: dict[int, str], letters: _Letters, size: int) -
             firsts.add(text[0])
             later.update(text[1:])
     known = set(texts.values())
-    gets_stuck = any(letter not in known for letter in firsts) or any(
-        mark + letter not in known for letter in later
+    gets_stuck = (
+        not mark
+        or any(letter not in known for letter in firsts)
+        or any(mark + letter not in known for letter in later)
     )
     written = mark if letters.is_part(mark) else ""
     kinds = np.zeros(CODE_POINTS, dtype=np.uint16)

@@ -39,7 +39,7 @@ since tokens decide where to guess.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pretokenizers.matching import DEAD, Matching
@@ -59,6 +59,7 @@ class Cut:
             writes it, and a text with a gap is not canonical.
         keeps_matches: whether matches are pieces.  If they are removed, a text with one is not canonical, and
             others are one gap.
+        shows_gaps: whether text that is removed is a piece nevertheless; ``Hypotheses.in_gap`` says which.
     """
 
     matching: Matching
@@ -69,6 +70,8 @@ class Cut:
     def has_matches(self) -> bool:
         """Whether a match may be a piece."""
         return self.keeps_matches and not self.matching.never_matches
+
+    shows_gaps: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,14 @@ class Hypotheses:
         targets: for each state and class the next state, or ``DEAD``.
         ends: for each state, those that guess the end of a pre-token at this position.
         may_end: for each state, whether the text may end here.
+        in_gap: for each state, whether it is in text that is removed.
     """
 
     starts: tuple[int, ...]
     targets: tuple[tuple[int, ...], ...]
     ends: tuple[tuple[int, ...], ...]
     may_end: tuple[bool, ...]
+    in_gap: tuple[bool, ...] = ()
 
 
 def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
@@ -132,6 +137,7 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
         targets.append(row)
         ends.append([number(after) for after in _ended(cuts, chain, classes)])
         may_end.append(all(map(_finishes, cuts, chain, [classes] * len(cuts))))
+    in_gap = [_is_removed(cuts, chain) for chain in order]
     # The text may end at its start, where nothing was read.  It may not end after a guessed border, since the
     # hypothesis without the guess covers that.
     for index, start in enumerate(starts):
@@ -139,7 +145,8 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
         targets.append(targets[start])
         ends.append([])
         may_end.append(True)
-    return _trimmed(starts, targets, ends, may_end)
+        in_gap.append(in_gap[start])
+    return live_part(starts, targets, ends, may_end, in_gap)
 
 
 def without_end(found: Hypotheses, symbols: Sequence[bool]) -> Hypotheses:
@@ -153,7 +160,7 @@ def without_end(found: Hypotheses, symbols: Sequence[bool]) -> Hypotheses:
         for row in found.targets
     ]
     ends = [*(list(row) for row in found.ends), *([end + size for end in row] for row in found.ends)]
-    return _trimmed(list(found.starts), targets * 2, ends, [*found.may_end, *[False] * size])
+    return live_part(list(found.starts), targets * 2, ends, [*found.may_end, *[False] * size])
 
 
 def without_matches(
@@ -205,8 +212,8 @@ def without_matches(
     machine = (targets, ends, may_end)
     begun = {name: [numbers[s, none, s in hidden] for s in some] for name, some in starts.items()}
     # Each has the same numbers: what is kept does not depend on where texts begin.
-    return _trimmed([], *machine), {
-        name: list(_trimmed(some, *machine).starts) for name, some in begun.items()
+    return live_part([], *machine), {
+        name: list(live_part(some, *machine).starts) for name, some in begun.items()
     }
 
 
@@ -232,7 +239,7 @@ def _fresh(cuts: Sequence[Cut]) -> list[_Chain]:
 
 def _begun(cut: Cut, pending: frozenset[int], must: int | None = None) -> list[_Guess]:
     guesses = [_Guess(0, False, must, pending)] if cut.has_matches else []
-    if cut.keeps_gaps:
+    if cut.keeps_gaps or cut.shows_gaps:
         guesses.append(_Guess(GAP, False, must, pending))
     return guesses
 
@@ -292,10 +299,18 @@ def _finishes(cut: Cut, guess: _Guess, end: int) -> bool:
     return guess.open == GAP or marks[guess.open][end]
 
 
-def _trimmed(
-    starts: list[int], targets: list[list[int]], ends: list[list[int]], may_end: list[bool]
+def _is_removed(cuts: Sequence[Cut], chain: _Chain) -> bool:
+    return any(guess.open == GAP and not cut.keeps_gaps for cut, guess in zip(cuts, chain, strict=True))
+
+
+def live_part(
+    starts: list[int],
+    targets: list[list[int]],
+    ends: list[list[int]],
+    may_end: list[bool],
+    in_gap: Sequence[bool] = (),
 ) -> Hypotheses:
-    """The states from which some text leads to an end, renumbered."""
+    """The states from which some text leads to an end, renumbered; arguments as in :class:`Hypotheses`."""
     sources: list[list[int]] = [[] for _ in targets]
     for state, row in enumerate(targets):
         for target in {*row, *ends[state]} - {DEAD}:
@@ -314,4 +329,5 @@ def _trimmed(
         tuple(tuple(renumbered.get(target, DEAD) for target in targets[state]) for state in kept),
         tuple(tuple(renumbered[t] for t in ends[state] if t in live) for state in kept),
         tuple(may_end[state] for state in kept),
+        tuple(in_gap[state] for state in kept) if in_gap else (),
     )

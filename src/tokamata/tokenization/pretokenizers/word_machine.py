@@ -38,6 +38,7 @@ from tokamata.tokenization.pretokenizers.machine import Hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD
 
 _MOST_TARGETS = 2_000_000  # entries of the table: states times symbols
+_MOST_STATES = 65_000  # the engine numbers them with 16 bits
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def word_hypotheses(symbols: Sequence[Symbol], words: WordDefinition) -> Hypothe
     numbers = {state: number for number, state in enumerate(order)}
     targets, ends, may_end = [], [], []
     for state in order:  # grows as states are found
-        if len(order) * len(symbols) > _MOST_TARGETS:
+        if len(order) * len(symbols) > _MOST_TARGETS or len(order) > _MOST_STATES:
             raise UnsupportedTokenizerError("model", "deciding which words have tokens takes too many states")
         row = []
         for symbol in symbols:
