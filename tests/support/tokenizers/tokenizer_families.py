@@ -20,6 +20,7 @@ from tokenizers import Tokenizer
 
 from tests.support.tokenizers.random_tokenizers import REGEXES, random_tokenizer
 from tests.support.tokenizers.rare_families import RARE_FAMILIES
+from tests.support.tokenizers.small_unigrams import unigram_document
 
 MOST_CHARACTERS = 4
 
@@ -159,6 +160,7 @@ FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
     "splits": _with_other_splits,
     "stripping tokens": _with_stripping_tokens,
     "spaced pieces": _with_spaced_pieces,
+    "Unigram": unigram_document,
     **RARE_FAMILIES,
 }
 
