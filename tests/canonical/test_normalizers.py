@@ -163,7 +163,7 @@ def test_texts_that_a_charsmap_leaves_alone(rule: str) -> None:
     draw = random.Random(5)
     wide = "".join(map(chr, draw.choices(np.flatnonzero(live).tolist(), k=60)))
     texts = all_texts(letters, 4)
-    texts += ["".join(draw.choices(letters + wide, k=draw.randint(5, 9))) for _ in range(3000)]
+    texts += ["".join(draw.choices(letters + wide, k=draw.randint(5, 9))) for _ in range(1500)]
     texts += [text for text in all_texts("\u2194\u0338\u200d\u0903", 6) if all(live[ord(c)] for c in text)]
     texts += [f"\u0915\u094de{text}" for text in all_texts("\u0301\u1ab0\u0600e", 4)]
     changed = 0
@@ -296,7 +296,7 @@ def test_with_a_sign(name: str) -> None:
     assert compare(tokenizer, texts) > 50
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_random_normalizers(seed: int) -> None:
     tokenizer, alphabet = random_normalizer(seed)
     with suppress(tk.UnsupportedTokenizerError):
@@ -434,7 +434,7 @@ def test_user_defined_pieces(has_prefix: bool) -> None:
         return
     parts = [" ", "a", "b", "<m>", "\xe9", "<"]
     texts = ["".join(each) for size in range(6) for each in itertools.product(parts, repeat=size)]
-    for text in random.Random(1).sample(texts, 2500):
+    for text in random.Random(1).sample(texts, 1200):
         tokens = processor.encode(text)
         comes_back = processor.decode(tokens) == text
         assert spelled(vocabulary, text) == (tuple(tokens) if comes_back else None), text
