@@ -29,7 +29,7 @@ def sentence_piece_model(**options: Any) -> SentencePieceModel:
         sentence_iterator=iter(CORPUS * 3),
         model_writer=written,
         model_type="unigram",
-        vocab_size=700,
+        vocab_size=1600,
         hard_vocab_limit=False,
         minloglevel=2,
         **options,
@@ -64,7 +64,7 @@ def by_hugging_face() -> Tokenizer:
     )
     tokenizer.decoder = decoders.Metaspace()
     trainer = trainers.UnigramTrainer(
-        vocab_size=600, special_tokens=["<unk>", "<s>"], unk_token="<unk>", show_progress=False
+        vocab_size=1600, special_tokens=["<unk>", "<s>"], unk_token="<unk>", show_progress=False
     )
     tokenizer.train_from_iterator(list(CORPUS) * 3, trainer)
     return tokenizer
