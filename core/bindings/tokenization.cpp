@@ -62,6 +62,7 @@ TextRulesTables text_rules(const nb::dict& tables) {
   }
   rules.added = texts_of(tables, "added_texts");
   rules.forbidden = texts_of(tables, "forbidden_texts");
+  rules.added_begins = to_vector<std::uint8_t>(tables, "added_begins");
   rules.added_are_apart = nb::cast<bool>(tables["added_are_apart"]);
   return rules;
 }

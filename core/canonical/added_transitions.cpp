@@ -13,8 +13,8 @@ class AddedTransitions::Gathered {
   explicit Gathered(const Tokenization& tokenization) : tokenization_(tokenization) {}
 
   void add(StateId target, std::uint32_t number) {
-    by_target_[{target, tokenization_.behind_added(number), tokenization_.is_control({tokenization_.added()[number]})}]
-        .push_back(number);
+    const bool begins = tokenization_.starts_after(number).data() == tokenization_.rules().control_starts().data();
+    by_target_[{target, tokenization_.behind_added(number), begins}].push_back(number);
   }
   void add(AddedTransition move) { transitions_.push_back(std::move(move)); }
 

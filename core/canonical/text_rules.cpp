@@ -33,6 +33,8 @@ void check_tables(const TextRulesTables& tables) {
               "the offsets of ends are not in order");
   for (const auto* list : {&tables.ends, &tables.text_starts, &tables.added_starts, &tables.control_starts})
     check_rules(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
+  check_rules(tables.added_begins.empty() || tables.added_begins.size() == tables.added.size(),
+              "added_begins has another size");
   check_rules(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(),
               "composes has no rows");
   for (const ClassRules& rules : tables.classes)

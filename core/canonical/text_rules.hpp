@@ -95,6 +95,7 @@ struct TextRulesTables {
   std::vector<std::uint16_t> form_targets;
   std::vector<FormState> form_states;
   std::vector<std::string> added, forbidden;  // see AddedTokens
+  std::vector<std::uint8_t> added_begins;     // by number: a text begins anew after it; empty: after none
   bool added_are_apart = false;
 };
 
@@ -113,6 +114,10 @@ class TextRules {
   std::span<const std::uint16_t> starts_after(Before before) const {
     if (before == Before::AddedToken) return added_starts();
     return before == Before::ControlToken ? control_starts() : text_starts();
+  }
+  std::span<const std::uint16_t> starts_after_added(std::size_t number) const {
+    const bool begins = !tables_.added_begins.empty() && tables_.added_begins[number];
+    return begins ? control_starts() : added_starts();
   }
   // The hypotheses that end a pre-token where this one stands.
   std::span<const std::uint16_t> ends(std::uint16_t guess) const {

@@ -129,7 +129,7 @@ class Tokenization {
   }
   // The hypotheses after one.
   std::span<const std::uint16_t> starts_after(std::size_t number) const {
-    return is_control({added_[number]}) ? rules_.control_starts() : rules_.added_starts();
+    return is_control({added_[number]}) ? rules_.control_starts() : rules_.starts_after_added(number);
   }
   // The matches that one leaves under way where none was before.
   AddedTokens::Open behind_added(std::size_t number) const { return (*behind_added_)[number]; }

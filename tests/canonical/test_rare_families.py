@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -326,6 +327,30 @@ def test_a_mark_after_a_normalized_token() -> None:
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.add_tokens([AddedToken("|m|", normalized=True)])
     tk.regex("a").compile(tk.Vocabulary.load(tokenizer, stop=()), tokenization="canonical")
+
+
+@pytest.mark.parametrize("special", [True, False])
+def test_a_text_begins_anew_after_a_token_that_swallows_its_prefix(special: bool) -> None:
+    """Phi-3's ``</s>`` and ``<|user|>``: what the decoder writes for the prefix is swallowed."""
+    vocab = {"<unk>": 0, "▁": 1, "a": 2, "b": 3, "▁a": 4, "▁▁": 5}
+    made = document(vocab, None, merges=[["▁", "a"], ["▁", "▁"]], unk_token="<unk>")
+    spaced = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    prepend = {"type": "Prepend", "prepend": "▁"}
+    made["normalizer"] = {"type": "Sequence", "normalizers": [prepend, spaced]}
+    back = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    made["decoder"] = {"type": "Sequence", "decoders": [back, {"type": "Fuse"}, strip]}
+    made["added_tokens"] = [{**added(6, "</s>"), "rstrip": True, "special": special}, added(7, "<s>", False)]
+    tokenizer = Tokenizer.from_str(json.dumps(made))
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+    tables = tokenization_of(vocabulary)
+    assert tokenizer.encode("a</s>a").ids == [4, 6, 4] == tokenizer.encode("a</s> a").ids
+    assert tables.first_noncanonical([4, 6, 4]) is None
+    for size in range(1, 5):
+        for sequence in itertools.product(range(1, 8), repeat=size):
+            tokens = list(sequence)
+            theirs = _is_canonical(tokenizer, vocabulary, tokens)
+            assert (tables.first_noncanonical(tokens) is None) == theirs, tokens
 
 
 def test_a_part_after_byte_level_is_refused() -> None:

@@ -115,10 +115,12 @@ def _text_tables_of(vocabulary: Vocabulary) -> Tables:
         raise UnsupportedTokenizerError("added tokens", what)
     if "roles" in tables:
         _check_looked_up(vocabulary, tables)
-    tokens = tables["added_tokens"][np.array(is_text, dtype=bool)]
+    chosen = np.array(is_text, dtype=bool)
+    tokens, begins = tables["added_tokens"][chosen], tables["added_begins"][chosen]
     kept = np.isin(tables["forbidden_tokens"], tokens)
     forbidden = [text for text, keeps in zip(tables["forbidden_texts"], kept, strict=True) if keeps]
-    return {**tables, "added_tokens": tokens, "added_texts": texts, "forbidden_texts": forbidden}
+    added = {"added_tokens": tokens, "added_begins": begins, "added_texts": texts}
+    return {**tables, **added, "forbidden_texts": forbidden}
 
 
 def _check_looked_up(vocabulary: Vocabulary, tables: Tables) -> None:

@@ -248,6 +248,7 @@ def _class_tables(
         "unguarded": np.frombuffer(_unguarded(pipeline).encode(), dtype=np.uint8),
         "added_tokens": np.array([added.token for added in pipeline.added], dtype=np.uint32),
         "added_texts": [added.text for added in pipeline.added],
+        "added_begins": np.array([added.begins for added in pipeline.added], dtype=np.uint8),
         "forbidden_tokens": np.array(
             [added.token for added in pipeline.added for _ in added.forbidden], dtype=np.uint32
         ),

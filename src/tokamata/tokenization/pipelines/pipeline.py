@@ -191,11 +191,14 @@ class AddedToken:
         token: the token.
         text: the text.
         forbidden: longer texts that stand in no canonical text, since the token swallows white space.
+        begins: whether a text begins anew after it, as after a control token: it swallows the space that is
+            put before a text, so that this is not put twice.
     """
 
     token: int
     text: bytes
     forbidden: tuple[bytes, ...] = ()
+    begins: bool = False
 
 
 @dataclass(frozen=True)

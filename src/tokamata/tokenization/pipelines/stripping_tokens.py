@@ -20,6 +20,11 @@ forbidden text for such an ``N``.  If both are found at the same time, the white
 Where the forbidden texts cannot say this, because another token is a beginning of one, the tokenizer is
 refused.
 
+Prefix.  Llama 2's tokenizers put a space before each text, so what stands after an added token gets one at
+each encoding, and is not canonical.  But a token with ``rstrip`` swallows the space that was decoded (Phi-3's
+``</s>``): after it a text begins anew, as after a control token, and its own first character is no white
+space.
+
 Rejected: start states for after and before such tokens in the automaton of pre-tokens, which would have twice
 the states, and whose ends would depend on the token that follows.
 """
@@ -95,8 +100,8 @@ def _after(entry: dict[str, Any], entries: Sequence[dict[str, Any]], normalizer:
             raise _refused(entry, f"is rstrip, and {other['content']!r:.40} begins with white space")
     space = ""
     if normalizer.prefix != "none" and not normalizer.prefix_once:
-        # Only after a control token a text begins anew, with a space that is decoded to nothing.
-        if normalizer.prefix == "missing" or not entry.get("special"):
+        # Where one is always put, a text begins anew after the token, which swallows the decoded one.
+        if normalizer.prefix == "missing":
             raise _refused(entry, "is rstrip, and the tokenizer puts a space before the text after it")
         space = " "
     return [entry["content"] + space + each for each in WHITE_SPACE]

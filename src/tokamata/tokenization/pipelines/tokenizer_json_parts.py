@@ -66,7 +66,8 @@ def added_tokens(
                 raise refusal("added tokens", what)
             normalized.add(content.encode())
         forbidden = forbidden_texts(entry, entries, normalizer, keeps_spaces)
-        found.append(AddedToken(token, content.encode(), forbidden))
+        begins = bool(entry.get("rstrip")) and normalizer.prefix == "always"
+        found.append(AddedToken(token, content.encode(), forbidden, begins))
     others = [one.text for one in found if one.text not in normalized]
     if shared := first_shared(sorted(normalized), others):
         later, first = (each.decode() for each in shared)
