@@ -26,11 +26,13 @@ from fuzz import (
     fuzz_kept,
     fuzz_limits,
     fuzz_lookaround,
+    fuzz_normalizers,
     fuzz_pairs,
     fuzz_patterns,
     fuzz_repair,
     fuzz_schemas,
     fuzz_self_test,
+    fuzz_unigram_hosts,
     fuzz_values,
 )
 from tests.support.automata.tokenizations import Bpe
@@ -65,6 +67,15 @@ def test_canonical_constraints_of_small_tokenizers() -> None:
     tally = fuzz_canonical.run(seconds=3, seed=20261121)
     assert tally.tried > 0
     assert min(tally.masks, tally.walks, tally.texts) > 0
+
+
+def test_normalizers_of_small_tokenizers() -> None:
+    tally = fuzz_normalizers.run(seconds=2, seed=20261128)
+    assert tally.texts > tally.canonical > 0
+
+
+def test_unigram_models_of_both_hosts() -> None:
+    assert fuzz_unigram_hosts.run(seconds=1, seed=20261128).texts > 0
 
 
 def test_boundaries_and_seams_of_small_tokenizers(monkeypatch: pytest.MonkeyPatch) -> None:

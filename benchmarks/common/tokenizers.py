@@ -38,6 +38,7 @@ KNOWN = {
     "qwen3": Known("Qwen 3", ("<|im_end|>", "<|endoftext|>")),
     "o200k": Known("o200k", ("<|endoftext|>",)),
     "gemma-3": Known("Gemma 3", ("<eos>", "<end_of_turn>")),
+    "xlnet_base_cased": Known("XLNet (Unigram)", ("</s>",)),
 }
 
 

@@ -143,7 +143,6 @@ def test_what_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "part", "reason"),
     [
-        ({"type": "WordLevel"}, "model", "WordLevel"),
         ({"dropout": 0.1}, "model", "dropout"),
         ({"end_of_word_suffix": "</w>", "ignore_merges": True}, "model", "end_of_word_suffix"),
     ],

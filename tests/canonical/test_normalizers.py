@@ -521,7 +521,7 @@ def test_patterns_that_take_long_are_not_run() -> None:
         (normalizers.Precompiled(small_charsmap()), None, "its normalizer has a charsmap"),
         (normalizers.Strip(True, True), None, "removes white space at the ends"),
         (_SINGLE_SPACES, None, "replaces what matches a pattern"),
-        (None, pre_tokenizers.WhitespaceSplit(), "its pre-tokenizer removes parts"),
+        (None, pre_tokenizers.WhitespaceSplit(), "its pre-tokenizer leaves out white space"),
         (
             normalizers.Sequence([normalizers.Lowercase(), normalizers.NFC()]),
             None,

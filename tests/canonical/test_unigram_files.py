@@ -6,13 +6,13 @@ import json
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
 import tokamata as tk
 from tokamata.tokenization.pipelines.pipeline import Pipeline, Unigram
 from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
+from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE
 from tokamata.vocabulary.hugging_face import table_from_tokenizer_json
 
 SIGN = "\u2581"
@@ -64,11 +64,12 @@ def model_of(file: dict[str, Any]) -> Unigram:
 
 def test_what_is_read() -> None:
     model = model_of(document(PIECES))
-    known = {token for token, score in enumerate(model.scores) if not np.isnan(score)}
+    scores = model.scores
+    known = {token for token, score in enumerate(scores.whole.tolist()) if score != NO_PIECE}
     # The names of added tokens are cut out, and no text has a space where a sign is written for it.
     assert known == {2, 3, 4, 5, 6, 8, 9}
-    assert model.scores[5] == -2.5
-    assert model.unknown_score == -15.0
+    assert scores.whole[5] == -2.5 * scores.units
+    assert scores.unknown == -15.0
     assert model.byte_tokens == {}
     assert not model.lacks.any()
     assert not model.unknown[list(map(ord, " ab<>"))].any()
@@ -78,7 +79,7 @@ def test_what_is_read() -> None:
 def test_files_from_before_models_had_types() -> None:
     file = document(PIECES)
     del file["model"]["type"]
-    assert model_of(file).unknown_score == -15.0
+    assert model_of(file).scores.unknown == -15.0
 
 
 def test_bytes_write_what_is_no_piece() -> None:
@@ -89,7 +90,7 @@ def test_bytes_write_what_is_no_piece() -> None:
     assert model.byte_tokens == {byte: len(PIECES) + byte for byte in range(256)}
     assert model.lacks[[ord("c"), ord("\xe9")]].all()
     assert not model.unknown.any()
-    assert np.isnan(model.scores[len(PIECES) :]).all()
+    assert (model.scores.whole[len(PIECES) :] == NO_PIECE).all()
     assert [split.regex for split in pipeline.splits if not split.keeps_matches] == ["<0x[0-9A-F][0-9A-F]>"]
 
 

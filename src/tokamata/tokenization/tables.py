@@ -136,14 +136,15 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     # Matches of a normalizer are found before a sign is written for spaces.
     splits = (*normalizer.absent, *pipeline.splits)
     programs = []
-    members: dict[tuple[bool, str], Flags] = {}
+    # Classes that a split has of its own may have one name in several.
+    members: dict[tuple[int, str], Flags] = {}
     for number, split in enumerate(splits):
         program = compile_regex(split.regex, pipeline.engine.dollar_is_end)
         programs.append(program)
         is_spelled = number >= len(normalizer.absent)
         for cls in classes_of(program):
             flags = split.members[cls] if cls in split.members else pipeline.engine.members(cls)
-            members[is_spelled, cls] = _as_spelled(flags, normalizer) if is_spelled else flags
+            members[number, cls] = _as_spelled(flags, normalizer) if is_spelled else flags
     names = list(members)
     is_space, is_white = (np.zeros(CODE_POINTS, dtype=bool) for _ in range(2))
     is_space[space] = True
@@ -159,7 +160,7 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     absent = []
     for number, (split, program) in enumerate(zip(splits, programs, strict=True)):
         is_spelled = number >= len(normalizer.absent)
-        own = {cls: columns[is_spelled, cls] for cls in classes_of(program)}
+        own = {cls: columns[number, cls] for cls in classes_of(program)}
         automaton = matching(program, own, len(kinds))
         if not is_spelled:
             absent.append(automaton)
@@ -169,9 +170,7 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
             raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
     others = kinds[:, len(names) :]  # the space, white space, and where words have spaces
     if spacing is not None:
-        if normalizer.has_contexts:
-            raise UnsupportedTokenizerError("normalizer", "it changes white space, and the model marks words")
-        guesses = _spaced_guesses(cuts, spacing, np.delete(others, 1, axis=1))
+        guesses = _spaced_guesses(cuts, absent, spacing, others)
         return {**tables, "added_are_apart": spacing.side == "before", **guesses}
     guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, others[:, 0], others[:, 1])
     return {**tables, "added_are_apart": False, **guesses}
@@ -278,23 +277,29 @@ def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
     return spelled
 
 
-def _spaced_guesses(cuts: list[Cut], spacing: Spacing, columns: npt.NDArray[Any]) -> Tables:
+def _spaced_guesses(
+    cuts: list[Cut], absent: list[Matching], spacing: Spacing, columns: npt.NDArray[Any]
+) -> Tables:
     """The hypotheses where words have spaces beside them.
 
     Args:
         cuts: the splits.
+        absent: what may not match in a text.
         spacing: where the spaces are.
-        columns: for each symbol, whether it is the space, and the two properties of ``spacing``.
+        columns: for each symbol, whether it is the space, whether it is white space, and the two properties
+            of ``spacing``.
     """
     spaces = np.flatnonzero(columns[:, 0]).tolist()
     base = hypotheses([replace(cut, shows_gaps=True) for cut in cuts], len(columns))
-    outer, inner = (columns[:, number].astype(bool).tolist() for number in (1, 2))
+    outer, inner = (columns[:, number].astype(bool).tolist() for number in (2, 3))
     found = spaced_words(base, spacing.side, spaces, outer, inner)
     text, added = ([start] for start in found.starts)
-    return {
-        **_hypotheses_tables(found.targets, found.ends, found.may_end),
-        **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
-    }
+    starts = {"text_starts": text, "added_starts": added, "control_starts": added}
+    if absent:
+        # The space before the first word of a text is none of its own.
+        hidden = frozenset(text) if spacing.side == "before" else frozenset[int]()
+        found, starts = without_matches(found, starts, hidden, absent, len(columns))
+    return {**_hypotheses_tables(found.targets, found.ends, found.may_end), **_starts(starts)}
 
 
 def _guesses(

@@ -152,6 +152,9 @@ class _Reading:
             raise refusal("normalizer", f"Replace {one!r:.200} of the empty text")
         self._refuse_after_spaces(one)
         name = f"Replace of {text!r:.40}"
+        if not is_text and text == r"\s+" and content == " ":  # CLIP's: a single space stays
+            self._add_single(name, self._package.Replace(self._engine.package.Regex(r"\s"), " "))
+            is_text, text = True, "  "
         if is_text and len(text) == 1:
             self._add_single(name, self._package.Replace(text, content))
             return
