@@ -70,7 +70,7 @@ def _live(path: Path) -> object:
 def _detector(vocabulary: Any, texts: list[str]) -> dict[str, Any]:
     """Det_3 of a vocabulary with merges; nothing for others."""
     source = vocabulary.pipeline
-    model = _pipeline(source.family, source.content(), list(vocabulary.tokens)).model
+    model = _pipeline(source, source.content(), list(vocabulary.tokens)).model
     if not isinstance(model, BytePairs):
         return {}
     build, merges = _timed(lambda: RealMerges(vocabulary, model))

@@ -114,5 +114,5 @@ def merges_of(vocabulary: tk.Vocabulary) -> RealMerges | None:
     pipeline_source = vocabulary.pipeline
     assert pipeline_source is not None
     content = pipeline_source.content()
-    model = _pipeline(pipeline_source.family, content, list(vocabulary.tokens)).model
+    model = _pipeline(pipeline_source, content, list(vocabulary.tokens)).model
     return RealMerges(vocabulary, model) if isinstance(model, BytePairs) else None
