@@ -142,6 +142,10 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
     if (std::ranges::count_if(trie_.own({node}), is_piece) > 1)
       throw std::invalid_argument("unigram: two pieces have one text");
   }
+  beginning_ = sets_.best;
+  for_each_bit(sets_.close, [&](std::uint32_t token) {
+    if (!begin({token})) clear_bit(beginning_, token);
+  });
 }
 
 UnigramPieces::Sets UnigramPieces::find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,

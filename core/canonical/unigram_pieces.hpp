@@ -84,12 +84,12 @@ class UnigramPieces final : public Pieces {
   bool ends_anywhere() const override { return true; }
   bool may_go_on(State) const override { return true; }
   void forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const override;
-  const Words& settled(bool) const override { return sets_.best; }
+  const Words& settled(bool begins) const override { return begins ? beginning_ : sets_.best; }
   const Words& apart() const override { return sets_.apart; }
   Words before(TokenId token) const override;
   State alike(State) const override { return kSettled; }
   std::vector<std::uint32_t> carried(State state, TokenId last) const override;
-  const Words& beginning() const override { return sets_.best; }
+  const Words& beginning() const override { return beginning_; }
   const Words& following() const override { return sets_.best; }
   std::size_t memory_bytes() const override;
 
@@ -152,6 +152,7 @@ class UnigramPieces final : public Pieces {
   std::vector<Score> scores_;  // by token
   Floats floats_;
   Sets sets_;
+  Words beginning_;            // those of the best that are so with the sums of a pre-token's first token
   std::vector<bool> is_byte_;  // by token
   mutable Mutex mutex_;
   std::unique_ptr<Fronts> fronts_;

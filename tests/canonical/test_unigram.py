@@ -125,6 +125,15 @@ def test_near_ties_are_decided_by_the_sums_of_the_program() -> None:
     assert ends == {("aa", "a"), ("a", "aa")}
 
 
+def test_rounding_decides_which_tokens_begin_a_word() -> None:
+    """-0.1 and -0.7 are more than -0.8 as floats; after other tokens it may be otherwise."""
+    tokenizer = unigram({"▁": -0.1, "y": -0.7, "▁y": -0.8})
+    assert tokenizer.encode("y").tokens == ["▁", "y"]
+    matcher = anything(tokenizer)
+    assert tokenizer.token_to_id("▁y") not in bits(matcher.mask)
+    assert not matcher.advance(tokenizer.token_to_id("▁y"))
+
+
 def test_scores_of_float32_are_exact_as_whole_numbers() -> None:
     draw = np.random.default_rng(1)
     scores = draw.uniform(-20, -2, 1000).astype(np.float32).astype(np.float64)

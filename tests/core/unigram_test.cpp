@@ -82,6 +82,7 @@ void check_unigram(const SmallUnigram& model) {
     const std::string& text = model.texts[token];
     const std::optional<Pieces::State> state = pieces.begin({token});
     CHECK_EQUAL(state.has_value(), model.encode(text) == Tokens{token});
+    CHECK_EQUAL(state.has_value(), has_bit(pieces.beginning(), token));
     if (state) open.push_back({{token}, text, *state});
   }
   for (std::size_t i = 0; i < open.size(); ++i) {
