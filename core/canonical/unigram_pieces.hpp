@@ -21,12 +21,15 @@
 // Masks.  A crossing arc forbids the tokens whose sums it beats, or ties with.  For each node and token there is a least
 // lead from which on this is so; lists of them are made once for each node that is pending, and sorted.  They hold only
 // what the highest lead that the node can have reaches.
-// Sums are whole numbers: scores are multiples of some fraction, and the front end has shown that the program's own sums
-// of floats do not round (tokenization/pipelines/unigram.py).  So differences decide what absolute sums do.
+// Sums.  The program adds floats.  Where its sums are exact, whole numbers decide the same (multiples of the fraction
+// that all scores are multiples of).  Where they round, whole numbers decide all but near ties, and a state also has the
+// program's own sums to each start and to here, which decide these.  No two words share such a state.  So it is
+// *projected* to one without sums, which stands for all that have the same leads: there a near tie leads to kTied, and
+// all that is found without one is true of each.  kSettled is the one that leaves what its last token leaves by itself.
 // Source: Kudo, Subword Regularization, 2018, for the model; own for masks.  "Differences of the last positions" is the
 // locality that Xu (004, section 11) leaves open.
 // Cost.  A token: its bytes times the pending starts, one or two as a rule.  Lists: for each node, once, a walk of what
-// its subtrie and the tokens have in common.  Not taken: absolute sums as states, which no two words share.
+// its subtrie and the tokens have in common.  States that nobody has are dropped.  Not taken: sums alone as states.
 #pragma once
 
 #include <cstdint>
