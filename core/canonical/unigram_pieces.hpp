@@ -4,7 +4,7 @@
 // the arc that ends there with the highest sum; of equal ones the arc that begins first.  A token may follow others if
 // it is this arc at its own end.  A prefix of a best segmentation is one too, so a pre-token may end anywhere.
 // Example.  Scores  a -1, b -2, c -3, ab -2, bc -3, cab -4.  After `a`, the token `b` ends where `ab` ends, whose sum is
-// -2 instead of -3: it may not follow.  After `a`, `bc` may: -4, as high as `ab c` with -5.  And `b` waits for nothing,
+// -2 instead of -3: it may not follow.  After `a`, `bc` may: -4 is higher than -5 of `ab c`.  And `b` waits for nothing,
 // but `c` for `ab`.
 // How.  What follows depends on the text before in one way: by a *crossing* arc, which begins before the last token's
 // end and ends after it.  A *pending* start is a node of the trie, the text from the start to here, with its *lead*: the

@@ -131,6 +131,11 @@ def test_a_model_without_the_unknown_token_writes_no_unknown_code_points() -> No
             tk.UnsupportedTokenizerError,
             "'c' is in pieces, and is no piece itself",
         ),
+        (
+            {"vocab": [*PIECES, ["a" * 300, -1.0]]},
+            tk.UnsupportedTokenizerError,
+            "its pieces are too long: up to 300 bytes",
+        ),
     ],
 )
 def test_what_is_refused(change: dict[str, Any], error: type[tk.TokamataError], message: str) -> None:

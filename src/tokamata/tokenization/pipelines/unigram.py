@@ -34,6 +34,8 @@ from tokamata.vocabulary.sections import Section, flattened, refuse
 __all__ = ["unigram_pipeline"]
 
 _UNKNOWN_PENALTY = 10.0
+_MOST_COMPARED = 1 << 27  # places; 250,000 pieces of ten bytes have 25 million
+_LONGEST = 256  # bytes of a piece; SentencePiece makes none of more than 16 characters by default
 _MOST_SCORE = 1e300  # so that sums are finite
 _BYTE_NAMES = [f"<0x{byte:02X}>" for byte in range(256)]
 _ANY_BYTE = "<0x[0-9A-F][0-9A-F]>"
@@ -92,6 +94,10 @@ def _pieces(model: Section) -> list[tuple[str, float]]:
         found.append((text, float(score)))
     if not found:
         raise refusal("model", "it has no pieces")
+    # Each place of a piece is compared with all that begin before it.
+    sizes = [len(text.encode("utf-8", "surrogatepass")) for text, _ in found]
+    if max(sizes) > _LONGEST or sum(size * size for size in sizes) > _MOST_COMPARED:
+        raise refusal("model", f"its pieces are too long: up to {max(sizes):,} bytes")
     return found
 
 
