@@ -87,7 +87,8 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
     """
     model = read_model(proto)
     if model.kind != "BPE":
-        raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}")
+        advice = "; load the model's tokenizer.json" if model.kind == "Unigram" else ""
+        raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}{advice}")
     normalizer = sentence_piece_normalizer(model)
     if model.has_unused:
         raise UnsupportedTokenizerError("model", "SentencePiece's unused pieces")
