@@ -164,6 +164,8 @@ class Liveness::Search {
         is_settled_ = true;
         return known->second;
       }
+    is_settled_ = node.edge == Hypothesis::Edge::Inside && all_.is_dead_by_text(node, budget_);
+    if (is_settled_) return kDead;
     const TokenCount count = all_.by_witness(node);
     if (count != kDead) all_.known_[node] = count;
     return count;
@@ -316,10 +318,18 @@ Liveness::Node Liveness::projected(const Node& node) const {
   return same;
 }
 
+// Whether no text goes on from a node, whatever its pieces are.  Unigram has states of these without end, and a search
+// that finds nothing would be through them all.
+bool Liveness::is_dead_by_text(const Node& node, Budget& budget) {
+  return tokenization_.pieces().ends_anywhere() && node.text.place == CodePoints::kBetween && !sees_edges(node.state) &&
+         text_.bound(node.state, node.text, budget) == kDead;
+}
+
 TokenCount Liveness::bound_by_token(const Node& node, Budget& budget) {
   const bool is_inside = node.edge == Hypothesis::Edge::Inside;
   if (is_inside && !tokenization_.pieces().may_go_on(node.pieces)) return kDead;
   if (const auto known = known_.find(node); known != known_.end()) return known->second;
+  if (is_inside && is_dead_by_text(node, budget)) return kDead;
   if (const Node same = projected(node); !(same == node))
     if (const TokenCount count = bound_by_token(same, budget); count != kUnsure) return count;
   if (const TokenCount count = by_witness(node); count != kDead) return count;

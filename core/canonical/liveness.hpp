@@ -102,6 +102,7 @@ class Liveness {
   TokenCount bound_by_text(const Node& node, Budget& budget);
   TokenCount by_witness(const Node& node) const;
   Node projected(const Node& node) const;
+  bool is_dead_by_text(const Node& node, Budget& budget);
   bool sees_edges(StateId state) const { return pattern_.automaton().node(state).edges; }
 
   TokenAutomaton& pattern_;

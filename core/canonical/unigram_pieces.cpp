@@ -124,6 +124,10 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
     throw std::invalid_argument("unigram: floats and tokens differ in number");
   for (const Words* set : {&sets_.best, &sets_.close, &sets_.apart})
     if (set->size() != vocabulary_->words()) throw std::invalid_argument("unigram: a set has another size");
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(floats_.scores, is_finite) || !is_finite(floats_.unknown) || !(floats_.units > 0) ||
+      !is_finite(floats_.units))
+    throw std::invalid_argument("unigram: a float is not finite");
   for (const std::uint32_t token : byte_tokens) {
     if (token >= scores_.size() || scores_[token] != kNoPiece)
       throw std::invalid_argument("unigram: a byte token is a piece, or none of the tokens");
@@ -142,6 +146,12 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
     if (std::ranges::count_if(trie_.own({node}), is_piece) > 1)
       throw std::invalid_argument("unigram: two pieces have one text");
   }
+  for (const Words* set : {&sets_.best, &sets_.close, &sets_.apart})
+    for_each_bit(*set, [&](std::uint32_t token) {
+      const bool is_written = token < scores_.size() && (is_byte_[token] || scores_[token] != kNoPiece);
+      if (!is_written || (set == &sets_.close && !sums_round()))
+        throw std::invalid_argument("unigram: a set has a token that is not written");
+    });
   beginning_ = sets_.best;
   for_each_bit(sets_.close, [&](std::uint32_t token) {
     if (!begin({token})) clear_bit(beginning_, token);

@@ -67,7 +67,7 @@ def scores_of(scores: npt.NDArray[np.float64], unknown: float) -> Scores:
     added = np.append(scores[is_piece], unknown)
     highest = float(np.abs(added).max())
     bits = int(_bits_after_point(added).max())
-    is_exact = highest * 2.0 ** max(bits, 0) < 2.0 ** (_FLOAT_BITS - _SUMMED_BITS)
+    is_exact = bits < _FLOAT_BITS and highest * 2.0 ** max(bits, 0) < 2.0 ** (_FLOAT_BITS - _SUMMED_BITS)
     if not is_exact and highest > _HIGHEST:
         raise UnsupportedTokenizerError(
             "model", f"a score of {highest:g}, where sums round; scores are logarithms of probabilities"
