@@ -11,7 +11,6 @@ are compared in the states after charsmaps and stripped ends.
 
 from __future__ import annotations
 
-import io
 import random
 from dataclasses import dataclass, field
 
@@ -20,6 +19,7 @@ from fuzz import fuzz_canonical, timed
 from tests.support.texts import all_texts
 from tests.support.tokenizers.random_normalizers import random_normalizer
 from tests.support.tokenizers.spelled import spelled
+from tests.support.tokenizers.trained_sentence_piece import trained
 from tokamata.tokenization.canonical import tokenization_of
 
 LONGEST = 3  # characters of the texts that are all encoded
@@ -79,20 +79,16 @@ class PieceJudge(Judge):
         self.seed = seed
         draw = random.Random(seed)
         known = ["abe", "bee", "caf\xe9", "\u2194x", "fi", "a\u0323b", "e\u0301"]
-        model = io.BytesIO()
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(" ".join(draw.choices(known, k=6)) for _ in range(50)),
-            model_writer=model,
+        model = trained(
+            (" ".join(draw.choices(known, k=6)) for _ in range(50)),
             model_type="bpe",
             vocab_size=draw.choice([285, 300, 330]),
-            hard_vocab_limit=False,
             byte_fallback=True,
             normalization_rule_name=draw.choice(["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"]),
             add_dummy_prefix=draw.random() < 0.6,
             remove_extra_whitespaces=draw.random() < 0.6,
-            minloglevel=2,
         )
-        self.tokenizer = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+        self.tokenizer = sentencepiece.SentencePieceProcessor(model_proto=model)
         self.vocabulary = tk.Vocabulary.load(self.tokenizer, stop=())
         letters = " abe\u0301\xe9\u0323\u2194\u0338\u304b\u3099\u200d\t\uff21\ufb01"
         self.alphabet = "".join(draw.sample(letters, draw.choice([5, 7])))

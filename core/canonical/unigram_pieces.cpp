@@ -5,10 +5,9 @@
 #include <set>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 
-#include "common/memoized.hpp"
+#include "expression/utf8.hpp"
 
 namespace tokamata {
 
@@ -16,7 +15,7 @@ namespace {
 
 // Whether a code point ends before a place of a text.
 bool is_border(std::string_view text, std::size_t place) {
-  return place == text.size() || (static_cast<std::uint8_t>(text[place]) & 0xC0) != 0x80;
+  return place == text.size() || !is_continuation(text[place]);
 }
 
 // How many bytes of a code point are left after one more.

@@ -54,7 +54,6 @@ class UnigramPieces final : public Pieces {
   static constexpr Score kNoPiece = INT64_MIN;
   static constexpr Score kHighest = Score{1} << 40;  // of a score, without its sign
 
-  // `scores[t]`: kNoPiece where the model does not have token t.  `byte_tokens` write code points that are in no piece.
   // Sets of tokens that take a while to find.
   struct Sets {
     Words best;   // the pieces that are the best segmentations of their own texts, and byte tokens
@@ -68,6 +67,7 @@ class UnigramPieces final : public Pieces {
     double unknown = 0;  // of a code point without a piece
     double units = 1;
   };
+  // `scores[t]`: kNoPiece where the model does not have token t.  `byte_tokens` write code points that are in no piece.
   // Both throw std::invalid_argument where two pieces have one text, a score is too high, or a piece is not UTF-8.
   static Sets find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores, Floats floats,
                         const std::vector<std::uint32_t>& byte_tokens);

@@ -4,7 +4,6 @@ programs."""
 from __future__ import annotations
 
 import base64
-import io
 import itertools
 import random
 import struct
@@ -26,6 +25,7 @@ from tests.support.tokenizers.random_normalizers import (
     trained_charsmap,
 )
 from tests.support.tokenizers.spelled import spelled
+from tests.support.tokenizers.trained_sentence_piece import trained
 from tokamata.tokenization.canonical import tokenization_of
 from tokamata.tokenization.pipelines.charsmaps import Charsmap
 from tokamata.tokenization.pipelines.cluster_forms import DEAD, OWES, cluster_form
@@ -377,23 +377,19 @@ def test_patterns_that_are_refused(pattern: object, content: str, reason: str) -
 @pytest.mark.parametrize(("adds", "removes"), [(True, True), (True, False), (False, True), (False, False)])
 @pytest.mark.parametrize("rule", ["nmt_nfkc", "identity"])
 def test_sentence_piece_models(rule: str, adds: bool, removes: bool) -> None:
-    sentencepiece = pytest.importorskip("sentencepiece")
+    sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is an extra")
     draw = random.Random(7)
     words = ["abe", "bee", "caf\xe9", "\u2194x", "fi", "a\u0323b", "\u304b"]
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(" ".join(draw.choices(words, k=6)) for _ in range(100)),
-        model_writer=model,
+    model = trained(
+        (" ".join(draw.choices(words, k=6)) for _ in range(100)),
         model_type="bpe",
         vocab_size=300,
-        hard_vocab_limit=False,
         byte_fallback=True,
         normalization_rule_name=rule,
         add_dummy_prefix=adds,
         remove_extra_whitespaces=removes,
-        minloglevel=2,
     )
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     vocabulary = tk.Vocabulary.load(processor, stop=())
     texts = all_texts(" ae\u0301", 3)
     letters = "abe \u0301\xe9\u0323\u2194\u0338\u304b\u3099\t\uff21"
@@ -409,22 +405,18 @@ def test_sentence_piece_models(rule: str, adds: bool, removes: bool) -> None:
 
 @pytest.mark.parametrize("has_prefix", [False, True])
 def test_user_defined_pieces(has_prefix: bool) -> None:
-    sentencepiece = pytest.importorskip("sentencepiece")
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["ab abb ba", "b aab ab bba a"] * 40),
-        model_writer=model,
+    sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is an extra")
+    model = trained(
+        ["ab abb ba", "b aab ab bba a"] * 40,
         model_type="bpe",
         vocab_size=290,
-        hard_vocab_limit=False,
         byte_fallback=True,
         user_defined_symbols=["<m>", "aba", "\u2581\u2581", "b\u2581<m>"],
         normalization_rule_name="identity",
         add_dummy_prefix=has_prefix,
         remove_extra_whitespaces=False,
-        minloglevel=2,
     )
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     vocabulary = tk.Vocabulary.load(processor, stop=())
     if has_prefix:
         with pytest.raises(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from collections.abc import Callable
 from functools import cache
@@ -15,6 +13,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 import tokamata as tk
 from fuzz.canonical_exactness import completeness, soundness
 from tests.support.tokenizers.canonical_tokenizers import Judged
+from tests.support.tokenizers.trained_sentence_piece import trained
 from tokamata.tokenization.adversarial_texts import CORPUS
 from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
 
@@ -23,18 +22,7 @@ STEPS, WALKS = 4000, 400
 
 @cache
 def sentence_piece_model(**options: Any) -> SentencePieceModel:
-    trainer = pytest.importorskip("sentencepiece", reason="sentencepiece is an extra").SentencePieceTrainer
-    written = io.BytesIO()
-    trainer.train(
-        sentence_iterator=iter(CORPUS * 3),
-        model_writer=written,
-        model_type="unigram",
-        vocab_size=1600,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        **options,
-    )
-    return read_model(written.getvalue())
+    return read_model(trained(CORPUS * 3, model_type="unigram", vocab_size=1600, **options))
 
 
 def converted(**options: Any) -> Tokenizer:
@@ -44,7 +32,7 @@ def converted(**options: Any) -> Tokenizer:
     byte_fallback = bool(model.bytes)
     vocab = [(text, score) for text, score, _ in model.listed]
     tokenizer = Tokenizer(models.Unigram(vocab, names.index("<unk>"), byte_fallback))
-    charsmap = normalizers.Precompiled(base64.b64decode(base64.b64encode(model.charsmap)))
+    charsmap = normalizers.Precompiled(bytes(model.charsmap))
     blanks = normalizers.Replace(Regex(" {2,}"), " ")
     tokenizer.normalizer = normalizers.Sequence([charsmap, normalizers.Strip(left=False), blanks])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()

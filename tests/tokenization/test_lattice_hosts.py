@@ -5,7 +5,6 @@ The campaigns are ``fuzz/fuzz_unigram_hosts.py``: model files, and random models
 
 from __future__ import annotations
 
-import io
 import json
 import random
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ import sentencepiece
 from tokenizers import Tokenizer, models, trainers
 
 from fuzz import fuzz_unigram_hosts
+from tests.support.tokenizers.trained_sentence_piece import trained
 from tests.support.tokenizers.unigram_models import (
     NORMAL,
     UNKNOWN,
@@ -74,20 +74,16 @@ def texts(count: int, seed: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("byte_fallback", [False, True])
 def test_a_trained_sentence_piece_model(byte_fallback: bool) -> None:
-    written = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter([text for text in CORPUS if text.isascii()]),
-        model_writer=written,
+    written = trained(
+        [text for text in CORPUS if text.isascii()],
         model_type="unigram",
         vocab_size=500 if byte_fallback else 250,
         character_coverage=0.995,
-        hard_vocab_limit=False,
         byte_fallback=byte_fallback,
         user_defined_symbols=["<tool>", '"', "xx", "xxx", "{"],
-        minloglevel=2,
     )
-    own = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
-    model = UnigramModel.from_sentence_piece(written.getvalue())
+    own = sentencepiece.SentencePieceProcessor(model_proto=written)
+    model = UnigramModel.from_sentence_piece(written)
     for text in [*texts(700, 1), 'b": "xxxxx"}', "<tool>xxxx<tool>"]:
         assert best(model, own.normalize(text)) == own.encode(text), text
 

@@ -17,7 +17,8 @@ import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
-from tokamata.tokenization.pipelines import json_floats, ranks
+from tokamata.tokenization.pipelines import ranks
+from tokamata.tokenization.pipelines.json_floats import read_float
 from tokamata.tokenization.pipelines.pipeline import (
     Normalizer,
     Pipeline,
@@ -399,9 +400,5 @@ def _sections(source: PipelineSource) -> dict[str, Any]:
 
 
 def _document(content: bytes, is_written: bool) -> Any:
-    text = content.decode("utf-8-sig")
     with collection_paused():
-        document = json.loads(text)
-        model = document.get("model") if isinstance(document, dict) else None
-        has_scores = isinstance(model, dict) and isinstance(model.get("vocab"), list)
-        return json_floats.loads(text) if has_scores and not is_written else document
+        return json.loads(content.decode("utf-8-sig"), parse_float=None if is_written else read_float)

@@ -185,9 +185,10 @@ def _unguarded(pipeline: Pipeline) -> str:
         "its normalizer has a charsmap": normalizer.charsmap is not None,
         "its normalizer replaces what matches a pattern": bool(normalizer.absent),
         "its normalizer removes white space at the ends of texts": any(normalizer.strips),
-        "its pre-tokenizer removes parts of texts": not all(
-            split.keeps_matches and (split.keeps_gaps or not split.members) for split in splits
+        "its pre-tokenizer leaves out white space": any(
+            split.members and not split.keeps_gaps for split in splits
         ),
+        "its pre-tokenizer removes parts of texts": not all(split.keeps_matches for split in splits),
         "its normalizer changes code points before their normal form": not normalizer.form_is_first,
     }
     return next((reason for reason, is_so in reasons.items() if is_so), "")

@@ -11,7 +11,7 @@ one that is built here (``small_charsmap``).
 from __future__ import annotations
 
 import base64
-import io
+import importlib.util
 import json
 import random
 import struct
@@ -20,6 +20,9 @@ from functools import cache
 from typing import Any
 
 from tokenizers import Tokenizer
+
+from tests.support.tokenizers.trained_sentence_piece import trained
+from tokamata.tokenization.pipelines.sentence_piece_model import read_model
 
 _Document = dict[str, Any]
 
@@ -99,51 +102,10 @@ def small_charsmap() -> bytes:
 @cache
 def trained_charsmap(rule: str) -> bytes | None:
     """The charsmap of a rule of SentencePiece (``nmt_nfkc``); ``None`` if the package is not installed."""
-    try:
-        import sentencepiece
-    except ImportError:
+    if importlib.util.find_spec("sentencepiece") is None:
         return None
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["a b c d e f g h"] * 20),
-        model_writer=model,
-        vocab_size=12,
-        hard_vocab_limit=False,
-        normalization_rule_name=rule,
-        minloglevel=2,
-    )
-    return _charsmap_in(model.getvalue())
-
-
-def _charsmap_in(proto: bytes) -> bytes:
-    """Field 2 of field 3 of a model file."""
-
-    def fields(data: bytes) -> dict[int, bytes]:
-        found, at = {}, 0
-
-        def varint() -> int:
-            nonlocal at
-            result = shift = 0
-            while True:
-                byte = data[at]
-                at += 1
-                result |= (byte & 0x7F) << shift
-                shift += 7
-                if byte < 0x80:
-                    return result
-
-        while at < len(data):
-            key = varint()
-            size = {0: 0, 1: 8, 5: 4}.get(key & 7)
-            if size == 0:
-                varint()
-                continue
-            size = varint() if size is None else size
-            found[key >> 3] = data[at : at + size]
-            at += size
-        return found
-
-    return fields(fields(proto)[3]).get(2, b"")
+    model = trained(["a b c d e f g h"] * 20, vocab_size=12, normalization_rule_name=rule)
+    return bytes(read_model(model).charsmap)
 
 
 def _charsmap(draw: random.Random) -> _Document:

@@ -46,7 +46,6 @@ _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)
 _UNGUARDED_MARKS = "its model marks characters of words, for which its decoder writes spaces"
 _UNGUARDED_STRIPS = "some of its added tokens swallow white space"
 _UNGUARDED_SPACES = "its pre-tokenizer puts a space before each piece"
-_UNGUARDED_GAPS = "its pre-tokenizer leaves out white space"
 
 # A piece that begins with a space; what begins otherwise is a gap.
 _SPACED = r" [\s\S]*"
@@ -84,8 +83,6 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     unguarded = _UNGUARDED_STRIPS if any(one.forbidden for one in added) else ""
     if any(split.regex == _SPACED for split in splits):
         unguarded = _UNGUARDED_SPACES
-    if any(split.members and not split.keeps_gaps for split in splits):
-        unguarded = _UNGUARDED_GAPS
     return Pipeline(engine, normalizer, tuple(splits), model, added, unguarded)
 
 

@@ -21,7 +21,7 @@ import json
 import math
 from typing import Any
 
-__all__ = ["loads"]
+__all__ = ["loads", "read_float"]
 
 _LARGEST = (1 << 64) - 1
 _SAFE_DIGITS = 19  # of a number below 2^64
@@ -38,14 +38,15 @@ def loads(text: str) -> Any:
         ValueError: it is not JSON.
         RecursionError: it nests too deep.
     """
-    return json.loads(text, parse_float=_read, parse_int=_read_whole)
+    return json.loads(text, parse_float=read_float, parse_int=_read_whole)
 
 
 def _read_whole(literal: str) -> int | float:
-    return int(literal) if len(literal) <= _SAFE_DIGITS else _read(literal)
+    return int(literal) if len(literal) <= _SAFE_DIGITS else read_float(literal)
 
 
-def _read(literal: str) -> float:
+def read_float(literal: str) -> float:
+    """A number with a fraction or an exponent, in JSON's form."""
     mantissa, _, exponent = literal.lower().partition("e")
     whole, _, fraction = mantissa.lstrip("-").partition(".")
     digits = whole + fraction

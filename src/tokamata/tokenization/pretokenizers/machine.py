@@ -40,6 +40,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pretokenizers.matching import DEAD, Matching
@@ -47,6 +48,8 @@ from tokamata.tokenization.pretokenizers.matching import DEAD, Matching
 _MOST_STATES = 20_000  # o200k has 182, DeepSeek with its three splits 108
 
 GAP = -2
+
+State = TypeVar("State")
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,36 @@ class Hypotheses:
     in_gap: tuple[bool, ...] = ()
 
 
+class Numbering(Generic[State]):
+    """The numbers of the states of an automaton, in the order in which they are found.
+
+    Args:
+        part: the part of the tokenizer that has too many states, if there are more than ``most``.
+        subject: the beginning of the reason.
+        most: how many states there may be.
+
+    Attributes:
+        order: the states; it grows while it is walked.
+    """
+
+    def __init__(self, part: str, subject: str, most: int) -> None:
+        self.order: list[State] = []
+        self._numbers: dict[State, int] = {}
+        self._part, self._subject, self._most = part, subject, most
+
+    def __call__(self, state: State) -> int:
+        """The number of a state, a new one if it was not met before."""
+        known = self._numbers.get(state)
+        if known is None:
+            known = len(self.order)
+            if known == self._most:
+                reason = f"{self._subject} more than {self._most:,} states"
+                raise UnsupportedTokenizerError(self._part, reason)
+            self._numbers[state] = known
+            self.order.append(state)
+        return known
+
+
 def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
     """All hypotheses about a chain of splits.
 
@@ -116,20 +149,10 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
     Raises:
         UnsupportedTokenizerError: there are too many.
     """
-    order: list[_Chain] = []
-    numbers: dict[_Chain, int] = {}
-
-    def number(chain: _Chain) -> int:
-        if chain not in numbers:
-            if len(order) == _MOST_STATES:
-                raise UnsupportedTokenizerError("pre-tokenizer", f"it has more than {_MOST_STATES:,} states")
-            numbers[chain] = len(order)
-            order.append(chain)
-        return numbers[chain]
-
+    number = Numbering[_Chain]("pre-tokenizer", "it has", _MOST_STATES)
     starts = [number(chain) for chain in _fresh(cuts)]
     targets, ends, may_end = [], [], []
-    for chain in order:  # grows as hypotheses are found
+    for chain in number.order:  # grows as hypotheses are found
         row = []
         for symbol in range(classes):
             after = _read(cuts, chain, symbol)
@@ -137,7 +160,7 @@ def hypotheses(cuts: Sequence[Cut], classes: int) -> Hypotheses:
         targets.append(row)
         ends.append([number(after) for after in _ended(cuts, chain, classes)])
         may_end.append(all(map(_finishes, cuts, chain, [classes] * len(cuts))))
-    in_gap = [_is_removed(cuts, chain) for chain in order]
+    in_gap = [_is_removed(cuts, chain) for chain in number.order]
     # The text may end at its start, where nothing was read.  It may not end after a guessed border, since the
     # hypothesis without the guess covers that.
     for index, start in enumerate(starts):
@@ -184,21 +207,10 @@ def without_matches(
     """
     none = tuple(frozenset[int]() for _ in absent)
     # A state, what may still match, and whether the next symbol is hidden.
-    order = [
-        (start, none, start in hidden) for start in dict.fromkeys(s for some in starts.values() for s in some)
-    ]
-    numbers = {each: number for number, each in enumerate(order)}
-
-    def number(each: tuple[int, tuple[frozenset[int], ...], bool]) -> int:
-        if each not in numbers:
-            if len(order) == _MOST_STATES:
-                raise UnsupportedTokenizerError("normalizer", f"it has more than {_MOST_STATES:,} states")
-            numbers[each] = len(order)
-            order.append(each)
-        return numbers[each]
-
+    number = Numbering[tuple[int, tuple[frozenset[int], ...], bool]]("normalizer", "it has", _MOST_STATES)
+    begun = {name: [number((s, none, s in hidden)) for s in some] for name, some in starts.items()}
     targets, ends, may_end = [], [], []
-    for state, pending, is_hidden in order:  # grows as states are found
+    for state, pending, is_hidden in number.order:  # grows as states are found
         row = []
         for symbol, target in enumerate(found.targets[state]):
             after = pending if is_hidden else _read_absent(absent, pending, symbol)
@@ -210,7 +222,6 @@ def without_matches(
         )
         may_end.append(found.may_end[state] and not ended)
     machine = (targets, ends, may_end)
-    begun = {name: [numbers[s, none, s in hidden] for s in some] for name, some in starts.items()}
     # Each has the same numbers: what is kept does not depend on where texts begin.
     return live_part([], *machine), {
         name: list(live_part(some, *machine).starts) for name, some in begun.items()

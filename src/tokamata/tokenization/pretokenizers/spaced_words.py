@@ -41,7 +41,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pretokenizers.machine import Hypotheses, live_part
+from tokamata.tokenization.pretokenizers.machine import Hypotheses, Numbering, live_part
 from tokamata.tokenization.pretokenizers.matching import DEAD
 
 __all__ = ["spaced_words"]
@@ -233,24 +233,13 @@ class _Words:
     ) -> Hypotheses:
         if not any(self._base.in_gap):
             raise UnsupportedTokenizerError("pre-tokenizer", "it leaves out no space between words")
-        order: list[_State] = list(starts)
-        numbers: dict[_State, int] = {state: number for number, state in enumerate(order)}
-
-        def number(state: _State | None) -> int:
-            if state is None:
-                return DEAD
-            if state not in numbers:
-                if len(order) == _MOST_STATES:
-                    what = f"words with spaces have more than {_MOST_STATES:,} states"
-                    raise UnsupportedTokenizerError("pre-tokenizer", what)
-                numbers[state] = len(order)
-                order.append(state)
-            return numbers[state]
-
+        number = Numbering[_State]("pre-tokenizer", "words with spaces have", _MOST_STATES)
+        first = [number(state) for state in starts]
         symbols = range(len(self._letters.outer))
         targets, ends, may_end = [], [], []
-        for state in order:  # grows as states are found
-            targets.append([number(read(state, symbol)) for symbol in symbols])
+        for state in number.order:  # grows as states are found
+            read_here = (read(state, symbol) for symbol in symbols)
+            targets.append([DEAD if after is None else number(after) for after in read_here])
             ends.append([number(end) for end in ends_of(state)])
             may_end.append(may_end_of(state))
-        return live_part(list(range(len(starts))), targets, ends, may_end)
+        return live_part(first, targets, ends, may_end)
