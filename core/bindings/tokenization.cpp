@@ -216,7 +216,7 @@ std::unique_ptr<const Pieces> longest_match_pieces(const nb::dict& tables, const
 
 UnigramPieces::Floats unigram_floats(const nb::dict& tables) {
   return {to_vector<double>(tables, "floats"), nb::cast<double>(tables["unknown_score"]),
-          nb::cast<double>(tables["units"])};
+          nb::cast<double>(tables["units"]), nb::cast<bool>(tables["are_single"])};
 }
 
 std::unique_ptr<const Pieces> unigram_pieces(const nb::dict& tables, std::shared_ptr<const Vocabulary> vocabulary) {
@@ -304,7 +304,7 @@ Raises:
 
 Args:
     vocabulary: the tokens.
-    tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``
+    tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``, ``are_single``
         and ``byte_tokens``.
 
 Raises:

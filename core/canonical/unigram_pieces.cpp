@@ -43,52 +43,44 @@ std::size_t advance(const TokenTrie& trie, Starts& starts, std::uint8_t byte, st
 
 }  // namespace
 
-// Lists of pending starts by numbers.  What no state has any more is dropped now and then, and its number is free again.
+// Fronts by numbers.  What no state has any more is dropped now and then, and its number is free again.
 class UnigramPieces::Fronts {
  public:
-  // `sums`: those to the starts, and to here; empty for a state that stands for others.
-  State state(Front front, std::vector<double> sums) {
+  State state(Front front) {
     const std::lock_guard lock(mutex_);
-    auto known = entries_.find(std::tie(front, sums));
+    auto known = entries_.find(front);
     if (known == entries_.end()) {
       if (entries_.size() >= sweep_at_) sweep();
       const std::uint32_t number = free_.empty() ? static_cast<std::uint32_t>(entries_.size()) + 1 : free_.back();
-      auto entry = std::make_shared<const Entry>(std::move(front), std::move(sums), number);
-      known = entries_.insert(std::move(entry)).first;
+      known = entries_.insert(std::make_shared<const Entry>(std::move(front), number)).first;
       if (!free_.empty()) free_.pop_back();
     }
     return {(*known)->number, *known};
   }
-  static const Front& of(const State& state) { return entry(state).front; }
-  static const std::vector<double>& sums_of(const State& state) { return entry(state).sums; }
+  static const Front& of(const State& state) { return static_cast<const Entry*>(state.held.get())->front; }
   std::size_t memory_bytes() const {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = free_.capacity() * sizeof(std::uint32_t);
-    for (const EntryPtr& entry : entries_)
-      bytes += kNodeBytes + block_bytes_of(entry->front) + block_bytes_of(entry->sums);
+    for (const EntryPtr& entry : entries_) bytes += kNodeBytes + block_bytes_of(entry->front.starts);
     return bytes;
   }
 
  private:
   static constexpr std::size_t kLeastSwept = 4096;
-  static constexpr std::size_t kNodeBytes = block_bytes(48) + block_bytes(64);  // of the set, and of what is shared
 
   struct Entry {
     Front front;
-    std::vector<double> sums;
     std::uint32_t number;
-    Entry(Front pending, std::vector<double> to_them, std::uint32_t own)
-        : front(std::move(pending)), sums(std::move(to_them)), number(own) {}
+    Entry(Front pending, std::uint32_t own) : front(std::move(pending)), number(own) {}
   };
-  static const Entry& entry(const State& state) { return *static_cast<const Entry*>(state.held.get()); }
   using EntryPtr = std::shared_ptr<const Entry>;
+  // Of the set, and of what is shared.
+  static constexpr std::size_t kNodeBytes = block_bytes(48) + block_bytes(sizeof(Entry) + 16);
   struct InOrder {
     using is_transparent = void;
-    using Key = std::tuple<const Front&, const std::vector<double>&>;
-    static Key key(const EntryPtr& entry) { return {entry->front, entry->sums}; }
-    bool operator()(const EntryPtr& a, const EntryPtr& b) const { return key(a) < key(b); }
-    bool operator()(const EntryPtr& a, const Key& b) const { return key(a) < b; }
-    bool operator()(const Key& a, const EntryPtr& b) const { return a < key(b); }
+    bool operator()(const EntryPtr& a, const EntryPtr& b) const { return a->front < b->front; }
+    bool operator()(const EntryPtr& a, const Front& b) const { return a->front < b; }
+    bool operator()(const Front& a, const EntryPtr& b) const { return a < b->front; }
   };
 
   // Nobody can copy a state that the set alone has.
@@ -139,6 +131,18 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
       throw std::invalid_argument("unigram: a score is out of range");
     if (text.empty()) scores_[token] = kNoPiece;  // a control token
     else if (!is_border(text, 0)) throw std::invalid_argument("unigram: a piece begins within a code point");
+    else if (sums_round()) {
+      const auto points = std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); });
+      longest_ = std::max(longest_, static_cast<std::uint32_t>(points));
+      highest_ = std::max(highest_, std::abs(floats_.scores[token]));
+    }
+  }
+  if (sums_round()) {
+    highest_ = std::max(highest_, std::abs(floats_.unknown));
+    if (highest_ > kHighestFloat || (floats_.are_single && highest_ * longest_ > kMostAhead))
+      throw std::invalid_argument("unigram: a score is too high");
+    step_ = step(floats_.are_single ? kBound + kHighestFloat : kHighestFloat * kMostTokens);
+    widest_ = width(kMostAdditions + longest_, step_);
   }
   for (std::uint32_t node = 0; node < trie_.node_count(); ++node) {
     const auto is_piece = [&](std::uint32_t token) { return scores_[token] != kNoPiece; };
@@ -154,7 +158,10 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
   beginning_ = sets_.best;
   for_each_bit(sets_.close, [&](std::uint32_t token) {
     if (!begin({token})) clear_bit(beginning_, token);
+    Front front;
+    if (const Score ahead = read(front, {token}).ahead; ahead != kNoPiece) close_.emplace_back(-ahead, token);
   });
+  std::ranges::sort(close_);
 }
 
 UnigramPieces::Sets UnigramPieces::find_sets(std::shared_ptr<const Vocabulary> vocabulary, std::vector<Score> scores,
@@ -166,11 +173,11 @@ UnigramPieces::Sets UnigramPieces::find_sets(std::shared_ptr<const Vocabulary> v
     const bool is_byte = pieces.is_byte_[token];
     if (!is_byte && pieces.scores_[token] == kNoPiece) continue;
     Front own;
-    const Rank rank = is_byte ? Rank::Best : pieces.read(own, {token});
+    const Rank rank = is_byte ? Rank::Best : pieces.read(own, {token}).rank;
     if (rank == Rank::Refused) continue;
     set_bit(sets.best, token);
     if (rank == Rank::Tied) set_bit(sets.close, token);
-    if (own.empty()) set_bit(sets.apart, token);
+    if (own.starts.empty()) set_bit(sets.apart, token);
   }
   return sets;
 }
@@ -186,91 +193,120 @@ UnigramPieces::Score UnigramPieces::best_sum(std::span<const AnyStart> starts) c
   return best;
 }
 
+UnigramPieces::Arc UnigramPieces::best_arc(std::span<const Start> starts) const {
+  Arc best{starts.size(), 0};
+  for (std::size_t at = 0; at < starts.size(); ++at)
+    for (const std::uint32_t piece : trie_.own(starts[at].node)) {
+      if (scores_[piece] == kNoPiece) continue;
+      const double sum = rounded(rounded(floats_.scores[piece] + starts[at].sum) - starts[at].less);
+      if (best.at == starts.size() || sum > best.sum) best = {at, sum};
+    }
+  return best;
+}
+
+UnigramPieces::Start UnigramPieces::begin_here(Starts& starts, Score lead, double sum) const {
+  if (!floats_.are_single || std::abs(sum) <= kBound) return {TokenTrie::root(), lead, sum};
+  for (Start& start : starts) start.less = sum;
+  return {TokenTrie::root(), lead, 0};
+}
+
 // Leaves what is pending after a token.  Of equal sums the arc that begins first wins: those before the token do, and
 // those within it do not.
-UnigramPieces::Rank UnigramPieces::read(Front& starts, TokenId token) const {
+UnigramPieces::Standing UnigramPieces::read(Front& front, TokenId token) const {
+  Starts& starts = front.starts;
   const std::string_view text = vocabulary_->bytes(token);
   std::size_t own = starts.size();  // where the token's start is among the others
-  starts.push_back({TokenTrie::root(), 0});
+  for (Start& start : starts) start.is_carried = true;
+  starts.push_back({TokenTrie::root(), 0, front.sum});
+  std::uint32_t points = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     own -= advance(trie_, starts, static_cast<std::uint8_t>(text[i]), own);
-    if (i + 1 < text.size() && is_border(text, i + 1))
-      if (const Score sum = best_sum(std::span<const Start>(starts)); sum != kNoPiece)
-        starts.push_back({TokenTrie::root(), sum});
+    if (!is_border(text, i + 1)) continue;
+    ++points;
+    if (i + 1 == text.size()) break;
+    Score inside = kNoPiece, carried = kNoPiece;
+    for (const Start& start : starts)
+      if (const Score score = score_at(start.node); score != kNoPiece) {
+        Score& best = start.is_carried ? carried : inside;
+        best = std::max(best, start.lead + score);
+      }
+    const Score sum = std::max(inside, carried);
+    if (sum == kNoPiece) continue;
+    starts.push_back(begin_here(starts, sum, front.has_sums ? best_arc(starts).sum : 0));
+    if (carried != kNoPiece)
+      starts.back().is_carried = inside == kNoPiece || carried > inside - width(front.additions + points, step_);
   }
-  const Score whole = scores_[token.value];
-  Rank rank = Rank::Best;
+  const Score whole = scores_[token.value], tie = width(front.additions + points, step_);
+  Standing standing{Rank::Best, kNoPiece};
   for (std::size_t at = 0; at < starts.size(); ++at) {
     const Score score = score_at(starts[at].node);
     if (score == kNoPiece || at == own) continue;
-    const Score more = starts[at].lead + score - whole;
-    if (more > tie() || (!sums_round() && more == 0 && at < own)) return Rank::Refused;
-    if (sums_round() && more >= -tie()) rank = Rank::Tied;
+    const Score ahead = starts[at].lead + score - whole;
+    standing.ahead = std::max(standing.ahead, ahead);
+    if (ahead > tie || (!sums_round() && ahead == 0 && at < own)) standing.rank = Rank::Refused;
+    else if (sums_round() && ahead >= -tie) standing.rank = std::min(standing.rank, Rank::Tied);
   }
+  if (front.has_sums) {
+    const Arc here = best_arc(starts);
+    standing.rank = here.at == own ? Rank::Best : Rank::Refused;
+    front.sum = begin_here(starts, 0, here.sum).sum;
+  }
+  if (standing.rank == Rank::Refused) return standing;
   std::erase_if(starts, [&](Start& start) {
     start.lead -= whole;
     return !is_pending(start);
   });
-  return rank;
+  front.is_own = std::ranges::none_of(starts, &Start::is_carried);
+  for (Start& start : starts) start.is_carried = false;
+  if (!sums_round() || starts.empty()) front.additions = 0;
+  else front.additions = front.is_own ? points : front.additions + points;
+  if (front.has_sums && front.additions > kMostAdditions) read_leads(front);
+  return standing;
+}
+
+// Byte tokens write code points that are in no piece: nothing is pending after them, and the score of an unknown code
+// point is added once, with its first byte.
+void UnigramPieces::read_byte(Front& front, TokenId token) const {
+  front.starts.clear();
+  front.additions = 0;
+  front.is_own = true;
+  if (front.has_sums && is_border(vocabulary_->bytes(token), 0))
+    front.sum = begin_here(front.starts, 0, rounded(floats_.unknown + front.sum)).sum;
 }
 
 // Whether some arc from a start may win after here.
 bool UnigramPieces::is_pending(const Start& start) const {
   if (!has_longer(start.node)) return false;
   const Score least = least_lead(start.node);
-  return least != kNever && (least == kNoPiece || start.lead >= least - tie());
+  return least != kNever && (least == kNoPiece || start.lead >= least - widest_);
 }
 
-// The same with the program's own sums: nothing where another arc wins.
-std::optional<UnigramPieces::Summed> UnigramPieces::read_sums(const Front& pending, std::span<const double> sums,
-                                                              TokenId token) const {
-  struct SummedStart {
-    NodeId node;
-    double sum;
-  };
-  const std::string_view text = vocabulary_->bytes(token);
-  if (is_byte_[token.value]) {  // the score of an unknown code point is added once, with its first byte
-    return Summed{{}, {is_border(text, 0) ? floats_.unknown + sums.back() : sums.back()}};
-  }
-  std::vector<SummedStart> starts;
-  for (std::size_t i = 0; i < pending.size(); ++i) starts.push_back({pending[i].node, sums[i]});
-  std::size_t own = starts.size();
-  starts.push_back({TokenTrie::root(), sums.back()});
-  // The place of the arc that wins among the starts, and its sum.
-  const auto winner = [&] {
-    std::pair<std::size_t, double> best{starts.size(), 0};
-    for (std::size_t at = 0; at < starts.size(); ++at)
-      for (const std::uint32_t piece : trie_.own(starts[at].node)) {
-        if (scores_[piece] == kNoPiece) continue;
-        const double sum = floats_.scores[piece] + starts[at].sum;
-        if (best.first == starts.size() || sum > best.second) best = {at, sum};
-      }
-    return best;
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    own -= advance(trie_, starts, static_cast<std::uint8_t>(text[i]), own);
-    if (i + 1 == text.size() || !is_border(text, i + 1)) continue;
-    if (const auto [at, sum] = winner(); at < starts.size()) starts.push_back({TokenTrie::root(), sum});
-  }
-  const auto [first, here] = winner();
-  if (first != own) return std::nullopt;
-  Summed after;
-  for (const SummedStart& start : starts)
-    if (const Start left{start.node, std::llround((start.sum - here) * floats_.units)}; is_pending(left)) {
-      after.front.push_back(left);
-      after.sums.push_back(start.sum);
-    }
-  after.sums.push_back(here);
-  return after;
+// From the sums, so that they are as if all paths had parted here.
+void UnigramPieces::read_leads(Front& front) const {
+  for (Start& start : front.starts) start.lead = std::llround((start.sum - start.less - front.sum) * floats_.units);
+  front.additions = 1;
+}
+
+UnigramPieces::Score UnigramPieces::step(double highest) const {
+  const double half = std::ldexp(1.0, std::ilogb(std::max(highest, 1.0)) - (floats_.are_single ? 24 : 53));
+  return static_cast<Score>(std::ceil(half * floats_.units)) + 1;
+}
+
+UnigramPieces::Score UnigramPieces::width_of(const Front& front, const Start& start) const {
+  if (!sums_round()) return 0;
+  if (!front.has_sums) return width(front.additions + longest_, step_);
+  const double highest = std::max(std::abs(front.sum), std::abs(start.sum)) + (longest_ + 1) * highest_;
+  const Score lead = std::llround((start.sum - start.less - front.sum) * floats_.units);
+  return std::abs(lead - start.lead) + width(longest_, step(highest));
 }
 
 UnigramPieces::Score UnigramPieces::best(std::string_view text) const {
-  Front starts{{TokenTrie::root(), 0}};
+  std::vector<Reached> starts{{TokenTrie::root(), 0}};
   Score sum = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     advance(trie_, starts, static_cast<std::uint8_t>(text[i]));
     if (!is_border(text, i + 1)) continue;
-    sum = best_sum(std::span<const Start>(starts));
+    sum = best_sum(std::span<const Reached>(starts));
     if (sum != kNoPiece) starts.push_back({TokenTrie::root(), sum});
   }
   return sum;
@@ -283,50 +319,50 @@ UnigramPieces::~UnigramPieces() = default;
 std::optional<Pieces::State> UnigramPieces::begin(TokenId token) const {
   if (!has_bit(sets_.best, token.value)) return std::nullopt;
   if (!sums_round()) return kSettled;
-  const double nothing = 0;
-  return state_of(read_sums({}, {&nothing, 1}, token));
+  Front front;
+  front.has_sums = true;
+  return state_after(std::move(front), token);
 }
 
-std::optional<Pieces::State> UnigramPieces::state_of(std::optional<Summed> after) const {
-  if (!after) return std::nullopt;
-  return fronts_->state(std::move(after->front), std::move(after->sums));
+std::optional<Pieces::State> UnigramPieces::follow(State state, TokenId last, TokenId token) const {
+  if (!has_bit(sets_.best, token.value)) return std::nullopt;
+  const Front& front = front_of(state, last);
+  if (!front.has_sums) {
+    if (is_byte_[token.value]) return kSettled;
+    if (front.starts.empty()) return has_bit(sets_.close, token.value) ? kTied : kSettled;
+    if (front.additions > kMostAdditions) return kTied;
+  }
+  return state_after(front, token);
+}
+
+std::optional<Pieces::State> UnigramPieces::state_after(Front front, TokenId token) const {
+  if (is_byte_[token.value]) {
+    read_byte(front, token);
+    return fronts_->state(std::move(front));
+  }
+  const Rank rank = read(front, token).rank;
+  if (rank == Rank::Refused) return std::nullopt;
+  if (rank == Rank::Tied) return kTied;
+  if (!front.has_sums && front.is_own) return kSettled;
+  return fronts_->state(std::move(front));
 }
 
 bool UnigramPieces::leads_on(TokenId last, TokenId token) const {
   if (!has_bit(sets_.best, token.value)) return false;
   if (is_byte_[token.value]) return true;
   Front front = own(last);
-  return read(front, token) == Rank::Best && is_near(front, own(token));
-}
-
-std::optional<Pieces::State> UnigramPieces::follow(State state, TokenId last, TokenId token) const {
-  if (!has_bit(sets_.best, token.value)) return std::nullopt;
-  if (has_sums(state)) return state_of(read_sums(Fronts::of(state), Fronts::sums_of(state), token));
-  const Front& pending = front_of(state, last);
-  if (is_byte_[token.value]) return kSettled;  // no piece has the code point
-  if (pending.empty()) return has_bit(sets_.close, token.value) ? kTied : kSettled;
-  Front front = pending;
-  const Rank rank = read(front, token);
-  if (rank == Rank::Refused) return std::nullopt;
-  if (rank == Rank::Tied) return kTied;
-  if (is_near(front, own(token))) return kSettled;
-  return fronts_->state(std::move(front), {});
-}
-
-bool UnigramPieces::has_sums(const State& state) const {
-  return sums_round() && state != kSettled && !Fronts::sums_of(state).empty();
-}
-
-bool UnigramPieces::is_near(const Front& a, const Front& b) const {
-  return std::ranges::equal(a, b, [&](const Start& one, const Start& other) {
-    return one.node == other.node && std::abs(one.lead - other.lead) <= near();
-  });
+  return read(front, token).rank == Rank::Best && front.is_own;
 }
 
 Pieces::State UnigramPieces::projected(const State& state, TokenId last) const {
-  if (!has_sums(state)) return state;
-  const Front& front = Fronts::of(state);
-  return is_near(front, own(last)) ? kSettled : fronts_->state(front, {});
+  const Front& front = front_of(state, last);
+  if (!front.has_sums) return state;
+  if (front.is_own) return kSettled;
+  Front same = front;
+  same.has_sums = false;
+  same.sum = 0;
+  for (Start& start : same.starts) start.sum = start.less = 0;
+  return fronts_->state(std::move(same));
 }
 
 const UnigramPieces::Front& UnigramPieces::front_of(const State& state, TokenId last) const {
@@ -391,7 +427,7 @@ class StartStack {
 };
 
 UnigramPieces::Score UnigramPieces::find_least_lead(NodeId from) const {
-  using Stack = StartStack<Start>;
+  using Stack = StartStack<Reached>;
   struct Place {
     NodeId node;
     Stack::Range starts;
@@ -431,7 +467,7 @@ class UnigramPieces::EffectsMaker {
       : pieces_(pieces), trie_(pieces.trie_), kind_(kind) {
     const std::uint32_t token = trie_.order()[trie_.node(node).tokens_begin];
     const std::string_view text = pieces_.vocabulary_->bytes({token});
-    highest_ = -pieces_.best(text.substr(0, trie_.depth(node, text))) + pieces_.tie();
+    highest_ = -pieces_.best(text.substr(0, trie_.depth(node, text))) + pieces_.widest_;
     Place first{node, TokenTrie::root(), {0, 0}, {0, 0}, 0, true};
     inner_.add(first.inner, {TokenTrie::root(), 0, kNever});
     open_.push_back(first);
@@ -466,9 +502,9 @@ class UnigramPieces::EffectsMaker {
     NodeId crossing;  // of the arc that begins at the pending start
     NodeId token;     // of the token that begins at its end
     StartStack<Inner>::Range inner;
-    StartStack<Start>::Range beyond;  // starts after a crossing arc, less the lead
-    int left;                         // bytes of a code point
-    bool crosses;                     // whether the arc goes on
+    StartStack<Reached>::Range beyond;  // starts after a crossing arc, less the lead
+    int left;                           // bytes of a code point
+    bool crosses;                       // whether the arc goes on
   };
 
   void read(const Place& at, NodeId token) {
@@ -538,7 +574,7 @@ class UnigramPieces::EffectsMaker {
   const EffectKind kind_;
   Score highest_;  // lead that the node can have
   StartStack<Inner> inner_;
-  StartStack<Start> beyond_;
+  StartStack<Reached> beyond_;
   std::vector<Place> open_;
   std::vector<std::pair<Score, std::uint32_t>> found_;
 };
@@ -553,25 +589,31 @@ std::shared_ptr<const UnigramPieces::Effects> UnigramPieces::effects(NodeId node
 
 void UnigramPieces::forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const {
   words = all;
+  const Front& front = front_of(state, last);
   const auto check = [&](std::uint32_t token) {
-    if (has_bit(kept, token) || !has_bit(words, token) || !has_sums(state)) return;
-    if (!read_sums(Fronts::of(state), Fronts::sums_of(state), {token})) clear_bit(words, token);
+    if (!front.has_sums || has_bit(kept, token) || !has_bit(words, token)) return;
+    Front after = front;
+    if (read(after, {token}).rank == Rank::Refused) clear_bit(words, token);
   };
-  for (const Start& pending : front_of(state, last)) {
+  for (const Start& pending : front.starts) {
     const std::shared_ptr<const Effects> found = effects(pending.node, EffectKind::Forbidden);
-    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + tie(); ++i) {
-      if (found->from[i] + tie() >= pending.lead && sums_round()) check(found->tokens[i]);
+    const Score tie = width_of(front, pending);
+    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + tie; ++i) {
+      if (found->from[i] + tie >= pending.lead && sums_round()) check(found->tokens[i]);
       else if (!has_bit(kept, found->tokens[i])) clear_bit(words, found->tokens[i]);
     }
   }
-  if (sums_round()) for_each_bit(sets_.close, check);
+  if (!front.has_sums) return;
+  const Score tie = width(longest_, step(std::abs(front.sum) + (longest_ + 1) * highest_));
+  for (std::size_t i = 0; i < close_.size() && close_[i].first <= tie; ++i) check(close_[i].second);
 }
 
 std::vector<std::uint32_t> UnigramPieces::carried(State state, TokenId last) const {
   std::vector<std::uint32_t> tokens;
-  for (const Start& pending : front_of(state, last)) {
+  const Front& front = front_of(state, last);
+  for (const Start& pending : front.starts) {
     const std::shared_ptr<const Effects> found = effects(pending.node, EffectKind::Carried);
-    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + tie(); ++i)
+    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + widest_; ++i)
       tokens.push_back(found->tokens[i]);
   }
   return tokens;
@@ -590,7 +632,7 @@ std::size_t UnigramPieces::memory_bytes() const {
   std::size_t bytes = scores_.size() * sizeof(Score) + 2 * sets_.best.size() * sizeof(std::uint32_t) +
                       forbidden_.weight() + carried_.weight();
   bytes += fronts_->memory_bytes();
-  for (const auto& [token, front] : own_) bytes += block_bytes(front.size() * sizeof(Start)) + 48;
+  for (const auto& [token, front] : own_) bytes += block_bytes_of(front.starts) + sizeof(Front) + 48;
   return bytes + leads_.size() * 32;
 }
 

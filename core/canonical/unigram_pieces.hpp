@@ -23,9 +23,13 @@
 // what the highest lead that the node can have reaches.
 // Sums.  The program adds floats.  Where its sums are exact, whole numbers decide the same (multiples of the fraction
 // that all scores are multiples of).  Where they round, whole numbers decide all but near ties, and a state also has the
-// program's own sums to each start and to here, which decide these.  No two words share such a state.  So it is
+// program's own sums to each start and to here, which decide these.  No two texts share such a state.  So it is
 // *projected* to one without sums, which stands for all that have the same leads: there a near tie leads to kTied, and
 // all that is found without one is true of each.  kSettled is the one that leaves what its last token leaves by itself.
+// How near a tie is: two paths from one place on, of `additions` scores each, round each of them by half a unit in the
+// last place at most (`step_`).  After kMostAdditions the leads are read from the sums again.
+// SentencePiece adds float32 over the whole text, and beyond kBound subtracts the sum to here from all sums that are
+// not used yet.  What an arc from a start before here adds up to is rounded first, and lessened then (`Start::less`).
 // Source: Kudo, Subword Regularization, 2018, for the model; own for masks.  "Differences of the last positions" is the
 // locality that Xu (004, section 11) leaves open.
 // Cost.  A token: its bytes times the pending starts, one or two as a rule.  Lists: for each node, once, a walk of what
@@ -66,6 +70,7 @@ class UnigramPieces final : public Pieces {
     std::vector<double> scores;
     double unknown = 0;  // of a code point without a piece
     double units = 1;
+    bool are_single = false;  // float32, over a whole text; otherwise float64
   };
   // `scores[t]`: kNoPiece where the model does not have token t.  `byte_tokens` write code points that are in no piece.
   // Both throw std::invalid_argument where two pieces have one text, a score is too high, or a piece is not UTF-8.
@@ -81,7 +86,7 @@ class UnigramPieces final : public Pieces {
     return has_bit(sets_.best, token.value) ? std::optional(kSettled) : std::nullopt;
   }
   State projected(const State& state, TokenId last) const override;
-  bool is_apart(const State& state, TokenId last) const override { return front_of(state, last).empty(); }
+  bool is_apart(const State& state, TokenId last) const override { return front_of(state, last).starts.empty(); }
   bool leads_on(TokenId last, TokenId token) const override;
   bool may_finish(State) const override { return true; }
   bool ends_anywhere() const override { return true; }
@@ -98,16 +103,36 @@ class UnigramPieces final : public Pieces {
 
  private:
   static constexpr Score kNever = INT64_MAX;  // no lead is as high
-  static constexpr Score kTie = Score{1} << 9, kNear = 16;
+  static constexpr std::uint32_t kMostAdditions = 32;
+  static constexpr double kBound = 100'000;
+  // So that sums of this many tokens are as exact as `step` says, and that no sum is lessened twice.
+  static constexpr double kHighestFloat = 1 << 13, kMostTokens = 1 << 15, kMostAhead = 1 << 15;
   static constexpr std::size_t kMostEffectBytes = 16 << 20;
 
-  // A start from which a later arc may end after here; of a lattice within a token, with the sum to the start.
-  struct Start {
+  // A place within a piece: the sum to where the piece begins.
+  struct Reached {
     NodeId node;
     Score lead;
+  };
+  // A start from which a later arc may end after here.
+  struct Start {
+    NodeId node;
+    Score lead;               // within a token: the sum to the start
+    double sum = 0;           // the program's
+    double less = 0;          // is subtracted from what its arcs add up to
+    bool is_carried = false;  // within a token: its sum may be that of an arc from before the token
     friend auto operator<=>(const Start&, const Start&) = default;
   };
-  using Front = std::vector<Start>;  // in the order of the starts
+  using Starts = std::vector<Start>;  // in their order
+  // What a text leaves pending.
+  struct Front {
+    Starts starts;
+    double sum = 0;  // the program's, to here
+    bool has_sums = false;
+    bool is_own = true;           // whether the last token leaves it by itself
+    std::uint32_t additions = 0;  // to each start and to here, from where all paths part, at most
+    friend auto operator<=>(const Front&, const Front&) = default;
+  };
   // The tokens that a pending node does something to: from which lead on, in order, and the token.
   struct Effects {
     std::vector<Score> from;
@@ -126,23 +151,32 @@ class UnigramPieces final : public Pieces {
   bool has_longer(NodeId node) const { return trie_.children_begin(node) != trie_.children_end(node); }
   template <class AnyStart>
   Score best_sum(std::span<const AnyStart> starts) const;
-  enum class Rank : std::uint8_t { Refused, Tied, Best };
-  Rank read(Front& starts, TokenId token) const;
-  bool is_pending(const Start& start) const;
-  // What is pending, with the program's sums to the starts, and to here.
-  struct Summed {
-    Front front;
-    std::vector<double> sums;
+  enum class Rank : std::uint8_t { Refused, Tied, Best };  // in order
+  // How a token does against all other segmentations that end where it does.
+  struct Standing {
+    Rank rank;
+    Score ahead;  // of it, by whole numbers, the best of them is; kNoPiece where there are none
   };
-  std::optional<Summed> read_sums(const Front& pending, std::span<const double> sums, TokenId token) const;
-  std::optional<State> state_of(std::optional<Summed> after) const;
-  bool has_sums(const State& state) const;
-  bool is_near(const Front& a, const Front& b) const;
+  Standing read(Front& front, TokenId token) const;
+  void read_byte(Front& front, TokenId token) const;
+  // The best arc that ends where the starts were read to; `at` is that of its start, starts.size() where there is none.
+  struct Arc {
+    std::size_t at;
+    double sum;
+  };
+  Arc best_arc(std::span<const Start> starts) const;
+  // Adds the start of what follows, by the sum to here.
+  Start begin_here(Starts& starts, Score lead, double sum) const;
+  std::optional<State> state_after(Front front, TokenId token) const;
+  bool is_pending(const Start& start) const;
+  void read_leads(Front& front) const;
   bool sums_round() const { return !floats_.scores.empty(); }
-  // Sums this close may be equal, or differ the other way around, as the program rounds them; leads this close count as
-  // one.
-  Score tie() const { return sums_round() ? kTie : 0; }
-  Score near() const { return sums_round() ? kNear : 0; }
+  double rounded(double sum) const { return floats_.are_single ? static_cast<double>(static_cast<float>(sum)) : sum; }
+  // By how much a score differs from what is added, at most, where sums are up to `highest`.
+  Score step(double highest) const;
+  // By how much two sums of so many scores each, from one place on, may differ from what whole numbers say.
+  static Score width(std::uint32_t additions, Score step) { return 2 * (Score{additions} + 1) * step; }
+  Score width_of(const Front& front, const Start& start) const;
   const Front& front_of(const State& state, TokenId last) const;
   const Front& own(TokenId token) const;
   Score best(std::string_view text) const;
@@ -154,7 +188,12 @@ class UnigramPieces final : public Pieces {
   const TokenTrie& trie_;      // of the vocabulary: some of its tokens are no pieces
   std::vector<Score> scores_;  // by token
   Floats floats_;
+  std::uint32_t longest_ = 0;  // code points of a piece
+  double highest_ = 0;         // of the scores, without their signs
+  Score step_ = 0;             // the largest
+  Score widest_ = 0;
   Sets sets_;
+  std::vector<std::pair<Score, std::uint32_t>> close_;  // tokens, by how far ahead others are; in order
   Words beginning_;            // those of the best that are so with the sums of a pre-token's first token
   std::vector<bool> is_byte_;  // by token
   mutable Mutex mutex_;

@@ -503,6 +503,7 @@ def _unigram_tables(model: Unigram, vocabulary: Vocabulary) -> Tables:
         "floats": model.scores.floats,
         "unknown_score": model.scores.unknown,
         "units": model.scores.units,
+        "are_single": model.scores.are_single,
         "byte_tokens": np.array(sorted(model.byte_tokens.values()), dtype=np.uint32),
     }
     with contradictions_refused():

@@ -36,9 +36,8 @@ from __future__ import annotations
 import enum
 from array import array
 
-__all__ = ["UNKNOWN_PENALTY", "Host", "user_defined_score"]
+__all__ = ["SUM_BOUND", "Host"]
 
-UNKNOWN_PENALTY = 10.0
 SUM_BOUND = 100_000.0  # beyond it, SentencePiece subtracts the current sum from all
 
 
@@ -56,8 +55,3 @@ class Host(enum.Enum):
     def rounded(self, value: float) -> float:
         """``value`` in the type of its sums."""
         return float(array(self.typecode, [value])[0])
-
-
-def user_defined_score(piece: str) -> float:
-    """SentencePiece's score of a user-defined piece."""
-    return Host.SENTENCE_PIECE.rounded(0.1 * (len(piece.encode()) - 1))

@@ -23,10 +23,11 @@ import numpy.typing as npt
 
 from tokamata.calls.arguments import checked_flag, checked_list, checked_whole
 from tokamata.errors import UnigramModelError, VocabularyError, shown_argument
-from tokamata.tokenization.lattice.hosts import UNKNOWN_PENALTY, Host, user_defined_score
+from tokamata.tokenization.lattice.hosts import Host
 from tokamata.tokenization.lattice.piece_trie import PieceTrie
 from tokamata.tokenization.pipelines import json_floats
 from tokamata.tokenization.pipelines.sentence_piece_model import read_model
+from tokamata.tokenization.pipelines.unigram_scores import UNKNOWN_PENALTY, user_defined_score
 from tokamata.vocabulary.sentence_piece import PieceType
 
 __all__ = ["UnigramModel"]

@@ -26,6 +26,7 @@ from tokamata.tokenization.pipelines.pipeline import (
     UInt32,
 )
 from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
+from tokamata.tokenization.pipelines.sentence_piece_unigram import sentence_piece_unigram
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, TiktokenEngine
 from tokamata.vocabulary.sections import Section
 from tokamata.vocabulary.tiktoken_ranks import Ranks
@@ -86,10 +87,13 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
         VocabularyError: its charsmap is damaged.
     """
     model = read_model(proto)
-    if model.kind != "BPE":
-        advice = "; load the model's tokenizer.json" if model.kind == "Unigram" else ""
-        raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}{advice}")
     normalizer = sentence_piece_normalizer(model)
+    if model.kind == "Unigram":
+        control = tuple(AddedToken(token, b"") for token in model.control)
+        unigram = sentence_piece_unigram(model, normalizer, tokens)
+        return Pipeline(NoEngine(), normalizer, (), unigram, control)
+    if model.kind != "BPE":
+        raise UnsupportedTokenizerError("model", f"SentencePiece's {model.kind}")
     if model.has_unused:
         raise UnsupportedTokenizerError("model", "SentencePiece's unused pieces")
     added = [AddedToken(token, b"") for token in model.control]

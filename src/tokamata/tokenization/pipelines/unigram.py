@@ -27,13 +27,12 @@ from tokamata.tokenization.pipelines.byte_pairs import (
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, Pipeline, Splitting, Unigram
 from tokamata.tokenization.pipelines.tokenizer_json_normalizer import read_normalizer
 from tokamata.tokenization.pipelines.tokenizer_json_parts import added_tokens, refusal
-from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE, scores_of
+from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE, UNKNOWN_PENALTY, scores_of
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine
 from tokamata.vocabulary.sections import Section, flattened, refuse
 
 __all__ = ["unigram_pipeline"]
 
-_UNKNOWN_PENALTY = 10.0
 _MOST_COMPARED = 1 << 27  # places; 250,000 pieces of ten bytes have 25 million
 _LONGEST = 256  # bytes of a piece; SentencePiece makes none of more than 16 characters by default
 _MOST_SCORE = 1e300  # so that sums are finite
@@ -108,9 +107,9 @@ def _unigram(
     normalizer: Normalizer,
     added: tuple[AddedToken, ...],
 ) -> Unigram:
-    unknown_score = min(score for _, score in pieces) - _UNKNOWN_PENALTY
+    unknown_score = min(score for _, score in pieces) - UNKNOWN_PENALTY
     if unknown_score >= 0:  # then several unknown code points would score more than a piece that they make
-        raise refusal("model", f"its least score is {unknown_score + _UNKNOWN_PENALTY}")
+        raise refusal("model", f"its least score is {unknown_score + UNKNOWN_PENALTY}")
     unknown_id = model.fields.get("unk_id")
     if unknown_id is not None and model.whole("unk_id") >= len(pieces):
         model.refuse("unk_id", f"a piece, below {len(pieces):,}")
@@ -157,7 +156,7 @@ def _check_byte_names(pieces: list[tuple[str, float]]) -> None:
     """
     scores = dict(pieces)
     names = [name for name in _BYTE_NAMES if name in scores]
-    least = min(scores.values()) - _UNKNOWN_PENALTY
+    least = min(scores.values()) - UNKNOWN_PENALTY
     longest = max(map(len, scores))
 
     def best(text: str) -> float:

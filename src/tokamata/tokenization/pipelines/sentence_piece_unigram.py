@@ -1,0 +1,99 @@
+"""The Unigram model of a SentencePiece file: T5, XLNet, ALBERT, mBART and others, as SentencePiece runs it.
+
+The whole normalized text is one pre-token.  Sums are float32 over all of it, so rounding decides more the
+longer a text is (:mod:`.unigram_scores`).
+
+A user-defined piece is a piece like others, with a score of its own rule.  The normalizer leaves it alone,
+wherever it stands.  This makes no difference if no rule of the charsmap can begin within one; other models
+are refused.  (``>`` U+0338 becomes ``≯``, except behind the ``<eop>`` of XLNet; that model lacks U+0338.)
+
+Byte pieces are not pieces of a text that spells their names.  Unused pieces occur nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipelines.byte_pairs import with_bytes
+from tokamata.tokenization.pipelines.charsmaps import Charsmap
+from tokamata.tokenization.pipelines.pipeline import Normalizer, Unigram
+from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel
+from tokamata.tokenization.pipelines.unigram_scores import (
+    UNKNOWN_PENALTY,
+    single_scores_of,
+    user_defined_score,
+)
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS
+
+if TYPE_CHECKING:
+    from tokamata.tokenization.pretokenizers.classes import Flags
+
+__all__ = ["sentence_piece_unigram"]
+
+
+def sentence_piece_unigram(
+    model: SentencePieceModel, normalizer: Normalizer, tokens: Sequence[bytes | None]
+) -> Unigram:
+    """The model of a SentencePiece file.
+
+    Args:
+        model: the file.
+        normalizer: that of the file.
+        tokens: the text of each token.
+
+    Raises:
+        UnsupportedTokenizerError: a part of it is not supported.
+    """
+    scores = np.full(len(tokens), np.nan)
+    pieces = {text: (token, model.scores[token]) for text, token in model.pieces.items()}
+    pieces |= {text: (token, user_defined_score(text)) for text, token in model.user_defined.items()}
+    if not model.pieces:
+        raise UnsupportedTokenizerError("model", "no piece is normal, so unknown characters have no score")
+    for text, (token, score) in pieces.items():
+        if not np.isfinite(score):
+            raise UnsupportedTokenizerError("model", f"the score of {text!r:.40} is {score}")
+        if token >= len(tokens) or tokens[token] is None:
+            raise UnsupportedTokenizerError(
+                "model", f"it may write {text!r:.40}, which is not a token with a text"
+            )
+        scores[token] = score
+    unknown = float(np.float32(min(model.scores.values()) - UNKNOWN_PENALTY))
+    lacks = np.ones(CODE_POINTS, dtype=bool)
+    lacks[0xD800:0xE000] = False
+    lacks[[ord(text) for text in pieces if len(text) == 1]] = False
+    if lost := sorted(letter for letter in set("".join(pieces)) if lacks[ord(letter)]):
+        raise UnsupportedTokenizerError("model", f"{lost[0]!r} is in pieces, and is no piece itself")
+    byte_tokens = {byte: token for byte, token in model.bytes.items() if token < len(tokens)}
+    unwritten = with_bytes(set(range(256)) - set(byte_tokens))
+    unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
+    _check_user_defined(list(model.user_defined), normalizer.charsmap, ~(lacks & unwritten))
+    longest = max(map(len, pieces))
+    return Unigram(
+        single_scores_of(scores, unknown, longest), byte_tokens, lacks & ~unwritten, lacks & unwritten
+    )
+
+
+def _check_user_defined(pieces: Sequence[str], charsmap: Charsmap | None, written: Flags) -> None:
+    """Refuses user-defined pieces of which it matters that the normalizer leaves them alone.
+
+    That is so if a rule of the charsmap begins within one, for characters that the model can write.
+    """
+    if any(" " in piece for piece in pieces):
+        raise UnsupportedTokenizerError("normalizer", "a user-defined piece with a space")
+    if charsmap is None or not pieces:
+        return
+    single = {key for key, result in charsmap.single_keys().items() if key != result}
+    if changed := sorted(single & set("".join(pieces))):
+        what = f"its charsmap replaces {changed[0]!r}, except in a user-defined piece"
+        raise UnsupportedTokenizerError("normalizer", what)
+    left = written.copy()
+    left[[ord(key) for key in single]] = False
+    ends = {piece[at:] for piece in pieces for at in range(len(piece))}
+    for key, result in charsmap.keys_over(left).items():
+        if key != result and any(key.startswith(end) or end.startswith(key) for end in ends):
+            what = f"its charsmap replaces {key!r:.40}, except behind or in a user-defined piece"
+            raise UnsupportedTokenizerError("normalizer", what)
