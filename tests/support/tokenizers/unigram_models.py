@@ -111,15 +111,24 @@ def random_text(draw: random.Random, judged: Judged, longest: int = 40) -> str:
     return text
 
 
-def model_file(pieces: Iterable[Piece], kind: int = 1) -> bytes:
-    """A SentencePiece file of these pieces, without normalizer."""
+def model_file(
+    pieces: Iterable[Piece],
+    kind: int = 1,
+    *,
+    adds_space: bool = False,
+    removes_spaces: bool = False,
+    writes_sign: bool = False,
+    charsmap: bytes = b"",
+) -> bytes:
+    """A SentencePiece file of these pieces, by default without normalizer."""
     pieces = list(pieces)
     body = b"".join(
         _bytes(1, _bytes(1, text.encode()) + b"\x15" + struct.pack("<f", score) + _number(3, of))
         for text, score, of in pieces
     )
     trainer = _number(3, kind) + _number(35, any(of == BYTE for _, _, of in pieces))
-    normalizer = _bytes(1, b"identity") + _number(3, 0) + _number(4, 0) + _number(5, 0)
+    normalizer = _bytes(1, b"own") + _bytes(2, charsmap)
+    normalizer += _number(3, adds_space) + _number(4, removes_spaces) + _number(5, writes_sign)
     return body + _bytes(2, trainer) + _bytes(3, normalizer)
 
 

@@ -1,0 +1,165 @@
+"""Canonical masks of SentencePiece's own Unigram models, against its program: short texts and long ones."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import re
+from typing import Any
+
+import pytest
+
+import tokamata as tk
+from fuzz.canonical_exactness import completeness, soundness
+from tests.support.masks import bits
+from tests.support.texts import all_texts
+from tests.support.tokenizers.canonical_tokenizers import Judged
+from tests.support.tokenizers.exhaustive_cases import Case, at
+from tests.support.tokenizers.trained_sentence_piece import trained
+from tests.support.tokenizers.unigram_models import (
+    BYTE,
+    CONTROL,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    Piece,
+    model_file,
+)
+from tokamata.tokenization.adversarial_texts import CORPUS
+from tokamata.tokenization.canonical import why_unguarded
+
+sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is an extra")
+
+_CASES = int(os.environ.get("TOKAMATA_CASES", "24"))
+SIGN = "\u2581"
+PATTERNS = ["(?s:.*)", "[ab]{2,3} ?[ab]*", "(a|ab)*", "b?(ab){0,2}a?", "a*b*"]
+
+
+def random_model(seed: int, scale: float = 1.0) -> Any:
+    """A processor whose scores often tie, and always round; and letters for its texts."""
+    draw = random.Random(seed)
+    letters = draw.choice(["ab", "ab", "a1", "a\u00e9"])
+    grain = scale * draw.choice([0.1, 0.3, 0.7, 1.0])
+    texts = dict.fromkeys([SIGN, *letters])
+    for _ in range(draw.randrange(1, 14)):
+        texts["".join(draw.choices(letters + SIGN, k=draw.randrange(2, 5)))] = None
+    pieces: list[Piece] = [("<unk>", 0.0, UNKNOWN), ("</s>", 0.0, CONTROL)]
+    for text in texts:
+        kinds = [NORMAL] if len(text) == 1 else [NORMAL] * 8 + [USER_DEFINED, UNUSED]
+        longer = 1 if len(text) == 1 else draw.choice([0.5, 1, 1.5, 2])
+        pieces.append((text, -grain * draw.randrange(1, 12) * longer, draw.choice(kinds)))
+    if draw.random() < 0.3:
+        pieces += [(f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256)]
+    settings = {"adds_space": draw.random() < 0.5, "removes_spaces": draw.random() < 0.5}
+    data = model_file(pieces, writes_sign=True, **settings)
+    return sentencepiece.SentencePieceProcessor(model_proto=data), letters + " "
+
+
+def spells(processor: Any, tokens: list[int], text: str) -> bool:
+    """Whether tokens are what the program makes of a text, and say it."""
+    return bool(processor.unk_id() not in tokens and processor.decode(tokens) == text)
+
+
+def cases(processor: Any, letters: str) -> list[Case]:
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    found = []
+    for pattern in PATTERNS:
+        constraint = tk.regex(f"(?=[{letters}]{{0,5}}\\Z)(?:{pattern})")
+        texts = filter(re.compile(pattern).fullmatch, all_texts(letters, 5))
+        encoded = ((text, processor.encode(text)) for text in texts)
+        sequences = frozenset(tuple(tokens) for text, tokens in encoded if spells(processor, tokens, text))
+        found.append(Case(vocabulary, constraint, sequences))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(_CASES))
+def test_every_mask(seed: int) -> None:
+    for case in cases(*random_model(seed)):
+        start = case.matcher()
+        assert (start is not None) == bool(case.sequences), case.constraint
+        if start is None:
+            continue
+        places = sorted(case.following)
+        for place in random.Random(seed).sample(places, min(20, len(places))):
+            matcher = at(start, place)
+            assert bits(matcher.mask) == case.following[place], (case.constraint, place)
+            assert matcher.is_accepting == (place in case.sequences), (case.constraint, place)
+            assert len(matcher.shortest_completion()) == min(map(len, case.rests(place)))
+
+
+@pytest.mark.parametrize("seed", range(_CASES))
+def test_long_texts(seed: int) -> None:
+    """With such scores a sum is subtracted after some dozen tokens, and again."""
+    processor, letters = random_model(seed, scale=[1.0, 40.0, 300.0][seed % 3])
+    draw = random.Random(seed)
+    text = re.sub(" +", " ", "".join(draw.choices(letters, k=600))).strip()
+    ids = processor.encode(text)
+    assert spells(processor, ids, text)
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    matcher = tk.regex("(?s:.*)").compile(vocabulary, tokenization="canonical").matcher()
+    for place, token in enumerate(ids):
+        if place % 60 == 0:
+            allowed = bits(matcher.mask)
+            for other in range(2, min(len(vocabulary), 30)):
+                longer = [*ids[:place], other]
+                # What ends with a space may be followed by something, and its own text may not.
+                if vocabulary[other] and not vocabulary[other].endswith(b" "):
+                    assert (other in allowed) == (processor.encode(processor.decode(longer)) == longer)
+        assert matcher.advance(token), (place, token)
+
+
+@pytest.mark.parametrize("seed", range(_CASES))
+def test_ends_of_long_texts(seed: int) -> None:
+    """What may follow 400 characters, where only some texts are left."""
+    processor, letters = random_model(seed, scale=[1.0, 40.0, 300.0][seed % 3])
+    draw = random.Random(seed)
+    before = re.sub(" +", " ", "".join(draw.choices(letters, k=400))).strip()
+    texts = [before + rest for rest in all_texts(letters[:2], 4) if rest]
+    encoded = {text: processor.encode(text) for text in texts}
+    sequences = [tokens for text, tokens in encoded.items() if spells(processor, tokens, text)]
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    constraint = tk.regex(re.escape(before) + f"[{letters[:2]}]{{1,4}}")
+    start = constraint.compile(vocabulary, tokenization="canonical").matcher()
+    case = Case(vocabulary, constraint, frozenset(map(tuple, sequences)))
+    shared = _common_beginning(sequences)
+    assert len(shared) > 50
+    assert all(map(start.advance, shared))
+    for place, following in case.following.items():
+        if len(place) >= len(shared):
+            matcher = at(start.fork(), place[len(shared) :])
+            assert bits(matcher.mask) == following
+            assert matcher.is_accepting == (place in case.sequences)
+
+
+def _common_beginning(sequences: list[list[int]]) -> list[int]:
+    columns = zip(*sequences, strict=False)
+    return [each[0] for each in itertools.takewhile(lambda tokens: len(set(tokens)) == 1, columns)]
+
+
+def judged(**options: Any) -> Judged:
+    processor = sentencepiece.SentencePieceProcessor(
+        model_proto=trained(CORPUS * 3, model_type="unigram", vocab_size=1600, **options)
+    )
+    return Judged(tk.Vocabulary.load(processor, stop=()), processor.encode, processor.decode)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"normalization_rule_name": "nfkc_cf"},
+        {"byte_fallback": True, "character_coverage": 0.98},
+        {"user_defined_symbols": ["<eop>", ".", "--"]},
+        {"split_by_whitespace": False, "remove_extra_whitespaces": False, "add_dummy_prefix": False},
+    ],
+    ids=["nmt_nfkc", "nfkc_cf", "byte fallback", "user-defined", "pieces with spaces"],
+)
+def test_trained_models(options: dict[str, Any]) -> None:
+    case = judged(**options)
+    complete = completeness(case, 4000, seed=1)
+    assert not complete.failures, complete.failures[:3]
+    sound = soundness(case, 400, seed=1)
+    assert not sound.failures, sound.failures[:3]
+    assert why_unguarded(case.vocabulary) == "its model is Unigram"
