@@ -459,12 +459,11 @@ UnigramPieces::Score UnigramPieces::find_least_lead(NodeId from) const {
 
 // ---- masks --------------------------------------------------------------------------------------
 
-// The tokens that a crossing arc from a pending node forbids; or those that it lets leave more than they do by
+// The tokens that a crossing arc from a pending node forbids, and those that it lets leave more than they do by
 // themselves.
 class UnigramPieces::EffectsMaker {
  public:
-  EffectsMaker(const UnigramPieces& pieces, NodeId node, EffectKind kind)
-      : pieces_(pieces), trie_(pieces.trie_), kind_(kind) {
+  EffectsMaker(const UnigramPieces& pieces, NodeId node) : pieces_(pieces), trie_(pieces.trie_) {
     const std::uint32_t token = trie_.order()[trie_.node(node).tokens_begin];
     const std::string_view text = pieces_.vocabulary_->bytes({token});
     highest_ = -pieces_.best(text.substr(0, trie_.depth(node, text))) + pieces_.widest_;
@@ -482,13 +481,7 @@ class UnigramPieces::EffectsMaker {
       for (std::uint32_t child = trie_.children_begin(at.token); child < trie_.children_end(at.token); ++child)
         read(at, {child});
     }
-    std::ranges::sort(found_);
-    Effects effects;
-    for (const auto& [from, token] : found_) {
-      effects.from.push_back(from);
-      effects.tokens.push_back(token);
-    }
-    return effects;
+    return {in_order(forbidden_), in_order(carried_)};
   }
 
  private:
@@ -507,6 +500,20 @@ class UnigramPieces::EffectsMaker {
     bool crosses;                       // whether the arc goes on
   };
 
+  using Found = std::vector<std::pair<Score, std::uint32_t>>;
+
+  static Touched in_order(Found& found) {
+    std::ranges::sort(found);
+    Touched touched;
+    touched.from.reserve(found.size());
+    touched.tokens.reserve(found.size());
+    for (const auto& [from, token] : found) {
+      touched.from.push_back(from);
+      touched.tokens.push_back(token);
+    }
+    return touched;
+  }
+
   void read(const Place& at, NodeId token) {
     const std::uint8_t byte = trie_.byte(token);
     Place next{at.crossing,
@@ -520,7 +527,7 @@ class UnigramPieces::EffectsMaker {
       next.crosses = next.crossing != TokenTrie::root();
     }
     if (next.left == 0) end_code_point(next);
-    const bool improves = kind_ == EffectKind::Carried && std::ranges::any_of(inner_.of(next.inner), is_improved);
+    const bool improves = std::ranges::any_of(inner_.of(next.inner), is_improved);
     if ((next.crosses || improves || next.beyond.begin != next.beyond.end) && pieces_.has_longer(token))
       return open_.push_back(next);
     inner_.drop_above({0, next.inner.begin});
@@ -534,10 +541,10 @@ class UnigramPieces::EffectsMaker {
     const Score direct = at.crosses ? pieces_.score_at(at.crossing) : kNoPiece;
     const Score later = pieces_.best_sum(beyond_.of(at.beyond));
     for (const std::uint32_t token : trie_.own(at.token))
-      if (pieces_.scores_[token] != kNoPiece && has_bit(pieces_.sets_.best, token)) {
-        const Score from = kind_ == EffectKind::Forbidden ? forbidden_from(pieces_.scores_[token], direct, later)
-                                                          : carried_from(at, pieces_.scores_[token]);
-        if (from <= highest_) found_.emplace_back(from, token);
+      if (const Score score = pieces_.scores_[token]; score != kNoPiece && has_bit(pieces_.sets_.best, token)) {
+        if (const Score from = forbidden_from(score, direct, later); from <= highest_)
+          forbidden_.emplace_back(from, token);
+        if (const Score from = carried_from(at, score); from <= highest_) carried_.emplace_back(from, token);
       }
     Score beyond = std::max(direct, later);
     if (beyond != kNoPiece && inside != kNoPiece && highest_ + beyond < inside) beyond = kNoPiece;
@@ -571,20 +578,20 @@ class UnigramPieces::EffectsMaker {
 
   const UnigramPieces& pieces_;
   const TokenTrie& trie_;
-  const EffectKind kind_;
   Score highest_;  // lead that the node can have
   StartStack<Inner> inner_;
   StartStack<Reached> beyond_;
   std::vector<Place> open_;
-  std::vector<std::pair<Score, std::uint32_t>> found_;
+  Found forbidden_, carried_;
 };
 
-std::shared_ptr<const UnigramPieces::Effects> UnigramPieces::effects(NodeId node, EffectKind kind) const {
-  EffectsMemo& memo = kind == EffectKind::Forbidden ? forbidden_ : carried_;
-  if (std::shared_ptr<const Effects> known = memo.find(node.value)) return known;
-  auto made = std::make_shared<const Effects>(EffectsMaker(*this, node, kind).make());
-  const std::size_t bytes = shared_block_bytes<Effects>() + block_bytes_of(made->from) + block_bytes_of(made->tokens);
-  return memo.keep(node.value, std::move(made), bytes);
+std::shared_ptr<const UnigramPieces::Effects> UnigramPieces::effects(NodeId node) const {
+  if (std::shared_ptr<const Effects> known = effects_.find(node.value)) return known;
+  auto made = std::make_shared<const Effects>(EffectsMaker(*this, node).make());
+  std::size_t bytes = shared_block_bytes<Effects>();
+  for (const Touched* touched : {&made->forbidden, &made->carried})
+    bytes += block_bytes_of(touched->from) + block_bytes_of(touched->tokens);
+  return effects_.keep(node.value, std::move(made), bytes);
 }
 
 void UnigramPieces::forbid(State state, TokenId last, const Words& kept, const Words& all, Words& words) const {
@@ -596,11 +603,12 @@ void UnigramPieces::forbid(State state, TokenId last, const Words& kept, const W
     if (read(after, {token}).rank == Rank::Refused) clear_bit(words, token);
   };
   for (const Start& pending : front.starts) {
-    const std::shared_ptr<const Effects> found = effects(pending.node, EffectKind::Forbidden);
+    const std::shared_ptr<const Effects> made = effects(pending.node);
+    const Touched& found = made->forbidden;
     const Score tie = width_of(front, pending);
-    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + tie; ++i) {
-      if (found->from[i] + tie >= pending.lead && sums_round()) check(found->tokens[i]);
-      else if (!has_bit(kept, found->tokens[i])) clear_bit(words, found->tokens[i]);
+    for (std::size_t i = 0; i < found.from.size() && found.from[i] <= pending.lead + tie; ++i) {
+      if (found.from[i] + tie >= pending.lead && sums_round()) check(found.tokens[i]);
+      else if (!has_bit(kept, found.tokens[i])) clear_bit(words, found.tokens[i]);
     }
   }
   if (!front.has_sums) return;
@@ -612,9 +620,10 @@ std::vector<std::uint32_t> UnigramPieces::carried(State state, TokenId last) con
   std::vector<std::uint32_t> tokens;
   const Front& front = front_of(state, last);
   for (const Start& pending : front.starts) {
-    const std::shared_ptr<const Effects> found = effects(pending.node, EffectKind::Carried);
-    for (std::size_t i = 0; i < found->from.size() && found->from[i] <= pending.lead + widest_; ++i)
-      tokens.push_back(found->tokens[i]);
+    const std::shared_ptr<const Effects> made = effects(pending.node);
+    const Touched& found = made->carried;
+    for (std::size_t i = 0; i < found.from.size() && found.from[i] <= pending.lead + widest_; ++i)
+      tokens.push_back(found.tokens[i]);
   }
   return tokens;
 }
@@ -629,8 +638,8 @@ Words UnigramPieces::before(TokenId token) const {
 
 std::size_t UnigramPieces::memory_bytes() const {
   const std::lock_guard lock(mutex_);
-  std::size_t bytes = scores_.size() * sizeof(Score) + 2 * sets_.best.size() * sizeof(std::uint32_t) +
-                      forbidden_.weight() + carried_.weight();
+  std::size_t bytes =
+      scores_.size() * sizeof(Score) + 2 * sets_.best.size() * sizeof(std::uint32_t) + effects_.weight();
   bytes += fronts_->memory_bytes();
   for (const auto& [token, front] : own_) bytes += block_bytes_of(front.starts) + sizeof(Front) + 48;
   return bytes + leads_.size() * 32;

@@ -107,7 +107,7 @@ class UnigramPieces final : public Pieces {
   static constexpr double kBound = 100'000;
   // So that sums of this many tokens are as exact as `step` says, and that no sum is lessened twice.
   static constexpr double kHighestFloat = 1 << 13, kMostTokens = 1 << 15, kMostAhead = 1 << 15;
-  static constexpr std::size_t kMostEffectBytes = 16 << 20;
+  static constexpr std::size_t kMostEffectBytes = 32 << 20;
 
   // A place within a piece: the sum to where the piece begins.
   struct Reached {
@@ -133,12 +133,15 @@ class UnigramPieces final : public Pieces {
     std::uint32_t additions = 0;  // to each start and to here, from where all paths part, at most
     friend auto operator<=>(const Front&, const Front&) = default;
   };
-  // The tokens that a pending node does something to: from which lead on, in order, and the token.
-  struct Effects {
+  // Tokens to which a pending node does something: from which lead on, in order, and the token.
+  struct Touched {
     std::vector<Score> from;
     std::vector<std::uint32_t> tokens;
   };
-  enum class EffectKind : std::uint8_t { Forbidden, Carried };
+  struct Effects {
+    Touched forbidden;
+    Touched carried;  // those that leave more than they do by themselves
+  };
   class EffectsMaker;
   class Fronts;
 
@@ -182,7 +185,7 @@ class UnigramPieces final : public Pieces {
   Score best(std::string_view text) const;
   Score least_lead(NodeId node) const;
   Score find_least_lead(NodeId node) const;
-  std::shared_ptr<const Effects> effects(NodeId node, EffectKind kind) const;
+  std::shared_ptr<const Effects> effects(NodeId node) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   const TokenTrie& trie_;      // of the vocabulary: some of its tokens are no pieces
@@ -202,7 +205,7 @@ class UnigramPieces final : public Pieces {
   mutable std::unordered_map<std::uint32_t, Front> own_;    // by token
   mutable std::unordered_map<std::uint32_t, Score> leads_;  // by node
   using EffectsMemo = SharedMemo<std::uint32_t, Effects>;   // by node
-  mutable EffectsMemo forbidden_{kMostEffectBytes}, carried_{kMostEffectBytes};
+  mutable EffectsMemo effects_{kMostEffectBytes};
 };
 
 }  // namespace tokamata
