@@ -37,8 +37,11 @@ SIGN = "\u2581"
 PATTERNS = ["(?s:.*)", "[ab]{2,3} ?[ab]*", "(a|ab)*", "b?(ab){0,2}a?", "a*b*"]
 
 
-def random_model(seed: int, scale: float = 1.0) -> Any:
-    """A processor whose scores often tie, and always round; and letters for its texts."""
+def random_model(seed: int, scale: float = 1.0, enclosing: tuple[str, ...] = ()) -> Any:
+    """A processor whose scores often tie, and always round; and letters for its texts.
+
+    ``enclosing``: user-defined pieces with characters that are no pieces.
+    """
     draw = random.Random(seed)
     letters = draw.choice(["ab", "ab", "a1", "a\u00e9"])
     grain = scale * draw.choice([0.1, 0.3, 0.7, 1.0])
@@ -50,7 +53,8 @@ def random_model(seed: int, scale: float = 1.0) -> Any:
         kinds = [NORMAL] if len(text) == 1 else [NORMAL] * 8 + [USER_DEFINED, UNUSED]
         longer = 1 if len(text) == 1 else draw.choice([0.5, 1, 1.5, 2])
         pieces.append((text, -grain * draw.randrange(1, 12) * longer, draw.choice(kinds)))
-    if draw.random() < 0.3:
+    pieces += [(text, 0.0, USER_DEFINED) for text in enclosing]
+    if draw.random() < 0.3 and not enclosing:
         pieces += [(f"<0x{byte:02X}>", 0.0, BYTE) for byte in range(256)]
     settings = {"adds_space": draw.random() < 0.5, "removes_spaces": draw.random() < 0.5}
     data = model_file(pieces, writes_sign=True, **settings)
@@ -87,6 +91,44 @@ def test_every_mask(seed: int) -> None:
             assert bits(matcher.mask) == case.following[place], (case.constraint, place)
             assert matcher.is_accepting == (place in case.sequences), (case.constraint, place)
             assert len(matcher.shortest_completion()) == min(map(len, case.rests(place)))
+
+
+@pytest.mark.parametrize("seed", range(_CASES // 3))
+def test_characters_that_only_user_defined_pieces_have(seed: int) -> None:
+    """T5 has ``<extra_id_0>``, and no ``<``."""
+    processor, letters = random_model(seed, enclosing=("<a>", "<<>", "<2"))
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    matcher = tk.regex("(?s:.*)").compile(vocabulary, tokenization="canonical").matcher()
+    texts = list(all_texts(letters[:1] + " <>2", 5))
+    encoded = {text: tuple(processor.encode(text)) for text in texts}
+    sequences = {tokens for text, tokens in encoded.items() if spells(processor, list(tokens), text)}
+    assert sum("<" in text for text in texts if encoded[text] in sequences) > 30
+    for place in random.Random(seed).sample(sorted(sequences), min(60, len(sequences))):
+        assert at(matcher.fork(), place).is_accepting
+    for text in random.Random(seed).sample(texts, 200):
+        canonical = tk.regex(re.escape(text))
+        try:
+            tokens = tuple(canonical.compile(vocabulary, tokenization="canonical").matcher().forced_tokens())
+            assert tokens == encoded[text]
+            is_canonical = True
+        except (tk.NoncanonicalError, tk.EmptyConstraintError, tk.UnspellableError):
+            is_canonical = False
+        assert is_canonical == spells(processor, list(encoded[text]), text)
+
+
+@pytest.mark.parametrize(
+    ("enclosing", "others"), [(("a<",), ()), (("<a", "<ab"), ()), (("<a>",), (">a",)), (("<a>",), ("b<",))]
+)
+def test_user_defined_pieces_that_others_overlap(enclosing: tuple[str, ...], others: tuple[str, ...]) -> None:
+    pieces: list[Piece] = [
+        ("<unk>", 0.0, UNKNOWN),
+        *((text, -1.0, NORMAL) for text in (SIGN, "a", "b", *others)),
+    ]
+    pieces += [(text, 0.0, USER_DEFINED) for text in enclosing]
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model_file(pieces, writes_sign=True))
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    with pytest.raises(tk.UnsupportedTokenizerError, match="is no piece itself"):
+        tk.regex("a").compile(vocabulary, tokenization="canonical")
 
 
 @pytest.mark.parametrize("seed", range(_CASES))

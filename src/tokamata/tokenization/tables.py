@@ -31,6 +31,7 @@ from tokamata.tokenization.pipelines.pipeline import (
     contradictions_refused,
 )
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, ranges_of
+from tokamata.tokenization.pretokenizers.enclosed_letters import enclose
 from tokamata.tokenization.pretokenizers.machine import (
     Cut,
     Hypotheses,
@@ -154,6 +155,8 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     spacing = model.spacing if isinstance(model, BytePairs) else None
     if spacing is not None:
         seen += [spacing.outer, spacing.inner]
+    letters = sorted(set("".join(model.enclosing))) if isinstance(model, Unigram) else []
+    seen += [np.arange(CODE_POINTS) == ord(letter) for letter in letters]
     tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
     columns = {name: kinds[:, i].tolist() for i, name in enumerate(names)}
     cuts = []
@@ -172,8 +175,13 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     if spacing is not None:
         guesses = _spaced_guesses(cuts, absent, spacing, others)
         return {**tables, "added_are_apart": spacing.side == "before", **guesses}
-    guesses = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, others[:, 0], others[:, 1])
-    return {**tables, "added_are_apart": False, **guesses}
+    found, starts = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, others[:, 0], others[:, 1])
+    if letters and isinstance(model, Unigram):
+        symbols = {letter: int(np.argmax(others[:, 2 + number])) for number, letter in enumerate(letters)}
+        words = [[symbols[letter] for letter in piece] for piece in model.enclosing]
+        found, starts = enclose(found, starts, words, {symbols[letter] for letter in model.enclosed})
+    guesses = _hypotheses_tables(found.targets, found.ends, found.may_end)
+    return {**tables, "added_are_apart": False, **guesses, **_starts(starts)}
 
 
 def _unguarded(pipeline: Pipeline) -> str:
@@ -309,7 +317,8 @@ def _guesses(
     absent: list[Matching],
     is_space: npt.NDArray[np.bool_],
     is_white: npt.NDArray[np.bool_],
-) -> Tables:
+) -> tuple[Hypotheses, dict[str, list[int]]]:
+    """The hypotheses, and where texts begin there, by what stands before them."""
     if normalizer.strips[1]:
         found = without_end(found, is_white.tolist())
     starts = list(found.starts)
@@ -339,13 +348,12 @@ def _guesses(
             tables["control_starts"] = (
                 tables["added_starts"] if normalizer.prefix == "missing" else tables["text_starts"]
             )
-    if absent:
-        is_hidden = normalizer.prefix != "none" and normalizer.prefix_is_decoded
-        made = Hypotheses(tuple(starts), tuple(map(tuple, targets)), tuple(map(tuple, ends)), tuple(may_end))
-        hidden = frozenset(tables["text_starts"] if is_hidden else ())
-        made, tables = without_matches(made, tables, hidden, absent, len(is_space))
-        return {**_hypotheses_tables(made.targets, made.ends, made.may_end), **_starts(tables)}
-    return {**_hypotheses_tables(targets, ends, may_end), **_starts(tables)}
+    made = Hypotheses(tuple(starts), tuple(map(tuple, targets)), tuple(map(tuple, ends)), tuple(may_end))
+    if not absent:
+        return made, tables
+    is_hidden = normalizer.prefix != "none" and normalizer.prefix_is_decoded
+    hidden = frozenset(tables["text_starts"] if is_hidden else ())
+    return without_matches(made, tables, hidden, absent, len(is_space))
 
 
 def _hypotheses_tables(

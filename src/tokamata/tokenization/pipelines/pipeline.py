@@ -175,12 +175,16 @@ class Unigram:
         byte_tokens: the tokens of single bytes, by byte, which write code points without a piece.
         lacks: which code points have no piece of their own and are written with byte tokens.
         unknown: which code points cannot be written.
+        enclosing: pieces with characters that are no pieces, and are written within these alone.
+        enclosed: these characters.
     """
 
     scores: Scores
     byte_tokens: dict[int, int]
     lacks: Flags
     unknown: Flags
+    enclosing: tuple[str, ...] = ()
+    enclosed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

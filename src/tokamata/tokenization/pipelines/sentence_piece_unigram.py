@@ -7,11 +7,15 @@ A user-defined piece is a piece like others, with a score of its own rule.  The 
 wherever it stands.  This makes no difference if no rule of the charsmap can begin within one; other models
 are refused.  (``>`` U+0338 becomes ``≯``, except behind the ``<eop>`` of XLNet; that model lacks U+0338.)
 
+A user-defined piece may have characters that are no pieces: T5 has ``<extra_id_0>``, and no ``<``.  These
+can be written within it alone (:mod:`.enclosed_letters`).
+
 Byte pieces are not pieces of a text that spells their names.  Unused pieces occur nowhere.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
     from tokamata.tokenization.pretokenizers.classes import Flags
 
 __all__ = ["sentence_piece_unigram"]
+
+_LEAST_AHEAD = 1.0  # more than float32 sums of a piece can round
 
 
 def sentence_piece_unigram(
@@ -65,12 +71,20 @@ def sentence_piece_unigram(
     lacks = np.ones(CODE_POINTS, dtype=bool)
     lacks[0xD800:0xE000] = False
     lacks[[ord(text) for text in pieces if len(text) == 1]] = False
-    if lost := sorted(letter for letter in set("".join(pieces)) if lacks[ord(letter)]):
-        raise UnsupportedTokenizerError("model", f"{lost[0]!r} is in pieces, and is no piece itself")
     byte_tokens = {byte: token for byte, token in model.bytes.items() if token < len(tokens)}
     unwritten = with_bytes(set(range(256)) - set(byte_tokens))
     unwritten[0x20] = lacks[0x20] = lacks[ord(normalizer.spaces)]
     _check_user_defined(list(model.user_defined), normalizer.charsmap, ~(lacks & unwritten))
+    letters = set("".join(pieces))
+    enclosed = frozenset(letter for letter in letters if lacks[ord(letter)] and letter != " ")
+    enclosing = tuple(piece for piece in pieces if enclosed & set(piece))
+    if enclosed:
+        if byte_tokens or any(piece not in model.user_defined for piece in enclosing):
+            raise UnsupportedTokenizerError(
+                "model", f"{min(enclosed)!r} is in pieces, and is no piece itself"
+            )
+        _check_enclosing(enclosing, enclosed, {text: score for text, (_, score) in pieces.items()}, unknown)
+        unwritten[list(map(ord, enclosed))] = lacks[list(map(ord, enclosed))] = False
     longest = max(map(len, pieces))
     return Unigram(
         single_scores_of(scores, unknown, longest), byte_tokens, lacks & ~unwritten, lacks & unwritten
@@ -97,3 +111,33 @@ def _check_user_defined(pieces: Sequence[str], charsmap: Charsmap | None, writte
         if key != result and any(key.startswith(end) or end.startswith(key) for end in ends):
             what = f"its charsmap replaces {key!r:.40}, except behind or in a user-defined piece"
             raise UnsupportedTokenizerError("normalizer", what)
+
+
+def _check_enclosing(
+    enclosing: Sequence[str], enclosed: frozenset[str], scores: dict[str, float], unknown: float
+) -> None:
+    """Refuses pieces with characters of their own, where it is not plain that they win.
+
+    A segmentation that has such a character as unknown loses, if it is worse within the piece, and if no
+    other piece crosses an end of it, or goes on after it.
+    """
+    for piece in enclosing:
+        inner = [0.0] + [-math.inf] * len(piece)
+        for at in range(len(piece)):
+            for end in range(at + 1, len(piece) + 1):
+                score = scores.get(piece[at:end], unknown if end == at + 1 else -math.inf)
+                if end - at < len(piece):
+                    inner[end] = max(inner[end], inner[at] + score)
+        begins, ends = (
+            {piece[:at] for at in range(1, len(piece))},
+            {piece[at:] for at in range(1, len(piece))},
+        )
+        crosses = any(
+            text[:at] in ends or text[-at:] in begins
+            for text in scores
+            for at in range(1, min(len(text), len(piece)))
+        )
+        crosses |= any(text.startswith(piece) and text != piece for text in scores)
+        if piece[0] not in enclosed or inner[-1] > scores[piece] - _LEAST_AHEAD or crosses:
+            what = f"{min(enclosed & set(piece))!r} is in {piece!r:.40}, and is no piece itself"
+            raise UnsupportedTokenizerError("model", f"{what}; other pieces overlap with that one")
