@@ -1,12 +1,13 @@
 #include "canonical/unigram_pieces.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <set>
 #include <span>
 #include <stdexcept>
-#include <tuple>
+#include <unordered_set>
 
+#include "common/hash.hpp"
 #include "expression/utf8.hpp"
 
 namespace tokamata {
@@ -76,11 +77,23 @@ class UnigramPieces::Fronts {
   using EntryPtr = std::shared_ptr<const Entry>;
   // Of the set, and of what is shared.
   static constexpr std::size_t kNodeBytes = block_bytes(48) + block_bytes(sizeof(Entry) + 16);
-  struct InOrder {
+  struct Hash {
     using is_transparent = void;
-    bool operator()(const EntryPtr& a, const EntryPtr& b) const { return a->front < b->front; }
-    bool operator()(const EntryPtr& a, const Front& b) const { return a->front < b; }
-    bool operator()(const Front& a, const EntryPtr& b) const { return a < b->front; }
+    std::size_t operator()(const EntryPtr& entry) const { return (*this)(entry->front); }
+    std::size_t operator()(const Front& front) const {
+      std::uint64_t hash = mix(std::bit_cast<std::uint64_t>(front.sum), front.additions);
+      for (const Start& start : front.starts) {
+        hash = mix(hash, start.node.value);
+        hash = mix(hash, static_cast<std::uint64_t>(start.lead));
+      }
+      return hash;
+    }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const EntryPtr& a, const EntryPtr& b) const { return a->front == b->front; }
+    bool operator()(const EntryPtr& a, const Front& b) const { return a->front == b; }
+    bool operator()(const Front& a, const EntryPtr& b) const { return a == b->front; }
   };
 
   // Nobody can copy a state that the set alone has.
@@ -95,7 +108,7 @@ class UnigramPieces::Fronts {
   }
 
   mutable Mutex mutex_;
-  std::set<EntryPtr, InOrder> entries_;
+  std::unordered_set<EntryPtr, Hash, Equal> entries_;
   std::vector<std::uint32_t> free_;
   std::size_t sweep_at_ = kLeastSwept;
 };
@@ -340,6 +353,22 @@ std::optional<Pieces::State> UnigramPieces::state_after(Front front, TokenId tok
     read_byte(front, token);
     return fronts_->state(std::move(front));
   }
+  if (!meets(front.starts, token)) {  // what is pending is over with this token
+    const Own& alone = own(token);
+    if (!front.has_sums) return has_bit(sets_.close, token.value) ? kTied : kSettled;
+    const bool is_near_bound = floats_.are_single && std::abs(front.sum) > kBound - (longest_ + 1) * highest_;
+    if (alone.is_plain && !is_near_bound) {
+      const double before = front.sum;
+      front = alone.front;
+      front.has_sums = true;
+      front.sum = rounded(floats_.scores[token.value] + before);
+      for (std::size_t i = 0; i < front.starts.size(); ++i) {
+        double& sum = front.starts[i].sum = before;
+        for (const double score : alone.arcs[i]) sum = rounded(score + sum);
+      }
+      return fronts_->state(std::move(front));
+    }
+  }
   const Rank rank = read(front, token).rank;
   if (rank == Rank::Refused) return std::nullopt;
   if (rank == Rank::Tied) return kTied;
@@ -350,7 +379,7 @@ std::optional<Pieces::State> UnigramPieces::state_after(Front front, TokenId tok
 bool UnigramPieces::leads_on(TokenId last, TokenId token) const {
   if (!has_bit(sets_.best, token.value)) return false;
   if (is_byte_[token.value]) return true;
-  Front front = own(last);
+  Front front = own(last).front;
   return read(front, token).rank == Rank::Best && front.is_own;
 }
 
@@ -366,20 +395,68 @@ Pieces::State UnigramPieces::projected(const State& state, TokenId last) const {
 }
 
 const UnigramPieces::Front& UnigramPieces::front_of(const State& state, TokenId last) const {
-  return state == kSettled ? own(last) : Fronts::of(state);
+  return state == kSettled ? own(last).front : Fronts::of(state);
 }
 
 // What a token leaves pending by itself.
-const UnigramPieces::Front& UnigramPieces::own(TokenId token) const {
+const UnigramPieces::Own& UnigramPieces::own(TokenId token) const {
   {
     const std::lock_guard lock(mutex_);
     if (is_byte_[token.value]) return nothing_;
     if (const auto known = own_.find(token.value); known != own_.end()) return known->second;
   }
-  Front front;
-  read(front, token);
+  Own own;
+  read(own.front, token);
+  if (sums_round()) find_arcs(own, token);
   const std::lock_guard lock(mutex_);
-  return own_.try_emplace(token.value, std::move(front)).first->second;
+  return own_.try_emplace(token.value, std::move(own)).first->second;
+}
+
+// The best segmentations of the beginnings of a token, and whether the program may find others.
+void UnigramPieces::find_arcs(Own& own, TokenId token) const {
+  struct Place {
+    Score sum = kNoPiece;
+    std::size_t from = 0;
+    double score = 0;
+  };
+  const std::string_view text = vocabulary_->bytes(token);
+  std::vector<Place> places(text.size() + 1);
+  places[0].sum = 0;
+  const Score tie = width(static_cast<std::uint32_t>(text.size()), step_);
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    if (places[begin].sum == kNoPiece) continue;
+    NodeId node = TokenTrie::root();
+    std::size_t end = begin;
+    while (end < text.size() && (node = trie_.child(node, static_cast<std::uint8_t>(text[end]))) != TokenTrie::root()) {
+      ++end;
+      for (const std::uint32_t piece : trie_.own(node)) {
+        if (scores_[piece] == kNoPiece) continue;
+        const Score sum = places[begin].sum + scores_[piece];
+        Place& place = places[end];
+        own.is_plain &= place.sum == kNoPiece || std::abs(sum - place.sum) > tie;
+        if (sum > place.sum) place = {sum, begin, floats_.scores[piece]};
+      }
+    }
+    const std::size_t known = own.arcs.size();
+    if (end < text.size() || known == own.front.starts.size() || own.front.starts[known].node != node) continue;
+    std::vector<double>& arcs = own.arcs.emplace_back();
+    for (std::size_t at = begin; at > 0; at = places[at].from) arcs.push_back(places[at].score);
+    std::ranges::reverse(arcs);
+  }
+}
+
+// Whether an arc from one of the starts may end within a token, or after it.
+bool UnigramPieces::meets(std::span<const Start> starts, TokenId token) const {
+  const std::string_view text = vocabulary_->bytes(token);
+  return std::ranges::any_of(starts, [&](const Start& start) {
+    NodeId node = start.node;
+    for (const char byte : text) {
+      node = trie_.child(node, static_cast<std::uint8_t>(byte));
+      if (node == TokenTrie::root()) return false;
+      if (score_at(node) != kNoPiece) return true;
+    }
+    return has_longer(node);
+  });
 }
 
 // The least lead with which some arc from the start wins against the best segmentation of the text after here; of equal
@@ -641,7 +718,10 @@ std::size_t UnigramPieces::memory_bytes() const {
   std::size_t bytes =
       scores_.size() * sizeof(Score) + 2 * sets_.best.size() * sizeof(std::uint32_t) + effects_.weight();
   bytes += fronts_->memory_bytes();
-  for (const auto& [token, front] : own_) bytes += block_bytes_of(front.starts) + sizeof(Front) + 48;
+  for (const auto& [token, own] : own_) {
+    bytes += block_bytes_of(own.front.starts) + block_bytes_of(own.arcs) + sizeof(Own) + 48;
+    for (const std::vector<double>& arcs : own.arcs) bytes += block_bytes_of(arcs);
+  }
   return bytes + leads_.size() * 32;
 }
 

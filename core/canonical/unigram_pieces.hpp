@@ -133,6 +133,13 @@ class UnigramPieces final : public Pieces {
     std::uint32_t additions = 0;  // to each start and to here, from where all paths part, at most
     friend auto operator<=>(const Front&, const Front&) = default;
   };
+  // What a token leaves by itself.
+  struct Own {
+    Front front;
+    // Whether the program's sums decide within the token as whole numbers do, whatever is before it.
+    bool is_plain = true;
+    std::vector<std::vector<double>> arcs;  // the scores from the token's start to each start of `front`
+  };
   // Tokens to which a pending node does something: from which lead on, in order, and the token.
   struct Touched {
     std::vector<Score> from;
@@ -181,7 +188,9 @@ class UnigramPieces final : public Pieces {
   static Score width(std::uint32_t additions, Score step) { return 2 * (Score{additions} + 1) * step; }
   Score width_of(const Front& front, const Start& start) const;
   const Front& front_of(const State& state, TokenId last) const;
-  const Front& own(TokenId token) const;
+  const Own& own(TokenId token) const;
+  void find_arcs(Own& own, TokenId token) const;
+  bool meets(std::span<const Start> starts, TokenId token) const;
   Score best(std::string_view text) const;
   Score least_lead(NodeId node) const;
   Score find_least_lead(NodeId node) const;
@@ -201,8 +210,8 @@ class UnigramPieces final : public Pieces {
   std::vector<bool> is_byte_;  // by token
   mutable Mutex mutex_;
   std::unique_ptr<Fronts> fronts_;
-  const Front nothing_;
-  mutable std::unordered_map<std::uint32_t, Front> own_;    // by token
+  const Own nothing_;
+  mutable std::unordered_map<std::uint32_t, Own> own_;      // by token
   mutable std::unordered_map<std::uint32_t, Score> leads_;  // by node
   using EffectsMemo = SharedMemo<std::uint32_t, Effects>;   // by node
   mutable EffectsMemo effects_{kMostEffectBytes};
