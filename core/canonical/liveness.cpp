@@ -330,8 +330,12 @@ TokenCount Liveness::bound_by_token(const Node& node, Budget& budget) {
   if (is_inside && !tokenization_.pieces().may_go_on(node.pieces)) return kDead;
   if (const auto known = known_.find(node); known != known_.end()) return known->second;
   if (is_inside && is_dead_by_text(node, budget)) return kDead;
-  if (const Node same = projected(node); !(same == node))
+  if (const Node same = projected(node); !(same == node)) {
     if (const TokenCount count = bound_by_token(same, budget); count != kUnsure) return count;
+    Node relaxed = same;
+    relaxed.pieces = tokenization_.pieces().relaxed(same.pieces, same.last);
+    if (bound_by_token(relaxed, budget) == kDead) return kDead;
+  }
   if (const TokenCount count = by_witness(node); count != kDead) return count;
   return Search(*this, node, budget).run();
 }

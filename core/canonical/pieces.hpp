@@ -63,6 +63,9 @@ class Pieces {
   // A state that stands for this one and others, of which all is true that is true of it; the same state if there is
   // none.  After it, what may follow one of them and not another leads to kTied.
   virtual State projected(const State& state, TokenId) const { return state; }
+  // A state after which all may follow that may follow one of those which a projected state stands for, and nothing
+  // leads to kTied; the same state if there is none.  What is dead after it is dead after all of them.
+  virtual State relaxed(const State& state, TokenId) const { return state; }
   // Whether any text may go on after here, whatever its pieces are.
   virtual bool is_apart(const State& state, TokenId last) const {
     return state == kSettled && !apart().empty() && has_bit(apart(), last.value);

@@ -274,6 +274,7 @@ UnigramPieces::Standing UnigramPieces::read(Front& front, TokenId token) const {
   if (!sums_round() || starts.empty()) front.additions = 0;
   else front.additions = front.is_own ? points : front.additions + points;
   if (front.has_sums && front.additions > kMostAdditions) read_leads(front);
+  if (front.is_relaxed) relax(front);
   return standing;
 }
 
@@ -298,6 +299,14 @@ bool UnigramPieces::is_pending(const Start& start) const {
 void UnigramPieces::read_leads(Front& front) const {
   for (Start& start : front.starts) start.lead = std::llround((start.sum - start.less - front.sum) * floats_.units);
   front.additions = 1;
+}
+
+// So that there are few states of this kind: by the most additions, or without what is pending after too many.
+void UnigramPieces::relax(Front& front) const {
+  front.is_relaxed = true;
+  if (!floats_.are_single) front.additions = static_cast<std::uint32_t>(kMostTokens);
+  if (floats_.are_single && front.additions > kMostRelaxed) front.starts.clear();
+  if (front.starts.empty()) front.additions = 0;
 }
 
 UnigramPieces::Score UnigramPieces::step(double highest) const {
@@ -340,7 +349,7 @@ std::optional<Pieces::State> UnigramPieces::begin(TokenId token) const {
 std::optional<Pieces::State> UnigramPieces::follow(State state, TokenId last, TokenId token) const {
   if (!has_bit(sets_.best, token.value)) return std::nullopt;
   const Front& front = front_of(state, last);
-  if (!front.has_sums) {
+  if (!front.has_sums && !front.is_relaxed) {
     if (is_byte_[token.value]) return kSettled;
     if (front.starts.empty()) return has_bit(sets_.close, token.value) ? kTied : kSettled;
     if (front.additions > kMostAdditions) return kTied;
@@ -355,6 +364,11 @@ std::optional<Pieces::State> UnigramPieces::state_after(Front front, TokenId tok
   }
   if (!meets(front.starts, token)) {  // what is pending is over with this token
     const Own& alone = own(token);
+    if (front.is_relaxed) {
+      front = alone.front;
+      relax(front);
+      return fronts_->state(std::move(front));
+    }
     if (!front.has_sums) return has_bit(sets_.close, token.value) ? kTied : kSettled;
     const bool is_near_bound = floats_.are_single && std::abs(front.sum) > kBound - (longest_ + 1) * highest_;
     if (alone.is_plain && !is_near_bound) {
@@ -371,6 +385,7 @@ std::optional<Pieces::State> UnigramPieces::state_after(Front front, TokenId tok
   }
   const Rank rank = read(front, token).rank;
   if (rank == Rank::Refused) return std::nullopt;
+  if (front.is_relaxed) return fronts_->state(std::move(front));
   if (rank == Rank::Tied) return kTied;
   if (!front.has_sums && front.is_own) return kSettled;
   return fronts_->state(std::move(front));
@@ -392,6 +407,14 @@ Pieces::State UnigramPieces::projected(const State& state, TokenId last) const {
   same.sum = 0;
   for (Start& start : same.starts) start.sum = start.less = 0;
   return fronts_->state(std::move(same));
+}
+
+Pieces::State UnigramPieces::relaxed(const State& state, TokenId last) const {
+  if (!sums_round()) return state;
+  Front front = front_of(state, last);
+  if (front.has_sums || front.is_relaxed) return state;
+  relax(front);
+  return fronts_->state(std::move(front));
 }
 
 const UnigramPieces::Front& UnigramPieces::front_of(const State& state, TokenId last) const {

@@ -26,6 +26,8 @@
 // program's own sums to each start and to here, which decide these.  No two texts share such a state.  So it is
 // *projected* to one without sums, which stands for all that have the same leads: there a near tie leads to kTied, and
 // all that is found without one is true of each.  kSettled is the one that leaves what its last token leaves by itself.
+// And from a state that decides each near tie for the token that is asked about, a search shows that others are dead:
+// by their own sums, it would be through states without end.
 // How near a tie is: two paths from one place on, of `additions` scores each, round each of them by half a unit in the
 // last place at most (`step_`).  After kMostAdditions the leads are read from the sums again.
 // SentencePiece adds float32 over the whole text, and beyond kBound subtracts the sum to here from all sums that are
@@ -86,6 +88,7 @@ class UnigramPieces final : public Pieces {
     return has_bit(sets_.best, token.value) ? std::optional(kSettled) : std::nullopt;
   }
   State projected(const State& state, TokenId last) const override;
+  State relaxed(const State& state, TokenId last) const override;
   bool is_apart(const State& state, TokenId last) const override { return front_of(state, last).starts.empty(); }
   bool leads_on(TokenId last, TokenId token) const override;
   bool may_finish(State) const override { return true; }
@@ -104,6 +107,7 @@ class UnigramPieces final : public Pieces {
  private:
   static constexpr Score kNever = INT64_MAX;  // no lead is as high
   static constexpr std::uint32_t kMostAdditions = 32;
+  static constexpr std::uint32_t kMostRelaxed = 256;  // of float32
   static constexpr double kBound = 100'000;
   // So that sums of this many tokens are as exact as `step` says, and that no sum is lessened twice.
   static constexpr double kHighestFloat = 1 << 13, kMostTokens = 1 << 15, kMostAhead = 1 << 15;
@@ -130,6 +134,7 @@ class UnigramPieces final : public Pieces {
     double sum = 0;  // the program's, to here
     bool has_sums = false;
     bool is_own = true;           // whether the last token leaves it by itself
+    bool is_relaxed = false;      // whether near ties are decided for whatever token is asked about
     std::uint32_t additions = 0;  // to each start and to here, from where all paths part, at most
     friend auto operator<=>(const Front&, const Front&) = default;
   };
@@ -180,6 +185,7 @@ class UnigramPieces final : public Pieces {
   std::optional<State> state_after(Front front, TokenId token) const;
   bool is_pending(const Start& start) const;
   void read_leads(Front& front) const;
+  void relax(Front& front) const;
   bool sums_round() const { return !floats_.scores.empty(); }
   double rounded(double sum) const { return floats_.are_single ? static_cast<double>(static_cast<float>(sum)) : sum; }
   // By how much a score differs from what is added, at most, where sums are up to `highest`.

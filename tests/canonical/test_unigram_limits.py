@@ -6,6 +6,8 @@ import pytest
 
 import tokamata as tk
 from tests.canonical.test_unigram import unigram
+from tests.support.masks import bits
+from tests.support.tokenizers.unigram_models import NORMAL, UNKNOWN, model_file
 from tokamata import _core
 from tokamata.tokenization.canonical import _tables_of
 
@@ -27,6 +29,30 @@ def test_dead_texts_are_refused_where_sums_round(pattern: str) -> None:
     vocabulary = tk.Vocabulary.load(unigram({"a": -0.1, "b": -0.3, "ab": -0.4}), stop=())
     with pytest.raises(tk.NoncanonicalError):
         tk.regex(pattern).compile(vocabulary, tokenization="canonical", limits=LIMITS).matcher()
+
+
+def test_what_is_dead_behind_near_ties_is_found_dead() -> None:
+    """Behind ``a``, rounding says whether each ``aa`` is written, and none leads to the end."""
+    pieces = {
+        "a": -7.26461124420166,
+        "b": -3.494400978088379,
+        "ab": -1.9676179885864256,
+        "aa": -4.624812126159668,
+    }
+    program = pytest.importorskip("sentencepiece", reason="sentencepiece is an extra").SentencePieceProcessor
+    listed = [
+        ("<unk>", 0.0, UNKNOWN),
+        *((text, score, NORMAL) for text, score in {"\u2581": -0.7, **pieces}.items()),
+    ]
+    for own in (
+        unigram(pieces),
+        program(model_proto=model_file(listed, adds_space=True, writes_sign=True)),
+    ):
+        vocabulary = tk.Vocabulary.load(own, stop=())
+        compiled = tk.regex("(a|ba)*b{10,}").compile(vocabulary, tokenization="canonical", limits=LIMITS)
+        matcher = compiled.matcher()
+        assert matcher.advance(1)
+        assert {vocabulary[token] for token in bits(matcher.mask)} == {b"b", b"ab", b"aa"}
 
 
 def test_a_tiny_score_is_exact_or_rounds() -> None:

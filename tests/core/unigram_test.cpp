@@ -81,7 +81,8 @@ struct SmallUnigram {
   std::unique_ptr<const UnigramPieces> pieces;
 };
 
-void check_unigram(const SmallUnigram& model) {
+// `refused`: how often a relaxed state does not let a token follow.
+void check_unigram(const SmallUnigram& model, unsigned* refused) {
   const UnigramPieces& pieces = *model.pieces;
   const auto count = static_cast<std::uint32_t>(model.texts.size());
   const Words none(1, 0);
@@ -90,6 +91,7 @@ void check_unigram(const SmallUnigram& model) {
     std::string text;
     Pieces::State state;
     std::optional<Pieces::State> projected;  // of a state before, and followed; none after a near tie
+    Pieces::State relaxed;                   // of the first, and followed
   };
   std::vector<At> open;
   for (std::uint32_t token = 0; token < count; ++token) {
@@ -97,7 +99,10 @@ void check_unigram(const SmallUnigram& model) {
     const std::optional<Pieces::State> state = pieces.begin({token});
     CHECK_EQUAL(state.has_value(), model.encode(text) == Tokens{token});
     CHECK_EQUAL(state.has_value(), has_bit(pieces.beginning(), token));
-    if (state) open.push_back({{token}, text, *state, pieces.projected(*state, {token})});
+    if (state) {
+      const Pieces::State projected = pieces.projected(*state, {token});
+      open.push_back({{token}, text, *state, projected, pieces.relaxed(projected, {token})});
+    }
   }
   for (std::size_t i = 0; i < open.size(); ++i) {
     const At at = open[i];
@@ -118,7 +123,12 @@ void check_unigram(const SmallUnigram& model) {
         if (!is_tied) CHECK_EQUAL(after.has_value(), is_written);
         next.projected = is_tied ? std::nullopt : after;
       }
+      const auto relaxed = pieces.follow(at.relaxed, {at.tokens.back()}, {token});
+      if (model.sums == Sums::Exact) CHECK_EQUAL(relaxed.has_value(), is_written);
+      if (is_written) CHECK(relaxed && *relaxed != Pieces::kTied);
+      else if (!relaxed) ++*refused;
       if (!state) continue;
+      next.relaxed = *relaxed;
       // What is not carried leaves what it leaves by itself.
       const std::vector<std::uint32_t> carried = pieces.carried(at.state, {at.tokens.back()});
       if (std::ranges::find(carried, token) == carried.end())
@@ -132,15 +142,24 @@ void check_unigram(const SmallUnigram& model) {
 }  // namespace
 
 TEST(unigram_pieces_write_what_viterbi_does) {
-  for (unsigned seed = 0; seed < 60; ++seed) check_unigram(SmallUnigram(seed, seed % 2 ? 1.0 : 0.125, Sums::Exact));
+  unsigned refused = 0;
+  for (unsigned seed = 0; seed < 60; ++seed)
+    check_unigram(SmallUnigram(seed, seed % 2 ? 1.0 : 0.125, Sums::Exact), &refused);
+  CHECK(refused > 1000);
 }
 
 TEST(unigram_pieces_round_sums_as_floats_do) {
-  for (unsigned seed = 0; seed < 60; ++seed) check_unigram(SmallUnigram(seed, seed % 2 ? 0.1 : 0.3, Sums::Double));
+  unsigned refused = 0;
+  for (unsigned seed = 0; seed < 60; ++seed)
+    check_unigram(SmallUnigram(seed, seed % 2 ? 0.1 : 0.3, Sums::Double), &refused);
+  CHECK(refused > 1000);
 }
 
 TEST(unigram_pieces_round_sums_as_float32_does) {
-  for (unsigned seed = 0; seed < 60; ++seed) check_unigram(SmallUnigram(seed, seed % 2 ? 0.1 : 0.3, Sums::Single));
+  unsigned refused = 0;
+  for (unsigned seed = 0; seed < 60; ++seed)
+    check_unigram(SmallUnigram(seed, seed % 2 ? 0.1 : 0.3, Sums::Single), &refused);
+  CHECK(refused > 1000);
 }
 
 // Walks through long texts, whose sums are subtracted some times.
