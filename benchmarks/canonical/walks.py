@@ -156,7 +156,8 @@ def _through(
     matchers = {}
     for name in TOKENIZATIONS[:: 1 - 2 * (found.constraints % 2)]:
         start = clock()
-        compiled[name] = constraint.compile(vocabulary, tokenization=name)  # type: ignore[arg-type]
+        is_any = name == "any"  # texts begin where the tokenizer's do
+        compiled[name] = constraint.compile(vocabulary, tokenization=name, start_of_text=is_any)  # type: ignore[arg-type]
         middle = clock()
         matchers[name] = compiled[name].matcher()
         matchers[name].fill_mask(rows[name])

@@ -1,7 +1,8 @@
 """Tokenizers: where they come from, as every engine gets them, and how a text becomes tokens.
 
 The vocabularies that are measured are named here.  Their ``tokenizer.json`` files lie in one folder, as
-``NAME.json`` or ``NAME.json.gz``; all of them go through ``tokamata.Vocabulary.load``.
+``NAME.json`` or ``NAME.json.gz``; a name that ends with ``.model`` is that of a SentencePiece file.  All of
+them go through ``tokamata.Vocabulary.load``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ KNOWN = {
     "o200k": Known("o200k", ("<|endoftext|>",)),
     "gemma-3": Known("Gemma 3", ("<eos>", "<end_of_turn>")),
     "xlnet_base_cased": Known("XLNet (Unigram)", ("</s>",)),
+    "xlnet_base_cased.model": Known("XLNet (SentencePiece)", ("</s>",)),
 }
 
 
@@ -54,7 +56,7 @@ class Tokenizer:
         path: the file that ``Vocabulary.load`` read.
         origin: where that came from, for people.
         vocabulary: the bytes of every token, and the stop tokens.
-        json_text: the content of ``tokenizer.json``; ``None`` where the source is a GGUF file.
+        json_text: the content of ``tokenizer.json``; ``None`` where the source is another file.
         title: what tables call it.
     """
 
@@ -127,7 +129,7 @@ def load_known(name: str, folder: Path, work: Path) -> Tokenizer:
 
     Args:
         name: its name.
-        folder: where ``NAME.json`` or ``NAME.json.gz`` lies.
+        folder: where ``NAME.json`` or ``NAME.json.gz`` lies, or the file without ``.json``.
         work: a folder for unpacked files, which must stay while the result is used.
 
     Raises:
@@ -135,13 +137,14 @@ def load_known(name: str, folder: Path, work: Path) -> Tokenizer:
     """
     if name not in KNOWN:
         raise NoTokenizerError(f"no tokenizer is called {name!r}; known are {', '.join(KNOWN)}")
-    for path in (folder / f"{name}.json", folder / f"{name}.json.gz"):
+    file_name = name if name.endswith(".model") else f"{name}.json"
+    for path in (folder / file_name, folder / f"{file_name}.gz"):
         if path.exists():
             return load_file(path, KNOWN[name], work / name)
     if name == "gemma-3" and (found := _gemma_of_the_demo(work)) is not None:
         return found
     raise NoTokenizerError(
-        f"no tokenizer of {KNOWN[name].title}: {folder} has neither {name}.json nor {name}.json.gz.\n"
+        f"no tokenizer of {KNOWN[name].title}: {folder} has neither {file_name} nor {file_name}.gz.\n"
         "Pass --tokenizers with a folder that has the tokenizer.json of the model under that name."
     )
 
@@ -158,14 +161,14 @@ def _gemma_of_the_demo(work: Path) -> Tokenizer | None:
 
 
 def load_file(path: Path, known: Known, work: Path) -> Tokenizer:
-    """Loads a ``tokenizer.json``, the same with gzip, or a GGUF file; ``work`` is for what is unpacked."""
+    """Loads a tokenizer's file, also with gzip; ``work`` is for what is unpacked."""
     origin = path.name
     if path.suffix == ".gz":
         work.mkdir(parents=True, exist_ok=True)
-        unpacked = work / "tokenizer.json"
+        unpacked = work / path.stem
         unpacked.write_bytes(gzip.decompress(path.read_bytes()))
         path = unpacked
     with path.open("rb") as file:
-        is_gguf = file.read(4) == b"GGUF"
-    text = None if is_gguf else path.read_text(encoding="utf-8")
+        is_json = file.read(4).lstrip()[:1] == b"{"
+    text = path.read_text(encoding="utf-8") if is_json else None
     return Tokenizer(path, origin, tk.Vocabulary.load(path, stop=known.stop), text, known.title)
