@@ -84,13 +84,15 @@ class Liveness {
     StateId state;
     TextState text;  // after the bytes down to `place`
   };
-  // By the bytes that the pattern still needs; of equals the latest first.
+  // By the bytes that the pattern still needs and the tokens so far, which may be those of a loop; of equals the latest
+  // first.
   using Open = Frontier<Estimated<Below>, counted::vector<Estimated<Below>>>;
-  // A node that a search has met: from which other one, and by which token.
+  // A node that a search has met: from which other one, by which token, and after how many.
   struct Met {
     Node node;
     std::uint32_t from;
     TokenId by;
+    std::uint32_t tokens = 0;
   };
   // Buffers that searches reuse: most end after a step.
   struct Scratch {

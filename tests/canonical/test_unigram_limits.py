@@ -55,6 +55,17 @@ def test_what_is_dead_behind_near_ties_is_found_dead() -> None:
         assert {vocabulary[token] for token in bits(matcher.mask)} == {b"b", b"ab", b"aa"}
 
 
+def test_a_search_does_not_follow_one_loop_for_ever() -> None:
+    """``ba`` and then each ``aa`` are one letter from the end of the pattern, and stay so."""
+    pieces = {"a": -1537.6, "b": -1574.5, "bb": -1985.9, "aa": -1896.5, "ba": -796.7}
+    vocabulary = tk.Vocabulary.load(unigram(pieces), stop=())
+    compiled = tk.regex("(a{2}|b{3})*").compile(vocabulary, tokenization="canonical", limits=LIMITS)
+    matcher = compiled.matcher()
+    for piece in (b" ", b"b", b"bb", b"bb", b"bb"):
+        assert matcher.advance(vocabulary.tokens.index(piece)), piece
+    assert {vocabulary[token] for token in bits(matcher.mask)} == {b"bb"}
+
+
 def test_a_tiny_score_is_exact_or_rounds() -> None:
     vocabulary = tk.Vocabulary.load(unigram({"a": -1e-300}), stop=())
     tk.regex("a*").compile(vocabulary, tokenization="canonical").matcher()
