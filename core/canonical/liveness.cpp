@@ -140,7 +140,9 @@ class Liveness::Search {
   void push(std::uint32_t from, NodeId place, StateId state, const TextState& text) {
     // Borders first, of which there are few: they stand after nearly all tokens, and lead to all others.
     const bool is_border = nodes_[from].node.edge == Hypothesis::Edge::Border && place == TokenTrie::root();
-    open_.add({more(bytes_.node(state).shortest, nodes_[from].tokens), order_++ | (is_border ? kFirst : 0), {from, place, state, text}});
+    open_.add({more(bytes_.node(state).shortest, nodes_[from].tokens),
+               order_++ | (is_border ? kFirst : 0),
+               {from, place, state, text}});
   }
 
   void reach(const Node& node, std::uint32_t from, TokenId by) {
