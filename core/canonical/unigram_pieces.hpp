@@ -66,8 +66,8 @@ class UnigramPieces final : public Pieces {
     Words close;  // of them those of which rounding decides whether they are
     Words apart;  // of them those that leave nothing pending by themselves
   };
-  // What the program adds up.  `scores[t]`: the score of token t as a float64; empty where sums do not round, so that
-  // whole numbers decide what they do.  `units`: whole numbers in 1.
+  // What the program adds up.  `scores[t]`: the score of token t; empty where sums do not round, so that whole numbers
+  // decide what they do.  `units`: whole numbers in 1.
   struct Floats {
     std::vector<double> scores;
     double unknown = 0;  // of a code point without a piece
@@ -167,10 +167,10 @@ class UnigramPieces final : public Pieces {
   template <class AnyStart>
   Score best_sum(std::span<const AnyStart> starts) const;
   enum class Rank : std::uint8_t { Refused, Tied, Best };  // in order
-  // How a token does against all other segmentations that end where it does.
+  // A token against the other arcs that end where it does.
   struct Standing {
     Rank rank;
-    Score ahead;  // of it, by whole numbers, the best of them is; kNoPiece where there are none
+    Score ahead;  // the best of them, less the token, by whole numbers; kNoPiece where there are none
   };
   Standing read(Front& front, TokenId token) const;
   void read_byte(Front& front, TokenId token) const;
@@ -180,7 +180,7 @@ class UnigramPieces final : public Pieces {
     double sum;
   };
   Arc best_arc(std::span<const Start> starts) const;
-  // Adds the start of what follows, by the sum to here.
+  // The start of what follows; where the sum is subtracted, the starts before it are lessened.
   Start begin_here(Starts& starts, Score lead, double sum) const;
   std::optional<State> state_after(Front front, TokenId token) const;
   bool is_pending(const Start& start) const;
@@ -188,9 +188,9 @@ class UnigramPieces final : public Pieces {
   void relax(Front& front) const;
   bool sums_round() const { return !floats_.scores.empty(); }
   double rounded(double sum) const { return floats_.are_single ? static_cast<double>(static_cast<float>(sum)) : sum; }
-  // By how much a score differs from what is added, at most, where sums are up to `highest`.
+  // By how much a sum may differ from what whole numbers say, for each score in it, where sums are up to `highest`.
   Score step(double highest) const;
-  // By how much two sums of so many scores each, from one place on, may differ from what whole numbers say.
+  // The same for the difference of two sums of so many scores, and one more, from one place on.
   static Score width(std::uint32_t additions, Score step) { return 2 * (Score{additions} + 1) * step; }
   Score width_of(const Front& front, const Start& start) const;
   const Front& front_of(const State& state, TokenId last) const;
@@ -211,7 +211,7 @@ class UnigramPieces final : public Pieces {
   Score step_ = 0;             // the largest
   Score widest_ = 0;
   Sets sets_;
-  std::vector<std::pair<Score, std::uint32_t>> close_;  // tokens, by how far ahead others are; in order
+  std::vector<std::pair<Score, std::uint32_t>> close_;  // tokens, by how far they are ahead of others
   Words beginning_;            // those of the best that are so with the sums of a pre-token's first token
   std::vector<bool> is_byte_;  // by token
   mutable Mutex mutex_;
