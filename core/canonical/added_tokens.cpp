@@ -5,9 +5,17 @@
 
 namespace tokamata {
 
-AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart, const std::vector<std::string>& forbidden)
-    : contents_(std::move(contents)), are_apart_(are_apart), trie_(1), sets_(1), numbers_{{{}, kNothing}} {
-  for (const std::string& content : contents_) add_match(content);
+AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart, const std::vector<std::string>& forbidden,
+                         std::vector<bool> lone)
+    : contents_(std::move(contents)),
+      are_apart_(are_apart),
+      lone_(std::move(lone)),
+      trie_(1),
+      sets_(1),
+      numbers_{{{}, kNothing}} {
+  lone_.resize(contents_.size(), false);
+  for (std::size_t index = 0; index < contents_.size(); ++index)
+    if (!lone_[index]) add_match(contents_[index]);
   for (const std::string& text : forbidden) add_match(text);
 }
 
@@ -87,9 +95,9 @@ AddedTokens::Open AddedTokens::after(Open open, std::size_t index) const {
       still.push_back(child->second);
     }
     earlier = std::move(still);
-    own = trie_[own].children.at(byte);
+    if (!lone_[index]) own = trie_[own].children.at(byte);
   }
-  if (!trie_[own].children.empty()) earlier.push_back(own);
+  if (!lone_[index] && !trie_[own].children.empty()) earlier.push_back(own);
   return number_of(std::move(earlier));
 }
 

@@ -26,7 +26,7 @@ from tokamata.tokenization.running import RunningTokenizer
 from tokamata.tokenization.self_test import self_test
 
 _CASES = int(os.environ.get("TOKAMATA_CASES", "16"))
-_FAMILIES = [*RARE_FAMILIES, "stripping tokens", "spaced pieces", "splits"]
+_FAMILIES = [*RARE_FAMILIES, "stripping tokens", "lone tokens", "spaced pieces", "splits"]
 
 
 def _is_canonical(tokenizer: Tokenizer, vocabulary: tk.Vocabulary, tokens: list[int]) -> bool:
@@ -293,7 +293,6 @@ def test_what_stripping_tokens_are_refused() -> None:
         tokenizer.add_tokens([AddedToken(content, **flags)])
         return _refused(tokenizer)
 
-    assert "single_word" in refused("word", single_word=True, normalized=False)
     assert "may begin in the space before it" in refused(" ", normalized=False)
     assert "'<mask>s' begins with it" in refused("<mask>s", normalized=False)
     assert "is rstrip, and ' a' begins with white space" in refused(" a", normalized=False)

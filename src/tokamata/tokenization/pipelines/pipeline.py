@@ -193,12 +193,18 @@ class AddedToken:
         forbidden: longer texts that stand in no canonical text, since the token swallows white space.
         begins: whether a text begins anew after it, as after a control token: it swallows the space that is
             put before a text, so that this is not put twice.
+        is_late: whether it is found in the normalized text, in what others leave of it.
+        is_lone: whether it is cut out only where no word character stands beside it.
+        bars_white: for one that is lone, whether white space may not stand before it, and after it.
     """
 
     token: int
     text: bytes
     forbidden: tuple[bytes, ...] = ()
     begins: bool = False
+    is_late: bool = False
+    is_lone: bool = False
+    bars_white: tuple[bool, bool] = (False, False)
 
 
 @dataclass(frozen=True)

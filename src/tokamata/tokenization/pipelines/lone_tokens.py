@@ -1,0 +1,133 @@
+r"""Added tokens with ``single_word``: texts that are cut out only where no word character stands beside them.
+
+Problem.  The program looks for the texts of added tokens from left to right, the longest first, and goes on
+after each.  It drops a text with ``single_word`` if the character before it or after it matches ``\w``; what
+overlaps with the dropped text is not found either.
+
+Example, ``<m>``: of ``a <m> <m>b``, only the first one becomes the token.  So ``Ġ``, ``<m>`` is canonical,
+and ``a``, ``<m>`` is not; and the second one is written with ordinary tokens.
+
+How.  If such a text shares no characters with another added text, nor with another occurrence of itself, then
+its neighbours alone decide on each occurrence.  The automaton of a text follows occurrences and neighbours
+(``pretokenizers/lone_words.py``).  Where texts overlap, it depends on the text farther left which of them is
+found; these are refused.
+
+What is seen.  A token with ``normalized`` is looked for later, in what the others leave of the text, so it
+does not see them: beside them a text ends.  All others see the whole text.
+
+Dropped texts belong to the model.  If it may write the token itself (``ab`` from ``a``, ``b``), a sequence of
+tokens does not say where it was cut out; these are refused too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipelines.pipeline import Normalizer
+from tokamata.tokenization.pretokenizers.classes import (
+    CODE_POINTS,
+    hugging_face_tokenizers,
+    sample_points,
+    spread,
+)
+from tokamata.vocabulary.sections import Section
+
+if TYPE_CHECKING:
+    from tokamata.tokenization.pretokenizers.classes import Flags
+
+__all__ = ["check_lone_tokens", "word_characters"]
+
+
+def check_lone_tokens(
+    document: Section, entries: Sequence[dict[str, Any]], normalizer: Normalizer, keeps_spaces: bool
+) -> None:
+    """Refuses added tokens with ``single_word`` whose neighbours do not decide by themselves.
+
+    Args:
+        document: the parsed file.
+        entries: all added tokens, as listed in the file.
+        normalizer: what happens to the text between added tokens.
+        keeps_spaces: whether the white space of a text is in its tokens.
+
+    Raises:
+        UnsupportedTokenizerError: there is one.
+    """
+    lone = [entry for entry in entries if entry.get("single_word")]
+    if not lone:
+        return
+    if not keeps_spaces:
+        raise _refused(lone[0], "and the decoder writes spaces between words, which are other neighbours")
+    is_word = word_characters()
+    for entry in lone:
+        if entry.get("normalized") and normalizer.spaces and is_word[ord(normalizer.spaces)]:
+            raise _refused(entry, f"and spaces are replaced by the word character {normalizer.spaces!r}")
+        if entry.get("rstrip") and normalizer.prefix != "none" and not normalizer.prefix_once:
+            raise _refused(entry, "and rstrip, and the tokenizer puts a space before the text after it")
+        for other in entries:
+            if _overlap(entry["content"], other["content"], other is entry):
+                what = f"and {other['content']!r:.40} may share characters with it"
+                raise _refused(entry, f"{what}: it depends on the text before which of them is found")
+    _check_models(document.section("model"), lone)
+
+
+def _overlap(text: str, other: str, is_same: bool) -> bool:
+    """Whether an occurrence of a text and one of another, or another one of itself, may share characters."""
+    if not is_same and (text in other or other in text):
+        return True
+    sizes = range(1, min(len(text), len(other)))
+    return any(text[-size:] == other[:size] or other[-size:] == text[:size] for size in sizes)
+
+
+def _check_models(model: Section, lone: Sequence[dict[str, Any]]) -> None:
+    vocab = model.fields.get("vocab")
+    if isinstance(vocab, list):  # Unigram
+        pieces = [piece[0] for piece in vocab]
+        for entry in lone:
+            if any(entry["content"] in piece for piece in pieces):
+                raise _refused(entry, "and is in a piece of the model, which writes it elsewhere")
+        return
+    merges: list[Any] = model.fields.get("merges") or []
+    merged = {"".join(merge) if isinstance(merge, list) else merge.replace(" ", "") for merge in merges}
+    for entry in lone:
+        content = entry["content"]
+        is_written = len(content) == 1 or content in merged or model.fields.get("ignore_merges")
+        if is_written and content in model.section("vocab").fields:
+            raise _refused(entry, "and is a token of the model, which writes it elsewhere")
+        if content == model.fields.get("unk_token"):
+            raise _refused(entry, "and the model writes it for unknown characters")
+
+
+@cache
+def word_characters() -> Flags:
+    r"""The code points that are word characters beside added tokens; the program itself says so.
+
+    They are those of ``\w`` in Rust's regexes, and not those of the regexes of pre-tokenizers.
+
+    Raises:
+        MissingExtraError: `tokenizers` is not installed.
+    """
+    tokenizers = hugging_face_tokenizers()
+    program = tokenizers.Tokenizer(tokenizers.models.WordLevel({"?": 0}, unk_token="?"))
+    content = "<>"
+    added = tokenizers.AddedToken(content, single_word=True, normalized=False)
+    program.add_special_tokens([added])
+    points = sample_points()
+    # A line end stands before each, so that the character after it decides.
+    encoding = program.encode("".join(f"{content}{chr(point)}\n" for point in points.tolist()))
+    token = program.token_to_id(content)
+    begins = [begin for one, (begin, _) in zip(encoding.ids, encoding.offsets, strict=True) if one == token]
+    flags = np.zeros(CODE_POINTS, dtype=bool)
+    flags[points] = True
+    flags[points[np.array(begins, dtype=np.int64) // (len(content) + 2)]] = False
+    flags = spread(flags)
+    flags.flags.writeable = False
+    return flags
+
+
+def _refused(entry: dict[str, Any], what: str) -> UnsupportedTokenizerError:
+    return UnsupportedTokenizerError("added tokens", f"{entry['content']!r:.40} is single_word, {what}")
