@@ -41,7 +41,7 @@ class AddedTokens {
   // space and its content.  `lone`, by number, or empty: contents that share no characters with others, and that it
   // depends on their neighbours whether they are found; text rules say where, and nothing is found here.
   explicit AddedTokens(std::vector<std::string> contents, bool are_apart = false,
-                       const std::vector<std::string>& forbidden = {}, std::vector<bool> lone = {});
+                       const std::vector<std::string>& forbidden = {}, const std::vector<bool>& lone = {});
 
   bool empty() const { return contents_.empty(); }
   std::size_t count() const { return contents_.size(); }
@@ -71,7 +71,6 @@ class AddedTokens {
 
   std::vector<std::string> contents_;
   bool are_apart_;
-  std::vector<bool> lone_;
   std::vector<Node> trie_;
   ByteSet begins_;  // bytes that a match begins with
   mutable Mutex mutex_;

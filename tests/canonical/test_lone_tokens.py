@@ -131,6 +131,13 @@ def test_which_are_refused() -> None:
     assert "is a token of the model" in refused(_lone("ab"))
     assert "is a token of the model" in refused(_lone("a"))
     assert "is a token of the model" in refused(_lone("<in>"), ignore_merges=True)
+    assert "more than 128 characters" in refused(_lone("<" * 128 + ">"))
+    assert "more than 1,000 characters" in refused(*(_lone(f"<{number:0100}>") for number in range(10)))
+    assert "beside 3,003 added tokens" in refused(
+        *(_lone(f"<{number}>") for number in range(100)), *(_plain(f"[{number}]") for number in range(2903))
+    )
+    wide = "".join(map(chr, range(0x4E00, 0x4E00 + 240)))
+    assert "more than 200 different characters" in refused(_lone(wide[:120]), _lone(wide[120:]))
     spaced = _tokenizer(_lone("<m>", normalized=True))
     spaced.normalizer = normalizers.Replace(" ", "\u0120")
     spaced.pre_tokenizer = None  # type: ignore[assignment]

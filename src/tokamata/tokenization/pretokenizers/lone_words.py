@@ -27,10 +27,11 @@ of the texts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pretokenizers.machine import Hypotheses, Numbering, live_states
 from tokamata.tokenization.pretokenizers.matching import DEAD
 
@@ -40,6 +41,7 @@ __all__ = ["OTHER", "TEXT_END", "WHITE", "WORD", "LoneText", "Side", "Start", "w
 OTHER, WORD, WHITE = 0, 1, 2
 
 _MOST_STATES = 20_000
+_MOST_TARGETS = 3_000_000  # states by symbols; o200k with two such tokens has 7,000
 
 
 class Side(NamedTuple):
@@ -132,6 +134,8 @@ def with_lone_words(
     ]
     targets, ends, may_end = [], [], []
     for state, context, is_hidden in number.order:  # grows as states are found
+        if len(number.order) * len(symbols) > _MOST_TARGETS:
+            raise UnsupportedTokenizerError("added tokens", "single_word takes too many states")
         row = []
         read = [context] * len(symbols) if is_hidden else contexts.row(context)
         for target, after in zip(found.targets[state], read, strict=True):
@@ -168,7 +172,14 @@ class _Contexts:
         """The context after each symbol, or ``DEAD``."""
         if number not in self._rows:
             context = self._number.order[number]
-            read = [self._read(context, *symbol) for symbol in self._symbols]
+            # What is under way, and what may begin here, by the letter that leads on.
+            awaited: dict[int, list[tuple[int, int]]] = {}
+            for index, size in [*context.begun, *self._beginning(context)]:
+                awaited.setdefault(self._texts[index].letters[size], []).append((index, size + 1))
+            read = [
+                self._read(context, kind, awaited.get(letter, ()) if letter else ())
+                for kind, letter in self._symbols
+            ]
             self._rows[number] = [DEAD if after is None else self._number(after) for after in read]
         return self._rows[number]
 
@@ -180,18 +191,20 @@ class _Contexts:
             return False
         return all(side.seen[late] == WORD for late in (False, True) if context.complete[late])
 
-    def _read(self, context: _Context, kind: int, letter: int) -> _Context | None:
+    def _beginning(self, context: _Context) -> list[tuple[int, int]]:
+        """The texts that are not found after a word character, where none stands before."""
+        return [(index, 0) for index, text in enumerate(self._texts) if context.before[text.is_late] != WORD]
+
+    def _read(self, context: _Context, kind: int, read: Iterable[tuple[int, int]]) -> _Context | None:
+        """The context after a symbol of a class, which leads texts on."""
         if kind in context.bars[0] or (any(context.complete) and kind != WORD):
             return None
-        begun, complete = set(), [False, False]
-        fresh = {(index, 0) for index, text in enumerate(self._texts) if context.before[text.is_late] != WORD}
-        for index, size in context.begun | fresh:
+        begun, complete = [], [False, False]
+        for index, size in read:
             text = self._texts[index]
-            if text.letters[size] != letter:
-                continue
-            if size + 1 == len(text.letters):
+            if size == len(text.letters):
                 complete[text.is_late] = True
             else:
-                begun.add((index, size + 1))
+                begun.append((index, size))
         none = (frozenset[int](), False)
         return _Context((kind, kind), none, frozenset(begun), (complete[False], complete[True]))
