@@ -9,6 +9,7 @@
 // longer.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -51,6 +52,13 @@ class AddedTransitions {
       while (end < numbers.size() && (*after)[numbers[end]] == common) ++end;
       if (common != AddedTokens::kDead) visit(common, numbers.subspan(begin, end - begin));
     }
+  }
+
+  // Whether the text may end after the tokens of a transition.
+  bool may_end_after(const AddedTransition& transition) const {
+    return std::ranges::any_of(tokenization_.starts_after(transition.numbers->front()), [&](std::uint16_t guess) {
+      return tokenization_.rules().may_end(TextState{.guess = guess});
+    });
   }
 
   void clear() { release(known_); }

@@ -60,7 +60,7 @@ TokenCount Liveness::bound_after_border(StateId state, const TextState& text, Bu
 }
 
 TokenCount Liveness::bound_after(const AddedTransition& transition, AddedTokens::Open open, Budget& budget) {
-  if (pattern_.automaton().accepting(transition.target)) return 0;
+  if (pattern_.automaton().accepting(transition.target) && text_.added().may_end_after(transition)) return 0;
   TokenCount least = kDead;
   for (const std::uint16_t guess : tokenization_.starts_after(transition.numbers->front()))
     least = std::min(least, bound_after_border(transition.target, {.guess = guess, .open = open}, budget));
@@ -257,9 +257,10 @@ class Liveness::Search {
                              AddedTokens::Open open) {
     budget_.step();
     const bool is_last_edge = !all_.sees_edges(transition.target);
-    const TokenCount count = is_last_edge                          ? all_.bound_after(transition, open, budget_)
-                             : bytes_.accepting(transition.target) ? TokenCount{0}
-                                                                   : kDead;
+    const bool may_end = bytes_.accepting(transition.target) && all_.text_.added().may_end_after(transition);
+    const TokenCount count = is_last_edge ? all_.bound_after(transition, open, budget_)
+                             : may_end    ? TokenCount{0}
+                                          : kDead;
     Node after{transition.target, {}, Pieces::kSettled, {.open = open}, Hypothesis::Edge::Border};
     if (count != kDead) {
       nodes_.push_back({after, from, by});

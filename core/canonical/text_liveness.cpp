@@ -237,12 +237,13 @@ class TextLiveness::Search {
     const std::uint64_t so_far = met_[here].so_far + 1;
     bool is_found = false;
     for (const AddedTransition& transition : all_.added_.of({state, false}, budget_))
-      all_.added_.for_each_after(transition, rules_.ends_of(text), text.open,
-                                 [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
-                                   is_found = is_found || bytes_.accepting(transition.target);
-                                   for (const std::uint16_t guess : all_.tokenization_.starts_after(numbers.front()))
-                                     offer({transition.target, {.guess = guess, .open = behind}}, here, 1, so_far);
-                                 });
+      all_.added_.for_each_after(
+          transition, rules_.ends_of(text), text.open,
+          [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+            is_found = is_found || (bytes_.accepting(transition.target) && all_.added_.may_end_after(transition));
+            for (const std::uint16_t guess : all_.tokenization_.starts_after(numbers.front()))
+              offer({transition.target, {.guess = guess, .open = behind}}, here, 1, so_far);
+          });
     return is_found ? 1 : kDead;
   }
 

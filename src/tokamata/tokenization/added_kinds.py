@@ -40,7 +40,7 @@ from tokamata.tokenization.pretokenizers.lone_words import (
 from tokamata.tokenization.pretokenizers.machine import Hypotheses
 from tokamata.tokenization.pretokenizers.matching import DEAD
 
-__all__ = ["DEAD_GUESS", "Texts", "seen_by_lone", "texts_tables"]
+__all__ = ["DEAD_GUESS", "Texts", "hypotheses_tables", "lists_tables", "seen_by_lone", "texts_tables"]
 
 DEAD_GUESS = 0xFFFF
 _STARTS = ("text_starts", "added_starts", "control_starts")
@@ -114,16 +114,17 @@ def texts_tables(
     numbers = {_PLAIN: 0, **{kind: 1 + number for number, kind in enumerate(others)}}
     text_lists, control_lists = states[len(_STARTS) :: 2], states[len(_STARTS) + 1 :: 2]
     return {
-        **_hypotheses_tables(found),
+        **hypotheses_tables(found),
         **{name: np.array(some, dtype=np.uint16) for name, some in zip(_STARTS, states, strict=False)},
         "added_kinds": np.array([numbers[kind] for kind in kinds], dtype=np.uint8),
         "kind_ends": np.array([1 << sides.index(kind.left) for kind in others], dtype=np.uint8),
-        **_lists_tables("kind_text", text_lists),
-        **_lists_tables("kind_control", control_lists),
+        **lists_tables("kind_text", text_lists),
+        **lists_tables("kind_control", control_lists),
     }
 
 
-def _lists_tables(name: str, lists: list[list[int]]) -> Tables:
+def lists_tables(name: str, lists: list[list[int]]) -> Tables:
+    """Lists one after the other, with where each begins."""
     return {
         f"{name}_offsets": np.cumsum([0, *map(len, lists)]).astype(np.uint32),
         f"{name}_starts": np.array([state for some in lists for state in some], dtype=np.uint16),
@@ -173,7 +174,8 @@ def _letters_of_lone(added: Sequence[AddedToken]) -> list[str]:
     return sorted({letter for one in added if one.is_lone for letter in one.text.decode()})
 
 
-def _hypotheses_tables(found: Hypotheses) -> Tables:
+def hypotheses_tables(found: Hypotheses) -> Tables:
+    """The arrays of an automaton."""
     table = np.array(found.targets, dtype=np.int64).reshape(-1)
     return {
         "targets": np.where(table == DEAD, DEAD_GUESS, table).astype(np.uint16),

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.added_kinds import Texts, seen_by_lone, texts_tables
+from tokamata.tokenization.continued_texts import continued_texts_tables
 from tokamata.tokenization.pipelines.cluster_forms import FormAutomaton, cluster_form, pair_form
 from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
 from tokamata.tokenization.pipelines.pipeline import (
@@ -174,6 +175,10 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     if spacing is not None:
         texts = _spaced_texts(cuts, absent, spacing, others)
         return {**tables, "added_are_apart": spacing.side == "before", **texts_tables(texts, pipeline.added)}
+    if normalizer.goes_on:  # only SentencePiece's, which has no splits
+        is_put, removes = normalizer.prefix == "always", any(normalizer.strips)
+        found = continued_texts_tables(pipeline.added, others[:, 0].tolist(), is_put, removes)
+        return {**tables, "added_are_apart": False, **found}
     texts = _texts(normalizer, hypotheses(cuts, len(kinds)), absent, others[:, 0], others[:, 1])
     return {**tables, "added_are_apart": False, **texts_tables(texts, pipeline.added, others[:, -2:])}
 
@@ -192,6 +197,7 @@ def _unguarded(pipeline: Pipeline) -> str:
         ),
         "its pre-tokenizer removes parts of texts": not all(split.keeps_matches for split in splits),
         "some of its added tokens are single words": any(added.is_lone for added in pipeline.added),
+        "its texts go on after user-defined pieces": normalizer.goes_on,
         "its normalizer changes code points before their normal form": not normalizer.form_is_first,
     }
     return next((reason for reason, is_so in reasons.items() if is_so), "")

@@ -42,6 +42,8 @@ class Normalizer:
             if the text does not begin with one.
         prefix_is_decoded: whether the decoder removes the prefix.
         prefix_once: whether only the start of a text gets a prefix, and not the text after added tokens.
+        goes_on: whether added tokens are cut out of the normalized text, so that their own spaces are spaces
+            of the text, and nothing begins after them.
         charsmap: a table of replacements; ``None`` if there is none.
         by_clusters: the program of the charsmap, if it finds keys where clusters begin (Hugging Face's);
             ``None`` if it finds each key (SentencePiece's).
@@ -57,6 +59,7 @@ class Normalizer:
     prefix: Literal["none", "always", "missing"] = "none"
     prefix_is_decoded: bool = True
     prefix_once: bool = False
+    goes_on: bool = False
     charsmap: Charsmap | None = None
     by_clusters: Callable[[str], str] | None = None
     absent: tuple[Splitting, ...] = ()
