@@ -172,6 +172,46 @@ def test_clip() -> None:
     assert outcome, outcome.mismatch
 
 
+def _gpt_1(**flags: bool) -> Tokenizer:
+    letters = "abé中文"
+    texts = ["<unk>", *letters, *(letter + "</w>" for letter in letters), "ab</w>", "中文", "a中</w>"]
+    merges = [("a", "b</w>"), ("中", "文"), ("a", "中</w>")]
+    vocab = {text: token for token, text in enumerate(texts)}
+    model = models.BPE(vocab=vocab, merges=merges, unk_token="<unk>", end_of_word_suffix="</w>")
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(**flags)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.BPEDecoder("</w>")
+    return tokenizer
+
+
+def test_spaces_around_chinese_characters() -> None:
+    """GPT-1's normalizer puts them there, so each of these is a word, whatever merges there are."""
+    tokenizer = _gpt_1(strip_accents=False)
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+    names = ["ab</w>", "中</w>", "文</w>", "é</w>"]
+    tokens = [tokenizer.token_to_id(name) for name in names]
+    assert tokenizer.encode("ab中文é").ids == tokens
+    matcher = tk.regex("(?s:.*)").compile(vocabulary, tokenization="canonical").matcher()
+    assert takes(matcher, tokens)
+    assert not matcher.fork().advance(tokenizer.token_to_id("a中</w>"))
+    with pytest.raises((tk.NoncanonicalError, tk.UnspellableError)):
+        tk.regex("中文 ").compile(vocabulary, tokenization="canonical")
+    assert self_test(vocabulary, RunningTokenizer(tokenizer))
+
+
+def test_where_spaces_around_chinese_characters_are_refused() -> None:
+    tokenizer = _gpt_1()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\S+|  "), "removed", invert=True)
+    assert "its BertNormalizer with handle_chinese_chars changes that" in _refused(tokenizer)
+    tokenizer = _gpt_1()
+    tokenizer.normalizer = normalizers.Sequence([normalizers.BertNormalizer(), normalizers.NFC()])
+    assert "normalizer" in _refused(tokenizer)
+    tokenizer = _gpt_1()
+    tokenizer.add_tokens([AddedToken("<中>", normalized=True)])
+    assert "'<中>' is found in normalized texts, where it has spaces" in _refused(tokenizer)
+
+
 def test_a_word_has_one_space() -> None:
     vocabulary = tk.Vocabulary.load(_clip(_SPACED), stop=())
     for pattern in ("the cat", " the ", "the  cat ", "THE ", "the,cat "):

@@ -50,6 +50,8 @@ class Normalizer:
         absent: splits whose matches are replaced, so that no text has one.
         strips: whether white space is removed at the start, and at the end of a text.
         white: what is white space there: ``bool[0x110000]``; ``None`` if nothing is removed.
+        isolated: the code points that get spaces around them, where the white space between words is lost
+            anyway, so that each is a word; ``None`` if there are none.
     """
 
     form: Callable[[str], str] | None = None
@@ -65,6 +67,7 @@ class Normalizer:
     absent: tuple[Splitting, ...] = ()
     strips: tuple[bool, bool] = (False, False)
     white: Flags | None = None
+    isolated: Flags | None = None
 
     @property
     def has_contexts(self) -> bool:
