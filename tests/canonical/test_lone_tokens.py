@@ -51,6 +51,8 @@ _SETS = {
     "a control token": [_lone("<m>", special=True), _lone("dc"), _plain("-")],
     "a word": [_lone("word"), _plain("<x>"), _plain("the")],
     "two words": [_lone("dc"), _lone("ea"), _plain("-")],
+    "words that overlap": [_lone("dcd"), _lone("dcdc"), _lone("ed"), _lone("cd-c"), _plain("x")],
+    "a longer one that is found wherever it stands": [_lone("<m>"), _plain("<m>-"), _plain("d<")],
     "one that swallows space before it": [_lone("<m>", lstrip=True), _plain("the "), _plain("-")],
     "one that swallows space after it": [_lone("<m>", rstrip=True), _plain("the"), _plain("- ")],
     "one that is found late": [_lone("<m>", normalized=True), _plain("dc"), _plain("-"), _plain("ea", True)],
@@ -126,13 +128,16 @@ def test_which_are_refused() -> None:
     overlap = "may share characters with it"
     assert f"'b>' {overlap}" in refused(_lone("<b>"), _plain("b>"))
     assert f"'>>' {overlap}" in refused(_lone("<b>"), _plain(">>"))
-    assert f"'<b>s' {overlap}" in refused(_lone("<b>"), _lone("<b>s"))
-    assert f"'aba' {overlap}" in refused(_lone("aba"))
+    assert f"'<b>' {overlap}" in refused(_lone("<b>"), _lone("<b>-"))
+    assert f"'--' {overlap}" in refused(_lone("--"))
+    assert f"'d' {overlap}" in refused(_lone("ded"), _plain("d"))
+    assert f"'d' {overlap}" in refused(_lone("e-d"), _lone("d"))
+    assert f"'ded' {overlap}" in refused(_lone("ded"), _lone("d", normalized=True))
     assert "is a token of the model" in refused(_lone("ab"))
     assert "is a token of the model" in refused(_lone("a"))
     assert "is a token of the model" in refused(_lone("<in>"), ignore_merges=True)
     assert "more than 128 characters" in refused(_lone("<" * 128 + ">"))
-    assert "more than 1,000 characters" in refused(*(_lone(f"<{number:0100}>") for number in range(10)))
+    assert "more than 4,000 characters" in refused(*(_lone(f"<{number:0100}>") for number in range(40)))
     assert "beside 3,003 added tokens" in refused(
         *(_lone(f"<{number}>") for number in range(100)), *(_plain(f"[{number}]") for number in range(2903))
     )

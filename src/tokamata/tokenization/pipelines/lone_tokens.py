@@ -7,10 +7,16 @@ overlaps with the dropped text is not found either.
 Example, ``<m>``: of ``a <m> <m>b``, only the first one becomes the token.  So ``Ġ``, ``<m>`` is canonical,
 and ``a``, ``<m>`` is not; and the second one is written with ordinary tokens.
 
-How.  If such a text shares no characters with another added text, nor with another occurrence of itself, then
-its neighbours alone decide on each occurrence.  The automaton of a text follows occurrences and neighbours
-(``pretokenizers/lone_words.py``).  Where texts overlap, it depends on the text farther left which of them is
-found; these are refused.
+How.  If no occurrence of another added text can overlap with such a text, its neighbours alone decide
+whether it is found.  The automaton of a text follows occurrences and neighbours
+(``pretokenizers/lone_words.py``).
+
+Overlaps.  ``data`` and ``dataset`` may both have ``single_word``.  Where the longer one is met, the shorter
+one is not looked for; it would be dropped anyway, since a word character follows.  So each occurrence is
+followed by itself if this holds for each pair of texts: what begins later, or is shorter, is dropped by a
+neighbour within the other.  Proof: an occurrence that its neighbours allow, and that is not found, overlaps
+with one that was met before; but then it has such a neighbour.  For other pairs it depends on the text
+farther left which of the two is found; these are refused.
 
 What is seen.  A token with ``normalized`` is looked for later, in what the others leave of the text, so it
 does not see them: beside them a text ends.  All others see the whole text.
@@ -21,7 +27,7 @@ tokens does not say where it was cut out; these are refused too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +50,7 @@ __all__ = ["check_lone_tokens", "word_characters"]
 
 # Files come from strangers.  Gemma 3 has 6,415 added tokens, of 31 characters at most.
 _MOST_LENGTH = 128
-_MOST_CHARACTERS = 1_000  # of all of them
+_MOST_CHARACTERS = 4_000  # of all of them
 _MOST_LETTERS = 200  # different ones: each is a symbol of the automata
 _MOST_PAIRS = 200_000  # of one and any other added token
 
@@ -83,20 +89,37 @@ def check_lone_tokens(
         if entry.get("rstrip") and normalizer.prefix != "none" and not normalizer.prefix_once:
             raise _refused(entry, "and rstrip, and the tokenizer puts a space before the text after it")
         for other in entries:
-            if _overlap(entry["content"], other["content"], other is entry):
+            if _depends(entry, other, is_word):
                 what = f"and {other['content']!r:.40} may share characters with it"
                 raise _refused(entry, f"{what}: it depends on the text before which of them is found")
     _check_models(document.section("model"), lone)
 
 
-def _overlap(text: str, other: str, is_same: bool) -> bool:
-    """Whether an occurrence of a text and one of another, or another one of itself, may share characters."""
-    if other[0] not in text and text[0] not in other:
+def _depends(lone: dict[str, Any], other: dict[str, Any], is_word: Flags) -> bool:
+    """Whether a lone text covers a part of another one that its neighbours allow."""
+    first, second = lone["content"], other["content"]
+    if second[0] not in first and first[0] not in second:
         return False
-    if not is_same and (text in other or other in text):
-        return True
-    sizes = range(1, min(len(text), len(other)))
-    return any(text[-size:] == other[:size] or other[-size:] == text[:size] for size in sizes)
+    if bool(lone.get("normalized")) != bool(other.get("normalized")):
+        return next(_shared(first, second), next(_shared(second, first), None)) is not None
+    if not other.get("single_word"):
+        return next(_shared(first, second), None) is not None
+
+    def is_dropped(begin: int) -> bool:
+        end = begin + len(second)
+        return (begin > 0 and bool(is_word[ord(first[begin - 1])])) or (
+            end < len(first) and bool(is_word[ord(first[end])])
+        )
+
+    return not all(is_dropped(begin) for begin in _shared(first, second))
+
+
+def _shared(first: str, second: str) -> Iterator[int]:
+    """Where the second text may begin within the first one, or at its start if it is shorter."""
+    for begin in range(len(first)):
+        rest = first[begin:]
+        if rest.startswith(second) if len(second) < len(rest) else begin > 0 and second.startswith(rest):
+            yield begin
 
 
 def _check_models(model: Section, lone: Sequence[dict[str, Any]]) -> None:
