@@ -51,7 +51,7 @@ _SETS = {
     "a control token": [_lone("<m>", special=True), _lone("dc"), _plain("-")],
     "a word": [_lone("word"), _plain("<x>"), _plain("the")],
     "two words": [_lone("dc"), _lone("ea"), _plain("-")],
-    "words that overlap": [_lone("dcd"), _lone("dcdc"), _lone("ed"), _lone("cd-c"), _plain("x")],
+    "words that overlap": [_lone("dcd"), _lone("dcdc"), _lone("ed"), _lone("cd-ec"), _plain("x")],
     "a longer one that is found wherever it stands": [_lone("<m>"), _plain("<m>-"), _plain("d<")],
     "one that swallows space before it": [_lone("<m>", lstrip=True), _plain("the "), _plain("-")],
     "one that swallows space after it": [_lone("<m>", rstrip=True), _plain("the"), _plain("- ")],
