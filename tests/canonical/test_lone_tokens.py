@@ -27,8 +27,8 @@ def _tokenizer(*added: AddedToken, **model: bool) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=_MERGES, **model))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    for one in added:
-        (tokenizer.add_special_tokens if one.special else tokenizer.add_tokens)([one])
+    tokenizer.add_special_tokens([one for one in added if one.special])
+    tokenizer.add_tokens([one for one in added if not one.special])
     return tokenizer
 
 

@@ -142,7 +142,7 @@ def _with_stripping_tokens(draw: random.Random) -> tuple[_Document, str]:
     return document, alphabet
 
 
-# None shares characters with others of the same row.
+# Few in a row share characters, but for words.
 _LONE = (
     ["<m>", "ab", " "],
     ["a<", "b", "\n"],
@@ -151,6 +151,8 @@ _LONE = (
     ["\xe9", "a ", "<-"],
     ["<", "b>", "a"],
     ["a b", "-<", "1"],
+    ["abab", "bab", "ba"],
+    ["aab", "aabb", "ba-ab"],
 )
 
 

@@ -152,7 +152,7 @@ class _Reading:
 
         for name in ("clean_text", "handle_chinese_chars"):
             if one.flag(name, True) and name == "handle_chinese_chars" and self._spaces_are_lost:
-                self._isolated = _changed_by(step(**{name: True}).normalize_str)
+                self._isolated = _chinese_characters()
             elif one.flag(name, True):
                 self._add_single(f"BertNormalizer with {name}", step(**{name: True}))
         if strips:
@@ -209,10 +209,16 @@ class _Reading:
             raise refusal("normalizer", f"{one.kind} after a sign is written for spaces")
 
 
-def _changed_by(change: Callable[[str], str]) -> Flags:
+@cache
+def _chinese_characters() -> Flags:
+    """The code points that ``BertNormalizer`` puts spaces around."""
+    others = dict.fromkeys(("clean_text", "strip_accents", "lowercase"), False)
+    program = HuggingFaceEngine().package.normalizers.BertNormalizer(handle_chinese_chars=True, **others)
     flags = np.zeros(CODE_POINTS, dtype=bool)
-    flags[list(changed_points(change))] = True
-    return spread(flags)
+    flags[list(changed_points(program.normalize_str))] = True
+    flags = spread(flags)
+    flags.flags.writeable = False
+    return flags
 
 
 @cache
