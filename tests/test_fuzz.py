@@ -16,6 +16,7 @@ import pytest
 import tokamata as tk
 from fuzz import (
     attack_proofs,
+    fuzz_added_tokens,
     fuzz_boundaries,
     fuzz_budgets,
     fuzz_canonical,
@@ -49,6 +50,11 @@ def test_patterns_vocabularies_and_calls() -> None:
     tally = fuzz_patterns.run(seconds=2, seed=20261121)
     assert tally.tried > tally.walked > 0
     assert tally.judged > 0
+
+
+def test_added_tokens() -> None:
+    tally = fuzz_added_tokens.run(seconds=1, seed=41)
+    assert tally.sequences > tally.canonical > 0
 
 
 def test_lookaround() -> None:

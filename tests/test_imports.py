@@ -69,7 +69,8 @@ INNER_ROOMS = {
         *("jinja_conversations", "jinja_widening", "reading", "languages"),
     ],
     "tokenization": [
-        *("papers", "pretokenizers", "pipelines", "lattice", "kept_tables", "tables", "canonical"),
+        *("papers", "pretokenizers", "pipelines", "lattice", "kept_tables"),
+        *("added_kinds", "continued_texts", "tables", "canonical"),
         *("unicode_set", "adversarial_texts", "adapters", "running", "kept_verdicts", "self_test"),
     ],
     "tokenization.lattice": [

@@ -30,6 +30,28 @@ std::vector<std::string> texts_of(const nb::dict& tables, const char* name) {
   return texts;
 }
 
+// Lists one after the other, with where each begins.
+std::vector<std::vector<std::uint16_t>> lists_of(const nb::dict& tables, const char* offsets_name, const char* name) {
+  const auto offsets = to_vector<std::uint32_t>(tables, offsets_name);
+  const auto all = to_vector<std::uint16_t>(tables, name);
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != all.size() || !std::ranges::is_sorted(offsets))
+    throw nb::value_error("the offsets of lists are not in order");
+  std::vector<std::vector<std::uint16_t>> lists;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
+    lists.emplace_back(all.begin() + offsets[i], all.begin() + offsets[i + 1]);
+  return lists;
+}
+
+void add_kinds(TextRulesTables& rules, const nb::dict& tables) {
+  const auto ends = to_vector<std::uint8_t>(tables, "kind_ends");
+  auto text_starts = lists_of(tables, "kind_text_offsets", "kind_text_starts");
+  auto control_starts = lists_of(tables, "kind_control_offsets", "kind_control_starts");
+  if (text_starts.size() != ends.size() || control_starts.size() != ends.size())
+    throw nb::value_error("the tables of kinds differ in length");
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    rules.kinds.push_back({ends[i], std::move(text_starts[i]), std::move(control_starts[i])});
+}
+
 TextRulesTables text_rules(const nb::dict& tables) {
   TextRulesTables rules;
   const auto firsts = to_vector<std::uint32_t>(tables, "range_firsts");
@@ -62,7 +84,9 @@ TextRulesTables text_rules(const nb::dict& tables) {
   }
   rules.added = texts_of(tables, "added_texts");
   rules.forbidden = texts_of(tables, "forbidden_texts");
-  rules.added_begins = to_vector<std::uint8_t>(tables, "added_begins");
+  rules.added_kinds = to_vector<std::uint8_t>(tables, "added_kinds");
+  for (const std::uint8_t is_lone : to_vector<std::uint8_t>(tables, "added_lone")) rules.lone.push_back(is_lone != 0);
+  add_kinds(rules, tables);
   rules.added_are_apart = nb::cast<bool>(tables["added_are_apart"]);
   return rules;
 }

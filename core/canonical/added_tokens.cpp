@@ -5,9 +5,11 @@
 
 namespace tokamata {
 
-AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart, const std::vector<std::string>& forbidden)
+AddedTokens::AddedTokens(std::vector<std::string> contents, bool are_apart, const std::vector<std::string>& forbidden,
+                         const std::vector<bool>& lone)
     : contents_(std::move(contents)), are_apart_(are_apart), trie_(1), sets_(1), numbers_{{{}, kNothing}} {
-  for (const std::string& content : contents_) add_match(content);
+  for (std::size_t index = 0; index < contents_.size(); ++index)
+    if (lone.empty() || !lone[index]) add_match(contents_[index]);
   for (const std::string& text : forbidden) add_match(text);
 }
 
@@ -76,7 +78,7 @@ AddedTokens::Open AddedTokens::after(Open open, std::size_t index) const {
   if (contents_[index].empty()) return kNothing;
   const std::lock_guard lock(mutex_);
   std::vector<std::uint32_t> earlier = are_apart_ ? std::vector<std::uint32_t>() : sets_[open.value];
-  std::uint32_t own = 0;
+  std::optional<std::uint32_t> own = 0;  // nothing where a lone content is the beginning of no other text
   for (const char character : contents_[index]) {
     const auto byte = static_cast<std::uint8_t>(character);
     std::vector<std::uint32_t> still;
@@ -87,9 +89,11 @@ AddedTokens::Open AddedTokens::after(Open open, std::size_t index) const {
       still.push_back(child->second);
     }
     earlier = std::move(still);
-    own = trie_[own].children.at(byte);
+    if (!own) continue;
+    const auto child = trie_[*own].children.find(byte);
+    own = child == trie_[*own].children.end() ? std::nullopt : std::optional(child->second);
   }
-  if (!trie_[own].children.empty()) earlier.push_back(own);
+  if (own && !trie_[*own].children.empty()) earlier.push_back(*own);
   return number_of(std::move(earlier));
 }
 

@@ -38,9 +38,10 @@ class AddedTokens {
   // An empty content is never in a text: its token stands only between texts.  `are_apart`: the decoder writes a space
   // before each, and no content has one, so no match is open where one begins.  `forbidden`: texts that are found as
   // contents are, and stand in no text.  A token that swallows the white space before it is one with such a text, a
-  // space and its content.
+  // space and its content.  `lone`, by number, or empty: contents that share no characters with others, and that it
+  // depends on their neighbours whether they are found; text rules say where, and nothing is found here.
   explicit AddedTokens(std::vector<std::string> contents, bool are_apart = false,
-                       const std::vector<std::string>& forbidden = {});
+                       const std::vector<std::string>& forbidden = {}, const std::vector<bool>& lone = {});
 
   bool empty() const { return contents_.empty(); }
   std::size_t count() const { return contents_.size(); }

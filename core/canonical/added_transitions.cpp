@@ -13,8 +13,7 @@ class AddedTransitions::Gathered {
   explicit Gathered(const Tokenization& tokenization) : tokenization_(tokenization) {}
 
   void add(StateId target, std::uint32_t number) {
-    const bool begins = tokenization_.starts_after(number).data() == tokenization_.rules().control_starts().data();
-    by_target_[{target, tokenization_.behind_added(number), begins}].push_back(number);
+    by_target_[{target, tokenization_.behind_added(number), tokenization_.added_kind(number)}].push_back(number);
   }
   void add(AddedTransition move) { transitions_.push_back(std::move(move)); }
 
@@ -27,7 +26,7 @@ class AddedTransitions::Gathered {
 
  private:
   const Tokenization& tokenization_;
-  std::map<std::tuple<StateId, AddedTokens::Open, bool>, std::vector<std::uint32_t>> by_target_;
+  std::map<std::tuple<StateId, AddedTokens::Open, std::uint16_t>, std::vector<std::uint32_t>> by_target_;
   counted::vector<AddedTransition> transitions_;
 };
 

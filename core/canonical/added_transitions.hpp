@@ -4,11 +4,12 @@
 // the same state of the pattern, and leave no match of another added token open.
 // How.  As for other tokens (mask_segments.hpp): those that stay inside a class of code points are found once for all
 // constraints, by their number of code points; the others are walked in a trie of their own.  Added tokens that lead to
-// the same state and leave the same matches open are one transition.
+// the same state and leave the same matches open, and may stand after the same texts, are one transition.
 // Example.  `(?s:.*)`: two transitions, the 32 tokens of line ends being apart in that further line ends may make them
 // longer.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -33,9 +34,12 @@ class AddedTransitions {
 
   const counted::vector<AddedTransition>& of(TokenAutomaton::Configuration place, Budget& budget);
 
-  // Calls `visit(after, numbers)` for the tokens of a transition that may follow while these matches are open.
+  // Calls `visit(after, numbers)` for the tokens of a transition that may follow a text with these ends
+  // (TextRules::ends_of), while these matches are open.
   template <class Visit>
-  void for_each_after(const AddedTransition& transition, AddedTokens::Open open, Visit&& visit) const {
+  void for_each_after(const AddedTransition& transition, std::uint8_t ends, AddedTokens::Open open,
+                      Visit&& visit) const {
+    if (!tokenization_.rules().may_precede(ends, transition.numbers->front())) return;
     if (open == AddedTokens::kNothing) {
       if (transition.after != AddedTokens::kDead)
         visit(transition.after, std::span<const std::uint32_t>(*transition.numbers));
@@ -48,6 +52,13 @@ class AddedTransitions {
       while (end < numbers.size() && (*after)[numbers[end]] == common) ++end;
       if (common != AddedTokens::kDead) visit(common, numbers.subspan(begin, end - begin));
     }
+  }
+
+  // Whether the text may end after the tokens of a transition.
+  bool may_end_after(const AddedTransition& transition) const {
+    return std::ranges::any_of(tokenization_.starts_after(transition.numbers->front()), [&](std::uint16_t guess) {
+      return tokenization_.rules().may_end(TextState{.guess = guess});
+    });
   }
 
   void clear() { release(known_); }

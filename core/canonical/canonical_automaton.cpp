@@ -87,8 +87,8 @@ CanonicalAutomaton::MaskBase CanonicalAutomaton::make_base(const ConfigurationKe
     return is_any;
   };
   add_all(Hypothesis::Edge::Border);
-  if (tokenization_->may_end(state))
-    base.most = std::max(base.most, segments_.add_added(place, state.open, words, budget));
+  if (const std::uint8_t ends = tokenization_->ends_of(state); ends != 0)
+    base.most = std::max(base.most, segments_.add_added(place, ends, state.open, words, budget));
   Words kept = words;
   if (add_all(Hypothesis::Edge::Inside)) base.kept = std::move(kept);
   base.open_tokens = count_bits(words);

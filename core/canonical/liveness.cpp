@@ -36,8 +36,8 @@ TokenCount Liveness::bound_at_border(StateId state, const TextState& text, Budge
 
 TokenCount Liveness::search_border(StateId state, const TextState& text, Budget& budget) {
   const TextRules& rules = tokenization_.rules();
-  const bool may_end = rules.may_end(text);
-  if (may_end && pattern_.automaton().accepting(state)) return 0;
+  const std::uint8_t text_ends = rules.ends_of(text);
+  if ((text_ends & 1) != 0 && pattern_.automaton().accepting(state)) return 0;
   TokenCount least = kDead;
   for (const std::uint16_t guess : rules.ends(text.guess)) {
     TextState behind = text;
@@ -45,9 +45,9 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
     least = bound_after_border(state, behind, budget);
     if (least != kDead) break;
   }
-  if (least != kDead || !may_end) return least;
+  if (least != kDead || text_ends == 0) return least;
   for (const AddedTransition& transition : text_.added().of({state, false}, budget))
-    text_.added().for_each_after(transition, text.open, [&](AddedTokens::Open behind, auto) {
+    text_.added().for_each_after(transition, text_ends, text.open, [&](AddedTokens::Open behind, auto) {
       if (least == kDead)
         if (const TokenCount count = bound_after(transition, behind, budget); count != kDead) least = more(count, 1);
     });
@@ -60,7 +60,7 @@ TokenCount Liveness::bound_after_border(StateId state, const TextState& text, Bu
 }
 
 TokenCount Liveness::bound_after(const AddedTransition& transition, AddedTokens::Open open, Budget& budget) {
-  if (pattern_.automaton().accepting(transition.target)) return 0;
+  if (pattern_.automaton().accepting(transition.target) && text_.added().may_end_after(transition)) return 0;
   TokenCount least = kDead;
   for (const std::uint16_t guess : tokenization_.starts_after(transition.numbers->front()))
     least = std::min(least, bound_after_border(transition.target, {.guess = guess, .open = open}, budget));
@@ -233,19 +233,20 @@ class Liveness::Search {
   bool may_go_on(const Node& node) const {
     return node.edge == Hypothesis::Edge::Border || pieces_.may_go_on(node.pieces);
   }
-  // Whether the text, or the stretch before an added token, may end at a node.
-  bool may_end(const Node& node) const {
-    return all_.tokenization_.may_end({node.text.guess, node.text.place, node.edge, node.pieces}, node.text.marks);
+  bool may_end(const Node& node) const { return (ends_of(node) & 1) != 0; }
+  std::uint8_t ends_of(const Node& node) const {
+    return all_.tokenization_.ends_of({node.text.guess, node.text.place, node.edge, node.pieces}, node.text.marks);
   }
 
   // The added tokens after a node that sees edges; one that is found to lead to an end is the last node then.
   TokenCount try_added(std::uint32_t from) {
     const Node before = nodes_[from].node;
-    if (!may_end(before)) return kDead;
+    const std::uint8_t ends = ends_of(before);
+    if (ends == 0) return kDead;
     TokenCount least = kDead;
     AddedTransitions& added = all_.text_.added();
     for (const AddedTransition& transition : added.of({before.state, false}, budget_))
-      added.for_each_after(transition, before.text.open,
+      added.for_each_after(transition, ends, before.text.open,
                            [&](AddedTokens::Open open, std::span<const std::uint32_t> numbers) {
                              if (least != kDead) return;
                              const TokenId by{all_.tokenization_.added()[numbers.front()]};
@@ -258,9 +259,10 @@ class Liveness::Search {
                              AddedTokens::Open open) {
     budget_.step();
     const bool is_last_edge = !all_.sees_edges(transition.target);
-    const TokenCount count = is_last_edge                          ? all_.bound_after(transition, open, budget_)
-                             : bytes_.accepting(transition.target) ? TokenCount{0}
-                                                                   : kDead;
+    const bool may_end = bytes_.accepting(transition.target) && all_.text_.added().may_end_after(transition);
+    const TokenCount count = is_last_edge ? all_.bound_after(transition, open, budget_)
+                             : may_end    ? TokenCount{0}
+                                          : kDead;
     Node after{transition.target, {}, Pieces::kSettled, {.open = open}, Hypothesis::Edge::Border};
     if (count != kDead) {
       nodes_.push_back({after, from, by});

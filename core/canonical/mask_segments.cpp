@@ -44,18 +44,20 @@ TokenCount MaskSegments::add(const Key& key, const Touch& touch, Words& words, B
   return most;
 }
 
-TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words,
-                                   Budget& budget) {
-  const AddedSegment& segment = memoized(added_, std::tuple(place.state, place.at_start, open), [&] {
+TokenCount MaskSegments::add_added(TokenAutomaton::Configuration place, std::uint8_t ends, AddedTokens::Open open,
+                                   Words& words, Budget& budget) {
+  const AddedSegment& segment = memoized(added_, std::tuple(place.state, place.at_start, ends, open), [&] {
     AddedSegment made;
     AddedTransitions& added = liveness_.text().added();
     for (const AddedTransition& transition : added.of(place, budget))
-      added.for_each_after(transition, open, [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
-        const TokenCount count = liveness_.bound_after(transition, behind, budget);
-        if (count == kDead) return;
-        for (const std::uint32_t number : numbers) made.tokens.push_back(tokenization_.added()[number]);
-        made.most = std::max(made.most, count);
-      });
+      added.for_each_after(transition, ends, open,
+                           [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+                             const TokenCount count = liveness_.bound_after(transition, behind, budget);
+                             if (count == kDead) return;
+                             for (const std::uint32_t number : numbers)
+                               made.tokens.push_back(tokenization_.added()[number]);
+                             made.most = std::max(made.most, count);
+                           });
     return made;
   });
   for (const std::uint32_t token : segment.tokens) set_bit(words, token);

@@ -62,8 +62,10 @@ class MaskSegments {
   };
   // Adds a segment to `words`, and to `by_pieces`; returns the most tokens that any token of it needs after it.
   TokenCount add(const Key& key, const Touch& touch, Words& words, ByPieces& by_pieces, Budget& budget);
-  // The same for the added tokens, if the text before them may end.
-  TokenCount add_added(TokenAutomaton::Configuration place, AddedTokens::Open open, Words& words, Budget& budget);
+  // The same for the added tokens that may follow where a stretch of text ends.
+  // `ends`: those of the text before (TextRules::ends_of).
+  TokenCount add_added(TokenAutomaton::Configuration place, std::uint8_t ends, AddedTokens::Open open, Words& words,
+                       Budget& budget);
   // How many tokens suffice after one token, which follows `last`, or any token.
   TokenCount bound_after(const Key& key, const Touch& touch, std::optional<TokenId> last, TokenId token,
                          Budget& budget);
@@ -119,7 +121,7 @@ class MaskSegments {
   // those that segments share words of
   counted::unordered_map<const Tokenization::InsideClass*, Kept<Tokenization::InsideClass>> inside_class_;
   counted::map<std::pair<Key, Touch>, Touched> touched_;
-  counted::map<std::tuple<StateId, bool, AddedTokens::Open>, AddedSegment> added_;
+  counted::map<std::tuple<StateId, bool, std::uint8_t, AddedTokens::Open>, AddedSegment> added_;
   Words scratch_;
   bool walks_are_long_ = false;
   // Of the place of the last call: all hypotheses after a token need the same.

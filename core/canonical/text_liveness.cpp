@@ -237,12 +237,13 @@ class TextLiveness::Search {
     const std::uint64_t so_far = met_[here].so_far + 1;
     bool is_found = false;
     for (const AddedTransition& transition : all_.added_.of({state, false}, budget_))
-      all_.added_.for_each_after(transition, text.open,
-                                 [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
-                                   is_found = is_found || bytes_.accepting(transition.target);
-                                   for (const std::uint16_t guess : all_.tokenization_.starts_after(numbers.front()))
-                                     offer({transition.target, {.guess = guess, .open = behind}}, here, 1, so_far);
-                                 });
+      all_.added_.for_each_after(
+          transition, rules_.ends_of(text), text.open,
+          [&](AddedTokens::Open behind, std::span<const std::uint32_t> numbers) {
+            is_found = is_found || (bytes_.accepting(transition.target) && all_.added_.may_end_after(transition));
+            for (const std::uint16_t guess : all_.tokenization_.starts_after(numbers.front()))
+              offer({transition.target, {.guess = guess, .open = behind}}, here, 1, so_far);
+          });
     return is_found ? 1 : kDead;
   }
 
@@ -258,10 +259,8 @@ class TextLiveness::Search {
         return kDead;
       }
     }
-    if (rules_.may_end(text)) {
-      if (bytes_.accepting(state)) return 0;
-      if (!rules_.added().empty()) late_.push_back(here);
-    }
+    if (rules_.may_end(text) && bytes_.accepting(state)) return 0;
+    if (rules_.ends_of(text) != 0 && !rules_.added().empty()) late_.push_back(here);
     if (all_.is_unbound(state, text, budget_)) return all_.shortest_of(state);
     if (text.place == CodePoints::kBetween) {
       for (const std::uint16_t guess : rules_.ends(text.guess)) {

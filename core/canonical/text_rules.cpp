@@ -33,8 +33,14 @@ void check_tables(const TextRulesTables& tables) {
               "the offsets of ends are not in order");
   for (const auto* list : {&tables.ends, &tables.text_starts, &tables.added_starts, &tables.control_starts})
     check_rules(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
-  check_rules(tables.added_begins.empty() || tables.added_begins.size() == tables.added.size(),
-              "added_begins has another size");
+  check_rules(tables.added_kinds.empty() || tables.added_kinds.size() == tables.added.size(),
+              "added_kinds has another size");
+  check_rules(std::ranges::all_of(tables.added_kinds, [&](std::uint8_t kind) { return kind <= tables.kinds.size(); }),
+              "an added token has no kind");
+  check_rules(tables.lone.empty() || tables.lone.size() == tables.added.size(), "lone has another size");
+  for (const AddedKind& kind : tables.kinds)
+    for (const auto* list : {&kind.text_starts, &kind.control_starts})
+      check_rules(std::ranges::all_of(*list, is_guess), "a start or an end is no hypothesis");
   check_rules(tables.seconds > 0 && tables.composes.size() % tables.seconds == 0 && !tables.composes.empty(),
               "composes has no rows");
   for (const ClassRules& rules : tables.classes)
@@ -58,7 +64,7 @@ TextRules::TextRules(TextRulesTables tables)
     : tables_((check_tables(tables), std::move(tables))),
       all_(tables_.ranges),
       lacking_(lacking_only(tables_)),
-      added_(tables_.added, tables_.added_are_apart, tables_.forbidden),
+      added_(tables_.added, tables_.added_are_apart, tables_.forbidden, tables_.lone),
       open_(find_open(all_)),
       lacking_open_(find_open(lacking_)),
       has_normal_form_(!tables_.form_states.empty() ||
@@ -271,7 +277,7 @@ void TextRules::find_free() {
           if (target != kDeadGuess && std::ranges::find(after, target) == after.end()) after.push_back(target);
         }
         after = closed(std::move(after));
-        is_free = std::ranges::any_of(after, [&](std::uint16_t g) { return tables_.may_end[g] != 0; });
+        is_free = std::ranges::any_of(after, [&](std::uint16_t g) { return (tables_.may_end[g] & 1) != 0; });
         if (known.insert(after).second) pending.push_back(std::move(after));
       }
     }

@@ -75,6 +75,12 @@ enum class FormState : std::uint8_t {
 // What stands before a text.
 enum class Before : std::uint8_t { Nothing, AddedToken, ControlToken };
 
+// Added tokens before which texts end alike, and after which they begin alike.
+struct AddedKind {
+  std::uint8_t end = 1;  // the bit of `may_end` that the text before one needs; the first one is the end of all text
+  std::vector<std::uint16_t> text_starts, control_starts;  // after one that is text, and after a control token
+};
+
 struct TextRulesTables {
   std::vector<ClassRange> ranges;
   std::vector<ClassRules> classes;
@@ -83,7 +89,7 @@ struct TextRulesTables {
   std::vector<std::uint16_t> targets;
   std::vector<std::uint32_t> end_offsets;  // guesses that end a pre-token here: ends[end_offsets[g] ..]
   std::vector<std::uint16_t> ends;
-  std::vector<std::uint8_t> may_end;
+  std::vector<std::uint8_t> may_end;  // the first bit: the text may end; each other: certain added tokens may follow
   std::vector<std::uint16_t> text_starts;     // at the start of a text
   std::vector<std::uint16_t> added_starts;    // after an added token that is text
   std::vector<std::uint16_t> control_starts;  // after one that is not
@@ -95,7 +101,11 @@ struct TextRulesTables {
   std::vector<std::uint16_t> form_targets;
   std::vector<FormState> form_states;
   std::vector<std::string> added, forbidden;  // see AddedTokens
-  std::vector<std::uint8_t> added_begins;     // by number: a text begins anew after it; empty: after none
+  // By number: 0 for those that may stand wherever a text ends, and have `added_starts` and `control_starts` after them;
+  // else 1 + an index of `kinds`.  Empty: all are 0.
+  std::vector<std::uint8_t> added_kinds;
+  std::vector<AddedKind> kinds;
+  std::vector<bool> lone;  // by number: see AddedTokens; empty: none is
   bool added_are_apart = false;
 };
 
@@ -115,17 +125,30 @@ class TextRules {
     if (before == Before::AddedToken) return added_starts();
     return before == Before::ControlToken ? control_starts() : text_starts();
   }
-  std::span<const std::uint16_t> starts_after_added(std::size_t number) const {
-    const bool begins = !tables_.added_begins.empty() && tables_.added_begins[number];
-    return begins ? control_starts() : added_starts();
+  // After an added token that is text, or a control token, or as one.
+  std::span<const std::uint16_t> starts_after_added(std::size_t number, bool is_control) const {
+    const AddedKind* const kind = kind_of(number);
+    if (kind == nullptr) return is_control ? control_starts() : added_starts();
+    return is_control ? kind->control_starts : kind->text_starts;
+  }
+  // Where added tokens may stand alike, and lead to the same starts if they are alike in being control tokens.
+  std::uint8_t added_kind(std::size_t number) const {
+    return tables_.added_kinds.empty() ? std::uint8_t{0} : tables_.added_kinds[number];
   }
   // The hypotheses that end a pre-token where this one stands.
   std::span<const std::uint16_t> ends(std::uint16_t guess) const {
     return std::span(tables_.ends)
         .subspan(tables_.end_offsets[guess], tables_.end_offsets[guess + 1] - tables_.end_offsets[guess]);
   }
-  bool may_end(const TextState& state) const {
-    return state.place == CodePoints::kBetween && tables_.may_end[state.guess] && !owes(state);
+  bool may_end(const TextState& state) const { return (ends_of(state) & 1) != 0; }
+  // What may follow where the text, or the stretch before an added token, ends: a bit for each kind of end.
+  std::uint8_t ends_of(const TextState& state) const {
+    return state.place == CodePoints::kBetween && !owes(state) ? tables_.may_end[state.guess] : std::uint8_t{0};
+  }
+  // Whether an added token may stand after a text with these ends.
+  bool may_precede(std::uint8_t ends, std::size_t number) const {
+    const AddedKind* const kind = kind_of(number);
+    return (ends & (kind == nullptr ? 1 : kind->end)) != 0;
   }
   // Whether the normal form is one of an automaton, and in a special state; and whether it forbids an end there.
   bool is_special(const TextState& state) const { return is_special(state.marks); }
@@ -178,6 +201,10 @@ class TextRules {
   std::size_t memory_bytes() const;
 
  private:
+  const AddedKind* kind_of(std::size_t number) const {
+    const std::uint8_t kind = added_kind(number);
+    return kind == 0 ? nullptr : &tables_.kinds[kind - std::size_t{1}];
+  }
   bool read_code_point(TextState& state, std::uint8_t byte, bool with_form) const;
   bool complete(TextState& state, std::uint16_t cls, bool with_form) const;
   bool keeps_form(TextState& state, const ClassRules& rules) const;

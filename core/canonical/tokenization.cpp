@@ -66,14 +66,15 @@ bool Tokenization::read(TextState& state, TokenId token) const {
   return std::ranges::all_of(bytes, [&](char byte) { return rules_.read(state, static_cast<std::uint8_t>(byte)); });
 }
 
-bool Tokenization::may_end(const CanonicalState& state) const {
-  return std::ranges::any_of(state.hypotheses,
-                             [&](const Hypothesis& hypothesis) { return may_end(hypothesis, state.marks); });
+std::uint8_t Tokenization::ends_of(const CanonicalState& state) const {
+  std::uint8_t ends = 0;
+  for (const Hypothesis& hypothesis : state.hypotheses) ends |= ends_of(hypothesis, state.marks);
+  return ends;
 }
 
 std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, TokenId token) const {
   if (const std::optional<std::size_t> number = added_number(token)) {
-    if (!may_end(state)) return std::nullopt;
+    if (!rules_.may_precede(ends_of(state), *number)) return std::nullopt;
     const AddedTokens::Open open = rules_.added().after(state.open, *number);
     if (open == AddedTokens::kDead) return std::nullopt;
     return begun(starts_after(*number), open);
@@ -105,7 +106,7 @@ std::optional<CanonicalState> Tokenization::step(const CanonicalState& state, To
 // What comes furthest among the hypotheses is what stands in the way.
 Refusal Tokenization::why_not(const CanonicalState& state, TokenId token) const {
   if (step(state, token)) return Refusal::None;
-  if (added_number(token)) return may_end(state) ? Refusal::AddedToken : Refusal::PreToken;
+  if (added_number(token)) return ends_of(state) != 0 ? Refusal::AddedToken : Refusal::PreToken;
   const std::string_view bytes = vocabulary_->bytes(token);
   const auto has = [&](const Words& bits) { return has_bit(bits, token.value); };
   if (bytes.empty() || (!has(pieces_->beginning()) && !has(pieces_->following())) ||
@@ -337,15 +338,17 @@ std::size_t Tokenization::TerminalSteps::memory_bytes() const {
 
 Tokenization::AddedInsideClassPtr Tokenization::make_added_inside_class(const std::string& key,
                                                                         const Words& inside) const {
-  std::map<std::pair<AddedTokens::Open, std::size_t>, std::vector<std::uint32_t>> groups;
+  std::map<std::tuple<std::uint16_t, AddedTokens::Open, std::size_t>, std::vector<std::uint32_t>> groups;
   for (std::uint32_t number = 0; number < added_.size(); ++number)
     if (has_bit(inside, added_[number]))
-      groups[{behind_added(number), vocabulary_->code_points_begun({added_[number]})}].push_back(number);
+      groups[{added_kind(number), behind_added(number), vocabulary_->code_points_begun({added_[number]})}].push_back(
+          number);
   auto result = std::make_shared<AddedInsideClass>();
   for (auto& [where, numbers] : groups) {
-    result->longest = std::max(result->longest, where.second);
+    const auto& [kind, after, length] = where;
+    result->longest = std::max(result->longest, length);
     result->groups.push_back(
-        {where.first, where.second, std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
+        {kind, after, length, std::make_shared<const std::vector<std::uint32_t>>(std::move(numbers))});
   }
   return added_inside_class_.keep(key, std::move(result));
 }

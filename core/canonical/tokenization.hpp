@@ -110,11 +110,15 @@ class Tokenization {
   std::optional<CanonicalState> step(const CanonicalState& state, TokenId token) const;
   Refusal why_not(const CanonicalState& state, TokenId token) const;
   // Whether the text may end, so that the sequence is canonical as it is.
-  bool may_end(const CanonicalState& state) const;
+  bool may_end(const CanonicalState& state) const { return (ends_of(state) & 1) != 0; }
   // `marks`: of the text that the hypothesis is about.
-  bool may_end(const Hypothesis& hypothesis, std::uint8_t marks) const {
-    return rules_.may_end({.guess = hypothesis.guess, .place = hypothesis.place, .marks = marks}) &&
-           (hypothesis.edge == Hypothesis::Edge::Border || pieces_->may_finish(hypothesis.pieces));
+  bool may_end(const Hypothesis& hypothesis, std::uint8_t marks) const { return (ends_of(hypothesis, marks) & 1) != 0; }
+  // The ends that the stretch of text may have here; see TextRules::ends_of.
+  std::uint8_t ends_of(const CanonicalState& state) const;
+  std::uint8_t ends_of(const Hypothesis& hypothesis, std::uint8_t marks) const {
+    const bool is_whole = hypothesis.edge == Hypothesis::Edge::Border || pieces_->may_finish(hypothesis.pieces);
+    if (!is_whole) return 0;
+    return rules_.ends_of({.guess = hypothesis.guess, .place = hypothesis.place, .marks = marks});
   }
 
   // The number of an added token, if it is one that text is cut at.
@@ -129,7 +133,11 @@ class Tokenization {
   }
   // The hypotheses after one.
   std::span<const std::uint16_t> starts_after(std::size_t number) const {
-    return is_control({added_[number]}) ? rules_.control_starts() : rules_.starts_after_added(number);
+    return rules_.starts_after_added(number, is_control({added_[number]}));
+  }
+  // Those of one number may stand after the same texts, and have the same hypotheses after them.
+  std::uint16_t added_kind(std::size_t number) const {
+    return static_cast<std::uint16_t>(2 * rules_.added_kind(number) + (is_control({added_[number]}) ? 1 : 0));
   }
   // The matches that one leaves under way where none was before.
   AddedTokens::Open behind_added(std::size_t number) const { return (*behind_added_)[number]; }
@@ -137,10 +145,11 @@ class Tokenization {
   std::shared_ptr<const std::vector<std::uint32_t>> distinguished(AddedTokens::Open open) const;
   // Their texts, with their numbers for tokens.
   const TokenTrie& added_trie() const { return *added_trie_; }
-  // Those that stay inside a class of code points, whose tokens are given: by what they leave under way, and how many
-  // code points they have.
+  // Those that stay inside a class of code points, whose tokens are given: by their kind, by what they leave under way,
+  // and how many code points they have.
   struct AddedInsideClass {
     struct Group {
+      std::uint16_t kind;
       AddedTokens::Open after;
       std::size_t length;
       std::shared_ptr<const std::vector<std::uint32_t>> numbers;

@@ -15,9 +15,11 @@ from transformers import PreTrainedTokenizerFast
 
 import tokamata as tk
 from tests.support.models.small_models import MERGES, SPECIAL, small_model, small_tokenizer
+from tests.support.texts import all_texts
 from tests.support.tokenizers.canonical_tokenizers import SOURCES, Source
 from tests.support.tokenizers.random_tokenizers import ALPHABETS, JSON_ALPHABETS, random_tokenizer
 from tests.support.tokenizers.real_tokenizers import package_file
+from tests.support.tokenizers.spelled import spelled
 from tokamata.decoding.hosts import vocabulary_of
 from tokamata.guard.self_test import plan, self_test
 from tokamata.guard.token_edges import TokenEdges
@@ -349,6 +351,26 @@ def test_answers_that_are_no_tokens_of_the_text(fault: str) -> None:
     with pytest.raises(tk.TokenizerMismatchError):
         ANYTHING.compile(vocabulary, tokenization="canonical")
     assert self_test(faulty(lambda text, ids: ids))
+
+
+def test_a_program_that_refuses_unknown_characters() -> None:
+    """Unigram without ``unk_id`` writes no tokens for them, and neither do the tables."""
+    vocab = {"▁": 0, "a": 1, "b": 2, "▁ab": 3}
+    tokenizer = Tokenizer(models.Unigram([(text, -1.0 - number) for text, number in vocab.items()]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    assert self_test(tokenizer)
+    vocabulary = tk.Vocabulary.load(tokenizer, stop=())
+    for text in all_texts("abc ", 3):
+        if "c" in text:
+            with pytest.raises(Exception, match="unk_id"):
+                tokenizer.encode(text)
+            assert spelled(vocabulary, text) is None
+        else:
+            tokens = tokenizer.encode(text).ids
+            assert spelled(vocabulary, text) == (tuple(tokens) if tokenizer.decode(tokens) == text else None)
+    with pytest.raises(tk.UnspellableError):
+        tk.regex("ac").compile(vocabulary, tokenization="canonical")
 
 
 def test_interrupts_are_not_caught() -> None:

@@ -17,6 +17,7 @@ import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
+from tokamata.tokenization.added_kinds import DEAD_GUESS
 from tokamata.tokenization.pipelines import ranks
 from tokamata.tokenization.pipelines.json_floats import read_float
 from tokamata.tokenization.pipelines.pipeline import (
@@ -33,7 +34,7 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
 )
 from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
-from tokamata.tokenization.tables import DEAD_CLASS, DEAD_GUESS, Tables, make_tables
+from tokamata.tokenization.tables import DEAD_CLASS, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import PipelineSource, collection_paused
 
@@ -106,6 +107,9 @@ def _text_tables_of(vocabulary: Vocabulary) -> Tables:
     if "scores" in tables:
         what = "names of control tokens are ordinary text here, and a Unigram model has them as pieces"
         raise UnsupportedTokenizerError("model", what)
+    if tables["added_lone"].any():
+        what = "names of control tokens are ordinary text here, and single_word depends on what is cut out"
+        raise UnsupportedTokenizerError("added tokens", what)
     is_text = [vocabulary.tokens[token] is not None for token in tables["added_tokens"].tolist()]
     texts = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if keeps]
     names = [text for text, keeps in zip(tables["added_texts"], is_text, strict=True) if not keeps]
@@ -117,10 +121,11 @@ def _text_tables_of(vocabulary: Vocabulary) -> Tables:
     if "roles" in tables:
         _check_looked_up(vocabulary, tables)
     chosen = np.array(is_text, dtype=bool)
-    tokens, begins = tables["added_tokens"][chosen], tables["added_begins"][chosen]
+    tokens, kinds = tables["added_tokens"][chosen], tables["added_kinds"][chosen]
     kept = np.isin(tables["forbidden_tokens"], tokens)
     forbidden = [text for text, keeps in zip(tables["forbidden_texts"], kept, strict=True) if keeps]
-    added = {"added_tokens": tokens, "added_begins": begins, "added_texts": texts}
+    lone = tables["added_lone"][chosen]
+    added = {"added_tokens": tokens, "added_kinds": kinds, "added_texts": texts, "added_lone": lone}
     return {**tables, **added, "forbidden_texts": forbidden}
 
 

@@ -14,6 +14,9 @@ canonical tokenization (``t`` is canonical iff ``encode(decode(t)) == t``) the t
 * ``t`` spells another text ``y``, or holds a control token: no canonical tokens spell ``x``.  And ``t`` is
   canonical iff the program makes ``t`` of ``y``, too.
 
+If the program refuses ``x`` with an error, as a Unigram model without ``unk_id`` does with an unknown
+character, no canonical tokens spell ``x``.
+
 So a program that differs on a text of the test is found, whichever of the two is wrong.  What is not tested
 is not known: the test of 10,000 tokens meets each of them, that of 262,145 every thirtieth.  One other merge
 among 500,000 is found if a text has its tokens.  Later calls go on with other texts, some in each call
@@ -41,7 +44,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import tokamata._core as _core
@@ -67,12 +70,13 @@ __all__ = ["SelfTest", "check_running", "self_test", "tested_text_tokenization",
 _SEED = 7
 _DRAWN = 2000
 _TEXTS_VERSION = 2  # changes whenever the texts do
-_MOST_CHANGED = 256  # texts that the program changes and that are judged in full
+_MOST_CHANGED = 256  # texts that the program changes or refuses, and that are judged in full
 _AT_ONCE = 32  # of these in one search for canonical tokens
 _PROBES = 8  # texts of later calls
 _REPEATS = 8  # of a text on which the two differ
 
 _Encode = Callable[[str], list[int]]
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -291,20 +295,34 @@ class _Judge:
     def first_mismatch(self, texts: Sequence[str]) -> TokenizerMismatchError | None:
         """The first text on which the two differ, or ``None``."""
         changed: list[tuple[str, list[int]]] = []
+        failed: dict[str, str] = {}
         for text in texts:
             self.texts += 1
             try:
                 theirs = self._encode(text)
             except VocabularyError as error:
-                return self._mismatch(text, None, str(error))
+                failed[text] = str(error)
+                continue
             self.tokens += len(theirs)
             if self._spelled(theirs) != text.encode():
                 changed.append((text, theirs))
             elif self._tables.first_noncanonical(theirs) is not None:
                 return self._differing(text, theirs)
         self.changed += len(changed)
-        judged = min(len(changed), _MOST_CHANGED)
-        return self._first_of_changed([changed[n * len(changed) // judged] for n in range(judged)])
+        return self._first_of_failed(failed) or self._first_of_changed(_some_of(changed))
+
+    def _first_of_failed(self, failed: dict[str, str]) -> TokenizerMismatchError | None:
+        """The first of the texts that the program refuses which tokens spell by the tables."""
+        texts = _some_of(list(failed))
+        for begin in range(0, len(texts), _AT_ONCE):
+            group = texts[begin : begin + _AT_ONCE]
+            if self._canonical(group) is None:
+                continue
+            for text in group:
+                ours = self._canonical([text])
+                if ours is not None and self._spelled(ours) == text.encode():
+                    return self._mismatch(text, None, failed[text])
+        return None
 
     def _first_of_changed(self, changed: list[tuple[str, list[int]]]) -> TokenizerMismatchError | None:
         """The first of the texts that the program changes for which the tables do not say so."""
@@ -325,7 +343,9 @@ class _Judge:
             try:
                 again = self._encode(text)
             except VocabularyError as error:
-                return self._mismatch(text, None, str(error))
+                if self._tables.first_noncanonical(theirs) is None:
+                    return self._mismatch(text, None, str(error))
+                continue
             if (again == theirs) != (self._tables.first_noncanonical(theirs) is None):
                 return self._differing(text, again)
         return None
@@ -407,6 +427,12 @@ class _Judge:
         return TokenizerMismatchError(
             self._program, text, at, own, None if theirs is None else tuple(theirs), reason
         )
+
+
+def _some_of(items: list[_Item]) -> list[_Item]:
+    """Of many items, some from all over the list."""
+    size = min(len(items), _MOST_CHANGED)
+    return [items[number * len(items) // size] for number in range(size)]
 
 
 def _first_difference(first: Sequence[int], second: Sequence[int]) -> int | None:

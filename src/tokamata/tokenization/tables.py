@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.added_kinds import Texts, seen_by_lone, texts_tables
+from tokamata.tokenization.continued_texts import continued_texts_tables
 from tokamata.tokenization.pipelines.cluster_forms import FormAutomaton, cluster_form, pair_form
 from tokamata.tokenization.pipelines.normal_forms import normal_form, unchanged_points
 from tokamata.tokenization.pipelines.pipeline import (
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from tokamata.vocabulary import Vocabulary
 
 DEAD_CLASS = 0xFFFF  # of code points in no text
-DEAD_GUESS = 0xFFFF
 Tables = dict[str, Any]
 
 
@@ -155,6 +156,8 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
     spacing = model.spacing if isinstance(model, BytePairs) else None
     if spacing is not None:
         seen += [spacing.outer, spacing.inner]
+    elif any(added.is_lone for added in pipeline.added):
+        seen += seen_by_lone(pipeline.added)
     letters = sorted(set("".join(model.enclosing))) if isinstance(model, Unigram) else []
     seen += [np.arange(CODE_POINTS) == ord(letter) for letter in letters]
     tables, kinds = _class_tables(pipeline, live, seen, model.lacks)
@@ -173,15 +176,19 @@ def _text_tables(pipeline: Pipeline, model: BytePairs | Unigram) -> Tables:
             raise UnsupportedTokenizerError("pre-tokenizer", f"{split.regex!r:.100} leaves out every text")
     others = kinds[:, len(names) :]  # the space, white space, and where words have spaces
     if spacing is not None:
-        guesses = _spaced_guesses(cuts, absent, spacing, others)
-        return {**tables, "added_are_apart": spacing.side == "before", **guesses}
-    found, starts = _guesses(normalizer, hypotheses(cuts, len(kinds)), absent, others[:, 0], others[:, 1])
+        texts = _spaced_texts(cuts, absent, spacing, others)
+        return {**tables, "added_are_apart": spacing.side == "before", **texts_tables(texts, pipeline.added)}
+    if normalizer.goes_on:  # only SentencePiece's, which has no splits
+        is_put, removes = normalizer.prefix == "always", any(normalizer.strips)
+        found = continued_texts_tables(pipeline.added, others[:, 0].tolist(), is_put, removes)
+        return {**tables, "added_are_apart": False, **found}
+    texts = _texts(normalizer, hypotheses(cuts, len(kinds)), absent, others[:, 0], others[:, 1])
     if letters and isinstance(model, Unigram):
-        symbols = {letter: int(np.argmax(others[:, 2 + number])) for number, letter in enumerate(letters)}
+        is_letter = others[:, -len(letters) :]
+        symbols = {letter: int(np.argmax(is_letter[:, number])) for number, letter in enumerate(letters)}
         words = [[symbols[letter] for letter in piece] for piece in model.enclosing]
-        found, starts = enclose(found, starts, words, {symbols[letter] for letter in model.enclosed})
-    guesses = _hypotheses_tables(found.targets, found.ends, found.may_end)
-    return {**tables, "added_are_apart": False, **guesses, **_starts(starts)}
+        texts = Texts(*enclose(texts.found, texts.starts, words, {symbols[each] for each in model.enclosed}))
+    return {**tables, "added_are_apart": False, **texts_tables(texts, pipeline.added, others[:, 2:4])}
 
 
 def _unguarded(pipeline: Pipeline) -> str:
@@ -197,6 +204,8 @@ def _unguarded(pipeline: Pipeline) -> str:
             split.members and not split.keeps_gaps for split in splits
         ),
         "its pre-tokenizer removes parts of texts": not all(split.keeps_matches for split in splits),
+        "some of its added tokens are single words": any(added.is_lone for added in pipeline.added),
+        "its texts go on after user-defined pieces": normalizer.goes_on,
         "its normalizer changes code points before their normal form": not normalizer.form_is_first,
     }
     return next((reason for reason, is_so in reasons.items() if is_so), "")
@@ -256,7 +265,7 @@ def _class_tables(
         "unguarded": np.frombuffer(_unguarded(pipeline).encode(), dtype=np.uint8),
         "added_tokens": np.array([added.token for added in pipeline.added], dtype=np.uint32),
         "added_texts": [added.text for added in pipeline.added],
-        "added_begins": np.array([added.begins for added in pipeline.added], dtype=np.uint8),
+        "added_lone": np.array([added.is_lone for added in pipeline.added], dtype=np.uint8),
         "forbidden_tokens": np.array(
             [added.token for added in pipeline.added for _ in added.forbidden], dtype=np.uint32
         ),
@@ -286,9 +295,9 @@ def _as_spelled(flags: Flags, normalizer: Normalizer) -> Flags:
     return spelled
 
 
-def _spaced_guesses(
+def _spaced_texts(
     cuts: list[Cut], absent: list[Matching], spacing: Spacing, columns: npt.NDArray[Any]
-) -> Tables:
+) -> Texts:
     """The hypotheses where words have spaces beside them.
 
     Args:
@@ -308,17 +317,16 @@ def _spaced_guesses(
         # The space before the first word of a text is none of its own.
         hidden = frozenset(text) if spacing.side == "before" else frozenset[int]()
         found, starts = without_matches(found, starts, hidden, absent, len(columns))
-    return {**_hypotheses_tables(found.targets, found.ends, found.may_end), **_starts(starts)}
+    return Texts(found, starts)
 
 
-def _guesses(
+def _texts(
     normalizer: Normalizer,
     found: Hypotheses,
     absent: list[Matching],
     is_space: npt.NDArray[np.bool_],
     is_white: npt.NDArray[np.bool_],
-) -> tuple[Hypotheses, dict[str, list[int]]]:
-    """The hypotheses, and where texts begin there, by what stands before them."""
+) -> Texts:
     if normalizer.strips[1]:
         found = without_end(found, is_white.tolist())
     starts = list(found.starts)
@@ -348,36 +356,20 @@ def _guesses(
             tables["control_starts"] = (
                 tables["added_starts"] if normalizer.prefix == "missing" else tables["text_starts"]
             )
-    made = Hypotheses(tuple(starts), tuple(map(tuple, targets)), tuple(map(tuple, ends)), tuple(may_end))
-    if not absent:
-        return made, tables
     is_hidden = normalizer.prefix != "none" and normalizer.prefix_is_decoded
     hidden = frozenset(tables["text_starts"] if is_hidden else ())
-    return without_matches(made, tables, hidden, absent, len(is_space))
-
-
-def _hypotheses_tables(
-    targets: Sequence[Sequence[int]], ends: Sequence[Sequence[int]], may_end: Sequence[bool]
-) -> Tables:
-    offsets = np.cumsum([0, *map(len, ends)])
-    table = np.array(targets, dtype=np.int64).reshape(-1)
-    return {
-        "targets": np.where(table == DEAD, DEAD_GUESS, table).astype(np.uint16),
-        "end_offsets": offsets.astype(np.uint32),
-        "ends": np.array([end for row in ends for end in row], dtype=np.uint16),
-        "may_end": np.array(may_end, dtype=np.uint8),
-    }
-
-
-def _starts(tables: dict[str, list[int]]) -> Tables:
-    return {name: np.array(states, dtype=np.uint16) for name, states in tables.items()}
+    made = Hypotheses((), tuple(map(tuple, targets)), tuple(map(tuple, ends)), tuple(may_end))
+    if absent:
+        made, tables = without_matches(made, tables, hidden, absent, len(is_space))
+        hidden = frozenset(tables["text_starts"] if is_hidden else ())
+    return Texts(made, tables, hidden)
 
 
 def _prefixed(
     found: Hypotheses,
     targets: list[list[int]],
     ends: list[list[int]],
-    may_end: list[bool],
+    may_end: list[int],
     spaces: npt.NDArray[np.int64],
     white: npt.NDArray[np.int64],
     is_decoded: bool,
@@ -396,7 +388,7 @@ def _prefixed(
     starts = []
     kept_out = np.union1d(white, spaces) if is_single else white
 
-    def copied(state: int, ends_here: list[int], ends_text: bool) -> int:
+    def copied(state: int, ends_here: list[int], ends_text: int) -> int:
         return _without(found, targets, ends, may_end, state, kept_out, ends_here, ends_text)
 
     for start in found.starts:
@@ -420,11 +412,11 @@ def _without(
     found: Hypotheses,
     targets: list[list[int]],
     ends: list[list[int]],
-    may_end: list[bool],
+    may_end: list[int],
     state: int,
     symbols: npt.NDArray[np.int64],
     ends_here: Sequence[int],
-    ends_text: bool,
+    ends_text: int,
 ) -> int:
     """A new state like another one, where these symbols may not follow."""
     row = list(found.targets[state])
@@ -466,10 +458,10 @@ def _word_text_tables(pipeline: Pipeline, model: WordPieces) -> Tables:
         symbols, WordDefinition(model.most, mark, mark_kind, model.lexicon, model.after_mark)
     )
     text, added = ([start] for start in found.starts)
+    starts = {"text_starts": text, "added_starts": added, "control_starts": added}
     return {
         **tables,
-        **_hypotheses_tables(found.targets, found.ends, found.may_end),
-        **_starts({"text_starts": text, "added_starts": added, "control_starts": added}),
+        **texts_tables(Texts(found, starts), pipeline.added),
         "added_are_apart": True,
         # For the seams between texts; the engine does not read them.
         "symbol_kinds": kinds[:, 0].astype(np.uint16),

@@ -21,10 +21,10 @@ _WORDS += (r"a+(?!\s)|\S", r"a b|\S+", r"\s*a|\S+", r"(?:ab)+?(?=\s|b)|\S")
 _ALPHABETS = ("ab ", "a b.", "a's ", "aé ", "ab1 ", "ab\n ", "aB ", "ab< ", "a\xa0b ", "a#b ", "e\u0301a ")
 
 
-def marked(draw: random.Random, name: str) -> tuple[_Document, str]:
+def marked(draw: random.Random, name: str, alphabets: tuple[str, ...] = _ALPHABETS) -> tuple[_Document, str]:
     """Byte-pair encoding with ``end_of_word_suffix`` or ``continuing_subword_prefix``."""
     is_suffix = name == "end_of_word_suffix"
-    alphabet = draw.choice(_ALPHABETS)
+    alphabet = draw.choice(alphabets)
     mark = draw.choice(
         ["</w>", "</w>", "</w>", "_", "aa", "<"] if is_suffix else ["##", "##", "##", "@@", "#", "é"]
     )
@@ -65,6 +65,25 @@ def marked(draw: random.Random, name: str) -> tuple[_Document, str]:
         },
     }
     document["added_tokens"] = _added(draw, vocab, ["<m>", "a", "ab", "b.", "<e>"], 0.15)
+    return document, alphabet
+
+
+def isolating(draw: random.Random) -> tuple[_Document, str]:
+    """The same with ``BertNormalizer``, which puts spaces around Chinese characters (GPT-1)."""
+    name = draw.choice(["end_of_word_suffix", "end_of_word_suffix", "continuing_subword_prefix"])
+    document, alphabet = marked(draw, name, ("ab中 ", "aé文 ", "aB中 ", "a中\u0301 ", "a文. ", "中\uf900a "))
+    document["normalizer"] = {
+        "type": "BertNormalizer",
+        "clean_text": draw.random() < 0.8,
+        "handle_chinese_chars": True,
+        "strip_accents": draw.choice([None, True, False]),
+        "lowercase": draw.random() < 0.6,
+    }
+    parts = document["pre_tokenizer"]["pretokenizers"]
+    if parts[0]["type"] == "Split":
+        parts[0] = {"type": "BertPreTokenizer"}
+    for entry in document["added_tokens"]:
+        entry["normalized"] = entry["content"] != "<unk>" and draw.random() < 0.3
     return document, alphabet
 
 
@@ -170,5 +189,6 @@ def whole_words(draw: random.Random) -> tuple[_Document, str]:
 RARE_FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
     "suffix": lambda draw: marked(draw, "end_of_word_suffix"),
     "prefix": lambda draw: marked(draw, "continuing_subword_prefix"),
+    "isolating": isolating,
     "whole words": whole_words,
 }

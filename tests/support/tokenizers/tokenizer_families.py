@@ -6,7 +6,8 @@ The families *added tokens*, *normal forms* and *splits* are tokenizers of the o
 there: added tokens that overlap with themselves and with each other, special or not; a normal form, with
 characters that it composes, decomposes and reorders; and other pre-tokenizers, which cut at literal texts, at
 digits and marks, or leave the text between out, with characters of several bytes.  *Stripping tokens* swallow
-white space, beside others that have some; in *spaced pieces* the pre-tokenizer puts a space before each.
+white space, beside others that have some; *lone tokens* are found only beside other characters than those of
+words; in *spaced pieces* the pre-tokenizer puts a space before each.
 """
 
 from __future__ import annotations
@@ -141,6 +142,47 @@ def _with_stripping_tokens(draw: random.Random) -> tuple[_Document, str]:
     return document, alphabet
 
 
+# Few in a row share characters, but for words.
+_LONE = (
+    ["<m>", "ab", " "],
+    ["a<", "b", "\n"],
+    ["-", "<a>", "b"],
+    ["ab", "1", " -"],
+    ["\xe9", "a ", "<-"],
+    ["<", "b>", "a"],
+    ["a b", "-<", "1"],
+    ["abab", "bab", "ba"],
+    ["aab", "aabb", "ba-ab"],
+)
+
+
+def _with_lone_tokens(draw: random.Random) -> tuple[_Document, str]:
+    document, alphabet = _of_kind(
+        draw.choice(["byte level", "ignore_merges", "characters", "byte fallback"]), draw
+    )
+    vocab = document["model"]["vocab"]
+    entries = [entry for entry in document["added_tokens"] if entry["content"] in ("<unk>", "[UNK]")]
+    free = max([*vocab.values(), *(entry["id"] for entry in entries)]) + 1
+    contents = draw.sample(draw.choice(_LONE), draw.choice([1, 2, 2, 3]))
+    for number, content in enumerate(contents):
+        if content in vocab and draw.random() < 0.7:
+            continue
+        token = vocab.get(content)
+        if token is None:
+            token, free = free, free + 1
+        flags = {name: draw.random() < 0.2 for name in ("lstrip", "rstrip", "normalized")}
+        lone = number == 0 or draw.random() < 0.4
+        special = draw.random() < 0.2
+        entries.append({"id": token, "content": content, "special": special, "single_word": lone, **flags})
+    document["added_tokens"] = entries
+    letters = "".join(contents)
+    characters = list(dict.fromkeys(letters + alphabet))
+    if len(characters) > MOST_CHARACTERS:
+        own = list(dict.fromkeys(letters))
+        characters = draw.sample(own, min(3, len(own))) + draw.sample(list(alphabet), 1)
+    return document, "".join(dict.fromkeys(characters))
+
+
 def _with_spaced_pieces(draw: random.Random) -> tuple[_Document, str]:
     while True:
         document, alphabet = _of_kind(draw.choice(["byte level", "ignore_merges"]), draw)
@@ -159,6 +201,7 @@ FAMILIES: dict[str, Callable[[random.Random], tuple[_Document, str]]] = {
     "normal forms": _with_normal_form,
     "splits": _with_other_splits,
     "stripping tokens": _with_stripping_tokens,
+    "lone tokens": _with_lone_tokens,
     "spaced pieces": _with_spaced_pieces,
     "Unigram": unigram_document,
     **RARE_FAMILIES,

@@ -57,23 +57,26 @@ def byte_pair_pipeline(file: Section, tokens: list[bytes | None]) -> Pipeline:
     Arguments and errors are those of :func:`.tokenizer_json.pipeline_from_tokenizer_json`.
     """
     engine = HuggingFaceEngine()
-    normalizer = read_normalizer(file, engine)
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
-    splits, normalizer = read_pre_tokenizer(parts, normalizer, engine)
-    if normalizer.prefix != "none" and not all(split.keeps_gaps or split.members for split in splits):
-        raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     is_byte_level = any(part.kind == "ByteLevel" for part in parts)
     section = file.section("model")
     if kind_of(section) != "BPE":
         raise refusal("model", kind_of(section))
+    mark = mark_of(section, is_byte_level)
+    normalizer = read_normalizer(file, engine, writes_spaces=mark is not None)
+    splits, normalizer = read_pre_tokenizer(parts, normalizer, engine)
+    if normalizer.prefix != "none" and not all(split.keeps_gaps or split.members for split in splits):
+        raise refusal("pre-tokenizer", "a split that may leave out the space that is put before a text")
     _check_deterministic(section)
-    if mark := mark_of(section, is_byte_level):
+    if mark is not None:
         if normalizer.prefix != "none" or normalizer.spaces:
             raise refusal(
                 "normalizer", f"it changes spaces, and the model marks words with {mark.text!r:.40}"
             )
         model = _marked_pairs(section, mark, tokens)
         added = _added_between_words(file, tokens, normalizer, mark)
+        if normalizer.isolated is not None:
+            splits.insert(0, Splitting("[sign]", members={"[sign]": normalizer.isolated}))
         return Pipeline(engine, normalizer, tuple(splits), model, added, _UNGUARDED_MARKS)
     model = _byte_pairs(section, tokens, is_byte_level, normalizer)
     if not is_byte_level:
@@ -323,6 +326,8 @@ def _added_between_words(
     added = added_tokens(file, tokens, normalizer, keeps_spaces=False)
     for one in added:
         name = f"{one.text.decode()!r:.40}"
+        if one.is_late and normalizer.isolated is not None and _has(one.text, normalizer.isolated):
+            raise refusal("added tokens", f"{name} is found in normalized texts, where it has spaces")
         if mark.text.encode() in one.text:
             raise refusal("added tokens", f"{name} has the mark of characters of words")
         if not mark.is_suffix and not set(WHITE_SPACE).isdisjoint(one.text.decode()):
@@ -330,6 +335,10 @@ def _added_between_words(
         if tokens[one.token] not in (None, one.text if mark.is_suffix else b" " + one.text):
             raise refusal("added tokens", f"{name} is decoded to {tokens[one.token]!r:.40}")
     return added
+
+
+def _has(text: bytes, letters: Flags) -> bool:
+    return any(letters[ord(letter)] for letter in text.decode())
 
 
 def check_decoder(

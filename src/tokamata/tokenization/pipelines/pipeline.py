@@ -42,12 +42,16 @@ class Normalizer:
             if the text does not begin with one.
         prefix_is_decoded: whether the decoder removes the prefix.
         prefix_once: whether only the start of a text gets a prefix, and not the text after added tokens.
+        goes_on: whether added tokens are cut out of the normalized text, so that their own spaces are spaces
+            of the text, and nothing begins after them.
         charsmap: a table of replacements; ``None`` if there is none.
         by_clusters: the program of the charsmap, if it finds keys where clusters begin (Hugging Face's);
             ``None`` if it finds each key (SentencePiece's).
         absent: splits whose matches are replaced, so that no text has one.
         strips: whether white space is removed at the start, and at the end of a text.
         white: what is white space there: ``bool[0x110000]``; ``None`` if nothing is removed.
+        isolated: the code points that get spaces around them, where the white space between words is lost
+            anyway, so that each is a word; ``None`` if there are none.
     """
 
     form: Callable[[str], str] | None = None
@@ -57,11 +61,13 @@ class Normalizer:
     prefix: Literal["none", "always", "missing"] = "none"
     prefix_is_decoded: bool = True
     prefix_once: bool = False
+    goes_on: bool = False
     charsmap: Charsmap | None = None
     by_clusters: Callable[[str], str] | None = None
     absent: tuple[Splitting, ...] = ()
     strips: tuple[bool, bool] = (False, False)
     white: Flags | None = None
+    isolated: Flags | None = None
 
     @property
     def has_contexts(self) -> bool:
@@ -197,12 +203,18 @@ class AddedToken:
         forbidden: longer texts that stand in no canonical text, since the token swallows white space.
         begins: whether a text begins anew after it, as after a control token: it swallows the space that is
             put before a text, so that this is not put twice.
+        is_late: whether it is found in the normalized text, in what others leave of it.
+        is_lone: whether it is cut out only where no word character stands beside it.
+        bars_white: for one that is lone, whether white space may not stand before it, and after it.
     """
 
     token: int
     text: bytes
     forbidden: tuple[bytes, ...] = ()
     begins: bool = False
+    is_late: bool = False
+    is_lone: bool = False
+    bars_white: tuple[bool, bool] = (False, False)
 
 
 @dataclass(frozen=True)

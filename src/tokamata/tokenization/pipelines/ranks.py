@@ -8,6 +8,7 @@ rank first.  This is as if each cut of a token into two tokens were a merge with
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from tokamata.tokenization.pipelines.pipeline import (
 )
 from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
 from tokamata.tokenization.pipelines.sentence_piece_unigram import sentence_piece_unigram
+from tokamata.tokenization.pipelines.user_defined_pieces import user_defined_pieces
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, TiktokenEngine
 from tokamata.vocabulary.sections import Section
 from tokamata.vocabulary.tiktoken_ranks import Ranks
@@ -83,7 +85,7 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
     """The pipeline of a SentencePiece model file.
 
     Raises:
-        UnsupportedTokenizerError: it is not BPE, or a part is not supported.
+        UnsupportedTokenizerError: it is neither BPE nor Unigram, or a part is not supported.
         VocabularyError: its charsmap is damaged.
     """
     model = read_model(proto)
@@ -98,13 +100,8 @@ def pipeline_from_sentence_piece(proto: bytes, tokens: Sequence[bytes | None]) -
         raise UnsupportedTokenizerError("model", "SentencePiece's unused pieces")
     added = [AddedToken(token, b"") for token in model.control]
     if model.user_defined:
-        # They are cut out, but what is around them is one text: spaces at its ends would have to be told from
-        # those beside a piece, and a key of a charsmap may begin before a piece.
-        if normalizer.prefix != "none" or normalizer.has_contexts:
-            what = "user-defined pieces, where SentencePiece adds, removes or replaces characters"
-            raise UnsupportedTokenizerError("model", what)
-        texts = model.user_defined.items()
-        added += [AddedToken(token, text.replace("▁", " ").encode()) for text, token in texts]
+        normalizer = replace(normalizer, goes_on=normalizer.prefix != "none" or any(normalizer.strips))
+        added += user_defined_pieces(model, normalizer)
     return Pipeline(NoEngine(), normalizer, (), _piece_pairs(model, len(tokens)), tuple(added))
 
 

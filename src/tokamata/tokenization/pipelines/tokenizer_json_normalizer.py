@@ -12,6 +12,8 @@ what the fixed sets of its parts have in common, and refuses other sequences.
 - ``Precompiled``: ``charsmaps.py`` and ``cluster_forms.py``.
 - ``Replace`` of a longer text or of a regex: a text has no match.
 - ``Strip``: a text has no white space at its ends.  Ends are those of what stands between added tokens.
+- ``BertNormalizer`` puts spaces around Chinese characters, which changes a text.  If white space is lost, and
+  the decoder writes a space between words (GPT-1), then each of them is a word.
 - ``Replace`` of a space by ``\u2581`` and ``Prepend`` are undone by the decoder: they are no changes of a
   text.
 """
@@ -22,33 +24,48 @@ import base64
 import binascii
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tokamata.errors import VocabularyError
 from tokamata.tokenization.pipelines.charsmaps import Charsmap
+from tokamata.tokenization.pipelines.normal_forms import changed_points
 from tokamata.tokenization.pipelines.normalizer_sequences import Part, check_sequence
 from tokamata.tokenization.pipelines.pipeline import Normalizer, Splitting
 from tokamata.tokenization.pipelines.tokenizer_json_parts import refusal
-from tokamata.tokenization.pretokenizers.classes import HuggingFaceEngine
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, HuggingFaceEngine, spread
 from tokamata.tokenization.pretokenizers.regex import escaped, least_length
 from tokamata.vocabulary.sections import Section, flattened
+
+if TYPE_CHECKING:
+    from tokamata.tokenization.pretokenizers.classes import Flags
 
 __all__ = ["read_normalizer"]
 
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+_WORDS = ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")  # they leave out all white space
 
 
-def read_normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
+def read_normalizer(file: Section, engine: HuggingFaceEngine, writes_spaces: bool = False) -> Normalizer:
     """The normalizer of a parsed ``tokenizer.json``.
+
+    Args:
+        file: the parsed file.
+        engine: runs its parts.
+        writes_spaces: whether the decoder writes the space between words.
 
     Raises:
         UnsupportedTokenizerError: a part is not supported.
         VocabularyError: a charsmap is damaged.
     """
-    reading = _Reading(engine)
-    for one in flattened(file, "normalizer", "normalizers"):
-        reading.add(one)
+    found = flattened(file, "normalizer", "normalizers")
     parts = flattened(file, "pre_tokenizer", "pretokenizers")
+    # Spaces that are put into a text are lost if nothing sees them before they are left out.
+    is_lost = writes_spaces and len(found) == 1 and bool(parts) and parts[0].kind in _WORDS
+    reading = _Reading(engine, is_lost)
+    for one in found:
+        reading.add(one)
     signs = [one.character("replacement") for one in parts if one.kind == "Metaspace"]
     return reading.result(signs[0] if signs else "")
 
@@ -56,7 +73,9 @@ def read_normalizer(file: Section, engine: HuggingFaceEngine) -> Normalizer:
 class _Reading:
     """The parts that were read so far."""
 
-    def __init__(self, engine: HuggingFaceEngine) -> None:
+    def __init__(self, engine: HuggingFaceEngine, spaces_are_lost: bool) -> None:
+        self._spaces_are_lost = spaces_are_lost
+        self._isolated: Flags | None = None
         self._package = engine.package.normalizers
         self._engine = engine
         self._parts: list[Part] = []
@@ -115,6 +134,7 @@ class _Reading:
             absent=tuple(self._absent),
             strips=(self._strips[0], self._strips[1]),
             white=self._engine.stripped() if any(self._strips) else None,
+            isolated=self._isolated,
         )
 
     def _add_single(self, name: str, program: Any) -> None:
@@ -131,7 +151,9 @@ class _Reading:
             return self._package.BertNormalizer(**{**none, **flags})
 
         for name in ("clean_text", "handle_chinese_chars"):
-            if one.flag(name, True):
+            if one.flag(name, True) and name == "handle_chinese_chars" and self._spaces_are_lost:
+                self._isolated = _chinese_characters()
+            elif one.flag(name, True):
                 self._add_single(f"BertNormalizer with {name}", step(**{name: True}))
         if strips:
             self._parts.append(Part("NFD", _form("NFD"), "form"))
@@ -185,6 +207,18 @@ class _Reading:
     def _refuse_after_spaces(self, one: Section) -> None:
         if self._spaces:
             raise refusal("normalizer", f"{one.kind} after a sign is written for spaces")
+
+
+@cache
+def _chinese_characters() -> Flags:
+    """The code points that ``BertNormalizer`` puts spaces around."""
+    others = dict.fromkeys(("clean_text", "strip_accents", "lowercase"), False)
+    program = HuggingFaceEngine().package.normalizers.BertNormalizer(handle_chinese_chars=True, **others)
+    flags = np.zeros(CODE_POINTS, dtype=bool)
+    flags[list(changed_points(program.normalize_str))] = True
+    flags = spread(flags)
+    flags.flags.writeable = False
+    return flags
 
 
 @cache

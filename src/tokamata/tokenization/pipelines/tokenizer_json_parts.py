@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tokamata.errors import UnsupportedTokenizerError
+from tokamata.tokenization.pipelines.lone_tokens import check_lone_tokens
 from tokamata.tokenization.pipelines.normal_forms import normal_form
 from tokamata.tokenization.pipelines.pipeline import AddedToken, Normalizer, first_shared
 from tokamata.tokenization.pipelines.stripping_tokens import forbidden_texts
@@ -40,13 +41,11 @@ def added_tokens(
     """
     found, normalized = [], set()
     entries = [entry for entry in document.fields.get("added_tokens") or () if entry["content"]]
+    check_lone_tokens(document, entries, normalizer, keeps_spaces)
     for entry in entries:
         content, token = entry["content"], entry["id"]
         if token >= len(tokens):
             continue
-        if entry.get("single_word"):
-            what = "whether it is cut out depends on the characters on both sides of it"
-            raise refusal("added tokens", f"{content!r:.40} is single_word: {what}")
         if normalizer.spaces and normalizer.spaces in content:
             continue  # the normalizer writes this character for a space, so it never occurs itself
         if content.startswith(" ") and normalizer.prefix != "none":
@@ -67,7 +66,11 @@ def added_tokens(
             normalized.add(content.encode())
         forbidden = forbidden_texts(entry, entries, normalizer, keeps_spaces)
         begins = bool(entry.get("rstrip")) and normalizer.prefix == "always"
-        found.append(AddedToken(token, content.encode(), forbidden, begins))
+        is_late, is_lone = bool(entry.get("normalized")), bool(entry.get("single_word"))
+        bars_white = bool(entry.get("lstrip")) and is_lone, bool(entry.get("rstrip")) and is_lone
+        # Where a lone one is not cut out, it swallows nothing: the automaton of texts says where that is.
+        forbidden = () if is_lone else forbidden
+        found.append(AddedToken(token, content.encode(), forbidden, begins, is_late, is_lone, bars_white))
     others = [one.text for one in found if one.text not in normalized]
     if shared := first_shared(sorted(normalized), others):
         later, first = (each.decode() for each in shared)

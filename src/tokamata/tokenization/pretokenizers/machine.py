@@ -98,14 +98,15 @@ class Hypotheses:
         starts: the states at the start of a text.
         targets: for each state and class the next state, or ``DEAD``.
         ends: for each state, those that guess the end of a pre-token at this position.
-        may_end: for each state, whether the text may end here.
+        may_end: for each state, whether the text may end here.  If added tokens differ in where they may
+            stand, these are bits for them, and the first is the end of the text (``lone_words.py``).
         in_gap: for each state, whether it is in text that is removed.
     """
 
     starts: tuple[int, ...]
     targets: tuple[tuple[int, ...], ...]
     ends: tuple[tuple[int, ...], ...]
-    may_end: tuple[bool, ...]
+    may_end: tuple[int, ...]
     in_gap: tuple[bool, ...] = ()
 
 
@@ -318,10 +319,25 @@ def live_part(
     starts: list[int],
     targets: list[list[int]],
     ends: list[list[int]],
-    may_end: list[bool],
+    may_end: Sequence[int],
     in_gap: Sequence[bool] = (),
 ) -> Hypotheses:
     """The states from which some text leads to an end, renumbered; arguments as in :class:`Hypotheses`."""
+    kept = live_states(targets, ends, may_end)
+    renumbered = {state: new for new, state in enumerate(kept)}
+    return Hypotheses(
+        tuple(renumbered[state] for state in starts if state in renumbered),
+        tuple(tuple(renumbered.get(target, DEAD) for target in targets[state]) for state in kept),
+        tuple(tuple(renumbered[t] for t in ends[state] if t in renumbered) for state in kept),
+        tuple(may_end[state] for state in kept),
+        tuple(in_gap[state] for state in kept) if in_gap else (),
+    )
+
+
+def live_states(
+    targets: Sequence[Sequence[int]], ends: Sequence[Sequence[int]], may_end: Sequence[int]
+) -> list[int]:
+    """The states from which some text leads to an end, in order; arguments as in :class:`Hypotheses`."""
     sources: list[list[int]] = [[] for _ in targets]
     for state, row in enumerate(targets):
         for target in {*row, *ends[state]} - {DEAD}:
@@ -333,12 +349,4 @@ def live_part(
             if state not in live:
                 live.add(state)
                 pending.append(state)
-    kept = sorted(live)
-    renumbered = {state: new for new, state in enumerate(kept)}
-    return Hypotheses(
-        tuple(renumbered[state] for state in starts if state in live),
-        tuple(tuple(renumbered.get(target, DEAD) for target in targets[state]) for state in kept),
-        tuple(tuple(renumbered[t] for t in ends[state] if t in live) for state in kept),
-        tuple(may_end[state] for state in kept),
-        tuple(in_gap[state] for state in kept) if in_gap else (),
-    )
+    return sorted(live)
