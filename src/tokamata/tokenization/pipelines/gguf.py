@@ -1,0 +1,336 @@
+"""The pipeline of a GGUF file: canonical sequences are those of llama.cpp's own tokenizers.
+
+llama.cpp does not run a model's ``tokenizer.json``.  It has a few programs, which the metadata choose and
+configure, and their tokens differ from those of other programs on some texts: Qwen's texts are not brought
+into NFC, and each pre-tokenizer has llama.cpp's own regexes (:mod:`.gguf_patterns`).
+
+    tokenizer.ggml.model = gpt2    BPE by merges, over pieces that the pre-tokenizer cuts
+    tokenizer.ggml.model = llama   BPE by scores, over whole texts in which ▁ stands for a space
+
+**Tokens that are cut out first** are control, user-defined and unknown ones, by their types after loading
+(:mod:`tokamata.vocabulary.gguf_types`).  llama.cpp looks for them one after the other, the longest first; the
+engine takes the leftmost match, and the longest of these.  Both find the same unless a token begins before
+another one, shares characters with it, and is no longer:
+
+    ab  and  bcd  in  abcd:   llama.cpp finds  bcd  first, the engine finds  ab
+
+If two tokens do that, and no longer token begins with the first, the file is refused.
+
+**BPE by merges.** The tokens of characters are joined by rank, as everywhere.  Of a pair that is listed
+twice, the first counts (the last one, in Hugging Face's program).  Types do not matter for merges, so any
+token may come of them.
+
+**BPE by scores.** Two neighbours are joined if their joined text is a token, whatever its type; the highest
+score first, then the leftmost.  What is no token is written in bytes.  If ``add_space_prefix`` is set, each
+text gets a space, also after each token that was cut out.
+
+Source: ``src/llama-vocab.cpp`` of llama.cpp, as of llama-cpp-python 0.3.36, whose program is compared by
+``fuzz/llama_cpp_exactness.py``.
+
+Rejected: the pipeline of the ``tokenizer.json`` that a model comes with.  Its masks would not be those of the
+program that runs the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tokamata.errors import UnsupportedTokenizerError, VocabularyError
+from tokamata.tokenization.pipelines.atoms import atoms_of_texts
+from tokamata.tokenization.pipelines.byte_pairs import with_bytes
+from tokamata.tokenization.pipelines.gguf_patterns import named_pre_tokenizer
+from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.ranks import merges_of_ranks
+from tokamata.tokenization.pretokenizers.classes import CODE_POINTS
+from tokamata.tokenization.pretokenizers.llama_cpp_classes import LlamaCppEngine
+from tokamata.vocabulary.byte_alphabet import byte_level_bytes, is_byte_level_text
+from tokamata.vocabulary.gguf_file import TOKEN_KEYS, GgufTokens, tokens_of
+from tokamata.vocabulary.gguf_metadata import Value, metadata_of
+from tokamata.vocabulary.sentence_piece import PieceType
+
+__all__ = ["normalizer_from_gguf", "pipeline_from_gguf"]
+
+_PRE, _MERGES, _SCORES = "tokenizer.ggml.pre", "tokenizer.ggml.merges", "tokenizer.ggml.scores"
+_NAME, _ARCHITECTURE = "general.name", "general.architecture"
+_KEYS = (*TOKEN_KEYS, _PRE, _MERGES, _SCORES, _NAME, _ARCHITECTURE)
+_WHERE = "the GGUF file"
+_SIGN = "▁"
+_CUT_OUT = (PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNKNOWN)
+_MOST_OVERLAPS = 1 << 20  # pairs of tokens that are compared; Gemma 3 has 2,000
+_UNGUARDED = "its program is llama.cpp, whose way of cutting out added tokens the guard does not know"
+
+
+def pipeline_from_gguf(head: bytes, tokens: list[bytes | None]) -> Pipeline:
+    """The pipeline of a GGUF file.
+
+    Args:
+        head: the bytes of the file up to the end of its metadata.
+        tokens: the bytes of every token of the vocabulary.
+
+    Raises:
+        UnsupportedTokenizerError: a part is not supported.
+        VocabularyError: the file is damaged, or llama.cpp would not load it.
+    """
+    metadata = metadata_of(head, _KEYS, _WHERE)
+    read = tokens_of(metadata, _WHERE)
+    _check_distinct(read.texts)
+    _check_settled(read, metadata)
+    normalizer = _normalizer(read)
+    added = _added(read, tokens, normalizer)
+    if read.is_byte_level:
+        pre_tokenizer = named_pre_tokenizer(_text(metadata, _PRE))
+        splits = tuple(map(Splitting, pre_tokenizer.regexes))
+        model = _by_merges(read, metadata, tokens, pre_tokenizer.ignores_merges)
+    else:
+        splits = ()
+        model = _by_scores(read, metadata, tokens)
+    return Pipeline(LlamaCppEngine(), normalizer, splits, model, added, _UNGUARDED)
+
+
+def normalizer_from_gguf(head: bytes) -> Normalizer:
+    """The normalizer of a GGUF file, without the other parts.
+
+    Raises as :func:`pipeline_from_gguf` does.
+    """
+    return _normalizer(tokens_of(metadata_of(head, TOKEN_KEYS, _WHERE), _WHERE))
+
+
+def _normalizer(read: GgufTokens) -> Normalizer:
+    if read.family == "gpt2":
+        return Normalizer()
+    if read.family == "llama":
+        return Normalizer(spaces=_SIGN, prefix="always" if read.drops_space else "none")
+    what = {"t5": "its Unigram adds scores in float32", "bert": "its WordPiece drops and changes letters"}
+    raise UnsupportedTokenizerError("model", f"llama.cpp's {read.family}: {what[read.family]}")
+
+
+def _text(metadata: dict[str, Value], key: str) -> str:
+    value = metadata.get(key, b"")
+    if not isinstance(value, bytes):
+        raise VocabularyError(f"{_WHERE}: {key} is {value!r:.40}, not a string")
+    return value.decode("utf-8", "replace")
+
+
+def _check_distinct(texts: list[bytes]) -> None:
+    if len(set(texts)) == len(texts):
+        return
+    first: dict[bytes, int] = {}
+    for token, text in enumerate(texts):
+        if text in first:
+            what = f"tokens {first[text]} and {token} are both {text!r:.40}, so llama.cpp stops"
+            raise UnsupportedTokenizerError("model", what)
+        first[text] = token
+
+
+def _check_settled(read: GgufTokens, metadata: dict[str, Value]) -> None:
+    """Refuses tokens whose attributes depend on a hash table, or on names of models."""
+    if read.unsettled:
+        what = f"several tokens of fill-in-the-middle are found by their texts, {read.unsettled[0]!r:.40} too"
+        raise UnsupportedTokenizerError("added tokens", f"{what}; the file declares none of them")
+    name, pre = _text(metadata, _NAME).lower(), _text(metadata, _PRE)
+    architecture = _text(metadata, _ARCHITECTURE)
+    swallows = ""
+    if any(part in pre for part in ("jina-v2-de", "jina-v2-es", "jina-v2-code")) or any(
+        part in architecture for part in ("nomic-bert-moe", "jina-bert-v3")
+    ):
+        swallows = "<mask>"
+    elif "phi-3" in name or "phi3" in name:
+        what = f"in models with the name {name!r:.40}, llama.cpp lets them swallow white space"
+        raise UnsupportedTokenizerError("added tokens", what)
+    elif "modern-bert" in name:
+        swallows = "[MASK]"
+    if swallows and swallows.encode() in read.texts:
+        raise UnsupportedTokenizerError("added tokens", f"{swallows} swallows white space in llama.cpp")
+
+
+# ---- tokens that are cut out --------------------------------------------------------------------
+
+
+def _added(read: GgufTokens, tokens: list[bytes | None], normalizer: Normalizer) -> tuple[AddedToken, ...]:
+    found: list[AddedToken] = []
+    for token, (text, kind) in enumerate(zip(read.texts, read.kinds, strict=True)):
+        if kind not in _CUT_OUT or token >= len(tokens):
+            continue
+        shown = text.decode("utf-8", "replace")
+        if shown.encode() != text:
+            raise UnsupportedTokenizerError("added tokens", f"{text!r:.40} is not UTF-8")
+        if text[:1] == b" " and normalizer.prefix != "none":
+            what = f"{shown!r:.40} begins with a space, and the tokenizer puts a space before each text"
+            raise UnsupportedTokenizerError("added tokens", what)
+        if normalizer.spaces and normalizer.spaces in shown:
+            if kind == PieceType.USER_DEFINED:
+                what = f"{shown!r:.40} has the sign that stands for a space"
+                raise UnsupportedTokenizerError("added tokens", what)
+            text = b""  # no canonical text has the sign, so the token only stands between texts
+        elif tokens[token] not in (None, text):
+            raise _other_tokens(token)
+        found.append(AddedToken(token, text))
+    _check_order([one.text for one in found if one.text])
+    return tuple(found)
+
+
+def _other_tokens(token: int) -> VocabularyError:
+    return VocabularyError(f"{_WHERE}: token {token} has another text in it; load the vocabulary again")
+
+
+def _check_order(texts: list[bytes]) -> None:
+    """Refuses texts of which the longest is not found where the leftmost is: see the top of this file."""
+    whole = set(texts)
+    by_beginning: dict[bytes, list[bytes]] = {}
+    for text in texts:
+        for size in range(1, len(text)):
+            by_beginning.setdefault(text[:size], []).append(text)
+    pairs = 0
+    for first in texts:
+        for start in range(1, len(first)):
+            for second in by_beginning.get(first[start:], ()):
+                pairs += 1
+                if pairs > _MOST_OVERLAPS:
+                    raise UnsupportedTokenizerError("added tokens", "too many of them share characters")
+                if len(first) > len(second) or first == second:
+                    continue
+                joined = first[:start] + second
+                if any(joined[:size] in whole for size in range(len(first) + 1, len(joined) + 1)):
+                    continue  # a longer token begins where the first does
+                shown = [text.decode("utf-8", "replace") for text in (first, second)]
+                what = f"{shown[0]!r:.40} may overlap {shown[1]!r:.40}, which llama.cpp finds first"
+                raise UnsupportedTokenizerError("added tokens", what)
+
+
+# ---- models -------------------------------------------------------------------------------------
+
+
+def _by_merges(
+    read: GgufTokens,
+    metadata: dict[str, Value],
+    tokens: list[bytes | None],
+    ignores_merges: bool,
+) -> BytePairs:
+    ids: dict[str, int] = {}
+    for token, (text, kind) in enumerate(zip(read.texts, read.kinds, strict=True)):
+        spelled = text.decode("utf-8", "replace")
+        value = byte_level_bytes(spelled) if is_byte_level_text(spelled) else None
+        if kind == PieceType.BYTE:
+            raise UnsupportedTokenizerError("model", f"the byte {spelled!r:.40} in a byte-level vocabulary")
+        if value is None or token >= len(tokens):
+            continue  # no piece of a text is written so
+        if tokens[token] not in (None, value):
+            if kind != PieceType.USER_DEFINED:
+                raise _other_tokens(token)
+            what = f"{spelled!r:.40} is text, and is also what bytes {value!r:.40} are written with"
+            raise UnsupportedTokenizerError("added tokens", what)
+        ids[spelled] = token
+    merges = _merges(metadata, ids)
+    in_model = np.zeros(len(tokens), dtype=np.uint8)
+    in_model[list(ids.values())] = 1
+    known = {byte_level_bytes(text)[0] for text in ids if len(text) == 1}
+    unknown = with_bytes(set(range(256)) - known)
+    lacks = np.zeros(CODE_POINTS, dtype=bool)
+    atoms = atoms_of_texts(ids, len(tokens))
+    return BytePairs(*merges, *atoms, in_model, {}, lacks, unknown, ignores_merges)
+
+
+def _merges(metadata: dict[str, Value], ids: dict[str, int]) -> tuple[Any, Any, Any, Any]:
+    listed = metadata.get(_MERGES)
+    if listed is None and _text(metadata, _PRE) == "kimi-k2":
+        listed = []
+    if not isinstance(listed, list) or not all(isinstance(merge, bytes) for merge in listed):
+        raise VocabularyError(f"{_WHERE}: {_MERGES} is missing, or not a list of strings")
+    ranks: dict[tuple[int, int], tuple[int, int]] = {}
+    for rank, merge in enumerate(listed):
+        left, space, right = _parts(merge)  # type: ignore[arg-type]  # just checked
+        made = ids.get(left + right)
+        pair = ids.get(left), ids.get(right)
+        if made is not None and pair[0] is not None and pair[1] is not None:
+            ranks.setdefault((pair[0], pair[1]), (made, rank))
+        elif space and _may_occur(left, ids) and _may_occur(right, ids):
+            what = f"the merge {rank} of {left!r:.40} and {right!r:.40}, which are not three tokens"
+            raise UnsupportedTokenizerError("model", what)
+    columns = [(left, right, made, rank) for (left, right), (made, rank) in ranks.items()]
+    table = np.array(columns, dtype=np.uint32).reshape(-1, 4)
+    return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), table[:, 3].copy()
+
+
+def _parts(merge: bytes) -> tuple[str, str, str]:
+    """The two texts of a merge, and the space between them; a space may begin the first one."""
+    text = merge.decode("utf-8", "replace")
+    left, space, right = text[1:].partition(" ")
+    return text[:1] + left, space, right
+
+
+def _may_occur(text: str, ids: dict[str, int]) -> bool:
+    """Whether a piece may have a part with this text: a character, or what merges of tokens make."""
+    return text in ids or (len(text) == 1 and is_byte_level_text(text))
+
+
+def _by_scores(read: GgufTokens, metadata: dict[str, Value], tokens: list[bytes | None]) -> BytePairs:
+    scores = _scores(metadata, len(read.texts))
+    ids: dict[str, int] = {}
+    byte_tokens: dict[int, int] = {}
+    names = {b"<0x%02X>" % byte: byte for byte in range(256)}
+    for token, (text, kind) in enumerate(zip(read.texts, read.kinds, strict=True)):
+        if text in names or kind == PieceType.BYTE:
+            if kind != PieceType.BYTE or text not in names:
+                raise UnsupportedTokenizerError(
+                    "model", f"{text!r:.40} is half a byte token, by name or type"
+                )
+            byte_tokens[names[text]] = token
+            continue
+        spelled = text.decode("utf-8", "replace")
+        if spelled.encode() != text or " " in spelled or token >= len(tokens):
+            continue  # no text is written so: ▁ stands for spaces
+        if tokens[token] not in (None, spelled.replace(_SIGN, " ").encode()):
+            raise _other_tokens(token)
+        ids[spelled] = token
+    _check_characters(ids)
+    _check_byte_names(ids, byte_tokens)
+    if _SIGN not in ids or tokens[ids[_SIGN]] is None:
+        raise UnsupportedTokenizerError("model", f"it has no token {_SIGN!r} for a space")
+    _, order = np.unique(-scores, return_inverse=True)
+    merges = merges_of_ranks(ids, {text: int(order[token]) for text, token in ids.items()})
+    in_model = np.zeros(len(tokens), dtype=np.uint8)
+    in_model[[*ids.values(), *byte_tokens.values()]] = 1
+    lacks = np.ones(CODE_POINTS, dtype=bool)
+    lacks[[ord(text) for text in ids if len(text) == 1]] = False
+    lacks[0x20] = False
+    unwritten = with_bytes(set(range(256)) - byte_tokens.keys())
+    atoms = atoms_of_texts(ids, len(tokens), byte_tokens.values())
+    return BytePairs(*merges, *atoms, in_model, byte_tokens, lacks & ~unwritten, lacks & unwritten, False)
+
+
+def _scores(metadata: dict[str, Value], size: int) -> Any:
+    listed = metadata.get(_SCORES, [0.0] * size)
+    if not isinstance(listed, list) or len(listed) < size:
+        raise VocabularyError(f"{_WHERE}: {_SCORES} is not one number for each token")
+    if any(isinstance(score, (bytes, bool)) for score in listed):
+        raise VocabularyError(f"{_WHERE}: {_SCORES} is not a list of numbers")
+    with np.errstate(over="ignore"):
+        scores = np.array(listed[:size], dtype=np.float64).astype(np.float32)
+    if np.isnan(scores).any():
+        raise UnsupportedTokenizerError(
+            "model", f"the score of token {int(np.isnan(scores).argmax())} is NaN"
+        )
+    return scores
+
+
+def _check_characters(ids: dict[str, int]) -> None:
+    """Refuses tokens that are joined from a character without a token, which would be written in bytes."""
+    for text in ids:
+        if len(text) == 1:
+            continue
+        for character, rest in ((text[0], text[1:]), (text[-1], text[:-1])):
+            if character not in ids and (rest in ids or len(rest) == 1):
+                what = f"{character!r} is joined to {text!r:.40}, and is no token itself"
+                raise UnsupportedTokenizerError("model", what)
+
+
+def _check_byte_names(ids: dict[str, int], byte_tokens: dict[int, int]) -> None:
+    """Refuses tokens that join to the name of a byte: that text would become the byte."""
+    for byte in byte_tokens:
+        name = f"<0x{byte:02X}>"
+        for cut in range(1, len(name)):
+            if all(part in ids or len(part) == 1 for part in (name[:cut], name[cut:])):
+                what = f"{name[:cut]!r} and {name[cut:]!r} are joined to {name}, which stands for a byte"
+                raise UnsupportedTokenizerError("model", what)
