@@ -50,7 +50,9 @@ _ESCAPES = {"r": "\r", "n": "\n", "t": "\t"}
 _FIRST_MAPPED = 0x80
 _MAPPED_WHITE = 0x0B
 # A category or part of one, an escape, a range, or a code point.
-_ITEM = re.compile(r"\\p\{(?P<category>[A-Z])[a-z]?\}|\\[sS]|(?P<first>\\?.)(?:-(?P<last>\\?[^\]]))?", re.DOTALL)
+_ITEM = re.compile(
+    r"\\p\{(?P<category>[A-Z])[a-z]?\}|\\[sS]|(?P<first>\\?.)(?:-(?P<last>\\?[^\]]))?", re.DOTALL
+)
 
 
 class LlamaCppEngine:
