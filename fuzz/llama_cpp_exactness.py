@@ -5,10 +5,10 @@ r"""Canonical tokenization from GGUF files against llama.cpp itself; needs the p
     python -m fuzz.llama_cpp_exactness --files a.gguf b.gguf    files of models
     python -m fuzz.llama_cpp_exactness --random 600 --seed 1    random small tokenizers, for 600 seconds
 
-**Names.** A vocabulary is trained on mixtures of everything that pre-tokenizers distinguish, without a
-pre-tokenizer.  So it has merges across all borders, and a wrong border shows in the tokens.  Each name is
-tried with texts and with walks through the masks.  Besides, a vocabulary whose merges join `a` to first bytes
-and last bytes to `b` shows how each code point is cut from its neighbours; all are tried.
+**Names.** A vocabulary has a merge for each two bytes that may meet where two characters do, in random order,
+so that a wrong border of pre-tokens shows in the tokens.  Each name is tried with mixtures of everything that
+pre-tokenizers distinguish, and with walks through the masks.  Besides, a vocabulary whose merges join `a` to
+first bytes and last bytes to `b` shows how each code point is cut from its neighbours; all are tried.
 
 **Random tokenizers** have few tokens, so that all sequences of up to three tokens are tried: a sequence is
 accepted if and only if llama.cpp makes it of its text.  llama.cpp ends the process at a character that it
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import random
 import sys
 import tempfile
@@ -64,7 +63,6 @@ _NAMED = [
     *("\u3002", "\u060c", "\u0964", "\u06d4", ",", ".", "?", "!", "(", ")", "A", "b", "cD", "EFg"),
     *("0", "12", "345", "6789012"),
 ]
-_TRAINED = 60_000  # texts of which the vocabulary is trained
 _OTHER_NAMES = 2_000  # texts for a name whose pre-tokenizer has been tried by another name
 
 
@@ -80,9 +78,8 @@ def _pools() -> list[list[str]]:
         rest &= ~engine.members(rf"\p{{{category}}}")
     rest[0xD800:0xE000] = False
     pools.append(list(map(chr, np.flatnonzero(rest).tolist())))
-    pools += [list(map(chr, range(128))), _NAMED, _NAMED, _NAMED, list("abcdeXYZ"), list("0123456789")]
-    pools.append([" ", " ", "\n", "\t", "  "])
-    return pools
+    letters, digits = list("abyzABYZ"), list("0123456789")
+    return [*pools, *[list(map(chr, range(128))), _NAMED, _NAMED] * 3, letters, digits, list("  \r\n\t")]
 
 
 def mixture(draw: random.Random, size: int) -> str:
@@ -98,37 +95,30 @@ def mixture(draw: random.Random, size: int) -> str:
 
 
 @cache
-def _seamless() -> dict[str, Any]:
-    """A ``tokenizer.json`` with merges across all borders of pre-tokens."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+def _pairs() -> dict[str, Any]:
+    """A ``tokenizer.json`` whose merges join each two bytes that may be neighbours at a border of characters.
 
-    draw = random.Random(1)
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=4000,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        special_tokens=["<|x|>"],
-        max_token_length=24,
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator([mixture(draw, 12) for _ in range(_TRAINED)], trainer)
-    document: dict[str, Any] = json.loads(tokenizer.to_str())
-    return document
+    Their order is random, so a border of pre-tokens that is missing or wrong shows in the tokens of every
+    third text.
+    """
+    ascii_bytes, first, last = [*range(9, 14), *range(0x20, 0x7F)], range(0xC2, 0xF5), range(0x80, 0xC0)
+    pairs = [*itertools.product([*ascii_bytes, *last], [*ascii_bytes, *first])]
+    random.Random(1).shuffle(pairs)
+    return _of_pairs(pairs)
 
 
 def _byte_borders() -> dict[str, Any]:
     """A ``tokenizer.json`` whose merges join ``a`` to first bytes of code points, and last bytes to ``b``."""
-    letters = {
-        byte_level_bytes(chr(point))[0]: chr(point)
-        for point in range(0x144)
-        if is_byte_level_text(chr(point))
-    }
-    merges = [
-        ["a", letters[byte]] for byte in (*range(0x80), *range(0xC2, 0xF5)) if letters[byte] not in "ab"
-    ]
-    merges += [[letters[byte], "b"] for byte in range(0xC0) if letters[byte] not in "ab"]
-    texts = [*sorted(letters.values()), *map("".join, merges)]
+    a, b = b"ab"
+    pairs = [(a, byte) for byte in (*range(0x80), *range(0xC2, 0xF5)) if byte not in (a, b)]
+    return _of_pairs([*pairs, *((byte, b) for byte in range(0xC0) if byte not in (a, b))])
+
+
+def _of_pairs(pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    alphabet = [chr(point) for point in range(0x144) if is_byte_level_text(chr(point))]
+    letters = {byte_level_bytes(letter)[0]: letter for letter in alphabet}
+    merges = [[letters[left], letters[right]] for left, right in pairs]
+    texts = [*alphabet, *map("".join, merges)]
     model = {"vocab": {text: token for token, text in enumerate(texts)}, "merges": merges}
     return {"model": model, "added_tokens": []}
 
@@ -154,7 +144,7 @@ def _all_code_points(size: int = 32) -> Iterator[str]:
 def compare_name(name: str, folder: Path, texts: int, walks: int, seed: int, all_points: bool) -> list[str]:
     """Compares one of llama.cpp's pre-tokenizers; what was wrong."""
     draw = random.Random(f"{seed} {name}")
-    judge = LlamaCppJudge(gguf_of_tokenizer_json(folder / "seamless.gguf", _seamless(), name))
+    judge = LlamaCppJudge(gguf_of_tokenizer_json(folder / "pairs.gguf", _pairs(), name))
     compiled = ANYTHING.compile(judge.vocabulary, tokenization="canonical")
     wrong = [_refused(compiled, judge, mixture(draw, draw.choice([2, 4, 8, 14]))) for _ in range(texts)]
     wrong += soundness(judge.judged(), walks, seed).failures
