@@ -4,6 +4,7 @@ r"""Canonical tokenization from GGUF files against llama.cpp itself; needs the p
     python -m fuzz.llama_cpp_exactness qwen2 tekken --texts 1000
     python -m fuzz.llama_cpp_exactness --files a.gguf b.gguf    files of models
     python -m fuzz.llama_cpp_exactness --random 600 --seed 1    random small tokenizers, for 600 seconds
+    python -m fuzz.llama_cpp_exactness --record                 writes what tests/canonical expects
 
 **Names.** A vocabulary has a merge for each two bytes that may meet where two characters do, in random order,
 so that a wrong border of pre-tokens shows in the tokens.  Each name is tried with mixtures of everything that
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import random
 import sys
 import tempfile
@@ -34,20 +36,17 @@ import tokamata as tk
 from fuzz import timed
 from fuzz.canonical_exactness import ANYTHING, completeness, soundness
 from tests.support.tokenizers.gguf_files import (
-    BYTE,
-    CONTROL,
-    NORMAL,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
+    RECORDED,
+    RECORDED_TEXTS,
+    document_of_pairs,
     gguf_of_tokenizer_json,
-    write_gguf,
+    recorded_gguf,
 )
 from tests.support.tokenizers.llama_cpp_judge import LlamaCppJudge, llama_cpp_version
+from tests.support.tokenizers.random_gguf import RandomGguf, ScoresOracle, random_merges, random_scores
 from tokamata.errors import UnsupportedTokenizerError
 from tokamata.tokenization.pipelines.gguf_patterns import NAMES
 from tokamata.tokenization.pretokenizers.llama_cpp_classes import LlamaCppEngine
-from tokamata.vocabulary.byte_alphabet import byte_level_bytes, is_byte_level_text
 
 # What regexes of pre-tokenizers are about, besides categories.
 _NAMED = [
@@ -104,23 +103,14 @@ def _pairs() -> dict[str, Any]:
     ascii_bytes, first, last = [*range(9, 14), *range(0x20, 0x7F)], range(0xC2, 0xF5), range(0x80, 0xC0)
     pairs = [*itertools.product([*ascii_bytes, *last], [*ascii_bytes, *first])]
     random.Random(1).shuffle(pairs)
-    return _of_pairs(pairs)
+    return document_of_pairs(pairs)
 
 
 def _byte_borders() -> dict[str, Any]:
     """A ``tokenizer.json`` whose merges join ``a`` to first bytes of code points, and last bytes to ``b``."""
     a, b = b"ab"
     pairs = [(a, byte) for byte in (*range(0x80), *range(0xC2, 0xF5)) if byte not in (a, b)]
-    return _of_pairs([*pairs, *((byte, b) for byte in range(0xC0) if byte not in (a, b))])
-
-
-def _of_pairs(pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    alphabet = [chr(point) for point in range(0x144) if is_byte_level_text(chr(point))]
-    letters = {byte_level_bytes(letter)[0]: letter for letter in alphabet}
-    merges = [[letters[left], letters[right]] for left, right in pairs]
-    texts = [*alphabet, *map("".join, merges)]
-    model = {"vocab": {text: token for token, text in enumerate(texts)}, "merges": merges}
-    return {"model": model, "added_tokens": []}
+    return document_of_pairs([*pairs, *((byte, b) for byte in range(0xC0) if byte not in (a, b))])
 
 
 def _refused(compiled: tk.Compiled, judge: LlamaCppJudge, text: str) -> str:
@@ -193,57 +183,21 @@ def compare_files(files: Sequence[Path], texts: int, seed: int) -> int:
     return failures
 
 
+def record() -> None:
+    """Writes the tokens of llama.cpp for the texts of the tests, each different pre-tokenizer once."""
+    names = {pre_tokenizer: name for name, pre_tokenizer in reversed(NAMES.items())}
+    tokens: dict[str, list[str]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in reversed(names.values()):
+            judge = LlamaCppJudge(recorded_gguf(Path(folder) / "recorded.gguf", name))
+            texts = [token.decode() for token in judge.texts()]
+            tokens[name] = [" ".join(texts[token] for token in judge.encode(text)) for text in RECORDED_TEXTS]
+            judge.close()
+    found = {"llama-cpp-python": llama_cpp_version(), "tokens": tokens}
+    RECORDED.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
 # ---- random tokenizers --------------------------------------------------------------------------
-
-
-def random_scores_file(path: Path, draw: random.Random) -> Path:
-    """A file of family ``llama`` with few tokens, ties of scores, and all types."""
-    letters = draw.sample(["a", "b", "▁", "é", "<", "\n"], draw.randint(2, 4))
-    texts = list(dict.fromkeys(["▁", *letters]))
-    for _ in range(draw.randint(2, 8)):
-        texts.append(draw.choice(texts) + draw.choice(texts))
-    tokens: list[tuple[str | bytes, int]] = [
-        (text, draw.choice([NORMAL] * 8 + [UNUSED, CONTROL, USER_DEFINED]) if len(text) > 1 else NORMAL)
-        for text in dict.fromkeys(texts)
-    ]
-    tokens += [("<unk>", UNKNOWN), ("<s>", CONTROL)]
-    names = {text for text, _ in tokens}
-    has_bytes = draw.random() < 0.7
-    own = [" ", *(letter for letter in letters if letter != "▁")]
-    for _ in range(draw.randint(0, 3)):
-        parts = ["a", "b", " ", "\n", "é"] if has_bytes else own
-        text = "".join(draw.choice(parts) for _ in range(draw.randint(1, 4)))
-        if text not in names:
-            tokens.append((text, draw.choice([USER_DEFINED, USER_DEFINED, CONTROL])))
-            names.add(text)
-    if has_bytes:
-        tokens += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)]
-    scores = [float(draw.choice([0, -1, -1, -2, -3, -4.5])) for _ in tokens]
-    return write_gguf(path, "llama", tokens, scores=scores, add_space_prefix=draw.random() < 0.5)
-
-
-def random_merges_file(path: Path, draw: random.Random) -> Path:
-    """A file of family ``gpt2`` with few merges, doubled ones among them, and all types."""
-    letters = sorted({chr(point) for point in range(0x144) if is_byte_level_text(chr(point))})
-    parts = ["a", "b", "Ġ", "Ċ", "Ã", "©", "1"]
-    merges: list[str] = []
-    for _ in range(draw.randint(2, 9)):
-        left, right = draw.choice(parts), draw.choice(parts)
-        merges.append(f"{left} {right}")
-        parts.append(left + right)
-    draw.shuffle(merges)
-    tokens: list[tuple[str | bytes, int]] = [(letter, NORMAL) for letter in letters]
-    for text in dict.fromkeys(part for part in parts if len(part) > 1):
-        tokens.append((text, draw.choice([NORMAL] * 8 + [UNUSED, CONTROL])))
-    names = {text for text, _ in tokens}
-    for _ in range(draw.randint(0, 3)):
-        text = "".join(draw.choice(["a", "b", " ", "\n", "é"]) for _ in range(draw.randint(2, 4)))
-        if text not in names:
-            tokens.append((text, draw.choice([USER_DEFINED, USER_DEFINED, CONTROL])))
-            names.add(text)
-    return write_gguf(
-        path, "gpt2", tokens, merges, pre=draw.choice(["gpt-2", "llama-bpe", "qwen2", "laguna"])
-    )
 
 
 class _Tally(timed.Tally):
@@ -261,17 +215,20 @@ def compare_random(seconds: float, seed: int) -> _Tally:
     with tempfile.TemporaryDirectory() as folder:
         for turn in timed.turns(seconds):
             draw = random.Random(f"{seed} {turn}")
-            make = draw.choice([random_scores_file, random_merges_file])
-            path = make(Path(folder) / "random.gguf", draw)
-            judge = LlamaCppJudge(path)
+            tokenizer = draw.choice([random_scores, random_merges])(draw)
+            judge = LlamaCppJudge(tokenizer.write(Path(folder) / "random.gguf"))
             tally.files += 1
-            with timed.naming(f"--seed {seed}, turn {turn}", judge.pieces):
-                _compare_small(judge, draw, tally)
+            with timed.naming(f"--seed {seed}, turn {turn}", tokenizer):
+                _compare_small(judge, tokenizer, draw, tally)
             judge.close()
     return tally
 
 
-def _compare_small(judge: LlamaCppJudge, draw: random.Random, tally: _Tally) -> None:
+def _compare_small(judge: LlamaCppJudge, tokenizer: RandomGguf, draw: random.Random, tally: _Tally) -> None:
+    texts = ["".join(draw.choice(tokenizer.letters) for _ in range(draw.randint(1, 12))) for _ in range(100)]
+    if tokenizer.scores is not None:
+        oracle = ScoresOracle(tokenizer)
+        assert [oracle.encode(text) for text in texts] == [judge.encode(text) for text in texts]
     try:
         compiled = ANYTHING.compile(judge.vocabulary, tokenization="canonical")
     except (UnsupportedTokenizerError, tk.NoncanonicalError):
@@ -287,11 +244,7 @@ def _compare_small(judge: LlamaCppJudge, draw: random.Random, tally: _Tally) -> 
             accepts = all(map(matcher.advance, sequence)) and matcher.is_accepting
             tally.sequences += 1
             assert accepts == judged.is_canonical(list(sequence)), (sequence, accepts)
-    letters: Sequence[str] = "aab  é\n<1"
-    if b"\x80" not in judge.pieces:
-        letters = [text for text in map(bytes.decode, judge.pieces) if len(text) == 1]
-    for _ in range(100):
-        text = "".join(draw.choice(letters) for _ in range(draw.randint(1, 12)))
+    for text in texts:
         tally.texts += 1
         assert not (wrong := _refused(compiled, judge, text)), wrong
 
@@ -303,9 +256,13 @@ def main() -> int:
     parser.add_argument("--texts", type=int, default=50_000)
     parser.add_argument("--files", type=Path, nargs="+", default=[])
     parser.add_argument("--random", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     print(f"llama-cpp-python {llama_cpp_version()}, seed {arguments.seed}")
+    if arguments.record:
+        record()
+        return 0
     if arguments.random:
         print(compare_random(arguments.random, arguments.seed))
         return 0

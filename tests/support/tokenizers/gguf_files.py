@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tokamata.vocabulary.byte_alphabet import byte_level_bytes, is_byte_level_text
 from tokamata.vocabulary.gguf_metadata import read_metadata
 from tokamata.vocabulary.sentence_piece import PieceType
 
@@ -23,9 +26,10 @@ def write_gguf(
     scores: Sequence[float] | None = None,
     pre: str | None = None,
     name: str = "",
+    raw: dict[str, Any] | None = None,
     **fields: Any,
 ) -> Path:
-    """Writes a file; ``tokens`` are texts with types, and ``fields`` further metadata of the tokenizer."""
+    """Writes a file; ``tokens`` are texts with types, ``raw`` and ``fields`` further metadata of it."""
     gguf = pytest.importorskip("gguf", reason="gguf is an extra")
     writer = gguf.GGUFWriter(path, "llama")
     if name:
@@ -39,9 +43,11 @@ def write_gguf(
         writer.add_token_scores(list(scores))
     if merges is not None:
         writer.add_token_merges(list(merges))
-    for key, value in fields.items():
+    for key, value in {**(raw or {}), **fields}.items():
         if isinstance(value, bool):
             writer.add_bool(f"tokenizer.ggml.{key}", value)
+        elif isinstance(value, list):
+            writer.add_array(f"tokenizer.ggml.{key}", value)
         else:
             writer.add_uint32(f"tokenizer.ggml.{key}", value)
     writer.write_header_to_file()
@@ -95,3 +101,41 @@ def gguf_of_head(path: Path, head: Path, **fields: Any) -> Path:
     merges = None if own["merges"] is None else [merge.decode() for merge in own["merges"]]
     pre = None if own["pre"] is None else own["pre"].decode()
     return write_gguf(path, own["model"].decode(), tokens, merges, own["scores"], pre, **fields)
+
+
+def document_of_pairs(pairs: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """A ``tokenizer.json`` of all bytes, and of these pairs of bytes, which are merged in this order."""
+    alphabet = [chr(point) for point in range(0x144) if is_byte_level_text(chr(point))]
+    letters = {byte_level_bytes(letter)[0]: letter for letter in alphabet}
+    merges = [[letters[left], letters[right]] for left, right in pairs]
+    texts = [*alphabet, *map("".join, merges)]
+    model = {"vocab": {text: token for token, text in enumerate(texts)}, "merges": merges}
+    return {"model": model, "added_tokens": []}
+
+
+# `python -m fuzz.llama_cpp_exactness --record` writes there what llama.cpp makes of these texts.
+RECORDED = Path(__file__).parents[2] / "canonical" / "llama_cpp_tokens.json"
+RECORDED_TEXTS = [
+    "I'll say it's 'S 're'VE don't'd'M Ankara'sx",
+    "  two   spaces\n\n \n x\r\n\r\ny \t z!\r\n/\n ",
+    "12345 6789012 \u00bd\u00b2\u0663\u2167 1,234.5",
+    "CamelCase ABCdef xYz \u00e9\u00c0\u00df \u01c5x e\u0301u\u0301 \u0301\u0903",
+    "\u4e2d\u6587 \u6f22\u304b\u306a\u30ab\u30fc \ud55c\uad6d\u3131\u3131 \u3105\u3106 \u9fa6\u9fa5\uf900",
+    "!!! ??\n$+<=>^~|` _-_ // /\n\u00ab\u00bb \u2026\u3002\uff0c\u3001",
+    "a\u00a0b\u3000c\u2028d\u200be\u180ef\x1cg\x85h",
+    "def f(x):\n\treturn x**2  # ok\n",
+    "IMGIMGABZ <sentinel:12> \U0001f642\U0001f600\ue000",
+    "\U00010d40\u1c8a\ua7cb a\U00016100b",
+    "\u017f'\u017f '\u212a \u0130i",
+    "\u0916\u094d\u0939\u093f \u0e44\u0e17\u0e22 \u05e2\u05d1 \u0627\u0644\u0661",
+]
+
+
+def recorded_gguf(path: Path, pre: str) -> Path:
+    """A file whose merges join the bytes at each border of characters in the recorded texts."""
+    neighbours = {
+        (left.encode()[-1], right.encode()[0]) for text in RECORDED_TEXTS for left, right in pairwise(text)
+    }
+    pairs = sorted(neighbours)
+    random.Random(4).shuffle(pairs)
+    return gguf_of_tokenizer_json(path, document_of_pairs(pairs), pre)

@@ -64,6 +64,10 @@ class LlamaCppJudge:
         assert written >= 0, token
         return buffer.raw[:written]
 
+    def texts(self) -> list[bytes]:
+        """The text of each token in the file."""
+        return [self._api.llama_vocab_get_text(self._vocab, token) for token in range(len(self.pieces))]
+
     def printed(self) -> list[bytes]:
         """The text of each token, where control tokens print nothing."""
         return [self._piece(token, False) for token in range(len(self.pieces))]

@@ -17,12 +17,14 @@ another one, shares characters with it, and is no longer:
 If two tokens do that, and no longer token begins with the first, the file is refused.
 
 **BPE by merges.** The tokens of characters are joined by rank, as everywhere.  Of a pair that is listed
-twice, the first counts (the last one, in Hugging Face's program).  Types do not matter for merges, so any
-token may come of them.
+twice, the first counts (the last one, in Hugging Face's program).
 
 **BPE by scores.** Two neighbours are joined if their joined text is a token, whatever its type; the highest
 score first, then the leftmost.  What is no token is written in bytes.  If ``add_space_prefix`` is set, each
 text gets a space, also after each token that was cut out.
+
+Types do not matter for merges, so tokens without a text may come of them: unused ones, and control tokens
+whose names stand for other letters.  Such files are refused.
 
 Source: ``src/llama-vocab.cpp`` of llama.cpp, as of llama-cpp-python 0.3.36, whose program is compared by
 ``fuzz/llama_cpp_exactness.py``.
@@ -33,15 +35,24 @@ program that runs the model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+import tokamata._core as _core
 from tokamata.errors import UnsupportedTokenizerError, VocabularyError
 from tokamata.tokenization.pipelines.atoms import atoms_of_texts
 from tokamata.tokenization.pipelines.byte_pairs import with_bytes
 from tokamata.tokenization.pipelines.gguf_patterns import named_pre_tokenizer
-from tokamata.tokenization.pipelines.pipeline import AddedToken, BytePairs, Normalizer, Pipeline, Splitting
+from tokamata.tokenization.pipelines.pipeline import (
+    AddedToken,
+    BytePairs,
+    Normalizer,
+    Pipeline,
+    Splitting,
+    UInt32,
+)
 from tokamata.tokenization.pipelines.ranks import merges_of_ranks
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS
 from tokamata.tokenization.pretokenizers.llama_cpp_classes import LlamaCppEngine
@@ -58,6 +69,9 @@ _KEYS = (*TOKEN_KEYS, _PRE, _MERGES, _SCORES, _NAME, _ARCHITECTURE)
 _WHERE = "the GGUF file"
 _SIGN = "▁"
 _CUT_OUT = (PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNKNOWN)
+_SHOWN = PieceType.USER_DEFINED
+_MOST_LETTERS = 1 << 24  # each beginning of a text that is cut out is looked up: Gemma 3 has 200,000 letters
+_MOST_CUTS = 1 << 28  # and each cut of a token in two, by scores: Gemma 3 has 15 million
 _MOST_OVERLAPS = 1 << 20  # pairs of tokens that are compared; Gemma 3 has 2,000
 _UNGUARDED = "its program is llama.cpp, whose way of cutting out added tokens the guard does not know"
 
@@ -167,7 +181,12 @@ def _added(read: GgufTokens, tokens: list[bytes | None], normalizer: Normalizer)
         elif tokens[token] not in (None, text):
             raise _other_tokens(token)
         found.append(AddedToken(token, text))
-    _check_order([one.text for one in found if one.text])
+    named = [one.text for one in found if one.text]
+    if sum(len(text) ** 2 for text in named) > _MOST_LETTERS:
+        raise UnsupportedTokenizerError("added tokens", f"{len(named):,} texts, which are too long together")
+    _check_order(named)
+    # Where names of control tokens are ordinary text, these are the only ones.
+    _check_order([text for text, kind in zip(read.texts, read.kinds, strict=True) if kind == _SHOWN])
     return tuple(found)
 
 
@@ -223,6 +242,7 @@ def _by_merges(
             raise UnsupportedTokenizerError("added tokens", what)
         ids[spelled] = token
     merges = _merges(metadata, ids)
+    _check_silent(read, merges[2], lambda token: not read.texts[token].isascii())
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     in_model[list(ids.values())] = 1
     known = {byte_level_bytes(text)[0] for text in ids if len(text) == 1}
@@ -238,26 +258,28 @@ def _merges(metadata: dict[str, Value], ids: dict[str, int]) -> tuple[Any, Any, 
         listed = []
     if not isinstance(listed, list) or not all(isinstance(merge, bytes) for merge in listed):
         raise VocabularyError(f"{_WHERE}: {_MERGES} is missing, or not a list of strings")
-    ranks: dict[tuple[int, int], tuple[int, int]] = {}
-    for rank, merge in enumerate(listed):
-        left, space, right = _parts(merge)  # type: ignore[arg-type]  # just checked
-        made = ids.get(left + right)
-        pair = ids.get(left), ids.get(right)
-        if made is not None and pair[0] is not None and pair[1] is not None:
-            ranks.setdefault((pair[0], pair[1]), (made, rank))
+    texts = [merge.decode("utf-8", "replace") for merge in listed]  # type: ignore[union-attr]  # just checked
+    left, right, made = _core.merge_ids(texts, ids)
+    ranks = np.arange(len(texts), dtype=np.uint32)
+    if len(left) < len(texts):
+        possible = _possible(texts, ids)
+        left, right, made = _core.merge_ids([texts[rank] for rank in possible], ids)
+        ranks = np.array(possible, dtype=np.uint32)
+    return left, right, made, ranks  # of a pair that is there twice, the engine takes the first
+
+
+def _possible(merges: list[str], ids: dict[str, int]) -> list[int]:
+    """The ranks of the merges of tokens to a token; refuses one of other texts that may occur in a piece."""
+    found: list[int] = []
+    for rank, merge in enumerate(merges):
+        left, space, right = merge[1:].partition(" ")
+        left = merge[:1] + left
+        if left in ids and right in ids and left + right in ids:
+            found.append(rank)
         elif space and _may_occur(left, ids) and _may_occur(right, ids):
             what = f"the merge {rank} of {left!r:.40} and {right!r:.40}, which are not three tokens"
             raise UnsupportedTokenizerError("model", what)
-    columns = [(left, right, made, rank) for (left, right), (made, rank) in ranks.items()]
-    table = np.array(columns, dtype=np.uint32).reshape(-1, 4)
-    return table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), table[:, 3].copy()
-
-
-def _parts(merge: bytes) -> tuple[str, str, str]:
-    """The two texts of a merge, and the space between them; a space may begin the first one."""
-    text = merge.decode("utf-8", "replace")
-    left, space, right = text[1:].partition(" ")
-    return text[:1] + left, space, right
+    return found
 
 
 def _may_occur(text: str, ids: dict[str, int]) -> bool:
@@ -284,12 +306,15 @@ def _by_scores(read: GgufTokens, metadata: dict[str, Value], tokens: list[bytes 
         if tokens[token] not in (None, spelled.replace(_SIGN, " ").encode()):
             raise _other_tokens(token)
         ids[spelled] = token
+    if sum(len(text) ** 2 for text in ids) > _MOST_CUTS:
+        raise UnsupportedTokenizerError("model", f"its tokens have up to {max(map(len, ids)):,} characters")
     _check_characters(ids)
     _check_byte_names(ids, byte_tokens)
     if _SIGN not in ids or tokens[ids[_SIGN]] is None:
         raise UnsupportedTokenizerError("model", f"it has no token {_SIGN!r} for a space")
     _, order = np.unique(-scores, return_inverse=True)
     merges = merges_of_ranks(ids, {text: int(order[token]) for text, token in ids.items()})
+    _check_silent(read, merges[2], lambda token: _SIGN.encode() in read.texts[token])
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     in_model[[*ids.values(), *byte_tokens.values()]] = 1
     lacks = np.ones(CODE_POINTS, dtype=bool)
@@ -309,19 +334,35 @@ def _scores(metadata: dict[str, Value], size: int) -> Any:
     with np.errstate(over="ignore"):
         scores = np.array(listed[:size], dtype=np.float64).astype(np.float32)
     if np.isnan(scores).any():
-        raise UnsupportedTokenizerError(
-            "model", f"the score of token {int(np.isnan(scores).argmax())} is NaN"
-        )
+        token = int(np.isnan(scores).argmax())
+        raise UnsupportedTokenizerError("model", f"the score of token {token} is not a number")
     return scores
+
+
+def _check_silent(read: GgufTokens, made: UInt32, is_spelled: Callable[[int], bool]) -> None:
+    """Refuses tokens without a text that merges make: then there are texts without canonical tokens.
+
+    Args:
+        read: the tokens of the file.
+        made: the tokens that merges make.
+        is_spelled: whether the name of a token in the file may be that of another text, so that this token is
+            not cut out there.
+    """
+    for token in np.unique(made).tolist():
+        kind = read.kinds[token]
+        if kind in (PieceType.UNUSED, PieceType.UNDEFINED) or (
+            kind in (PieceType.CONTROL, PieceType.UNKNOWN) and is_spelled(token)
+        ):
+            what = f"{read.texts[token].decode()!r:.40} has no text, and merges make it"
+            raise UnsupportedTokenizerError("model", what)
 
 
 def _check_characters(ids: dict[str, int]) -> None:
     """Refuses tokens that are joined from a character without a token, which would be written in bytes."""
-    for text in ids:
-        if len(text) == 1:
-            continue
+    missing = set("".join(ids)) - ids.keys()
+    for text in ids if missing else ():
         for character, rest in ((text[0], text[1:]), (text[-1], text[:-1])):
-            if character not in ids and (rest in ids or len(rest) == 1):
+            if character in missing and (rest in ids or len(rest) == 1):
                 what = f"{character!r} is joined to {text!r:.40}, and is no token itself"
                 raise UnsupportedTokenizerError("model", what)
 
