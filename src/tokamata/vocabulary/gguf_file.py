@@ -3,8 +3,9 @@
 ``tokenizer.ggml.model`` names the family, ``tokenizer.ggml.token_type`` the type of each token
 (normal, control, user-defined, byte, ...).  Bytes are those of llama.cpp's
 ``llama_token_to_piece``: ``▁`` is a space in normal tokens of the SentencePiece families
-(``llama``, ``t5``, and ``bert``, whose ``##`` the converter has rewritten), normal tokens of
-``gpt2`` are in the byte-level alphabet, user-defined tokens are plain text.  Stop tokens are
+(``llama``, ``t5``, ``gemma4``, and ``bert``, whose ``##`` the converter has rewritten), normal
+tokens of ``gpt2`` are in the byte-level alphabet except with some pre-tokenizers, user-defined
+tokens are plain text.  Stop tokens are
 those at which llama.cpp stops (``end_of_generation.py``), and types those that it sets when it
 loads the file (``gguf_types.py``).
 """
@@ -24,11 +25,13 @@ from tokamata.vocabulary.sentence_piece import PieceType
 from tokamata.vocabulary.token_table import TokenBytes, TokenTable, without_leading_space
 
 _PREFIX = "tokenizer.ggml."
-_NAMES = ("model", "tokens", "token_type", "add_space_prefix", *DECLARED, *FILL_IN_KEYS)
+_NAMES = ("model", "pre", "tokens", "token_type", "add_space_prefix", *DECLARED, *FILL_IN_KEYS)
 TOKEN_KEYS = tuple(dict.fromkeys(_PREFIX + name for name in _NAMES))
 
 # Whether the family writes its normal tokens in the byte-level alphabet; otherwise ▁ is a space.
-_IS_BYTE_LEVEL = {"llama": False, "t5": False, "bert": False, "gpt2": True}
+_IS_BYTE_LEVEL = {"llama": False, "t5": False, "bert": False, "gpt2": True, "gemma4": False}
+# The pre-tokenizers with which the tokens of ``gpt2`` are written as those of ``gemma4``.
+_PLAIN = ("gemma4", "granite-embed-multi-311m", "sarvam-moe")
 
 _NO_TEXT = (PieceType.UNDEFINED, PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)  # to llama.cpp
 _BYTE_NAME = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
@@ -40,6 +43,7 @@ class GgufTokens:
 
     Attributes:
         family: ``tokenizer.ggml.model``.
+        pre: the name of the pre-tokenizer, ``tokenizer.ggml.pre``; ``""`` if there is none.
         texts: the text of each token in the file; an empty one is named ``[EMPTY_7]``.
         kinds: the type of each token, as llama.cpp sets it.
         unsettled: the texts of tokens that llama.cpp may or may not take for control tokens.
@@ -48,6 +52,7 @@ class GgufTokens:
     """
 
     family: str
+    pre: str
     texts: list[bytes]
     kinds: list[int]
     unsettled: tuple[str, ...]
@@ -57,7 +62,7 @@ class GgufTokens:
     @property
     def is_byte_level(self) -> bool:
         """Whether normal tokens are written in the byte-level alphabet."""
-        return _IS_BYTE_LEVEL[self.family]
+        return _IS_BYTE_LEVEL[self.family] and self.pre not in _PLAIN
 
 
 def table_from_gguf(path: Path) -> TokenTable:
@@ -69,7 +74,7 @@ def table_from_gguf(path: Path) -> TokenTable:
     where = str(path)
     read = tokens_of(read_metadata(path, TOKEN_KEYS), where)
     tokens: TokenBytes = [
-        _bytes(text, kind, read.family, token, where)
+        _bytes(text, kind, read.is_byte_level, token, where)
         for token, (text, kind) in enumerate(zip(read.texts, read.kinds, strict=True))
     ]
     names = {
@@ -89,13 +94,17 @@ def tokens_of(metadata: dict[str, Value], where: str) -> GgufTokens:
         VocabularyError: they are damaged, or of another family.
     """
     family = _family(metadata, where)
+    pre = metadata.get(_PREFIX + "pre", b"")
+    if not isinstance(pre, bytes):
+        raise VocabularyError(f"{where}: {_PREFIX}pre is {pre!r:.40}, not a string")
+    name = "gemma4" if family == "gemma4" else pre.decode("utf-8", "replace")
     texts, kinds = _token_texts(metadata, where)
     stop = _stop(metadata, family, texts, where)
     found = {name: metadata.get(_PREFIX + name) for name in FILL_IN_KEYS}
     declared = {name for name, value in found.items() if isinstance(value, int) and 0 <= value < len(texts)}
     loaded = loaded_types(texts, kinds, declared, stop)
     drops_space = metadata.get(_PREFIX + "add_space_prefix", drops_space_by_default(family)) is True
-    return GgufTokens(family, texts, loaded.kinds, loaded.unsettled, stop, drops_space)
+    return GgufTokens(family, name, texts, loaded.kinds, loaded.unsettled, stop, drops_space)
 
 
 def drops_space_by_default(family: str) -> bool:
@@ -134,9 +143,9 @@ def _token_texts(metadata: dict[str, Value], where: str) -> tuple[list[bytes], l
     return named, kinds  # type: ignore[return-value]  # just checked
 
 
-def _bytes(text: bytes, kind: int, family: str, token: int, where: str) -> bytes | None:
+def _bytes(text: bytes, kind: int, is_byte_level: bool, token: int, where: str) -> bytes | None:
     if kind == PieceType.NORMAL:
-        if _IS_BYTE_LEVEL[family]:
+        if is_byte_level:
             return byte_level_bytes(text.decode("utf-8", "replace"))
         return text.replace("▁".encode(), b" ")
     if kind == PieceType.USER_DEFINED:

@@ -32,7 +32,7 @@ class RandomGguf:
         tokens: the texts and types of the tokens, in order.
         letters: what texts are made of; each letter can be written.
         scores: the scores of tokens, for one of family ``llama``.
-        merges: the merges, for one of family ``gpt2``.
+        merges: the merges, for one of family ``gpt2`` or ``gemma4``.
         pre: the name of the pre-tokenizer.
         adds_space: ``add_space_prefix``.
     """
@@ -46,7 +46,7 @@ class RandomGguf:
 
     def write(self, path: Path) -> Path:
         """Writes the file."""
-        family = "gpt2" if self.scores is None else "llama"
+        family = "gemma4" if self.pre == "gemma4" else "gpt2" if self.scores is None else "llama"
         fields = {} if self.scores is None else {"add_space_prefix": self.adds_space}
         return write_gguf(path, family, self.tokens, self.merges, self.scores, self.pre, **fields)
 
@@ -86,6 +86,26 @@ def random_merges(draw: random.Random) -> RandomGguf:
     tokens += _added(draw, tokens, "ab \né", 2)
     pre = draw.choice(["gpt-2", "llama-bpe", "qwen2", "laguna"])
     return RandomGguf(tokens, "aab  é\n<1", merges=merges, pre=pre)
+
+
+def random_plain_merges(draw: random.Random) -> RandomGguf:
+    """Few merges of plain text, with runs of line ends that merges may not make."""
+    parts = ["a", "b", "▁", "\n", "é", "1"]
+    tokens = [(part, NORMAL) for part in parts]
+    merges: list[str] = []
+    for _ in range(draw.randint(2, 9)):
+        left, right = draw.choice(parts), draw.choice(parts)
+        merges.append(f"{left} {right}")
+        parts.append(left + right)
+    draw.shuffle(merges)
+    parts += [draw.choice(["\n" * 2, "\n" * 3, "\n" * 5, "ab1", "▁▁a"]) for _ in range(2)]
+    for text in dict.fromkeys(part for part in parts if len(part) > 1):
+        tokens.append((text, NORMAL if "▁" in text else draw.choice([NORMAL] * 20 + [CONTROL, USER_DEFINED])))
+    has_bytes = draw.random() < 0.7
+    tokens += _added(draw, tokens, "ab \né", 2)
+    tokens += [(f"<0x{byte:02X}>", BYTE) for byte in range(256 * has_bytes)]
+    letters = "aab  é\n\n<1" if has_bytes else "aab  é\n\n1"
+    return RandomGguf(tokens, letters, merges=merges, pre=draw.choice(["gemma4", "gemma4", "sarvam-moe"]))
 
 
 def _added(

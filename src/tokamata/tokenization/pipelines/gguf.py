@@ -5,6 +5,7 @@ configure, and their tokens differ from those of other programs on some texts: Q
 into NFC, and each pre-tokenizer has llama.cpp's own regexes (:mod:`.gguf_patterns`).
 
     tokenizer.ggml.model = gpt2    BPE by merges, over pieces that the pre-tokenizer cuts
+    tokenizer.ggml.model = gemma4  BPE by merges, over lines in which ▁ stands for a space
     tokenizer.ggml.model = llama   BPE by scores, over whole texts in which ▁ stands for a space
 
 **Tokens that are cut out first** are control, user-defined and unknown ones, by their types after loading
@@ -17,7 +18,8 @@ another one, shares characters with it, and is no longer:
 If two tokens do that, and no longer token begins with the first, the file is refused.
 
 **BPE by merges.** The tokens of characters are joined by rank, as everywhere.  Of a pair that is listed
-twice, the first counts (the last one, in Hugging Face's program).
+twice, the first counts (the last one, in Hugging Face's program).  Tokens are in the byte-level alphabet; or,
+with ``gemma4`` and some other pre-tokenizers, they are plain text, and what is no token is written in bytes.
 
 **BPE by scores.** Two neighbours are joined if their joined text is a token, whatever its type; the highest
 score first, then the leftmost.  What is no token is written in bytes.  If ``add_space_prefix`` is set, each
@@ -36,6 +38,7 @@ program that runs the model.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +55,7 @@ from tokamata.tokenization.pipelines.pipeline import (
     Pipeline,
     Splitting,
     UInt32,
+    contradictions_refused,
 )
 from tokamata.tokenization.pipelines.ranks import merges_of_ranks
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS
@@ -63,9 +67,9 @@ from tokamata.vocabulary.sentence_piece import PieceType
 
 __all__ = ["normalizer_from_gguf", "pipeline_from_gguf"]
 
-_PRE, _MERGES, _SCORES = "tokenizer.ggml.pre", "tokenizer.ggml.merges", "tokenizer.ggml.scores"
+_MERGES, _SCORES = "tokenizer.ggml.merges", "tokenizer.ggml.scores"
 _NAME, _ARCHITECTURE = "general.name", "general.architecture"
-_KEYS = (*TOKEN_KEYS, _PRE, _MERGES, _SCORES, _NAME, _ARCHITECTURE)
+_KEYS = (*TOKEN_KEYS, _MERGES, _SCORES, _NAME, _ARCHITECTURE)
 _WHERE = "the GGUF file"
 _SIGN = "▁"
 _CUT_OUT = (PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNKNOWN)
@@ -93,13 +97,16 @@ def pipeline_from_gguf(head: bytes, tokens: list[bytes | None]) -> Pipeline:
     _check_settled(read, metadata)
     normalizer = _normalizer(read)
     added = _added(read, tokens, normalizer)
+    if read.family == "llama":
+        return Pipeline(
+            LlamaCppEngine(), normalizer, (), _by_scores(read, metadata, tokens), added, _UNGUARDED
+        )
+    pre_tokenizer = named_pre_tokenizer(read.pre)
+    splits = tuple(map(Splitting, pre_tokenizer.regexes))
     if read.is_byte_level:
-        pre_tokenizer = named_pre_tokenizer(_text(metadata, _PRE))
-        splits = tuple(map(Splitting, pre_tokenizer.regexes))
         model = _by_merges(read, metadata, tokens, pre_tokenizer.ignores_merges)
     else:
-        splits = ()
-        model = _by_scores(read, metadata, tokens)
+        model = _by_plain_merges(read, metadata, tokens)
     return Pipeline(LlamaCppEngine(), normalizer, splits, model, added, _UNGUARDED)
 
 
@@ -112,8 +119,10 @@ def normalizer_from_gguf(head: bytes) -> Normalizer:
 
 
 def _normalizer(read: GgufTokens) -> Normalizer:
-    if read.family == "gpt2":
+    if read.is_byte_level:
         return Normalizer()
+    if read.family in ("gpt2", "gemma4"):
+        return Normalizer(spaces=_SIGN)
     if read.family == "llama":
         return Normalizer(spaces=_SIGN, prefix="always" if read.drops_space else "none")
     what = {"t5": "its Unigram adds scores in float32", "bert": "its WordPiece drops and changes letters"}
@@ -143,10 +152,9 @@ def _check_settled(read: GgufTokens, metadata: dict[str, Value]) -> None:
     if read.unsettled:
         what = f"several tokens of fill-in-the-middle are found by their texts, {read.unsettled[0]!r:.40} too"
         raise UnsupportedTokenizerError("added tokens", f"{what}; the file declares none of them")
-    name, pre = _text(metadata, _NAME).lower(), _text(metadata, _PRE)
-    architecture = _text(metadata, _ARCHITECTURE)
+    name, architecture = _text(metadata, _NAME).lower(), _text(metadata, _ARCHITECTURE)
     swallows = ""
-    if any(part in pre for part in ("jina-v2-de", "jina-v2-es", "jina-v2-code")) or any(
+    if any(part in read.pre for part in ("jina-v2-de", "jina-v2-es", "jina-v2-code")) or any(
         part in architecture for part in ("nomic-bert-moe", "jina-bert-v3")
     ):
         swallows = "<mask>"
@@ -241,7 +249,7 @@ def _by_merges(
             what = f"{spelled!r:.40} is text, and is also what bytes {value!r:.40} are written with"
             raise UnsupportedTokenizerError("added tokens", what)
         ids[spelled] = token
-    merges = _merges(metadata, ids)
+    merges = _merges(read, metadata, ids)
     _check_silent(read, merges[2], lambda token: not read.texts[token].isascii())
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     in_model[list(ids.values())] = 1
@@ -252,9 +260,35 @@ def _by_merges(
     return BytePairs(*merges, *atoms, in_model, {}, lacks, unknown, ignores_merges)
 
 
-def _merges(metadata: dict[str, Value], ids: dict[str, int]) -> tuple[Any, Any, Any, Any]:
+def _by_plain_merges(read: GgufTokens, metadata: dict[str, Value], tokens: list[bytes | None]) -> BytePairs:
+    ids, byte_tokens = _plain_tokens(read, tokens)
+    merges = _merges(read, metadata, ids)
+    _check_silent(read, merges[2], lambda token: _SIGN.encode() in read.texts[token])
+    model = _with_bytes(merges, ids, byte_tokens, len(tokens))
+    return model if read.pre == "sarvam-moe" else _with_line_ends(read, model, ids)
+
+
+def _with_line_ends(read: GgufTokens, model: BytePairs, ids: dict[str, int]) -> BytePairs:
+    """The model, where a piece of line ends that is a token becomes it, whatever the merges.
+
+    The engine has this rule for all pieces or for none.  So the other tokens that merges do not make are not
+    in the model: they are never written.
+    """
+    ends = [token for text, token in ids.items() if len(text) > 1 and not text.strip("\n")]
+    if all(read.kinds[token] in _CUT_OUT for token in ends):
+        return model
+    with contradictions_refused():
+        made = _core.merge_tables(
+            model.left, model.right, model.result, model.rank, model.atom_offsets, model.atoms
+        )
+    in_model = model.in_model.copy()
+    in_model[np.setdiff1d(made["unmade"], ends)] = 0
+    return replace(model, in_model=in_model, ignore_merges=True)
+
+
+def _merges(read: GgufTokens, metadata: dict[str, Value], ids: dict[str, int]) -> tuple[Any, Any, Any, Any]:
     listed = metadata.get(_MERGES)
-    if listed is None and _text(metadata, _PRE) == "kimi-k2":
+    if listed is None and read.pre == "kimi-k2":
         listed = []
     if not isinstance(listed, list) or not all(isinstance(merge, bytes) for merge in listed):
         raise VocabularyError(f"{_WHERE}: {_MERGES} is missing, or not a list of strings")
@@ -262,42 +296,54 @@ def _merges(metadata: dict[str, Value], ids: dict[str, int]) -> tuple[Any, Any, 
     left, right, made = _core.merge_ids(texts, ids)
     ranks = np.arange(len(texts), dtype=np.uint32)
     if len(left) < len(texts):
-        possible = _possible(texts, ids)
+        possible = _possible(texts, ids, read.is_byte_level)
         left, right, made = _core.merge_ids([texts[rank] for rank in possible], ids)
         ranks = np.array(possible, dtype=np.uint32)
     return left, right, made, ranks  # of a pair that is there twice, the engine takes the first
 
 
-def _possible(merges: list[str], ids: dict[str, int]) -> list[int]:
+def _possible(merges: list[str], ids: dict[str, int], is_byte_level: bool) -> list[int]:
     """The ranks of the merges of tokens to a token; refuses one of other texts that may occur in a piece."""
+
+    def may_occur(part: str) -> bool:
+        """Whether a piece may have such a part: a character, or what merges of tokens make."""
+        return part in ids or (len(part) == 1 and (is_byte_level_text(part) or not is_byte_level))
+
     found: list[int] = []
     for rank, merge in enumerate(merges):
         left, space, right = merge[1:].partition(" ")
         left = merge[:1] + left
         if left in ids and right in ids and left + right in ids:
             found.append(rank)
-        elif space and _may_occur(left, ids) and _may_occur(right, ids):
+        elif space and may_occur(left) and may_occur(right):
             what = f"the merge {rank} of {left!r:.40} and {right!r:.40}, which are not three tokens"
             raise UnsupportedTokenizerError("model", what)
     return found
 
 
-def _may_occur(text: str, ids: dict[str, int]) -> bool:
-    """Whether a piece may have a part with this text: a character, or what merges of tokens make."""
-    return text in ids or (len(text) == 1 and is_byte_level_text(text))
-
-
 def _by_scores(read: GgufTokens, metadata: dict[str, Value], tokens: list[bytes | None]) -> BytePairs:
     scores = _scores(metadata, len(read.texts))
+    ids, byte_tokens = _plain_tokens(read, tokens)
+    if sum(len(text) ** 2 for text in ids) > _MOST_CUTS:
+        raise UnsupportedTokenizerError("model", f"its tokens have up to {max(map(len, ids)):,} characters")
+    _check_characters(ids)
+    _check_byte_names(ids, byte_tokens)
+    _, order = np.unique(-scores, return_inverse=True)
+    merges = merges_of_ranks(ids, {text: int(order[token]) for text, token in ids.items()})
+    _check_silent(read, merges[2], lambda token: _SIGN.encode() in read.texts[token])
+    return _with_bytes(merges, ids, byte_tokens, len(tokens))
+
+
+def _plain_tokens(read: GgufTokens, tokens: list[bytes | None]) -> tuple[dict[str, int], dict[int, int]]:
+    """The tokens that are written as plain text with ▁ for a space, and those of single bytes."""
     ids: dict[str, int] = {}
     byte_tokens: dict[int, int] = {}
     names = {b"<0x%02X>" % byte: byte for byte in range(256)}
     for token, (text, kind) in enumerate(zip(read.texts, read.kinds, strict=True)):
         if text in names or kind == PieceType.BYTE:
             if kind != PieceType.BYTE or text not in names:
-                raise UnsupportedTokenizerError(
-                    "model", f"{text!r:.40} is half a byte token, by name or type"
-                )
+                what = f"{text!r:.40} is a byte token by its name or its type, but not by both"
+                raise UnsupportedTokenizerError("model", what)
             byte_tokens[names[text]] = token
             continue
         spelled = text.decode("utf-8", "replace")
@@ -306,22 +352,25 @@ def _by_scores(read: GgufTokens, metadata: dict[str, Value], tokens: list[bytes 
         if tokens[token] not in (None, spelled.replace(_SIGN, " ").encode()):
             raise _other_tokens(token)
         ids[spelled] = token
-    if sum(len(text) ** 2 for text in ids) > _MOST_CUTS:
-        raise UnsupportedTokenizerError("model", f"its tokens have up to {max(map(len, ids)):,} characters")
-    _check_characters(ids)
-    _check_byte_names(ids, byte_tokens)
     if _SIGN not in ids or tokens[ids[_SIGN]] is None:
         raise UnsupportedTokenizerError("model", f"it has no token {_SIGN!r} for a space")
-    _, order = np.unique(-scores, return_inverse=True)
-    merges = merges_of_ranks(ids, {text: int(order[token]) for text, token in ids.items()})
-    _check_silent(read, merges[2], lambda token: _SIGN.encode() in read.texts[token])
-    in_model = np.zeros(len(tokens), dtype=np.uint8)
+    return ids, byte_tokens
+
+
+def _with_bytes(
+    merges: tuple[UInt32, UInt32, UInt32, UInt32],
+    ids: dict[str, int],
+    byte_tokens: dict[int, int],
+    size: int,
+) -> BytePairs:
+    """The model of plain tokens, in which code points without a token are written in bytes."""
+    in_model = np.zeros(size, dtype=np.uint8)
     in_model[[*ids.values(), *byte_tokens.values()]] = 1
     lacks = np.ones(CODE_POINTS, dtype=bool)
     lacks[[ord(text) for text in ids if len(text) == 1]] = False
     lacks[0x20] = False
     unwritten = with_bytes(set(range(256)) - byte_tokens.keys())
-    atoms = atoms_of_texts(ids, len(tokens), byte_tokens.values())
+    atoms = atoms_of_texts(ids, size, byte_tokens.values())
     return BytePairs(*merges, *atoms, in_model, byte_tokens, lacks & ~unwritten, lacks & unwritten, False)
 
 

@@ -42,6 +42,7 @@ _ENDS = r"\s+(?!\S)|\s+"
 _WORD = r"\p{L}+"
 _MARKS = r" ?[^\s\p{L}\p{N}]+[\r\n]*"
 _LINES = r"\s*[\r\n]+"
+_BY_LINES = r"[^\n]+|[\n]+"
 _THREE = r"\p{N}{1,3}"
 _ONE = r"\p{N}"
 _CONTRACTION = f"(?:{_ANY_CASE})?"
@@ -175,7 +176,8 @@ _BY_NAMES: dict[str, PreTokenizer] = {
         (_any_of(_ANY_CASE, _LEAD + _WORD, _ONE, r" ?[^\s\p{L}\p{N}\r\n]+", _LINES, _ENDS),)
     ),
     "ufakzeka": PreTokenizer((_any_of(_LEAD + _WORD, _ONE, _MARKS, _LINES, _ENDS),)),
-    "laguna": PreTokenizer((r"[^\n]+|[\n]+", _cl100k(_ONE))),
+    "laguna": PreTokenizer((_BY_LINES, _cl100k(_ONE))),
+    "gemma4 granite-embed-multi-311m sarvam-moe": PreTokenizer((_BY_LINES,)),
     "exaone-moe": PreTokenizer(
         (
             _any_of(
@@ -199,9 +201,6 @@ _REFUSED = {
     "cohere2moe": _FROM_THE_RIGHT,
     "superbpe": _FROM_THE_RIGHT,
     "whitespace": "it leaves out white space",
-    "gemma4": "its tokens are not in the byte-level alphabet",
-    "granite-embed-multi-311m": "its tokens are not in the byte-level alphabet",
-    "sarvam-moe": "its tokens are not in the byte-level alphabet",
 }
 
 

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tokamata.patterns.unicode import property_ranges
-from tokamata.tokenization.pipelines.stripping_tokens import WHITE_SPACE
+from tokamata.patterns.unicode import Ranges, property_ranges
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS
 
 if TYPE_CHECKING:
@@ -95,17 +94,20 @@ def _point(text: str) -> int:
 
 @cache
 def _category(name: str) -> Flags:
-    flags = np.zeros(CODE_POINTS, dtype=bool)
-    for first, last in property_ranges(name):
-        flags[first : last + 1] = True
+    flags = _flags(property_ranges(name))
     for ends in _LATER.split():
-        first_later, _, last_later = ends.partition("-")
-        flags[int(first_later, 16) : int(last_later or first_later, 16) + 1] = False
+        first, _, last = ends.partition("-")
+        flags[int(first, 16) : int(last or first, 16) + 1] = False
     return flags
 
 
 @cache
 def _white() -> Flags:
+    return _flags(property_ranges("White_Space"))
+
+
+def _flags(ranges: Ranges) -> Flags:
     flags = np.zeros(CODE_POINTS, dtype=bool)
-    flags[list(map(ord, WHITE_SPACE))] = True
+    for first, last in ranges:
+        flags[first : last + 1] = True
     return flags
