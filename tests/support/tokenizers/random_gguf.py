@@ -1,4 +1,4 @@
-"""Random small GGUF tokenizers with all types of tokens, and an encoder of those by scores.
+"""Random small GGUF tokenizers with all types of tokens, and an encoder of those with plain tokens.
 
 The encoder is compared with llama.cpp by ``fuzz/llama_cpp_exactness.py``, and is the judge of the tests,
 which run without llama.cpp.
@@ -7,6 +7,7 @@ which run without llama.cpp.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -121,17 +122,17 @@ def _added(
     return added
 
 
-class ScoresOracle:
-    """llama.cpp's encoder by scores, as slow and plain as can be.
+class PlainOracle:
+    """llama.cpp's encoders whose tokens are plain text, as slow and plain as can be.
 
     It cuts out added tokens, the longest first, and then joins two neighbours at a time.  Its tokens may be
     changed.
     """
 
     def __init__(self, tokenizer: RandomGguf) -> None:
-        assert tokenizer.scores is not None
         self._ids = {text: token for token, (text, _) in enumerate(tokenizer.tokens)}
-        self.scores, self._adds_space = tokenizer.scores, tokenizer.adds_space
+        self.scores, self._merges = tokenizer.scores, tokenizer.merges
+        self._adds_space, self._pre = tokenizer.adds_space, tokenizer.pre
         self.texts = [text for text, _ in tokenizer.tokens]
         self.kinds = [kind for _, kind in tokenizer.tokens]
         cut_out = [text for text, kind in tokenizer.tokens if kind in (CONTROL, USER_DEFINED, UNKNOWN)]
@@ -157,10 +158,20 @@ class ScoresOracle:
         return pieces
 
     def _merged(self, text: str) -> list[int]:
-        parts = list(((" " if self._adds_space else "") + text).replace(" ", "▁"))
+        spelled = ((" " if self._adds_space else "") + text).replace(" ", "▁")
+        pieces = [spelled] if self._merges is None else re.findall(r"\n+|[^\n]+", spelled)
+        return [token for piece in pieces for token in self._joined(piece)]
+
+    def _joined(self, piece: str) -> list[int]:
+        if self._pre == "gemma4" and piece in self._ids and not piece.strip("\n"):
+            return [self._ids[piece]]
+        parts = list(piece)
         while True:
-            joined = [(left + right, place) for place, (left, right) in enumerate(pairwise(parts))]
-            possible = [(-self.scores[self._ids[both]], place) for both, place in joined if both in self._ids]
+            possible = [
+                (rank, place)
+                for place, (left, right) in enumerate(pairwise(parts))
+                if (rank := self._rank(left, right)) is not None
+            ]
             if not possible:
                 break
             place = min(possible)[1]
@@ -170,6 +181,13 @@ class ScoresOracle:
             names = [part] if part in self._ids else [f"<0x{byte:02X}>" for byte in part.encode()]
             tokens += [self._ids[name] for name in names]
         return tokens
+
+    def _rank(self, left: str, right: str) -> float | None:
+        if self._merges is not None:
+            merge = f"{left} {right}"
+            return self._merges.index(merge) if merge in self._merges else None
+        assert self.scores is not None
+        return -self.scores[self._ids[left + right]] if left + right in self._ids else None
 
     def decode(self, tokens: Sequence[int]) -> str | None:
         """The text of tokens, names of control tokens included; ``None`` if they are no UTF-8 together."""
