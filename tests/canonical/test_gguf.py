@@ -36,7 +36,7 @@ from tests.support.tokenizers.gguf_files import (
 )
 from tests.support.tokenizers.random_gguf import PlainOracle, RandomGguf, random_plain_merges, random_scores
 from tokamata import guard
-from tokamata.errors import TokenizerMismatchError, UnsupportedTokenizerError, VocabularyError
+from tokamata.errors import TokamataError, TokenizerMismatchError, UnsupportedTokenizerError, VocabularyError
 from tokamata.tokenization.canonical import (
     keyed_tokenization,
     normalizer_of,
@@ -431,6 +431,29 @@ def test_missing_metadata(tmp_path: Path) -> None:
     tokenization_of(load(write_gguf(path, "llama", [("▁", NORMAL), *BYTES])))  # all scores are 0
     scores = [1] * 257
     tokenization_of(load(write_gguf(path, "llama", [("▁", NORMAL), *BYTES], raw={"scores": scores})))
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma4"])
+def test_mutated_files(family: str, tmp_path: Path) -> None:
+    """Whatever stands in a file, it is read, or refused with an error of our own."""
+    tokens: list[Token] = [("▁", NORMAL), ("a", NORMAL), ("b", NORMAL), ("ab", NORMAL), ("<s>", CONTROL)]
+    path = tmp_path / "a.gguf"
+    scores = [-0.5] * 5 if family == "llama" else None
+    data = write_gguf(path, family, tokens, ["a b", "▁ a"], scores=scores, pre="gpt-2").read_bytes()
+    draw = random.Random(family)
+    refusals = 0
+    for _ in range(150):
+        changed = bytearray(data)
+        for _ in range(draw.randint(1, 3)):
+            changed[draw.randrange(24, len(data))] = draw.choice(
+                [0, 1, 8, 9, 0x20, 0x61, 0xFF, draw.randrange(256)]
+            )
+        path.write_bytes(changed)
+        try:
+            tokenization_of(load(path))
+        except TokamataError:
+            refusals += 1
+    assert refusals > 20
 
 
 # ---- files and models ---------------------------------------------------------------------------
