@@ -363,6 +363,9 @@ def test_refused_merges(tmp_path: Path) -> None:
     refused(load(write_gguf(path, "gpt2", LETTERS, ["a b"], pre="gpt-2")), "model", "merge 0")
     few: list[Token] = [("a", NORMAL), ("ab", NORMAL)]
     refused(load(write_gguf(path, "gpt2", few, ["a b"], pre="gpt-2")), "model", "merge 0")
+    refused(load(write_gguf(path, "gpt2", LETTERS[1:], ["-"], pre="llama-bpe")), "model", "byte 0x21")
+    lines: list[Token] = [("▁", NORMAL), ("\n\n", NORMAL), *BYTES]
+    refused(load(write_gguf(path, "gemma4", lines, ["-"])), "model", "several line ends")
     # What no merge makes never occurs.
     tokenization_of(load(write_gguf(path, "gpt2", LETTERS, ["ab c", "x", "▁ a"], pre="gpt-2")))
 

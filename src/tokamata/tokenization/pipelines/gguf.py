@@ -125,8 +125,8 @@ def _normalizer(read: GgufTokens) -> Normalizer:
         return Normalizer(spaces=_SIGN)
     if read.family == "llama":
         return Normalizer(spaces=_SIGN, prefix="always" if read.drops_space else "none")
-    what = {"t5": "its Unigram adds scores in float32", "bert": "its WordPiece drops and changes letters"}
-    raise UnsupportedTokenizerError("model", f"llama.cpp's {read.family}: {what[read.family]}")
+    what = f"llama.cpp's own program for {read.family}, with a normalizer and a search of its own"
+    raise UnsupportedTokenizerError("model", what)
 
 
 def _text(metadata: dict[str, Value], key: str) -> str:
@@ -253,8 +253,11 @@ def _by_merges(
     _check_silent(read, merges[2], lambda token: not read.texts[token].isascii())
     in_model = np.zeros(len(tokens), dtype=np.uint8)
     in_model[list(ids.values())] = 1
-    known = {byte_level_bytes(text)[0] for text in ids if len(text) == 1}
-    unknown = with_bytes(set(range(256)) - known)
+    missing = set(range(256)) - {byte_level_bytes(text)[0] for text in ids if len(text) == 1}
+    if missing and ignores_merges:
+        what = f"a piece may become a token with the byte {min(missing):#04x}, which has no token of its own"
+        raise UnsupportedTokenizerError("model", what)
+    unknown = with_bytes(missing)
     lacks = np.zeros(CODE_POINTS, dtype=bool)
     atoms = atoms_of_texts(ids, len(tokens))
     return BytePairs(*merges, *atoms, in_model, {}, lacks, unknown, ignores_merges)
@@ -277,6 +280,8 @@ def _with_line_ends(read: GgufTokens, model: BytePairs, ids: dict[str, int]) -> 
     ends = [token for text, token in ids.items() if len(text) > 1 and not text.strip("\n")]
     if all(read.kinds[token] in _CUT_OUT for token in ends):
         return model
+    if "\n" not in ids:
+        raise UnsupportedTokenizerError("model", "several line ends are a token, and one is none")
     with contradictions_refused():
         made = _core.merge_tables(
             model.left, model.right, model.result, model.rank, model.atom_offsets, model.atoms
@@ -344,7 +349,8 @@ def _plain_tokens(read: GgufTokens, tokens: list[bytes | None]) -> tuple[dict[st
             if kind != PieceType.BYTE or text not in names:
                 what = f"{text!r:.40} is a byte token by its name or its type, but not by both"
                 raise UnsupportedTokenizerError("model", what)
-            byte_tokens[names[text]] = token
+            if token < len(tokens):
+                byte_tokens[names[text]] = token
             continue
         spelled = text.decode("utf-8", "replace")
         if spelled.encode() != text or " " in spelled or token >= len(tokens):
