@@ -77,7 +77,7 @@ _SHOWN = PieceType.USER_DEFINED
 _MOST_LETTERS = 1 << 24  # each beginning of a text that is cut out is looked up: Gemma 3 has 200,000 letters
 _MOST_CUTS = 1 << 28  # and each cut of a token in two, by scores: Gemma 3 has 15 million
 _MOST_OVERLAPS = 1 << 20  # pairs of tokens that are compared; Gemma 3 has 2,000
-_UNGUARDED = "its program is llama.cpp, whose way of cutting out added tokens the guard does not know"
+_UNGUARDED = "its program is llama.cpp, with which the guard was not compared"
 
 
 def pipeline_from_gguf(head: bytes, tokens: list[bytes | None]) -> Pipeline:
