@@ -5,7 +5,7 @@ regexes here match what llama.cpp's do, which differ from those of the models' o
 ``\p{Lu}`` means ``\p{L}`` (:mod:`tokamata.tokenization.pretokenizers.llama_cpp_classes`), and some names have
 regexes of other models.
 
-    qwen2    's|…|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|…       the texts of contractions in any case, no NFC before
+    qwen2    '[sS]|…|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|…      instead of (?i:'s|…)|…, which also matches 'ſ
 
 Regexes are written with one alternative where llama.cpp has two that match the same.
 
@@ -90,6 +90,7 @@ _SPARK = PreTokenizer(
     )
 )
 _BLOOM = PreTokenizer((rf" ?[^(\s|.,!?{_in('2026 3002 FF0C 3001 964 6D4 60C')})]+",))
+# The letters with a case of which DeepSeek's first words consist.
 _CASED = """
 41-5A 61-7A B5 C0-D6 D8-F6 F8-1BA 1BC-1BF 1C4-293 295-2AF 370-373 376 377 37B-37D 37F 386 388-38A 38C
 38E-3A1 3A3-3F5 3F7-481 48A-52F 531-556 10A0-10C5 13A0-13F5 13F8-13FD 1C90-1CBA 1CBD-1CBF 1D00-1D2B
