@@ -406,7 +406,7 @@ def test_names_of_models(tmp_path: Path) -> None:
     tokens: list[Token] = [("<mask>", CONTROL), ("[MASK]", CONTROL)]
     refused(by_merges(tmp_path, *tokens, pre="jina-v2-de"), "added tokens", "<mask> swallows")
     refused(by_merges(tmp_path, *tokens, name="Modern-BERT base"), "added tokens", "MASK")
-    refused(by_merges(tmp_path, name="Phi-3 mini"), "added tokens", "phi-3 mini")
+    refused(by_merges(tmp_path, name="Phi-3 mini"), "added tokens", "Phi 3")
     tokenization_of(by_merges(tmp_path, pre="jina-v2-de", name="Phi 4"))
 
 
@@ -457,6 +457,23 @@ def test_mutated_files(family: str, tmp_path: Path) -> None:
         except TokamataError:
             refusals += 1
     assert refusals > 20
+
+
+def test_phi_3(tmp_path: Path) -> None:
+    """Tokens of models with this name swallow the white space after them."""
+    pieces: list[Token] = [("a", NORMAL), ("▁a", NORMAL), ("<x>", USER_DEFINED), ("<|end|>", CONTROL)]
+    kept: list[Token] = [("<unk>", UNKNOWN), ("<s>", CONTROL), ("</s>", CONTROL), ("<|endoftext|>", CONTROL)]
+    space, a, space_a, user, control = range(256, 261)
+    vocabulary = by_scores(tmp_path, *pieces, *kept, name="Phi-3 mini")
+    tables = tokenization_of(vocabulary)
+    for token in (user, control):
+        assert tables.first_noncanonical([space_a, token, space_a]) is None
+        assert tables.first_noncanonical([token, a]) == 1
+        assert tables.first_noncanonical([token, space, space_a]) is not None
+    other = tokenization_of(by_scores(tmp_path, *pieces, *kept, name="Phi 3 mini"))
+    assert other.first_noncanonical([space_a, user, space_a]) == 2
+    lines: list[Token] = [*kept, ("\n\n", USER_DEFINED)]
+    refused(by_scores(tmp_path, *pieces, *lines, name="phi3"), "added tokens", "begins with white space")
 
 
 # ---- files and models ---------------------------------------------------------------------------

@@ -36,6 +36,7 @@ class RandomGguf:
         merges: the merges, for one of family ``gpt2`` or ``gemma4``.
         pre: the name of the pre-tokenizer.
         adds_space: ``add_space_prefix``.
+        name: the name of the model.
     """
 
     tokens: list[tuple[str, int]]
@@ -44,12 +45,13 @@ class RandomGguf:
     merges: list[str] | None = None
     pre: str | None = None
     adds_space: bool = False
+    name: str = ""
 
     def write(self, path: Path) -> Path:
         """Writes the file."""
         family = "gemma4" if self.pre == "gemma4" else "gpt2" if self.scores is None else "llama"
         fields = {} if self.scores is None else {"add_space_prefix": self.adds_space}
-        return write_gguf(path, family, self.tokens, self.merges, self.scores, self.pre, **fields)
+        return write_gguf(path, family, self.tokens, self.merges, self.scores, self.pre, self.name, **fields)
 
 
 def random_scores(draw: random.Random) -> RandomGguf:
@@ -63,13 +65,16 @@ def random_scores(draw: random.Random) -> RandomGguf:
         for text in dict.fromkeys(texts)
     ]
     tokens += [("<unk>", UNKNOWN), ("<s>", CONTROL)]
+    name = draw.choice(["", "", "Phi-3"])
+    if name:
+        tokens += [("</s>", CONTROL), ("<|endoftext|>", CONTROL)]
     has_bytes = draw.random() < 0.7
     alphabet = "aab  é\n<1" if has_bytes else "".join(letters) + " "
     tokens += _added(draw, tokens, "ab \né" if has_bytes else alphabet, 1)
     if has_bytes:
         tokens += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)]
     scores = [float(draw.choice([0, -1, -1, -2, -3, -4.5])) for _ in tokens]
-    return RandomGguf(tokens, alphabet, scores, adds_space=draw.random() < 0.5)
+    return RandomGguf(tokens, alphabet, scores, adds_space=draw.random() < 0.5, name=name)
 
 
 def random_merges(draw: random.Random) -> RandomGguf:
@@ -133,6 +138,7 @@ class PlainOracle:
         self._ids = {text: token for token, (text, _) in enumerate(tokenizer.tokens)}
         self.scores, self._merges = tokenizer.scores, tokenizer.merges
         self._adds_space, self._pre = tokenizer.adds_space, tokenizer.pre
+        self._swallows = tokenizer.name == "Phi-3"
         self.texts = [text for text, _ in tokenizer.tokens]
         self.kinds = [kind for _, kind in tokenizer.tokens]
         cut_out = [text for text, kind in tokenizer.tokens if kind in (CONTROL, USER_DEFINED, UNKNOWN)]
@@ -152,10 +158,13 @@ class PlainOracle:
         if isinstance(part, int):
             return [part]
         pieces: list[str | int] = []
-        for number, piece in enumerate(part.split(name)):
-            pieces += [self._ids[name]] if number else []
-            pieces += [piece] if piece else []
-        return pieces
+        rest = part
+        while (at := rest.find(name)) >= 0:
+            pieces += [rest[:at], self._ids[name]] if at else [self._ids[name]]
+            rest = rest[at + len(name) :]
+            if self._swallows and name not in ("<unk>", "<s>", "<|endoftext|>"):
+                rest = rest.lstrip(" \t\n\v\f\r")
+        return [*pieces, rest] if rest else pieces
 
     def _merged(self, text: str) -> list[int]:
         spelled = ((" " if self._adds_space else "") + text).replace(" ", "▁")

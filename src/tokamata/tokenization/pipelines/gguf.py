@@ -77,6 +77,11 @@ _SHOWN = PieceType.USER_DEFINED
 _MOST_LETTERS = 1 << 24  # each beginning of a text that is cut out is looked up: Gemma 3 has 200,000 letters
 _MOST_CUTS = 1 << 28  # and each cut of a token in two, by scores: Gemma 3 has 15 million
 _MOST_OVERLAPS = 1 << 20  # pairs of tokens that are compared; Gemma 3 has 2,000
+# llama.cpp gives attributes to tokens by these parts of names.
+_JINA = ("jina-v2-de", "jina-v2-es", "jina-v2-code")
+_MASKED = ("nomic-bert-moe", "jina-bert-v3")
+_KEEP_SPACES = (b"<unk>", b"<s>", b"<|endoftext|>")  # of Phi 3
+_WHITE = (b" ", b"\t", b"\n", b"\v", b"\f", b"\r")  # to isspace of C
 _UNGUARDED = "its program is llama.cpp, with which the guard was not compared"
 
 
@@ -97,6 +102,8 @@ def pipeline_from_gguf(head: bytes, tokens: list[bytes | None]) -> Pipeline:
     _check_settled(read, metadata)
     normalizer = _normalizer(read)
     added = _added(read, tokens, normalizer)
+    if _swallow(read, metadata):
+        added = _swallowing(read, added, normalizer)
     if read.family == "llama":
         return Pipeline(
             LlamaCppEngine(), normalizer, (), _by_scores(read, metadata, tokens), added, _UNGUARDED
@@ -152,19 +159,22 @@ def _check_settled(read: GgufTokens, metadata: dict[str, Value]) -> None:
     if read.unsettled:
         what = f"several tokens of fill-in-the-middle are found by their texts, {read.unsettled[0]!r:.40} too"
         raise UnsupportedTokenizerError("added tokens", f"{what}; the file declares none of them")
-    name, architecture = _text(metadata, _NAME).lower(), _text(metadata, _ARCHITECTURE)
-    swallows = ""
-    if any(part in read.pre for part in ("jina-v2-de", "jina-v2-es", "jina-v2-code")) or any(
-        part in architecture for part in ("nomic-bert-moe", "jina-bert-v3")
-    ):
-        swallows = "<mask>"
-    elif "phi-3" in name or "phi3" in name:
-        what = f"in models with the name {name!r:.40}, llama.cpp lets them swallow white space"
-        raise UnsupportedTokenizerError("added tokens", what)
-    elif "modern-bert" in name:
-        swallows = "[MASK]"
-    if swallows and swallows.encode() in read.texts:
-        raise UnsupportedTokenizerError("added tokens", f"{swallows} swallows white space in llama.cpp")
+    architecture = _text(metadata, _ARCHITECTURE)
+    mask = ""
+    if any(part in read.pre for part in _JINA) or any(part in architecture for part in _MASKED):
+        mask = "<mask>"
+    elif "modern-bert" in _text(metadata, _NAME).lower() and not _swallow(read, metadata):
+        mask = "[MASK]"
+    if mask and mask.encode() in read.texts:
+        raise UnsupportedTokenizerError("added tokens", f"{mask} swallows white space in llama.cpp")
+
+
+def _swallow(read: GgufTokens, metadata: dict[str, Value]) -> bool:
+    """Whether tokens that are cut out swallow the white space after them, as with Phi 3."""
+    architecture, name = _text(metadata, _ARCHITECTURE), _text(metadata, _NAME).lower()
+    if any(part in read.pre for part in _JINA) or any(part in architecture for part in _MASKED):
+        return False
+    return "phi-3" in name or "phi3" in name
 
 
 # ---- tokens that are cut out --------------------------------------------------------------------
@@ -196,6 +206,26 @@ def _added(read: GgufTokens, tokens: list[bytes | None], normalizer: Normalizer)
     # Where names of control tokens are ordinary text, these are the only ones.
     _check_order([text for text, kind in zip(read.texts, read.kinds, strict=True) if kind == _SHOWN])
     return tuple(found)
+
+
+def _swallowing(
+    read: GgufTokens, added: tuple[AddedToken, ...], normalizer: Normalizer
+) -> tuple[AddedToken, ...]:
+    """The same tokens, where they swallow the white space after them: see :mod:`.stripping_tokens`."""
+    if missing := {b"</s>", *_KEEP_SPACES} - set(read.texts):
+        what = f"it has no {min(missing).decode()}, so llama.cpp does not load a model with the name of Phi 3"
+        raise UnsupportedTokenizerError("added tokens", what)
+    if first := next((one.text for one in added if one.text[:1] in _WHITE), None):
+        what = f"{first.decode()!r:.40} begins with white space, which tokens before it swallow"
+        raise UnsupportedTokenizerError("added tokens", what)
+    has_prefix = normalizer.prefix != "none"
+    space = b" " if has_prefix else b""  # the space that is put there is decoded, and swallowed
+    return tuple(
+        one
+        if not one.text or one.text in _KEEP_SPACES
+        else replace(one, forbidden=tuple(one.text + space + white for white in _WHITE), begins=has_prefix)
+        for one in added
+    )
 
 
 def _other_tokens(token: int) -> VocabularyError:
