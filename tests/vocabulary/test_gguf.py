@@ -87,6 +87,24 @@ def test_byte_level(tmp_path: Path) -> None:
     assert vocabulary.start_tokens() is None
 
 
+def test_plain_tokens_with_merges(tmp_path: Path) -> None:
+    tokens = [("▁the", NORMAL), ("é", NORMAL), ("<0x0A>", BYTE), ("", NORMAL), ("▁", USER_DEFINED)]
+    vocabulary = Vocabulary.load(write(tmp_path / "model.gguf", "gemma4", tokens))
+    assert vocabulary.tokens == (b" the", "é".encode(), b"\n", b"[EMPTY_3]", "▁".encode())
+    assert vocabulary.start_tokens() is None
+
+
+def test_types_that_llama_cpp_changes(tmp_path: Path) -> None:
+    tokens = [("a", NORMAL), ("</s>", NORMAL), ("<|fim_pad|>", USER_DEFINED), ("<|start|>", CONTROL)]
+    path = write(tmp_path / "model.gguf", "gpt2", tokens)
+    vocabulary = Vocabulary.load(path, stop=())
+    assert vocabulary.tokens == (b"a", None, None, b"<|start|>")
+    assert vocabulary.name(1) == "</s>"
+    assert Vocabulary.load(path).stop == (1, 2)
+    declared = Vocabulary.load(write(path, "gpt2", tokens, fim_pad_token_id=2), stop=())
+    assert declared.tokens[2] == b"<|fim_pad|>"
+
+
 def test_folder_and_other_byte_order(tmp_path: Path) -> None:
     gguf = pytest.importorskip("gguf", reason="gguf is an extra")
     writer = gguf.GGUFWriter(tmp_path / "big.gguf", "llama", endianess=gguf.GGUFEndian.BIG)

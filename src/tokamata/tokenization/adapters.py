@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from tokamata.vocabulary.llama_cpp import text_of
 from tokamata.vocabulary.tokenizer_state import TokenizerState
 
 __all__ = ["ADAPTERS", "Adapter", "package_of", "with_version"]
@@ -307,12 +308,33 @@ class _MistralCommon(Adapter):
         return given.n_words, given.num_special_tokens, tuple(sampled)
 
 
+class _LlamaCpp(Adapter):
+    """A ``llama_cpp.Llama``."""
+
+    packages = ("llama_cpp",)
+
+    def encode(self, text: str) -> Any:
+        return self.given.tokenize(text.encode(), add_bos=False, special=True)
+
+    def text_encoder(self) -> Callable[[str], Any]:
+        return lambda text: self.given.tokenize(text.encode(), add_bos=False, special=False)
+
+    def decode(self, ids: list[int]) -> str:
+        return text_of(self.given, ids).decode("utf-8", "replace")
+
+    def facts(self) -> Hashable:
+        given = self.given
+        own = [(key, str(text)) for key, text in given.metadata.items() if key.startswith("tokenizer.ggml.")]
+        return given.n_vocab(), tuple(sorted(own)), repr(type(getattr(given, "tokenizer_", None)))
+
+
 ADAPTERS: dict[str, Callable[[Any], Any]] = {
     "tokenizers": _Backend,
     "transformers": _Transformers,
     "tiktoken": _Tiktoken,
     "sentencepiece": _SentencePiece,
     "mistral_common": _MistralCommon,
+    "llama_cpp": _LlamaCpp,
 }
 
 

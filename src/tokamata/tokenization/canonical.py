@@ -19,6 +19,7 @@ from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.added_kinds import DEAD_GUESS
 from tokamata.tokenization.pipelines import ranks
+from tokamata.tokenization.pipelines.gguf import normalizer_from_gguf, pipeline_from_gguf
 from tokamata.tokenization.pipelines.json_floats import read_float
 from tokamata.tokenization.pipelines.pipeline import (
     Normalizer,
@@ -34,6 +35,7 @@ from tokamata.tokenization.pipelines.tokenizer_json import (
 )
 from tokamata.tokenization.pipelines.unigram_scores import NO_PIECE
 from tokamata.tokenization.pretokenizers.classes import CODE_POINTS, Engine, HuggingFaceEngine, TiktokenEngine
+from tokamata.tokenization.pretokenizers.llama_cpp_classes import LlamaCppEngine
 from tokamata.tokenization.tables import DEAD_CLASS, Tables, make_tables
 from tokamata.vocabulary.tiktoken_ranks import Ranks
 from tokamata.vocabulary.token_table import PipelineSource, collection_paused
@@ -286,7 +288,10 @@ _BYTES_OF_UTF8 = {bytes([byte]) for byte in (*range(0xC0), *range(0xC2, 0xF5))}
 
 def _is_unknown(vocabulary: Vocabulary, token: int) -> bool:
     """Whether a token is written for characters that have no tokens."""
-    named = {json.loads(text) for text in _UNKNOWN.findall(_source(vocabulary).content())}
+    source = _source(vocabulary)
+    if source.family == "gguf":
+        return False  # llama.cpp writes bytes, or nothing
+    named = {json.loads(text) for text in _UNKNOWN.findall(source.content())}
     return vocabulary.name(token) in named and not set(vocabulary.tokens) >= _BYTES_OF_UTF8
 
 
@@ -350,6 +355,8 @@ def normalizer_of(vocabulary: Vocabulary) -> Normalizer:
         return ranks.sentence_piece_normalizer(read_model(source.content()))
     if source.family == "tokenizer.json":
         return normalizer_from_tokenizer_json(_sections(source))
+    if source.family == "gguf":
+        return normalizer_from_gguf(source.content())
     return Normalizer()  # tiktoken and tekken normalize nothing
 
 
@@ -381,6 +388,7 @@ _ENGINES: dict[str, Callable[[], Engine]] = {
     "tiktoken": TiktokenEngine,
     "tekken": TiktokenEngine,
     "sentencepiece": ranks.NoEngine,
+    "gguf": LlamaCppEngine,
 }
 
 
@@ -388,6 +396,8 @@ def _pipeline(source: PipelineSource, content: bytes, tokens: list[bytes | None]
     family = source.family
     if family == "sentencepiece":
         return ranks.pipeline_from_sentence_piece(content, tokens)
+    if family == "gguf":
+        return pipeline_from_gguf(content, tokens)
     if family == "tiktoken":
         return ranks.pipeline_from_encoding(Ranks.parse(content), tokens)
     document = _document(content, source.is_written)

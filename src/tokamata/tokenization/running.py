@@ -82,7 +82,7 @@ class RunningTokenizer:
     Args:
         source: a path to a ``tokenizer.json``, a tekken file or a SentencePiece model, or to a folder with
             one; or a tokenizer of `tokenizers`, `transformers`, `tiktoken`, `sentencepiece` or
-            `mistral_common`.  It is not changed.
+            `mistral_common`, or a ``llama_cpp.Llama``.  It is not changed.
 
     Attributes:
         program: the packages that run, with their versions.
@@ -214,6 +214,10 @@ def _loaded(path: Path) -> Any:
         )
     if (program := pipeline.program()) is not None:
         return program
+    if pipeline.family not in _LOADERS:
+        raise VocabularyError(
+            f"{path!s:.200}: a GGUF file is run by a model; pass the llama_cpp.Llama that was loaded from it"
+        )
     content = pipeline.content()
     file = file_in_folder(path) if path.is_dir() else path
     package, load = _LOADERS[pipeline.family]

@@ -3,57 +3,108 @@
 ``tokenizer.ggml.model`` names the family, ``tokenizer.ggml.token_type`` the type of each token
 (normal, control, user-defined, byte, ...).  Bytes are those of llama.cpp's
 ``llama_token_to_piece``: ``▁`` is a space in normal tokens of the SentencePiece families
-(``llama``, ``t5``, and ``bert``, whose ``##`` the converter has rewritten), normal tokens of
-``gpt2`` are in the byte-level alphabet, user-defined tokens are plain text.  Stop tokens are
-those at which llama.cpp stops (``end_of_generation.py``).
+(``llama``, ``t5``, ``gemma4``, and ``bert``, whose ``##`` the converter has rewritten), normal
+tokens of ``gpt2`` are in the byte-level alphabet except with some pre-tokenizers, user-defined
+tokens are plain text.  Stop tokens are
+those at which llama.cpp stops (``end_of_generation.py``), and types those that it sets when it
+loads the file (``gguf_types.py``).
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary.byte_alphabet import byte_level_bytes
 from tokamata.vocabulary.end_of_generation import DECLARED, FILL_IN, end_of_generation
 from tokamata.vocabulary.gguf_metadata import Value, read_metadata
+from tokamata.vocabulary.gguf_types import FILL_IN_KEYS, loaded_types
 from tokamata.vocabulary.sentence_piece import PieceType
 from tokamata.vocabulary.token_table import TokenBytes, TokenTable, without_leading_space
 
 _PREFIX = "tokenizer.ggml."
-_KEYS = ("model", "tokens", "token_type", "add_space_prefix", *DECLARED)
+_NAMES = ("model", "pre", "tokens", "token_type", "add_space_prefix", *DECLARED, *FILL_IN_KEYS)
+TOKEN_KEYS = tuple(dict.fromkeys(_PREFIX + name for name in _NAMES))
 
 # Whether the family writes its normal tokens in the byte-level alphabet; otherwise ▁ is a space.
-_IS_BYTE_LEVEL = {"llama": False, "t5": False, "bert": False, "gpt2": True}
+_IS_BYTE_LEVEL = {"llama": False, "t5": False, "bert": False, "gpt2": True, "gemma4": False}
+# The pre-tokenizers with which the tokens of ``gpt2`` are written as those of ``gemma4``.
+_PLAIN = ("gemma4", "granite-embed-multi-311m", "sarvam-moe")
 
 _NO_TEXT = (PieceType.UNDEFINED, PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)  # to llama.cpp
 _BYTE_NAME = re.compile(rb"<0x([0-9A-Fa-f]{2})>")
 
 
+@dataclass(frozen=True)
+class GgufTokens:
+    """What a GGUF file says of its tokens.
+
+    Attributes:
+        family: ``tokenizer.ggml.model``.
+        pre: the name of the pre-tokenizer, ``tokenizer.ggml.pre``; ``""`` if there is none.
+        texts: the text of each token in the file; an empty one is named ``[EMPTY_7]``.
+        kinds: the type of each token, as llama.cpp sets it.
+        unsettled: the texts of tokens that llama.cpp may or may not take for control tokens.
+        stop: the tokens at which llama.cpp stops.
+        drops_space: whether a decoded text loses a space at its start.
+    """
+
+    family: str
+    pre: str
+    texts: list[bytes]
+    kinds: list[int]
+    unsettled: tuple[str, ...]
+    stop: tuple[int, ...]
+    drops_space: bool
+
+    @property
+    def is_byte_level(self) -> bool:
+        """Whether normal tokens are written in the byte-level alphabet."""
+        return _IS_BYTE_LEVEL[self.family] and self.pre not in _PLAIN
+
+
 def table_from_gguf(path: Path) -> TokenTable:
-    """The tokens of a GGUF file.
+    """The tokens of a GGUF file, without the source of its pipeline.
 
     Raises:
         VocabularyError: for a file that is damaged, has no tokenizer, or one of another family.
     """
     where = str(path)
-    metadata = read_metadata(path, [_PREFIX + key for key in _KEYS])
-    family = _family(metadata, where)
-    texts, kinds = _token_texts(metadata, where)
+    read = tokens_of(read_metadata(path, TOKEN_KEYS), where)
     tokens: TokenBytes = [
-        _bytes(text, kind, family, token, where)
-        for token, (text, kind) in enumerate(zip(texts, kinds, strict=True))
+        _bytes(text, kind, read.is_byte_level, token, where)
+        for token, (text, kind) in enumerate(zip(read.texts, read.kinds, strict=True))
     ]
     names = {
-        token: texts[token].decode("utf-8", "replace") for token, value in enumerate(tokens) if value is None
+        token: read.texts[token].decode("utf-8", "replace")
+        for token, value in enumerate(tokens)
+        if value is None
     }
-    drops_space = metadata.get(_PREFIX + "add_space_prefix", drops_space_by_default(family))
     return TokenTable(
-        tokens,
-        names,
-        _stop(metadata, family, texts, where),
-        (lambda: without_leading_space(tokens)) if drops_space is True else None,
+        tokens, names, read.stop, (lambda: without_leading_space(tokens)) if read.drops_space else None
     )
+
+
+def tokens_of(metadata: dict[str, Value], where: str) -> GgufTokens:
+    """What the metadata with the keys ``TOKEN_KEYS`` say of the tokens.
+
+    Raises:
+        VocabularyError: they are damaged, or of another family.
+    """
+    family = _family(metadata, where)
+    pre = metadata.get(_PREFIX + "pre", b"")
+    if not isinstance(pre, bytes):
+        raise VocabularyError(f"{where}: {_PREFIX}pre is {pre!r:.40}, not a string")
+    name = "gemma4" if family == "gemma4" else pre.decode("utf-8", "replace")
+    texts, kinds = _token_texts(metadata, where)
+    stop = _stop(metadata, family, texts, where)
+    found = {name: metadata.get(_PREFIX + name) for name in FILL_IN_KEYS}
+    declared = {name for name, value in found.items() if isinstance(value, int) and 0 <= value < len(texts)}
+    loaded = loaded_types(texts, kinds, declared, stop)
+    drops_space = metadata.get(_PREFIX + "add_space_prefix", drops_space_by_default(family)) is True
+    return GgufTokens(family, name, texts, loaded.kinds, loaded.unsettled, stop, drops_space)
 
 
 def drops_space_by_default(family: str) -> bool:
@@ -88,12 +139,13 @@ def _token_texts(metadata: dict[str, Value], where: str) -> tuple[list[bytes], l
         or len(kinds) != len(texts)
     ):
         raise VocabularyError(f"{where}: {_PREFIX}token_type is not one integer for each token")
-    return texts, kinds  # type: ignore[return-value]  # just checked
+    named = [text or b"[EMPTY_%d]" % token for token, text in enumerate(texts)]  # as llama.cpp names them
+    return named, kinds  # type: ignore[return-value]  # just checked
 
 
-def _bytes(text: bytes, kind: int, family: str, token: int, where: str) -> bytes | None:
+def _bytes(text: bytes, kind: int, is_byte_level: bool, token: int, where: str) -> bytes | None:
     if kind == PieceType.NORMAL:
-        if _IS_BYTE_LEVEL[family]:
+        if is_byte_level:
             return byte_level_bytes(text.decode("utf-8", "replace"))
         return text.replace("▁".encode(), b" ")
     if kind == PieceType.USER_DEFINED:

@@ -63,6 +63,20 @@ def read_metadata(path: Path, wanted: Collection[str]) -> dict[str, Value]:
     return _read(path, lambda head: head.pairs(frozenset(wanted)))
 
 
+def read_head(path: Path) -> bytes:
+    """The bytes of the file up to the end of its metadata, for :func:`metadata_of`.
+
+    Raises:
+        VocabularyError: as for :func:`read_metadata`.
+    """
+    return _read(path, lambda head: head.content())
+
+
+def metadata_of(head: bytes, wanted: Collection[str], where: str) -> dict[str, Value]:
+    """The same as :func:`read_metadata`, of what :func:`read_head` has read."""
+    return _of(head, where, lambda parsed: parsed.pairs(frozenset(wanted)))
+
+
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """All tensors of the GGUF file by name; the length of the file is not checked against their data.
 
@@ -78,18 +92,22 @@ def _read(path: Path, read: Callable[[_Head], _Read]) -> _Read:
         if file.read(len(MAGIC)) != MAGIC:
             raise VocabularyError(f"{where}: not a GGUF file; its first four bytes are not 'GGUF'")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            try:
-                return read(_Head(data, where))
-            except struct.error:
-                raise VocabularyError(
-                    f"{where}: the GGUF metadata is truncated or damaged; download the file again"
-                ) from None
+            return _of(data, where, read)
+
+
+def _of(data: mmap.mmap | bytes, where: str, read: Callable[[_Head], _Read]) -> _Read:
+    try:
+        return read(_Head(data, where))
+    except struct.error:
+        raise VocabularyError(
+            f"{where}: the GGUF metadata is truncated or damaged; download the file again"
+        ) from None
 
 
 class _Head:
     """A cursor over the head of a GGUF file."""
 
-    def __init__(self, data: mmap.mmap, where: str) -> None:
+    def __init__(self, data: mmap.mmap | bytes, where: str) -> None:
         self._data = data
         self._where = where
         self._end = min(len(data), _HEAD_BYTES)
@@ -117,6 +135,11 @@ class _Head:
             if keep:
                 found[key] = value
         return found
+
+    def content(self) -> bytes:
+        """All bytes up to the end of the metadata."""
+        self.pairs(frozenset())
+        return self._data[: self._at]
 
     def tensors(self, alignment: Value) -> dict[str, Tensor]:
         """The tensors, which come after the metadata."""

@@ -5,17 +5,30 @@ Bytes, attributes and stop tokens come from llama.cpp's own functions
 through the low-level interface of the package, since ``Llama.detokenize`` cuts tokens at 32
 bytes.  At the start of a text llama.cpp drops one leading space if the model's metadata have
 ``add_space_prefix``.
+
+The interface has neither merges nor lists of metadata, so the pipeline is that of the file that the
+model was loaded from.
 """
 
 from __future__ import annotations
 
 import ctypes
 import importlib
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from tokamata.errors import VocabularyError
+from tokamata.errors import UnsupportedTokenizerError, VocabularyError
 from tokamata.vocabulary.gguf_file import drops_space_by_default
-from tokamata.vocabulary.token_table import MAX_TOKENS, TokenBytes, TokenTable, without_leading_space
+from tokamata.vocabulary.gguf_metadata import read_head
+from tokamata.vocabulary.rereading import Reread
+from tokamata.vocabulary.token_table import (
+    MAX_TOKENS,
+    PipelineSource,
+    TokenBytes,
+    TokenTable,
+    without_leading_space,
+)
 
 # enum llama_token_attr: unknown, unused and control tokens print nothing.
 _UNKNOWN, _UNUSED, _CONTROL = 1 << 0, 1 << 1, 1 << 3
@@ -48,14 +61,41 @@ def table_from_llama(llama: Any, where: str) -> TokenTable:
     metadata = llama.metadata
     default = drops_space_by_default(metadata.get("tokenizer.ggml.model", ""))
     drops_space = metadata.get("tokenizer.ggml.add_space_prefix", str(default).lower()) == "true"
-    return TokenTable(tokens, names, stop, (lambda: without_leading_space(tokens)) if drops_space else None)
+    start_rule = (lambda: without_leading_space(tokens)) if drops_space else None
+    return TokenTable(tokens, names, stop, start_rule, _pipeline(llama))
 
 
-def _piece(api: Any, vocab: Any, token: int, where: str) -> bytes:
+def text_of(llama: Any, tokens: Sequence[int]) -> bytes:
+    """The bytes of tokens in mid-text, control tokens by their names."""
+    api = importlib.import_module("llama_cpp")
+    vocab = api.llama_model_get_vocab(llama.model)
+    return b"".join(_piece(api, vocab, token, "llama_cpp", True) for token in tokens)
+
+
+def _pipeline(llama: Any) -> PipelineSource | None:
+    path = getattr(llama, "model_path", None)
+    if not isinstance(path, str):
+        return None
+    try:
+        read = Reread(Path(path), read_head)
+    except OSError:
+        return None  # the file was deleted after it was loaded
+
+    def content() -> bytes:
+        overridden = sorted(str(key) for key in getattr(llama, "kv_overrides", None) or ())
+        if found := next((key for key in overridden if key.startswith(("tokenizer.", "general."))), None):
+            what = f"the model was loaded with kv_overrides, which replace {found!r:.60} of its file"
+            raise UnsupportedTokenizerError("pipeline", what)
+        return read()
+
+    return PipelineSource("gguf", content, lambda: llama)
+
+
+def _piece(api: Any, vocab: Any, token: int, where: str, names: bool = False) -> bytes:
     size = 256
     while True:
         buffer = ctypes.create_string_buffer(size)
-        written = api.llama_token_to_piece(vocab, token, buffer, size, 0, False)
+        written = api.llama_token_to_piece(vocab, token, buffer, size, 0, names)
         if written >= 0:
             return buffer.raw[:written]
         size = -written  # the buffer was too small; this is the needed size

@@ -17,9 +17,10 @@ from tokamata.calls.arguments import checked_instance, checked_text, checked_who
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import kept_tokens
 from tokamata.vocabulary.gguf_file import table_from_gguf
-from tokamata.vocabulary.gguf_metadata import MAGIC
+from tokamata.vocabulary.gguf_metadata import MAGIC, read_head
 from tokamata.vocabulary.hugging_face import normalizing_sections, table_from_tokenizer_json
 from tokamata.vocabulary.llama_cpp import table_from_llama
+from tokamata.vocabulary.rereading import Reread
 from tokamata.vocabulary.sentence_piece import table_from_model_file, table_from_processor
 from tokamata.vocabulary.stop_tokens import stop_from_folder
 from tokamata.vocabulary.tekken import is_tekken, table_from_tekken
@@ -171,12 +172,13 @@ def _table_from_file(path: Path) -> TokenTable:
     with path.open("rb") as file:
         head = file.read(1 << 16)
         if head.startswith(MAGIC):
-            return table_from_gguf(path)
+            table = table_from_gguf(path)
+            return replace(table, pipeline=PipelineSource("gguf", Reread(path, read_head)))
         data = head + file.read(_MAX_FILE_BYTES + 1 - len(head))
     if len(data) > _MAX_FILE_BYTES:
         raise VocabularyError(f"{where}: larger than the {_MAX_FILE_BYTES:,} bytes allowed")
     if head.lstrip(b" \t\r\n\xef\xbb\xbf").startswith(b"{"):
-        return _table_from_json(data, where, _Reread(path))
+        return _table_from_json(data, where, Reread(path))
     if looks_like_ranks(head):
         return table_from_ranks(data, where)
     # A SentencePiece model begins with its first piece: field 1 of a protocol buffer, with a length.
@@ -185,7 +187,7 @@ def _table_from_file(path: Path) -> TokenTable:
     raise VocabularyError(f"{where}: not a tokenizer file (it begins with {head[:16]!r}); pass {_KNOWN}")
 
 
-def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
+def _table_from_json(data: bytes, where: str, reread: Reread) -> TokenTable:
     with collection_paused():
         kept_path = kept_tokens.path_of(data)
         if kept_path is not None and (
@@ -204,7 +206,7 @@ def _table_from_json(data: bytes, where: str, reread: _Reread) -> TokenTable:
         return replace(table, pipeline=_pipeline_source(reread, sections))
 
 
-def _pipeline_source(reread: _Reread, sections: dict[str, Any]) -> PipelineSource:
+def _pipeline_source(reread: Reread, sections: dict[str, Any]) -> PipelineSource:
     def unchanged() -> dict[str, Any]:
         reread.check()
         return sections
@@ -212,10 +214,10 @@ def _pipeline_source(reread: _Reread, sections: dict[str, Any]) -> PipelineSourc
     return PipelineSource("tokenizer.json", reread, sections=unchanged)
 
 
-def _start_tokens(reread: _Reread, where: str) -> TokenBytes:
+def _start_tokens(reread: Reread, where: str) -> TokenBytes:
     """The tokens at the start of a text, of a ``tokenizer.json`` that is known to treat them apart."""
     with collection_paused():
-        rule = table_from_tokenizer_json(reread.parse(reread()), where).start_rule
+        rule = table_from_tokenizer_json(_parsed(reread(), where), where).start_rule
         assert rule is not None  # the file is the same
         return rule()
 
@@ -227,36 +229,3 @@ def _parsed(data: bytes, where: str) -> Any:
         raise VocabularyError(
             f"{where}: not valid JSON ({error}); the file is truncated or damaged, download it again"
         ) from None
-
-
-class _Reread:
-    """Reads a file again, if it has not changed: keeping the parsed file would take ten times its size."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path.absolute()
-        self._stamp = self._stamped()
-
-    def _stamped(self) -> tuple[int, int]:
-        stat = self._path.stat()
-        return stat.st_mtime_ns, stat.st_size
-
-    def check(self) -> None:
-        try:
-            if self._stamped() != self._stamp:
-                raise VocabularyError(f"{self._path}: it has changed since it was loaded; load it again")
-        except OSError as error:
-            raise self._unreadable(error) from None
-
-    def __call__(self) -> bytes:
-        self.check()
-        try:
-            return self._path.read_bytes()
-        except OSError as error:
-            raise self._unreadable(error) from None
-
-    def _unreadable(self, error: OSError) -> VocabularyError:
-        return VocabularyError(f"{self._path}: cannot be read any more: {error}")
-
-    def parse(self, content: bytes) -> Any:
-        with collection_paused():
-            return _parsed(content, str(self._path))

@@ -32,7 +32,7 @@ class PipelineSource:
     """The source of the rest of a tokenizer, its pipeline, which is read when first needed.
 
     Attributes:
-        family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"`` or ``"sentencepiece"``.
+        family: ``"tokenizer.json"``, ``"tiktoken"``, ``"tekken"``, ``"sentencepiece"`` or ``"gguf"``.
         content: returns everything that the pipeline depends on, as bytes: usually those of a file.
         is_written: whether a program has written the content, so that its numbers are those of the program;
             the program that reads a file may round them.
