@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/bits.hpp"
+#include "common/byte_set.hpp"
 #include "common/ids.hpp"
 
 namespace tokamata {
@@ -70,6 +71,8 @@ class Pieces {
   virtual bool is_apart(const State& state, TokenId last) const {
     return state == kSettled && !apart().empty() && has_bit(apart(), last.value);
   }
+  // The bytes with which every piece begins that has them: before one of these, any text goes on after any pieces.
+  virtual ByteSet only_first() const { return {}; }
   // A representative after which the same tokens may follow, with the same exceptions.
   virtual State alike_behind(State state) const { return state; }
   // The tokens that may follow and lead to another state than from `alike(state)`, from which as much is live at least.

@@ -150,6 +150,13 @@ UnigramPieces::UnigramPieces(std::shared_ptr<const Vocabulary> vocabulary, std::
       highest_ = std::max(highest_, std::abs(floats_.scores[token]));
     }
   }
+  only_first_ = ByteSet::range(0, 0x7F);
+  for (std::uint32_t token = 0; token < scores_.size(); ++token) {
+    if (scores_[token] == kNoPiece) continue;
+    ByteSet later;
+    for (const char byte : vocabulary_->bytes({token}).substr(1)) later.add(static_cast<std::uint8_t>(byte));
+    only_first_ = only_first_.without(later);
+  }
   if (sums_round()) {
     highest_ = std::max(highest_, std::abs(floats_.unknown));
     if (highest_ > kHighestFloat || (floats_.are_single && highest_ * longest_ > kMostAhead))

@@ -90,6 +90,7 @@ class UnigramPieces final : public Pieces {
   State projected(const State& state, TokenId last) const override;
   State relaxed(const State& state, TokenId last) const override;
   bool is_apart(const State& state, TokenId last) const override { return front_of(state, last).starts.empty(); }
+  ByteSet only_first() const override { return only_first_; }
   bool leads_on(TokenId last, TokenId token) const override;
   bool may_finish(State) const override { return true; }
   bool ends_anywhere() const override { return true; }
@@ -212,6 +213,7 @@ class UnigramPieces final : public Pieces {
   Score widest_ = 0;
   Sets sets_;
   std::vector<std::pair<Score, std::uint32_t>> close_;  // tokens, by how far they are ahead of others
+  ByteSet only_first_;
   Words beginning_;            // those of the best that are so with the sums of a pre-token's first token
   std::vector<bool> is_byte_;  // by token
   mutable Mutex mutex_;
