@@ -116,6 +116,22 @@ def test_characters_that_only_user_defined_pieces_have(seed: int) -> None:
         assert is_canonical == spells(processor, list(encoded[text]), text)
 
 
+def test_characters_that_only_user_defined_pieces_have_decide_what_lives() -> None:
+    """``b`` leads nowhere: ``<b`` has no tokens, and two spaces are one."""
+    pieces: list[Piece] = [("<unk>", 0.0, UNKNOWN), ("<a\u2581>", 0.0, USER_DEFINED)]
+    pieces += [(text, -1.0, NORMAL) for text in (SIGN, "a", "b", "ab")]
+    data = model_file(pieces, writes_sign=True, removes_spaces=True)
+    vocabulary = tk.Vocabulary.load(sentencepiece.SentencePieceProcessor(model_proto=data), stop=())
+    texts = {text: token for token, text in enumerate(vocabulary.tokens)}
+    for pattern, firsts in {
+        "b(<b|  a)|ab": [b"ab"],
+        "b(<a >|  a)|ab": [b"ab", b"b"],
+        "b(<a >  |  a)|ab": [b"ab"],
+    }.items():
+        matcher = tk.regex(pattern).compile(vocabulary, tokenization="canonical").matcher()
+        assert bits(matcher.mask) == {texts[first] for first in firsts}, pattern
+
+
 @pytest.mark.parametrize(
     ("enclosing", "others"), [(("a<",), ()), (("<a", "<ab"), ()), (("<a>",), (">a",)), (("<a>",), ("b<",))]
 )

@@ -79,16 +79,17 @@ def sentence_piece_unigram(
     enclosed = frozenset(letter for letter in letters if lacks[ord(letter)] and letter != " ")
     enclosing = tuple(piece for piece in pieces if enclosed & set(piece))
     if enclosed:
-        if byte_tokens or any(piece not in model.user_defined for piece in enclosing):
+        is_other = any(piece not in model.user_defined for piece in enclosing)
+        if byte_tokens or normalizer.spaces in enclosed or is_other:
             raise UnsupportedTokenizerError(
                 "model", f"{min(enclosed)!r} is in pieces, and is no piece itself"
             )
         _check_enclosing(enclosing, enclosed, {text: score for text, (_, score) in pieces.items()}, unknown)
         unwritten[list(map(ord, enclosed))] = lacks[list(map(ord, enclosed))] = False
     longest = max(map(len, pieces))
-    return Unigram(
-        single_scores_of(scores, unknown, longest), byte_tokens, lacks & ~unwritten, lacks & unwritten
-    )
+    single = single_scores_of(scores, unknown, longest)
+    enclosing = tuple(piece.replace(normalizer.spaces, " ") for piece in enclosing)
+    return Unigram(single, byte_tokens, lacks & ~unwritten, lacks & unwritten, enclosing, enclosed)
 
 
 def _check_user_defined(pieces: Sequence[str], charsmap: Charsmap | None, written: Flags) -> None:
