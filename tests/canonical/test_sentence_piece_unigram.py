@@ -155,6 +155,19 @@ def test_user_defined_pieces_that_others_overlap(enclosing: tuple[str, ...], oth
         tk.regex("a").compile(vocabulary, tokenization="canonical")
 
 
+@pytest.mark.parametrize("enclosing", [["<" + 200 * "a" + ">"], [f"<{number}>" for number in range(20_000)]])
+def test_too_many_characters_of_sentinels(enclosing: list[str]) -> None:
+    pieces: list[Piece] = [
+        ("<unk>", 0.0, UNKNOWN),
+        *((text, -1.0, NORMAL) for text in (SIGN, *"a0123456789")),
+    ]
+    pieces += [(text, 0.0, USER_DEFINED) for text in enclosing]
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model_file(pieces, writes_sign=True))
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    with pytest.raises(tk.UnsupportedTokenizerError, match="too many or too long"):
+        tk.regex("a").compile(vocabulary, tokenization="canonical")
+
+
 @pytest.mark.parametrize("seed", range(_CASES))
 def test_long_texts(seed: int) -> None:
     """With such scores a sum is subtracted after some dozen tokens, and again."""

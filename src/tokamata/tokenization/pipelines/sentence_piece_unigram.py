@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["sentence_piece_unigram"]
 
-_LEAST_AHEAD = 1.0  # more than float32 sums of a piece can round
+# Of pieces with characters that are no pieces.
+_LEAST_AHEAD = 1.0  # more than float32 sums of a piece can round: 2**-8 each, below 2**17
+_LONGEST_ENCLOSING = 128  # characters
+_MOST_ENCLOSING = 20_000  # characters of all of them
 
 
 def sentence_piece_unigram(
@@ -86,8 +89,7 @@ def sentence_piece_unigram(
             )
         _check_enclosing(enclosing, enclosed, {text: score for text, (_, score) in pieces.items()}, unknown)
         unwritten[list(map(ord, enclosed))] = lacks[list(map(ord, enclosed))] = False
-    longest = max(map(len, pieces))
-    single = single_scores_of(scores, unknown, longest)
+    single = single_scores_of(scores, unknown, max(map(len, pieces)))
     enclosing = tuple(piece.replace(normalizer.spaces, " ") for piece in enclosing)
     return Unigram(single, byte_tokens, lacks & ~unwritten, lacks & unwritten, enclosing, enclosed)
 
@@ -122,6 +124,20 @@ def _check_enclosing(
     A segmentation that has such a character as unknown loses, if it is worse within the piece, and if no
     other piece crosses an end of it, or goes on after it.
     """
+    if sum(map(len, enclosing)) > _MOST_ENCLOSING or max(map(len, enclosing)) > _LONGEST_ENCLOSING:
+        what = "too many or too long pieces with characters that are no pieces themselves, such as"
+        raise UnsupportedTokenizerError("model", f"{what} {max(enclosing, key=len)!r:.40}")
+    begins = {piece[:at] for piece in enclosing for at in range(1, len(piece))}
+    ends = {piece[at:] for piece in enclosing for at in range(1, len(piece))}
+    ends_or_wholes = ends | set(enclosing)
+    crossing = next(
+        (
+            text
+            for text in scores
+            if any(text[:at] in ends_or_wholes or text[at:] in begins for at in range(1, len(text)))
+        ),
+        None,
+    )
     for piece in enclosing:
         inner = [0.0] + [-math.inf] * len(piece)
         for at in range(len(piece)):
@@ -129,16 +145,9 @@ def _check_enclosing(
                 score = scores.get(piece[at:end], unknown if end == at + 1 else -math.inf)
                 if end - at < len(piece):
                     inner[end] = max(inner[end], inner[at] + score)
-        begins, ends = (
-            {piece[:at] for at in range(1, len(piece))},
-            {piece[at:] for at in range(1, len(piece))},
-        )
-        crosses = any(
-            text[:at] in ends or text[-at:] in begins
-            for text in scores
-            for at in range(1, min(len(text), len(piece)))
-        )
-        crosses |= any(text.startswith(piece) and text != piece for text in scores)
-        if piece[0] not in enclosed or inner[-1] > scores[piece] - _LEAST_AHEAD or crosses:
+        if piece[0] not in enclosed or inner[-1] > scores[piece] - _LEAST_AHEAD:
             what = f"{min(enclosed & set(piece))!r} is in {piece!r:.40}, and is no piece itself"
-            raise UnsupportedTokenizerError("model", f"{what}; other pieces overlap with that one")
+            raise UnsupportedTokenizerError("model", f"{what}; other pieces may win within that one")
+    if crossing is not None:
+        what = f"{min(enclosed)!r} is in pieces, and is no piece itself"
+        raise UnsupportedTokenizerError("model", f"{what}; {crossing!r:.40} overlaps with one of them")
