@@ -16,6 +16,7 @@ Byte pieces are not pieces of a text that spells their names.  Unused pieces occ
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -109,9 +110,14 @@ def _check_user_defined(pieces: Sequence[str], charsmap: Charsmap | None, writte
         raise UnsupportedTokenizerError("normalizer", what)
     left = written.copy()
     left[[ord(key) for key in single]] = False
-    ends = {piece[at:] for piece in pieces for at in range(len(piece))}
-    for key, result in charsmap.keys_over(left).items():
-        if key != result and any(key.startswith(end) or end.startswith(key) for end in ends):
+    keys = [key for key, result in charsmap.keys_over(left).items() if key != result]
+    longest = max(map(len, keys), default=0)
+    ends = sorted({piece[at : at + longest] for piece in pieces for at in range(len(piece))})
+    known = set(ends)
+    for key in keys:
+        behind = bisect_left(ends, key)
+        goes_on = behind < len(ends) and ends[behind].startswith(key)
+        if goes_on or any(key[:at] in known for at in range(1, len(key))):
             what = f"its charsmap replaces {key!r:.40}, except behind or in a user-defined piece"
             raise UnsupportedTokenizerError("normalizer", what)
 
