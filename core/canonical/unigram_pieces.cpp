@@ -238,6 +238,7 @@ UnigramPieces::Standing UnigramPieces::read(Front& front, TokenId token) const {
   std::size_t own = starts.size();  // where the token's start is among the others
   for (Start& start : starts) start.is_carried = true;
   starts.push_back({TokenTrie::root(), 0, front.sum});
+  Start latest = starts.back();
   std::uint32_t points = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     own -= advance(trie_, starts, static_cast<std::uint8_t>(text[i]), own);
@@ -251,10 +252,18 @@ UnigramPieces::Standing UnigramPieces::read(Front& front, TokenId token) const {
         best = std::max(best, start.lead + score);
       }
     const Score sum = std::max(inside, carried);
-    if (sum == kNoPiece) continue;
-    starts.push_back(begin_here(starts, sum, front.has_sums ? best_arc(starts).sum : 0));
-    if (carried != kNoPiece)
-      starts.back().is_carried = inside == kNoPiece || carried > inside - width(front.additions + points, step_);
+    if (sum != kNoPiece) {
+      starts.push_back(begin_here(starts, sum, front.has_sums ? best_arc(starts).sum : 0));
+      if (carried != kNoPiece)
+        starts.back().is_carried = inside == kNoPiece || carried > inside - width(front.additions + points, step_);
+    } else if (front.has_sums) {
+      // Behind a character that is no piece, within one.  What begins here loses, but its sum may be subtracted.
+      const Score lead = latest.lead + std::llround(floats_.unknown * floats_.units);
+      starts.push_back(begin_here(starts, lead, rounded(floats_.unknown + latest.sum)));
+    } else {
+      continue;
+    }
+    latest = starts.back();
   }
   const Score whole = scores_[token.value], tie = width(front.additions + points, step_);
   Standing standing{Rank::Best, kNoPiece};

@@ -155,8 +155,9 @@ class MaskBits {
       return;
     }
     const auto at = std::ranges::find(changed_, place, &Word::place);
-    if (at != changed_.end()) at->bits = bits;
-    else changed_.push_back({place, bits});
+    if (at == changed_.end()) changed_.push_back({place, bits});
+    else if (bits == 0 && !base_) changed_.erase(at);  // few words are those that are not zero
+    else at->bits = bits;
   }
 
   Words words_;

@@ -91,6 +91,14 @@ def test_every_mask(seed: int) -> None:
             assert bits(matcher.mask) == case.following[place], (case.constraint, place)
             assert matcher.is_accepting == (place in case.sequences), (case.constraint, place)
             assert len(matcher.shortest_completion()) == min(map(len, case.rests(place)))
+            assert matcher.forced_tokens() == forced(case, place)
+
+
+def forced(case: Case, place: tuple[int, ...]) -> list[int]:
+    found = list(place)
+    while tuple(found) not in case.sequences and len(case.following[tuple(found)]) == 1:
+        found += case.following[tuple(found)]
+    return found[len(place) :]
 
 
 @pytest.mark.parametrize("seed", range(_CASES // 3))
@@ -116,6 +124,22 @@ def test_characters_that_only_user_defined_pieces_have(seed: int) -> None:
         assert is_canonical == spells(processor, list(encoded[text]), text)
 
 
+def test_characters_that_only_user_defined_pieces_have_decide_what_lives() -> None:
+    """``b`` leads nowhere: ``<b`` has no tokens, and two spaces are one."""
+    pieces: list[Piece] = [("<unk>", 0.0, UNKNOWN), ("<a\u2581>", 0.0, USER_DEFINED)]
+    pieces += [(text, -1.0, NORMAL) for text in (SIGN, "a", "b", "ab")]
+    data = model_file(pieces, writes_sign=True, removes_spaces=True)
+    vocabulary = tk.Vocabulary.load(sentencepiece.SentencePieceProcessor(model_proto=data), stop=())
+    texts = {text: token for token, text in enumerate(vocabulary.tokens)}
+    for pattern, firsts in {
+        "b(<b|  a)|ab": [b"ab"],
+        "b(<a >|  a)|ab": [b"ab", b"b"],
+        "b(<a >  |  a)|ab": [b"ab"],
+    }.items():
+        matcher = tk.regex(pattern).compile(vocabulary, tokenization="canonical").matcher()
+        assert bits(matcher.mask) == {texts[first] for first in firsts}, pattern
+
+
 @pytest.mark.parametrize(
     ("enclosing", "others"), [(("a<",), ()), (("<a", "<ab"), ()), (("<a>",), (">a",)), (("<a>",), ("b<",))]
 )
@@ -128,6 +152,19 @@ def test_user_defined_pieces_that_others_overlap(enclosing: tuple[str, ...], oth
     processor = sentencepiece.SentencePieceProcessor(model_proto=model_file(pieces, writes_sign=True))
     vocabulary = tk.Vocabulary.load(processor, stop=())
     with pytest.raises(tk.UnsupportedTokenizerError, match="is no piece itself"):
+        tk.regex("a").compile(vocabulary, tokenization="canonical")
+
+
+@pytest.mark.parametrize("enclosing", [["<" + 200 * "a" + ">"], [f"<{number}>" for number in range(20_000)]])
+def test_too_many_characters_of_sentinels(enclosing: list[str]) -> None:
+    pieces: list[Piece] = [
+        ("<unk>", 0.0, UNKNOWN),
+        *((text, -1.0, NORMAL) for text in (SIGN, *"a0123456789")),
+    ]
+    pieces += [(text, 0.0, USER_DEFINED) for text in enclosing]
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model_file(pieces, writes_sign=True))
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    with pytest.raises(tk.UnsupportedTokenizerError, match="too many or too long"):
         tk.regex("a").compile(vocabulary, tokenization="canonical")
 
 
@@ -150,6 +187,24 @@ def test_long_texts(seed: int) -> None:
                 if vocabulary[other] and not vocabulary[other].endswith(b" "):
                     assert (other in allowed) == (processor.encode(processor.decode(longer)) == longer)
         assert matcher.advance(token), (place, token)
+
+
+@pytest.mark.parametrize("grain", [37.77, 311.3])
+def test_sentinels_of_long_texts(grain: float) -> None:
+    """Behind ``<``, which is no piece, a sum may be one that is subtracted."""
+    draw = random.Random(5)
+    texts = [SIGN, "a", "b", *("".join(draw.choices("ab", k=draw.randrange(2, 5))) for _ in range(12))]
+    scores = {text: draw.choice([0, 0.01, 0.004, 0.0039]) - grain * len(text) for text in texts}
+    pieces: list[Piece] = [("<unk>", 0.0, UNKNOWN), ("<a>", 0.0, USER_DEFINED), ("<<>", 0.0, USER_DEFINED)]
+    pieces += [(text, score, NORMAL) for text, score in scores.items()]
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model_file(pieces, writes_sign=True))
+    vocabulary = tk.Vocabulary.load(processor, stop=())
+    compiled = tk.regex("(?s:.*)").compile(vocabulary, tokenization="canonical")
+    for _ in range(6):
+        text = "".join(draw.choices(["a", "b", "<a>", "<<>"], k=6000))
+        ids = processor.encode(text)
+        assert spells(processor, ids, text)
+        assert compiled.matcher().advance_all(ids)
 
 
 @pytest.mark.parametrize("seed", range(_CASES))

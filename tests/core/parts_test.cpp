@@ -5,6 +5,7 @@
 #include "amounts.hpp"
 #include "common/token_set.hpp"
 #include "composition/loops.hpp"
+#include "composition/mask.hpp"
 #include "engine.hpp"
 #include "expression/arena.hpp"
 #include "generate.hpp"
@@ -538,6 +539,21 @@ TEST(few_tokens_are_listed_and_many_are_bits) {
     check();
     CHECK(copy == tokamata::TokenSet::of(copy.listed, kWords, copy.bits ? *copy.bits : tokamata::Words()));
   }
+}
+
+// ---- masks ------------------------------------------------------------------------------------
+
+TEST(few_words_are_those_that_are_not_zero) {
+  tokamata::Words row(40, 0);
+  for (const std::uint32_t token : {3u, 77u, 78u}) tokamata::set_bit(row, token);
+  tokamata::MaskBits bits = tokamata::MaskBits::few_of(row);
+  bits.remove(3);
+  CHECK_EQUAL(bits.first(), 77u);
+  bits.remove(77);
+  CHECK_EQUAL(bits.first(), 78u);
+  CHECK_EQUAL(bits.count(), std::size_t{1});
+  bits.set(3);
+  CHECK_EQUAL(bits.first(), 3u);
 }
 
 }  // namespace

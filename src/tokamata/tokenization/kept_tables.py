@@ -22,7 +22,7 @@ from tokamata.resources import kept_files
 Tables = dict[str, Any]
 
 # Changes whenever the tables of an unchanged tokenizer do.
-_FORMAT = 28
+_FORMAT = 29
 _KIND = "tokenizations"
 _TEXTS = ("added_texts", "forbidden_texts")  # lists of bytes
 

@@ -16,6 +16,7 @@ Byte pieces are not pieces of a text that spells their names.  Unused pieces occ
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = ["sentence_piece_unigram"]
 
-_LEAST_AHEAD = 1.0  # more than float32 sums of a piece can round
+# Of pieces with characters that are no pieces.
+_LEAST_AHEAD = 1.0  # more than float32 sums of a piece can round: 2**-8 each, below 2**17
+_LONGEST_ENCLOSING = 128  # characters
+_MOST_ENCLOSING = 20_000  # characters of all of them
 
 
 def sentence_piece_unigram(
@@ -79,16 +83,16 @@ def sentence_piece_unigram(
     enclosed = frozenset(letter for letter in letters if lacks[ord(letter)] and letter != " ")
     enclosing = tuple(piece for piece in pieces if enclosed & set(piece))
     if enclosed:
-        if byte_tokens or any(piece not in model.user_defined for piece in enclosing):
+        is_other = any(piece not in model.user_defined for piece in enclosing)
+        if byte_tokens or normalizer.spaces in enclosed or is_other:
             raise UnsupportedTokenizerError(
                 "model", f"{min(enclosed)!r} is in pieces, and is no piece itself"
             )
         _check_enclosing(enclosing, enclosed, {text: score for text, (_, score) in pieces.items()}, unknown)
         unwritten[list(map(ord, enclosed))] = lacks[list(map(ord, enclosed))] = False
-    longest = max(map(len, pieces))
-    return Unigram(
-        single_scores_of(scores, unknown, longest), byte_tokens, lacks & ~unwritten, lacks & unwritten
-    )
+    single = single_scores_of(scores, unknown, max(map(len, pieces)))
+    enclosing = tuple(piece.replace(normalizer.spaces, " ") for piece in enclosing)
+    return Unigram(single, byte_tokens, lacks & ~unwritten, lacks & unwritten, enclosing, enclosed)
 
 
 def _check_user_defined(pieces: Sequence[str], charsmap: Charsmap | None, written: Flags) -> None:
@@ -106,9 +110,14 @@ def _check_user_defined(pieces: Sequence[str], charsmap: Charsmap | None, writte
         raise UnsupportedTokenizerError("normalizer", what)
     left = written.copy()
     left[[ord(key) for key in single]] = False
-    ends = {piece[at:] for piece in pieces for at in range(len(piece))}
-    for key, result in charsmap.keys_over(left).items():
-        if key != result and any(key.startswith(end) or end.startswith(key) for end in ends):
+    keys = [key for key, result in charsmap.keys_over(left).items() if key != result]
+    longest = max(map(len, keys), default=0)
+    ends = sorted({piece[at : at + longest] for piece in pieces for at in range(len(piece))})
+    known = set(ends)
+    for key in keys:
+        behind = bisect_left(ends, key)
+        goes_on = behind < len(ends) and ends[behind].startswith(key)
+        if goes_on or any(key[:at] in known for at in range(1, len(key))):
             what = f"its charsmap replaces {key!r:.40}, except behind or in a user-defined piece"
             raise UnsupportedTokenizerError("normalizer", what)
 
@@ -121,6 +130,20 @@ def _check_enclosing(
     A segmentation that has such a character as unknown loses, if it is worse within the piece, and if no
     other piece crosses an end of it, or goes on after it.
     """
+    if sum(map(len, enclosing)) > _MOST_ENCLOSING or max(map(len, enclosing)) > _LONGEST_ENCLOSING:
+        what = "too many or too long pieces with characters that are no pieces themselves, such as"
+        raise UnsupportedTokenizerError("model", f"{what} {max(enclosing, key=len)!r:.40}")
+    begins = {piece[:at] for piece in enclosing for at in range(1, len(piece))}
+    ends = {piece[at:] for piece in enclosing for at in range(1, len(piece))}
+    ends_or_wholes = ends | set(enclosing)
+    crossing = next(
+        (
+            text
+            for text in scores
+            if any(text[:at] in ends_or_wholes or text[at:] in begins for at in range(1, len(text)))
+        ),
+        None,
+    )
     for piece in enclosing:
         inner = [0.0] + [-math.inf] * len(piece)
         for at in range(len(piece)):
@@ -128,16 +151,9 @@ def _check_enclosing(
                 score = scores.get(piece[at:end], unknown if end == at + 1 else -math.inf)
                 if end - at < len(piece):
                     inner[end] = max(inner[end], inner[at] + score)
-        begins, ends = (
-            {piece[:at] for at in range(1, len(piece))},
-            {piece[at:] for at in range(1, len(piece))},
-        )
-        crosses = any(
-            text[:at] in ends or text[-at:] in begins
-            for text in scores
-            for at in range(1, min(len(text), len(piece)))
-        )
-        crosses |= any(text.startswith(piece) and text != piece for text in scores)
-        if piece[0] not in enclosed or inner[-1] > scores[piece] - _LEAST_AHEAD or crosses:
+        if piece[0] not in enclosed or inner[-1] > scores[piece] - _LEAST_AHEAD:
             what = f"{min(enclosed & set(piece))!r} is in {piece!r:.40}, and is no piece itself"
-            raise UnsupportedTokenizerError("model", f"{what}; other pieces overlap with that one")
+            raise UnsupportedTokenizerError("model", f"{what}; other pieces may win within that one")
+    if crossing is not None:
+        what = f"{min(enclosed)!r} is in pieces, and is no piece itself"
+        raise UnsupportedTokenizerError("model", f"{what}; {crossing!r:.40} overlaps with one of them")
