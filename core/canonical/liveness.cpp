@@ -20,21 +20,13 @@ TokenCount Liveness::bound(const Node& node, Budget& budget) {
   return by_text != kDead ? by_text : bound_by_token(node, budget);
 }
 
-// By a text alone: at a border, after a token that stands apart, or before a byte that does.
+// By a text alone: at a border, or after a token that stands apart.
 TokenCount Liveness::bound_by_text(const Node& node, Budget& budget) {
   if (tokenization_.pieces().may_finish(node.pieces))
     if (const TokenCount count = bound_at_border(node.state, node.text, budget); count != kDead) return count;
   if (sees_edges(node.state)) return kDead;
-  if (node.text.place != CodePoints::kBetween) return kDead;
-  if (tokenization_.pieces().is_apart(node.pieces, node.last)) return text_.bound(node.state, node.text, budget);
-  const ByteSet parting = tokenization_.pieces().only_first() & pattern_.automaton().may_read(node.state, budget);
-  for (unsigned byte = parting.next_member(0); byte < 256; byte = parting.next_member(byte + 1)) {
-    TextState text = node.text;
-    if (!tokenization_.rules().read(text, static_cast<std::uint8_t>(byte))) continue;
-    const StateId state = pattern_.automaton().next(node.state, static_cast<std::uint8_t>(byte), budget);
-    if (const TokenCount count = text_.bound(state, text, budget); count != kDead) return more(count, 1);
-  }
-  return kDead;
+  const bool is_apart = tokenization_.pieces().is_apart(node.pieces, node.last);
+  return is_apart && node.text.place == CodePoints::kBetween ? text_.bound(node.state, node.text, budget) : kDead;
 }
 
 TokenCount Liveness::bound_at_border(StateId state, const TextState& text, Budget& budget) {
@@ -53,6 +45,7 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
     least = bound_after_border(state, behind, budget);
     if (least != kDead) break;
   }
+  if (least == kDead) least = bound_before_parting(state, text, budget);
   if (least != kDead || text_ends == 0) return least;
   for (const AddedTransition& transition : text_.added().of({state, false}, budget))
     text_.added().for_each_after(transition, text_ends, text.open, [&](AddedTokens::Open behind, auto) {
@@ -60,6 +53,19 @@ TokenCount Liveness::search_border(StateId state, const TextState& text, Budget&
         if (const TokenCount count = bound_after(transition, behind, budget); count != kDead) least = more(count, 1);
     });
   return least;
+}
+
+// No piece crosses the place before such a byte, so it is as good as a border.
+TokenCount Liveness::bound_before_parting(StateId state, const TextState& text, Budget& budget) {
+  if (sees_edges(state)) return kDead;
+  const ByteSet parting = tokenization_.pieces().only_first() & pattern_.automaton().may_read(state, budget);
+  for (unsigned byte = parting.next_member(0); byte < 256; byte = parting.next_member(byte + 1)) {
+    TextState behind = text;
+    if (!tokenization_.rules().read(behind, static_cast<std::uint8_t>(byte))) continue;
+    const StateId target = pattern_.automaton().next(state, static_cast<std::uint8_t>(byte), budget);
+    if (const TokenCount count = text_.bound(target, behind, budget); count != kDead) return more(count, 1);
+  }
+  return kDead;
 }
 
 TokenCount Liveness::bound_after_border(StateId state, const TextState& text, Budget& budget) {

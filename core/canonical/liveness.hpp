@@ -101,6 +101,7 @@ class Liveness {
     Open open;
   };
   TokenCount search_border(StateId state, const TextState& text, Budget& budget);
+  TokenCount bound_before_parting(StateId state, const TextState& text, Budget& budget);
   TokenCount bound_by_text(const Node& node, Budget& budget);
   TokenCount by_witness(const Node& node) const;
   Node projected(const Node& node) const;
