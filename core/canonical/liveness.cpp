@@ -63,6 +63,7 @@ TokenCount Liveness::bound_before_parting(StateId state, const TextState& text, 
     TextState behind = text;
     if (!tokenization_.rules().read(behind, static_cast<std::uint8_t>(byte))) continue;
     const StateId target = pattern_.automaton().next(state, static_cast<std::uint8_t>(byte), budget);
+    if (target == ByteAutomaton::kDead) continue;
     if (const TokenCount count = text_.bound(target, behind, budget); count != kDead) return more(count, 1);
   }
   return kDead;
