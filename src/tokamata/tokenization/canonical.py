@@ -18,7 +18,7 @@ from tokamata.errors import UnsupportedTokenizerError
 from tokamata.resources.locks import Lock
 from tokamata.tokenization import kept_tables
 from tokamata.tokenization.added_kinds import DEAD_GUESS
-from tokamata.tokenization.pipelines import ranks
+from tokamata.tokenization.pipelines import ranks, sentence_piece
 from tokamata.tokenization.pipelines.gguf import normalizer_from_gguf, pipeline_from_gguf
 from tokamata.tokenization.pipelines.json_floats import read_float
 from tokamata.tokenization.pipelines.pipeline import (
@@ -352,7 +352,7 @@ def normalizer_of(vocabulary: Vocabulary) -> Normalizer:
     """
     source = _source(vocabulary)
     if source.family == "sentencepiece":
-        return ranks.sentence_piece_normalizer(read_model(source.content()))
+        return sentence_piece.sentence_piece_normalizer(read_model(source.content()))
     if source.family == "tokenizer.json":
         return normalizer_from_tokenizer_json(_sections(source))
     if source.family == "gguf":
@@ -387,7 +387,7 @@ _ENGINES: dict[str, Callable[[], Engine]] = {
     "tokenizer.json": HuggingFaceEngine,
     "tiktoken": TiktokenEngine,
     "tekken": TiktokenEngine,
-    "sentencepiece": ranks.NoEngine,
+    "sentencepiece": sentence_piece.NoEngine,
     "gguf": LlamaCppEngine,
 }
 
@@ -395,7 +395,7 @@ _ENGINES: dict[str, Callable[[], Engine]] = {
 def _pipeline(source: PipelineSource, content: bytes, tokens: list[bytes | None]) -> Pipeline:
     family = source.family
     if family == "sentencepiece":
-        return ranks.pipeline_from_sentence_piece(content, tokens)
+        return sentence_piece.pipeline_from_sentence_piece(content, tokens)
     if family == "gguf":
         return pipeline_from_gguf(content, tokens)
     if family == "tiktoken":

@@ -22,7 +22,7 @@ from tokamata.errors import (
 )
 from tokamata.guard.verdicts import Witness
 from tokamata.tokenization.canonical import tokenization_of, why_unguarded
-from tokamata.tokenization.pipelines import ranks
+from tokamata.tokenization.pipelines import ranks, sentence_piece
 from tokamata.tokenization.pipelines.pipeline import Pipeline
 from tokamata.tokenization.pipelines.sentence_piece_model import SentencePieceModel, read_model
 from tokamata.tokenization.pipelines.tokenizer_json import pipeline_from_tokenizer_json
@@ -156,7 +156,7 @@ class Subject:
         if self.tables[0] is None or self.content is None:
             return None
         if self.family == "sentencepiece":
-            return ranks.pipeline_from_sentence_piece(self.content, tokens)
+            return sentence_piece.pipeline_from_sentence_piece(self.content, tokens)
         if self.encoding is not None:
             return ranks.pipeline_from_encoding(self.encoding, tokens)
         if self.family == "tekken":
