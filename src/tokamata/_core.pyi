@@ -1002,7 +1002,7 @@ def unigram_sets(vocabulary: Vocabulary, tables: dict[str, Any]) -> dict[str, ND
 
     Args:
         vocabulary: the tokens.
-        tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``
+        tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``, ``are_single``
             and ``byte_tokens``.
 
     Raises:
