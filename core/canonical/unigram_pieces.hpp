@@ -112,7 +112,7 @@ class UnigramPieces final : public Pieces {
   static constexpr double kBound = 100'000;
   // So that sums of this many tokens are as exact as `step` says, and that no sum is lessened twice.
   static constexpr double kHighestFloat = 1 << 13, kMostTokens = 1 << 15, kMostAhead = 1 << 15;
-  static constexpr std::size_t kMostEffectBytes = 32 << 20;
+  static constexpr std::size_t kMostEffectBytes = 64 << 20;
 
   // A place within a piece: the sum to where the piece begins.
   struct Reached {
