@@ -328,8 +328,8 @@ Raises:
 
 Args:
     vocabulary: the tokens.
-    tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``, ``are_single``
-        and ``byte_tokens``.
+    tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``,
+        ``are_single`` and ``byte_tokens``.
 
 Raises:
     ValueError: the tables contradict each other, or the vocabulary.)doc");

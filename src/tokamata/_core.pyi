@@ -1002,8 +1002,8 @@ def unigram_sets(vocabulary: Vocabulary, tables: dict[str, Any]) -> dict[str, ND
 
     Args:
         vocabulary: the tokens.
-        tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``, ``are_single``
-            and ``byte_tokens``.
+        tables: those of the model without these sets: ``scores``, ``floats``, ``unknown_score``, ``units``,
+            ``are_single`` and ``byte_tokens``.
 
     Raises:
         ValueError: the tables contradict each other, or the vocabulary.
