@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -144,27 +145,21 @@ def test_characters_that_only_user_defined_pieces_have_decide_what_lives() -> No
     ("enclosing", "others"), [(("a<",), ()), (("<a", "<ab"), ()), (("<a>",), (">a",)), (("<a>",), ("b<",))]
 )
 def test_user_defined_pieces_that_others_overlap(enclosing: tuple[str, ...], others: tuple[str, ...]) -> None:
-    pieces: list[Piece] = [
-        ("<unk>", 0.0, UNKNOWN),
-        *((text, -1.0, NORMAL) for text in (SIGN, "a", "b", *others)),
-    ]
-    pieces += [(text, 0.0, USER_DEFINED) for text in enclosing]
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model_file(pieces, writes_sign=True))
-    vocabulary = tk.Vocabulary.load(processor, stop=())
-    with pytest.raises(tk.UnsupportedTokenizerError, match="is no piece itself"):
-        tk.regex("a").compile(vocabulary, tokenization="canonical")
+    assert_refused([SIGN, "a", "b", *others], enclosing, "is no piece itself")
 
 
 @pytest.mark.parametrize("enclosing", [["<" + 200 * "a" + ">"], [f"<{number}>" for number in range(20_000)]])
 def test_too_many_characters_of_sentinels(enclosing: list[str]) -> None:
-    pieces: list[Piece] = [
-        ("<unk>", 0.0, UNKNOWN),
-        *((text, -1.0, NORMAL) for text in (SIGN, *"a0123456789")),
-    ]
+    assert_refused([SIGN, *"a0123456789"], enclosing, "too many or too long")
+
+
+def assert_refused(normal: Sequence[str], enclosing: Sequence[str], reason: str) -> None:
+    """Such normal and user-defined pieces are refused by name."""
+    pieces: list[Piece] = [("<unk>", 0.0, UNKNOWN), *((text, -1.0, NORMAL) for text in normal)]
     pieces += [(text, 0.0, USER_DEFINED) for text in enclosing]
     processor = sentencepiece.SentencePieceProcessor(model_proto=model_file(pieces, writes_sign=True))
     vocabulary = tk.Vocabulary.load(processor, stop=())
-    with pytest.raises(tk.UnsupportedTokenizerError, match="too many or too long"):
+    with pytest.raises(tk.UnsupportedTokenizerError, match=reason):
         tk.regex("a").compile(vocabulary, tokenization="canonical")
 
 

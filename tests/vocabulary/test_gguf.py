@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.tokenizers.gguf_files import finish
 from tokamata.errors import VocabularyError
 from tokamata.vocabulary import Vocabulary
 from tokamata.vocabulary.gguf_metadata import read_metadata, read_tensors
@@ -46,15 +47,7 @@ def write(
         writer.add_token_list([text for text, _ in tokens])
         writer.add_token_types([kind for _, kind in tokens])
         writer.add_array("tokenizer.ggml.merges", ["a b", "c d"])
-    for key, value in fields.items():
-        if isinstance(value, bool):
-            writer.add_bool(f"tokenizer.ggml.{key}", value)
-        else:
-            writer.add_uint32(f"tokenizer.ggml.{key}", value)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer, fields)
     return path
 
 

@@ -43,7 +43,13 @@ def write_gguf(
         writer.add_token_scores(list(scores))
     if merges is not None:
         writer.add_token_merges(list(merges))
-    for key, value in {**(raw or {}), **fields}.items():
+    finish(writer, {**(raw or {}), **fields})
+    return path
+
+
+def finish(writer: Any, fields: dict[str, Any]) -> None:
+    """Adds metadata of the tokenizer to a ``GGUFWriter``, and writes its file."""
+    for key, value in fields.items():
         if isinstance(value, bool):
             writer.add_bool(f"tokenizer.ggml.{key}", value)
         elif isinstance(value, list):
@@ -54,7 +60,6 @@ def write_gguf(
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
 
 
 def gguf_of_tokenizer_json(path: Path, document: dict[str, Any], pre: str, **fields: Any) -> Path:

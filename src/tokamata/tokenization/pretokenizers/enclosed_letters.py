@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tokamata.tokenization.pretokenizers.machine import Hypotheses, Numbering, live_part
+from tokamata.tokenization.pretokenizers.machine import Hypotheses, Numbering, live_with_starts
 from tokamata.tokenization.pretokenizers.matching import DEAD
 
 __all__ = ["enclose"]
@@ -62,8 +62,5 @@ def enclose(
         targets.append(row)
         ends.append([number((end, node)) for end in found.ends[state]])
         may_end.append(found.may_end[state] and not node)
-    machine = (targets, ends, may_end)
-    # Each has the same numbers: what is kept does not depend on where texts begin.
-    return live_part([], *machine), {
-        name: list(live_part(some, *machine).starts) for name, some in begun.items()
-    }
+    made, begun_there = live_with_starts(list(begun.values()), targets, ends, may_end)
+    return made, dict(zip(begun, begun_there, strict=True))

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tokamata.errors import UnsupportedTokenizerError
-from tokamata.tokenization.pretokenizers.machine import Hypotheses, Numbering, live_states
+from tokamata.tokenization.pretokenizers.machine import Hypotheses, Numbering, live_with_starts
 from tokamata.tokenization.pretokenizers.matching import DEAD
 
 __all__ = ["OTHER", "TEXT_END", "WHITE", "WORD", "LoneText", "Side", "Start", "with_lone_words"]
@@ -144,15 +144,7 @@ def with_lone_words(
         ends.append([number((end, context, is_hidden)) for end in found.ends[state]])
         bits = sum(1 << bit for bit, side in enumerate(sides) if contexts.may_precede(context, side))
         may_end.append(bits if found.may_end[state] else 0)
-    kept = live_states(targets, ends, may_end)
-    renumbered = {state: new for new, state in enumerate(kept)}
-    made = Hypotheses(
-        (),
-        tuple(tuple(renumbered.get(target, DEAD) for target in targets[state]) for state in kept),
-        tuple(tuple(renumbered[end] for end in ends[state] if end in renumbered) for state in kept),
-        tuple(may_end[state] for state in kept),
-    )
-    return made, [[renumbered[state] for state in some if state in renumbered] for some in begun]
+    return live_with_starts(begun, targets, ends, may_end)
 
 
 class _Contexts:

@@ -39,7 +39,7 @@ since tokens decide where to guess.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from tokamata.errors import UnsupportedTokenizerError
@@ -222,11 +222,8 @@ def without_matches(
             one.marks[s][classes] for one, states in zip(absent, pending, strict=True) for s in states
         )
         may_end.append(found.may_end[state] and not ended)
-    machine = (targets, ends, may_end)
-    # Each has the same numbers: what is kept does not depend on where texts begin.
-    return live_part([], *machine), {
-        name: list(live_part(some, *machine).starts) for name, some in begun.items()
-    }
+    made, begun_there = live_with_starts(list(begun.values()), targets, ends, may_end)
+    return made, dict(zip(begun, begun_there, strict=True))
 
 
 def _read_absent(
@@ -323,21 +320,33 @@ def live_part(
     in_gap: Sequence[bool] = (),
 ) -> Hypotheses:
     """The states from which some text leads to an end, renumbered; arguments as in :class:`Hypotheses`."""
-    kept = live_states(targets, ends, may_end)
+    made, [own] = live_with_starts([starts], targets, ends, may_end, in_gap)
+    return replace(made, starts=tuple(own))
+
+
+def live_with_starts(
+    starts: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    ends: Sequence[Sequence[int]],
+    may_end: Sequence[int],
+    in_gap: Sequence[bool] = (),
+) -> tuple[Hypotheses, list[list[int]]]:
+    """The same for several lists of starts: the automaton without any, and the lists, renumbered."""
+    kept = _live_states(targets, ends, may_end)
     renumbered = {state: new for new, state in enumerate(kept)}
-    return Hypotheses(
-        tuple(renumbered[state] for state in starts if state in renumbered),
+    made = Hypotheses(
+        (),
         tuple(tuple(renumbered.get(target, DEAD) for target in targets[state]) for state in kept),
         tuple(tuple(renumbered[t] for t in ends[state] if t in renumbered) for state in kept),
         tuple(may_end[state] for state in kept),
         tuple(in_gap[state] for state in kept) if in_gap else (),
     )
+    return made, [[renumbered[state] for state in some if state in renumbered] for some in starts]
 
 
-def live_states(
+def _live_states(
     targets: Sequence[Sequence[int]], ends: Sequence[Sequence[int]], may_end: Sequence[int]
 ) -> list[int]:
-    """The states from which some text leads to an end, in order; arguments as in :class:`Hypotheses`."""
     sources: list[list[int]] = [[] for _ in targets]
     for state, row in enumerate(targets):
         for target in {*row, *ends[state]} - {DEAD}:
