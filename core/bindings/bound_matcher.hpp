@@ -25,6 +25,7 @@ class BoundMatcher {
                                     TokenList, nanobind::typed<nanobind::list, nanobind::str>>;
 
   BoundMatcher(nanobind::object constraint, const std::vector<std::uint32_t>& context,
+               const std::vector<std::uint32_t>& written, const std::vector<std::uint32_t>& canonical,
                const std::optional<std::vector<std::uint32_t>>& stops, TokenCount least);
   BoundMatcher(const BoundMatcher& other);
 

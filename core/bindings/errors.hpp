@@ -68,6 +68,9 @@ auto guarded(const Shown& shown, Task&& task) {
     raise("NoncanonicalError", nanobind::make_tuple(pattern, error.by_context));
   } catch (const ContextNotCanonical& error) {
     raise("ContextError", nanobind::make_tuple(error.position));
+  } catch (const NotAllowed& error) {
+    raise("ArgumentError", nanobind::make_tuple("written", "token " + std::to_string(error.position) + " of the list",
+                                                "tokens that the constraint allows one after another"));
   } catch (const Unspellable& error) {
     const std::string bytes = [&] {
       std::string list;

@@ -73,6 +73,7 @@ TokenList to_list(const std::vector<TokenId>& tokens) {
 }  // namespace
 
 BoundMatcher::BoundMatcher(nb::object constraint, const std::vector<std::uint32_t>& context,
+                           const std::vector<std::uint32_t>& written, const std::vector<std::uint32_t>& canonical,
                            const std::optional<std::vector<std::uint32_t>>& stops, TokenCount least)
     : owner_(std::move(constraint)), bound_(nb::cast<BoundConstraint*>(owner_)), matcher_(work([&] {
         const auto ids = [](const std::vector<std::uint32_t>& numbers) {
@@ -80,7 +81,7 @@ BoundMatcher::BoundMatcher(nb::object constraint, const std::vector<std::uint32_
           for (const std::uint32_t token : numbers) tokens.push_back({token});
           return tokens;
         };
-        auto made = std::make_unique<Matcher>(bound_->constraint, ids(context));
+        auto made = std::make_unique<Matcher>(bound_->constraint, ids(context), ids(written), ids(canonical));
         if (stops) made->set_stops(ids(*stops));
         if (least > 0) made->set_least(least);
         return made;
@@ -145,7 +146,7 @@ BoundMatcher::Explained BoundMatcher::explain(std::int64_t token) {
 void BoundMatcher::rollback(std::int64_t count) {
   if (count < 0 || !work([&] { return matcher_->rollback(static_cast<std::size_t>(count)); }))
     raise("RollbackError", nb::make_tuple("cannot roll back " + std::to_string(count) +
-                                          " tokens: " + std::to_string(matcher_->tokens().size()) + " were advanced"));
+                                          " tokens: " + std::to_string(matcher_->advanced()) + " were advanced"));
 }
 
 bool BoundMatcher::is_accepting() {
@@ -220,9 +221,10 @@ void bind_matchers(nb::module_& m) {
       .def(
           "__init__",
           [](BoundMatcher* self, nb::handle_t<BoundConstraint> c, const std::vector<std::uint32_t>& context,
+             const std::vector<std::uint32_t>& written, const std::vector<std::uint32_t>& canonical,
              const std::optional<std::vector<std::uint32_t>>& stops,
-             TokenCount least) { new (self) BoundMatcher(nb::borrow(c), context, stops, least); },
-          "constraint"_a, "context"_a, "stops"_a.none(), "least"_a)
+             TokenCount least) { new (self) BoundMatcher(nb::borrow(c), context, written, canonical, stops, least); },
+          "constraint"_a, "context"_a, "written"_a, "canonical"_a, "stops"_a.none(), "least"_a)
       .def("fill_mask", &BoundMatcher::fill_mask, "row"_a.none(), "budget"_a.none() = nb::none(),
            "count_stop"_a.none() = false, "deadline_seconds"_a.none() = nb::none(),
            nb::sig("def fill_mask(self, row: typing.Any, budget: int | None=None, count_stop: bool=False, "

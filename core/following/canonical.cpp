@@ -41,6 +41,11 @@ std::optional<Step> CanonicalFollower::step(const Place& place, TokenId token, B
   return Step{token, target->state, std::move(target->canonical)};
 }
 
+std::optional<Step> CanonicalFollower::written_step(const Place& place, TokenId token, Budget& budget) {
+  const std::optional<StateId> target = pattern_.step(place.at, token, budget);
+  return target ? std::optional(Step{token, *target, place.canonical}) : std::nullopt;
+}
+
 Verdict CanonicalFollower::refusal(const Place& place, TokenId token) const {
   switch (automaton_.tokenization().why_not(place.canonical, token)) {
     case Refusal::NeverMade: return Verdict::NeverMade;

@@ -33,6 +33,7 @@ class CanonicalFollower final : public LongFollower {
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
   std::optional<std::optional<Step>> known_step(const Place&, TokenId) const override { return std::nullopt; }
+  std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) override;
   Verdict refusal(const Place& place, TokenId token) const override;
   bool accepts(const Place& place) const override { return automaton_.accepting(place.at, place.canonical); }
   bool lives(const Place& place, Budget& budget) override {

@@ -132,6 +132,9 @@ class Follower {
   virtual std::optional<Step> step(const Place& place, TokenId token, Budget& budget) = 0;
   // The same; the outer optional is null where it is not known.
   virtual std::optional<std::optional<Step>> known_step(const Place& place, TokenId token) const = 0;
+  // Where a token leads that is written already, in whatever tokenization: the pattern goes on, and the canonical state
+  // stays what it is.
+  virtual std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) = 0;
   // Why `step` follows no token whose text the pattern allows.
   virtual Verdict refusal(const Place& place, TokenId token) const = 0;
 

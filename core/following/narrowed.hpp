@@ -15,6 +15,9 @@ class NarrowedFollower : public Follower {
   Step first_step(CanonicalState canonical) const override { return inner_.first_step(std::move(canonical)); }
   bool may_begin(Budget& budget) override { return inner_.may_begin(budget); }
   bool begins_everywhere() const override { return inner_.begins_everywhere(); }
+  std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) override {
+    return inner_.written_step(place, token, budget);
+  }
   bool accepts(const Place& place) const override { return inner_.accepts(place); }
   bool lives(const Place& place, Budget& budget) override { return inner_.lives(place, budget); }
   std::vector<TokenId> shortest(const Place& place, Budget& budget) override { return inner_.shortest(place, budget); }

@@ -21,6 +21,9 @@ class PlainFollower final : public LongFollower {
   bool is_ample(const Place& place, TokenCount left, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
   std::optional<std::optional<Step>> known_step(const Place& place, TokenId token) const override;
+  std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) override {
+    return step(place, token, budget);
+  }
   Verdict refusal(const Place&, TokenId) const override { return Verdict::NotText; }
   bool accepts(const Place& place) const override;
   bool lives(const Place& place, Budget& budget) override;

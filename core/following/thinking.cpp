@@ -33,7 +33,15 @@ MaskPtr ThinkingFollower::mask(const Place& place, TokenCount left, Budget& budg
 
 std::optional<Step> ThinkingFollower::step(const Place& place, TokenId token, Budget& budget) {
   if (is_bounded(place) && !mask(place, kNoTokens, budget)->bits.contains(token.value)) return std::nullopt;
-  std::optional<Step> step = inner_.step(place, token, budget);
+  return followed(inner_.step(place, token, budget), place, token, budget);
+}
+
+std::optional<Step> ThinkingFollower::written_step(const Place& place, TokenId token, Budget& budget) {
+  return followed(inner_.written_step(place, token, budget), place, token, budget);
+}
+
+std::optional<Step> ThinkingFollower::followed(std::optional<Step> step, const Place& place, TokenId token,
+                                               Budget& budget) {
   if (step && place.thinks()) step->thought = thought_.step(place.thought, token, place.at.at_start, budget);
   return step;
 }

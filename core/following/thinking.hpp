@@ -16,9 +16,12 @@ class ThinkingFollower final : public NarrowedFollower {
   MaskPtr mask(const Place& place, TokenCount left, Budget& budget) override;
   std::optional<Step> step(const Place& place, TokenId token, Budget& budget) override;
   std::optional<std::optional<Step>> known_step(const Place& place, TokenId token) const override;
+  std::optional<Step> written_step(const Place& place, TokenId token, Budget& budget) override;
   Verdict refusal(const Place& place, TokenId token) const override;
 
  private:
+  // The step, with where it leads in the thought.
+  std::optional<Step> followed(std::optional<Step> step, const Place& place, TokenId token, Budget& budget);
   bool is_bounded(const Place& place) const { return place.thinks() && thought_.is_bounded(); }
   bool is_limited(const Place& place, TokenCount left) const {
     return place.thinks() && (left != kNoTokens || thought_.is_bounded());

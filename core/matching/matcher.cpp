@@ -17,9 +17,41 @@ Matcher::Matcher(std::shared_ptr<Constraint> constraint, SharedConstraint& state
 Matcher::Matcher(std::shared_ptr<Constraint> constraint) : Matcher(constraint, constraint->states(), {}) {}
 
 Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context)
+    : Matcher(std::move(constraint), context, {}, {}) {}
+
+Matcher::Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context,
+                 std::span<const TokenId> written, std::span<const TokenId> canonical)
     : Matcher(constraint, constraint->states(), context) {
+  if (!written.empty()) {
+    std::vector<TokenId> whole(context.begin(), context.end());
+    whole.insert(whole.end(), canonical.begin(), canonical.end());
+    CanonicalState after = follower().start(whole).canonical;
+    {
+      const auto lock = locked();
+      steps()[0].canonical = std::move(after);
+    }
+    begin_with(written);
+  }
   if (follower().begins_everywhere()) return;
-  if (!work([this](Budget& budget) { return follower().lives(here(), budget); })) throw NotCanonical(!context.empty());
+  if (!work([this](Budget& budget) { return follower().lives(here(), budget); }))
+    throw NotCanonical(!context.empty() || !written.empty());
+}
+
+void Matcher::begin_with(std::span<const TokenId> written, const Deadline& deadline) {
+  work(deadline, [&](Budget& budget) {
+    const std::size_t before = steps().size();
+    Undo undo([&] { steps().remove_last(steps().size() - before); });
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      const bool is_text = written[i].value < constraint_->vocabulary().width() && !is_stop(written[i]);
+      std::optional<Step> step = is_text ? follower().written_step(here(), written[i], budget) : std::nullopt;
+      if (!step) throw NotAllowed(i);
+      steps().push_back(*std::move(step));
+    }
+    budget.check();
+    written_ = written.size();
+    undo.keep();
+    return true;
+  });
 }
 
 void Matcher::follow(TokenCount least) {
@@ -38,6 +70,7 @@ std::unique_ptr<Matcher> Matcher::fork() {
     if (&this->states() != &states) continue;  // it has moved meanwhile
     copy->steps() = steps();
     copy->has_start_rule_ = has_start_rule_;
+    copy->written_ = written_;
     copy->follow(least_);
     copy->spent_seconds_ = spent_seconds_;
     copy->own_stops_ = own_stops_;
@@ -77,6 +110,7 @@ void Matcher::move(const Deadline& deadline) {
     const std::vector<TokenId> tokens = written();
     CanonicalState after_context = steps()[0].canonical;
     const bool has_start_rule = has_start_rule_;
+    const std::size_t count_of_written = written_;
     const TokenCount least = least_;
     const std::shared_ptr<const OwnStops> stops = own_stops_;
     double spent_seconds = spent_seconds_;
@@ -90,7 +124,9 @@ void Matcher::move(const Deadline& deadline) {
       moved.own_stops_ = stops;
       moved.spent_seconds_ = spent_seconds;
       const Undo spend([&] { spent_seconds = moved.spent_seconds_; });
-      [[maybe_unused]] const bool is_allowed = moved.advance_all(tokens, deadline);
+      const std::span<const TokenId> all(tokens);
+      moved.begin_with(all.first(count_of_written), deadline);
+      [[maybe_unused]] const bool is_allowed = moved.advance_all(all.subspan(count_of_written), deadline);
       TOKAMATA_CHECK(is_allowed, "what one set of states allows, another one of the same pattern does");
       const auto lock_of_own = to.locked(deadline);
       lock.lock();
@@ -244,7 +280,7 @@ bool Matcher::advance_all(std::span<const TokenId> tokens, const Deadline& deadl
 
 bool Matcher::rollback(std::size_t count) {
   const auto lock = locked();
-  if (count >= steps().size()) return false;
+  if (count >= steps().size() - written_) return false;
   steps().remove_last(count);
   return true;
 }
@@ -267,6 +303,11 @@ std::vector<TokenId> Matcher::tokens() {
   steps().visit([&](const Step& step) { tokens.push_back(step.token); });
   tokens.erase(tokens.begin());
   return tokens;
+}
+
+std::size_t Matcher::advanced() {
+  const auto lock = locked();
+  return steps().size() - 1 - written_;
 }
 
 std::string Matcher::text() {

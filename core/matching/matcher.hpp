@@ -26,6 +26,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,12 @@ struct Draft {
   }
 };
 
+// A token of a text that is written already, and that the pattern does not allow there.
+struct NotAllowed : std::runtime_error {
+  explicit NotAllowed(std::size_t where) : std::runtime_error("the text is not allowed"), position(where) {}
+  std::size_t position;
+};
+
 // The mask after the text, then that after each node.  Null: nothing is allowed there, since the node or one before it
 // is not, or since the budget is used up.  A node is legal if the mask before it allows its token.
 struct DraftMasks {
@@ -62,6 +69,11 @@ class Matcher {
   // Begins after a context of tokens; for canonical tokenization.  Throws ContextNotCanonical, or NotCanonical if no
   // canonical sequence continues from it.
   Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context);
+  // The same, after the first tokens of the text, which are written in any tokenization and cannot be rolled back.  With
+  // canonical tokenization the text goes on as the tokenizer would after `canonical`, its own tokens for these.  Also
+  // throws NotAllowed.
+  Matcher(std::shared_ptr<Constraint> constraint, std::span<const TokenId> context, std::span<const TokenId> written,
+          std::span<const TokenId> canonical);
   // A text has at least so many tokens, stop tokens not counted, before it may end.
   // Throws TooFewTokens if no such text was found.
   void set_least(TokenCount tokens);
@@ -93,12 +105,14 @@ class Matcher {
   std::size_t validate(std::span<const TokenId> tokens);
   DraftMasks draft_masks(const Draft& draft, std::optional<TokenCount> tokens, bool count_stop,
                          const Deadline& deadline = {});
-  // Returns false, and changes nothing, if fewer than `count` tokens were advanced.
+  // Returns false, and changes nothing, if fewer than `count` tokens were advanced; those written before do not count.
   bool rollback(std::size_t count);
 
   bool is_accepting();
   bool is_finished();
   std::vector<TokenId> tokens();
+  // How many can be rolled back.
+  std::size_t advanced();
   std::string text();
   std::string forced_text();
   std::vector<TokenId> forced_tokens();
@@ -124,6 +138,8 @@ class Matcher {
   // Moves to the states of the constraint's own.
   void move(const Deadline& deadline);
   bool advance_all(std::span<const TokenId> tokens, const Deadline& deadline);
+  // Takes the first tokens of the text; throws NotAllowed.
+  void begin_with(std::span<const TokenId> written, const Deadline& deadline = {});
   // The lock of the states that it stands on; that of `try_lock` may not be locked.
   std::unique_lock<Mutex> locked(const Deadline& deadline = {}) const;
   std::unique_lock<Mutex> try_lock() const;
@@ -157,6 +173,7 @@ class Matcher {
   std::atomic<SharedConstraint*> states_;  // changed under the locks of both
   std::shared_ptr<History> steps_;
   bool has_start_rule_;
+  std::size_t written_ = 0;  // of the tokens, those that were written in any tokenization
   TokenCount least_ = 0;
   std::optional<AtLeastFollower> at_least_;   // where there is a least number of tokens
   std::optional<ThinkingFollower> thinking_;  // where texts begin with a thought

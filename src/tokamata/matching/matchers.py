@@ -152,10 +152,12 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
         context: Sequence[int] = (),
         *,
         on_noncanonical: OnNoncanonical = "error",
+        written: Sequence[int] = (),
+        canonical: Sequence[int] | None = None,
         stop: Sequence[int] | None = None,
         min_tokens: int = 0,
     ) -> Matcher:
-        """A new matcher, at the start of a text.
+        """A new matcher, at the start of a text, or after its first tokens.
 
         Args:
             context: the tokens before the text, as a rule the prompt.  With ``tokenization="canonical"`` the
@@ -163,6 +165,11 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
                 difference.
             on_noncanonical: the treatment of a context that is not canonical itself: ``"error"`` raises
                 ContextError, ``"fresh"`` ignores the context.
+            written: the tokens that the text has already.  The matcher goes on after them, and cannot roll them
+                back.  They may be tokens that the tokenizer would not write.
+            canonical: with ``tokenization="canonical"`` the tokens that the tokenizer writes for the text of
+                ``written`` after ``context``.  What follows is canonical after these, so canonical tokenization
+                begins afresh there.  ``None``: they are ``written`` itself.
             stop: the stop tokens of this text, in place of those of the vocabulary; masks stay shared with
                 other matchers.  With none, nothing ends the text, and a mask is empty where nothing can
                 follow.
@@ -178,26 +185,35 @@ class CompiledConstraint(RepairsTokens, Generic[_T_co]):
             LengthError: no text with ``min_tokens`` tokens was found.
             ArgumentError, TokenIdError: the context is not a list of token ids; or a stop token has text of
                 its own, or is a control token that the constraint names.
-            ContextError: the context is not canonical.
+            ArgumentError: the constraint does not allow ``written``, or ``canonical`` has another text.
+            ContextError: the context is not canonical, or ``canonical`` is not after it.
             NoncanonicalError: no canonical tokens lead from the context to a text that matches.
             LimitExceeded, Cancelled: the work was stopped.
         """
         checked_choice("on_noncanonical", on_noncanonical, ("error", "fresh"))
-        given = checked_list("context", context, "a list of token ids", "encode a text with the tokenizer")
-        tokens = [self.vocabulary._checked_id(token) for token in given]
+        tokens = self._checked_tokens("context", context, "encode a text with the tokenizer")
+        before = self._checked_tokens("written", written)
+        own = before if canonical is None else self._checked_tokens("canonical", canonical)
+        if canonical is not None and self._bytes_of(own) != self._bytes_of(before):
+            raise ArgumentError("canonical", shown_argument(canonical), "tokens with the text of written")
         stops = None if stop is None else self._checked_stops(stop)
         least = checked_whole("min_tokens", min_tokens, 0, _MOST_TOKENS)
         try:
-            return Matcher(self, context=tokens, stop=stops, min_tokens=least)
+            return Matcher(self, None, tokens, before, own, stops, least)
         except ContextError:
             if on_noncanonical == "error":
                 raise
-            return Matcher(self, stop=stops)
+            return Matcher(self, None, [], before, own, stops, least)
+
+    def _checked_tokens(self, name: str, tokens: Sequence[int], hint: str = "") -> list[int]:
+        given = checked_list(name, tokens, "a list of token ids", hint)
+        return [self.vocabulary._checked_id(token) for token in given]
+
+    def _bytes_of(self, tokens: list[int]) -> bytes:
+        return b"".join(self.vocabulary[token] or b"" for token in tokens)
 
     def _checked_stops(self, stop: Sequence[int]) -> list[int]:
-        tokens = [
-            self.vocabulary._checked_id(token) for token in checked_list("stop", stop, "a list of token ids")
-        ]
+        tokens = self._checked_tokens("stop", stop)
         for token in tokens:
             if self.vocabulary[token] and token not in self.vocabulary.stop:
                 name = self.vocabulary.name(token)
@@ -409,6 +425,8 @@ class Matcher(_core.Matcher):
         compiled: CompiledConstraint[Any],
         origin: Matcher | None = None,
         context: Sequence[int] = (),
+        written: Sequence[int] = (),
+        canonical: Sequence[int] = (),
         stop: Sequence[int] | None = None,
         min_tokens: int = 0,
     ) -> None:
@@ -417,7 +435,7 @@ class Matcher(_core.Matcher):
             if not isinstance(core, _core.Constraint):
                 hint = "call compiled.matcher()"
                 raise ArgumentError("compiled", shown_argument(compiled), "a CompiledConstraint", hint)
-            super().__init__(core, context, stop, min_tokens)
+            super().__init__(core, context, written, canonical, stop, min_tokens)
         else:
             super().__init__(origin)
         self._compiled = compiled

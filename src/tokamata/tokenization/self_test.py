@@ -383,7 +383,7 @@ class _Judge:
                 self._tables,
             )
             constraint = _core.Constraint(shared, limits, None, name, True, 0.0)
-            return _core.Matcher(constraint, [], None, 0).forced_tokens()
+            return _core.Matcher(constraint, [], [], [], None, 0).forced_tokens()
         except (NoncanonicalError, UnspellableError):
             return None
         except LimitExceeded:

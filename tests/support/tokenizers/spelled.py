@@ -25,6 +25,6 @@ def spelled(vocabulary: tk.Vocabulary, text: str) -> tuple[int, ...] | None:
             tokenization_of(vocabulary),
         )
         constraint = _core.Constraint(shared, _LIMITS, None, "text", True, 0.0)
-        return tuple(_core.Matcher(constraint, [], None, 0).forced_tokens())
+        return tuple(_core.Matcher(constraint, [], [], [], None, 0).forced_tokens())
     except (tk.NoncanonicalError, tk.UnspellableError):
         return None
